@@ -1,0 +1,62 @@
+// The command line as a table: each command declares its name, its line in the overview, its
+// arguments, an example and its options, and help pages come from that. A command gets parsed
+// options and a Context, writes data to Context::out, and throws the errors of core/error.hpp.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <ostream>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace tcsim::cli {
+
+// Exit codes (docs/design.md, "Results").
+enum class Exit : int {
+  done = 0,
+  no = 1,
+  usage = 2,
+  input = 3,
+  unsupported = 4,
+  interrupted = 130
+};
+
+struct Context {
+  std::ostream& out;      // data
+  std::ostream& err;      // everything else
+  std::stop_token stop;   // Ctrl-C
+  bool terminal = false;  // err is a terminal: show progress
+  bool quiet = false;
+  bool verbose = false;
+};
+
+using Options = boost::program_options::variables_map;
+
+struct Command {
+  std::string name;
+  std::string arguments;  // "WORKLOAD"
+  std::string summary;    // one line
+  std::string example;    // works as pasted
+  void (*declare)(boost::program_options::options_description&);
+  Exit (*run)(const Options&, Context&);
+  int most_arguments = 1;
+};
+
+const Command& report_command();
+const Command& list_command();
+const Command& optimize_command();
+const Command& predict_command();
+const Command& simulate_command();
+const Command& run_command();
+const Command& machine_command();
+
+// In the order of the overview.
+std::vector<const Command*> all_commands();
+
+// Positional arguments of the command, after its name.
+std::vector<std::string> arguments(const Options& options);
+
+// The whole program. Never throws.
+Exit main(const std::vector<std::string>& args, Context& context);
+
+}  // namespace tcsim::cli

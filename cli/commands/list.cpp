@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/request.hpp"
+#include "cli/version.hpp"
+#include "core/error.hpp"
+#include "core/machine/library.hpp"
+#include "core/units/text.hpp"
+#include "kernels/execute.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+// Rows of named columns, printed in any format.
+struct Table {
+  std::string command;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+void print(const Table& table, Format format, std::ostream& out) {
+  if (format == Format::json) {
+    nlohmann::ordered_json j{{"schema", 1}, {"command", table.command}, {"tcsim_version", version}};
+    j["rows"] = nlohmann::ordered_json::array();
+    for (const auto& row : table.rows) {
+      nlohmann::ordered_json item;
+      for (std::size_t i = 0; i < row.size(); ++i) item[table.columns[i]] = row[i];
+      j["rows"].push_back(item);
+    }
+    out << j.dump(2) << "\n";
+    return;
+  }
+  std::vector<std::size_t> width;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    width.push_back(table.columns[i].size());
+    for (const auto& row : table.rows) width[i] = std::max(width[i], row[i].size());
+  }
+  const auto line = [&](const std::vector<std::string>& row) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool quote = row[i].find(',') != std::string::npos;
+      if (format == Format::csv) {
+        text += (i > 0 ? "," : "") + (quote ? "\"" + row[i] + "\"" : row[i]);
+      } else {
+        text += fmt::format("{:<{}}", row[i], width[i] + 2);
+      }
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out << text << "\n";
+  };
+  line(table.columns);
+  for (const auto& row : table.rows) line(row);
+}
+
+Table list_workloads() {
+  Table t{"list workloads", {"workload", "label", "sizes", "type", "layout", "gflop"}, {}};
+  for (const std::string& name : shipped_suites()) {
+    for (const Contraction& c : find_suite(name).workloads) {
+      t.rows.push_back({c.name(), c.label(), c.sizes(), to_text(c.type()), to_text(c.layout()),
+                        fmt::format("{:.4g}", c.flops() / 1e9)});
+    }
+  }
+  return t;
+}
+
+Table list_machines() {
+  Table t{"list machines", {"machine", "levels", "peak_f64_gflops", "description"}, {}};
+  for (const std::string& name : shipped_machines()) {
+    const Machine m = find_machine(name);
+    std::string levels;
+    for (int l = 0; l < m.cache_count(); ++l) {
+      const Level& level = m.level(LevelId{l});
+      levels +=
+          fmt::format("{}{} {}", l > 0 ? " + " : "", level.name, to_text(level.capacity.value));
+    }
+    t.rows.push_back(
+        {name, levels, fmt::format("{:.1f}", m.peak(Bytes(8)).value() / 1e9), m.description});
+  }
+  return t;
+}
+
+Table list_kernels() {
+  Table t{"list kernels", {"shape", "type", "instruction_set", "runs_here"}, {}};
+  for (const KernelShape& k : kernel_shapes()) {
+    t.rows.push_back({fmt::format("{}x{}", k.mr.value(), k.nr.value()), to_text(k.type),
+                      to_text(k.needs), k.needs <= best_instruction_set() ? "yes" : "no"});
+  }
+  return t;
+}
+
+}  // namespace
+
+const Command& list_command() {
+  static const Command command{
+      "list",
+      "workloads|machines|kernels",
+      "what ships with tcsim",
+      "tcsim list workloads",
+      [](po::options_description& o) { declare_output(o); },
+      [](const Options& options, Context& context) {
+        const auto given = arguments(options);
+        const std::string what = given.empty() ? "" : given[0];
+        if (what != "workloads" && what != "machines" && what != "kernels") {
+          throw UsageError("tcsim list", fmt::format("'{}' cannot be listed", what),
+                           "use workloads, machines or kernels");
+        }
+        print(what == "workloads"  ? list_workloads()
+              : what == "machines" ? list_machines()
+                                   : list_kernels(),
+              format(options), context.out);
+        return Exit::done;
+      }};
+  return command;
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,34 @@
+#include "cli/work.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+const Command& report_command() {
+  static const Command command{
+      "report",
+      "WORKLOAD",
+      "predicted, simulated and measured side by side",
+      "tcsim report tccg:9",
+      [](po::options_description& o) {
+        declare_workload(o);
+        declare_machine(o);
+        declare_schedule(o);
+        declare_run(o);
+        o.add_options()("no-simulate", po::bool_switch(), "leave the simulation out")(
+            "no-run", po::bool_switch(),
+            "leave the measurement out (it only takes place with --machine host)");
+        declare_output(o);
+      },
+      [](const Options& options, Context& context) {
+        return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
+          Result r = predicted_result("report", options, c, m, context);
+          if (!options["no-simulate"].as<bool>()) add_simulation(r, context);
+          if (is_host(options) && !options["no-run"].as<bool>()) add_run(r, options, context);
+          return r;
+        });
+      }};
+  return command;
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,32 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <thread>
+
+#include "cli/command.hpp"
+
+int main(int argc, char** argv) {
+  // SIGINT and SIGTERM are taken by a thread of their own, which asks the work to stop.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::stop_source stop;
+  const std::jthread waiter([&](const std::stop_token& done) {
+    while (!done.stop_requested()) {
+      timespec tick{0, 50'000'000};
+      if (sigtimedwait(&signals, nullptr, &tick) > 0) {
+        // A second signal ends the program at once.
+        if (stop.stop_requested()) _exit(130);
+        stop.request_stop();
+      }
+    }
+  });
+  tcsim::cli::Context context{std::cout, std::cerr, stop.get_token(), isatty(STDERR_FILENO) != 0};
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  const auto code = tcsim::cli::main(args, context);
+  std::cout.flush();
+  return static_cast<int>(code);
+}

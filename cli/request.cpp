@@ -1,0 +1,218 @@
+#include "cli/request.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/machine/library.hpp"
+#include "core/machine/override.hpp"
+#include "core/workload/parse.hpp"
+#include "core/workload/suite.hpp"
+#include "microbench/host.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// One of a few words, or a UsageError that lists them.
+template <class T>
+T word(const Options& options, const char* option,
+       std::initializer_list<std::pair<const char*, T>> words) {
+  const auto& given = options[option].as<std::string>();
+  std::string known;
+  for (const auto& [text, value] : words) {
+    if (given == text) return value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", text);
+  }
+  throw UsageError(fmt::format("--{}", option), fmt::format("'{}' is not known", given),
+                   "use one of " + known);
+}
+
+std::optional<Layout> layout(const Options& options) {
+  if (options.count("layout") == 0) return {};
+  return word<Layout>(options, "layout",
+                      {{"row-major", Layout::row_major}, {"column-major", Layout::column_major}});
+}
+
+std::optional<ElementType> type(const Options& options) {
+  if (options.count("type") == 0) return {};
+  return word<ElementType>(options, "type", {{"f64", ElementType::f64}, {"f32", ElementType::f32}});
+}
+
+// Whether the text can only be a label: TCCG form or einsum.
+bool is_label(const std::string& text) {
+  return text.find("->") != std::string::npos ||
+         (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
+          text.find('-') != std::string::npos);
+}
+
+void refuse_for_suite(const Options& options, const std::string& argument) {
+  for (const char* option : {"size", "layout"}) {
+    if (options.count(option) != 0) {
+      throw UsageError(fmt::format("--{}", option),
+                       fmt::format("'{}' is a suite, which says that itself", argument),
+                       "leave the option out, or give a label such as abcd-aebf-dfce");
+    }
+  }
+}
+
+}  // namespace
+
+void declare_output(po::options_description& options) {
+  options.add_options()("format", po::value<std::string>()->default_value("table"),
+                        "table, json or csv")("out", po::value<std::string>(),
+                                              "write to this file instead of standard output");
+}
+
+void declare_workload(po::options_description& options) {
+  options.add_options()("size", po::value<std::string>(), "extent of each index: a=72,b=72,...")(
+      "layout", po::value<std::string>(), "row-major (default) or column-major")(
+      "type", po::value<std::string>(), "f64 (default) or f32");
+}
+
+void declare_machine(po::options_description& options) {
+  options.add_options()("machine", po::value<std::string>()->default_value("host"),
+                        "a shipped name, a file, or host: this machine, measured on first use")(
+      "set", po::value<std::vector<std::string>>(),
+      "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
+      "accounting", po::value<std::string>(), "honest or paper; otherwise what the machine says")(
+      "model", po::value<std::string>()->default_value("window"), "window or listing3");
+}
+
+void declare_schedule(po::options_description& options) {
+  options.add_options()("schedule", po::value<std::string>(),
+                        "a file with a schedule, or its text; otherwise the best one is chosen");
+}
+
+Format format(const Options& options) {
+  return word<Format>(options, "format",
+                      {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}});
+}
+
+std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
+  if (is_label(argument)) {
+    if (options.count("size") == 0) {
+      throw UsageError(argument, "sizes are missing", "add --size with every index, a=72,b=72,...");
+    }
+    return {parse_contraction(argument, parse_sizes(options["size"].as<std::string>()),
+                              layout(options).value_or(Layout::row_major),
+                              type(options).value_or(ElementType::f64))};
+  }
+  refuse_for_suite(options, argument);
+  const auto colon = argument.find(':');
+  const Suite suite = find_suite(argument.substr(0, colon), type(options));
+  if (colon == std::string::npos) return suite.workloads;
+  const std::string number = argument.substr(colon + 1);
+  const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&
+                         !number.empty()
+                     ? std::stoul(number)
+                     : 0;
+  if (n < 1 || n > suite.workloads.size()) {
+    throw UsageError(argument, fmt::format("suite {} has no workload '{}'", suite.name, number),
+                     fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));
+  }
+  return {suite.workloads[n - 1]};
+}
+
+std::vector<Contraction> workloads(const Options& options) {
+  const auto given = arguments(options);
+  if (given.empty()) {
+    throw UsageError("tcsim", "a WORKLOAD is missing",
+                     "for example tccg:9, or abcd-aebf-dfce --size a=72,b=72,...");
+  }
+  return workloads(options, given[0]);
+}
+
+bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
+
+Machine machine(const Options& options, Context& context) {
+  Machine m;
+  if (is_host(options)) {
+    Progress progress(context, "measuring this machine");
+    ProbeOptions probe;
+    probe.stop = context.stop;
+    probe.progress = [&](const std::string& what, double share) {
+      progress.show("measuring this machine: " + what, share);
+    };
+    m = host_machine(probe);
+  } else {
+    m = find_machine(options["machine"].as<std::string>());
+  }
+  if (options.count("set") != 0) {
+    for (const auto& knob : options["set"].as<std::vector<std::string>>()) {
+      Overridden changed = override_knob(m, knob);
+      m = std::move(changed.machine);
+      if (!changed.note.empty() && !context.quiet) context.err << "note: " << changed.note << "\n";
+    }
+    check(m, "--set");
+  }
+  if (options.count("accounting") != 0) {
+    m.accounting = word<Accounting>(
+        options, "accounting", {{"honest", Accounting::honest()}, {"paper", Accounting::paper()}});
+  }
+  return m;
+}
+
+Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
+              Context& context) {
+  const ModelKind model = parse_model(options["model"].as<std::string>());
+  Chosen chosen;
+  if (options.count("schedule") != 0) {
+    const auto given = options["schedule"].as<std::string>();
+    std::string text = given, place = "--schedule";
+    std::error_code ignored;
+    if (std::filesystem::exists(given, ignored)) {
+      std::ifstream in(given);
+      std::ostringstream all;
+      all << in.rdbuf();
+      text = all.str();
+      place = given;
+    }
+    chosen.schedule = parse_schedule(text, place);
+    std::vector<std::string> levels;
+    for (const Level& l : machine.levels) levels.push_back(l.name);
+    check(chosen.schedule, contraction, levels, place);
+    chosen.prediction = predict(contraction, chosen.schedule, machine, model);
+    return chosen;
+  }
+  const double start = now();
+  Optimized best = optimize(contraction, machine, context.stop);
+  chosen.seconds_to_solve = now() - start;
+  chosen.schedule = std::move(best.schedule);
+  chosen.certificate = best.certificate;
+  chosen.prediction = model == ModelKind::window
+                          ? std::move(best.prediction)
+                          : predict(contraction, chosen.schedule, machine, model);
+  return chosen;
+}
+
+Progress::Progress(Context& context, std::string what)
+    : context_(context), what_(std::move(what)), started_(now()) {}
+
+Progress::~Progress() {
+  if (width_ > 0) context_.err << "\r" << std::string(width_, ' ') << "\r" << std::flush;
+}
+
+void Progress::show(double share) { show(what_, share); }
+
+void Progress::show(const std::string& what, double share) {
+  if (!context_.terminal || context_.quiet) return;
+  const double spent = now() - started_;
+  std::string line = fmt::format("{} {:3.0f} %", what, 100 * share);
+  if (share > 0.02 && spent > 1) line += fmt::format(", {:.0f} s left", spent / share - spent);
+  const std::size_t width = std::max(width_, line.size());
+  context_.err << "\r" << fmt::format("{:<{}}", line, width) << std::flush;
+  width_ = width;
+}
+
+}  // namespace tcsim::cli

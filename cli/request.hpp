@@ -1,0 +1,63 @@
+// What the common options ask for: workloads, a machine, a schedule. Every command that takes a
+// WORKLOAD declares the same options here and reads them by the same functions.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim::cli {
+
+enum class Format { table, json, csv };
+
+void declare_output(boost::program_options::options_description&);    // --format, --out, ...
+void declare_workload(boost::program_options::options_description&);  // --size, --layout, --type
+void declare_machine(boost::program_options::options_description&);   // --machine, --set, ...
+void declare_schedule(boost::program_options::options_description&);  // --schedule
+
+Format format(const Options&);
+
+// The workloads that a WORKLOAD argument names: "tccg:8", "tccg", a label with --size, or a
+// suite's .toml file.
+std::vector<Contraction> workloads(const Options&, const std::string& argument);
+// The same for a command whose only argument is a WORKLOAD.
+std::vector<Contraction> workloads(const Options&);
+
+// --machine with --set and --accounting applied; measures the host on first use. Notes about
+// values that had to give way go to context.err.
+Machine machine(const Options&, Context&);
+bool is_host(const Options&);
+
+// A schedule for the workload: the one that --schedule names (checked), or the optimizer's choice.
+struct Chosen {
+  Schedule schedule;
+  Prediction prediction;
+  std::optional<Certificate> certificate;  // of the optimizer's choice
+  double seconds_to_solve = 0;
+};
+Chosen choose(const Options&, const Contraction&, const Machine&, Context&);
+
+// One line on a terminal that is rewritten as work goes on; nothing elsewhere.
+class Progress {
+ public:
+  Progress(Context& context, std::string what);
+  ~Progress();  // wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(double share);  // in [0, 1]
+  void show(const std::string& what, double share);
+
+ private:
+  Context& context_;
+  std::string what_;
+  double started_;
+  std::size_t width_ = 0;
+};
+
+}  // namespace tcsim::cli

@@ -1,0 +1,291 @@
+#include "cli/result.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/version.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::size_t link_count(const Result& r) { return r.machine.levels.size(); }
+
+std::optional<Bytes> predicted(const Result& r, std::size_t link) {
+  if (!r.prediction) return {};
+  return r.prediction->traffic.links[link].counted(r.machine.accounting);
+}
+
+std::optional<Bytes> simulated(const Result& r, std::size_t link) {
+  if (!r.simulated) return {};
+  return r.simulated->links[link].counted(r.machine.accounting);
+}
+
+double peak_gflops(const Result& r) {
+  return r.machine.peak(size_of(r.workload.type())).value() / 1e9;
+}
+
+std::optional<double> measured_gflops(const Result& r) {
+  if (!r.measured) return {};
+  return r.workload.flops() / r.measured->value() / 1e9;
+}
+
+std::string accounting_words(const Accounting& a) {
+  return fmt::format("{} ({}, {}, {})", a.name,
+                     a.write_backs ? "bytes in and out" : "bytes in only",
+                     a.packing ? "packing counted" : "packing left out",
+                     a.compute_roof ? "compute roof" : "no compute roof");
+}
+
+// JSON.
+
+ordered_json workload_json(const Contraction& c) {
+  ordered_json sizes;
+  for (int i = 0; i < c.dim_count(); ++i) {
+    sizes[std::string(1, c.dim(DimId{i}).name)] = c.dim(DimId{i}).extent;
+  }
+  return {{"name", c.name()},
+          {"label", c.label()},
+          {"sizes", sizes},
+          {"type", to_text(c.type())},
+          {"layout", to_text(c.layout())},
+          {"flops", c.flops()}};
+}
+
+ordered_json level_json(const Result& r, std::size_t link) {
+  const LevelId id{static_cast<int>(link)};
+  ordered_json level{{"name", r.machine.level(id).name}, {"link", r.machine.link(id)}};
+  if (auto b = predicted(r, link)) level["predicted_bytes"] = b->value();
+  if (auto b = simulated(r, link)) level["simulated_bytes"] = b->value();
+  if (auto e = error(r, link)) level["error"] = *e;
+  if (r.prediction) level["predicted_seconds"] = r.prediction->timing.links[link].value();
+  ordered_json tensors = ordered_json::object();
+  for (ArrayId a : all_arrays) {
+    ordered_json tensor = ordered_json::object();
+    const auto add = [&](const char* key, const std::optional<Traffic>& traffic) {
+      if (!traffic) return;
+      const Bytes bytes = traffic->links[link].counted(r.machine.accounting, a);
+      if (bytes.value() > 0) tensor[key] = bytes.value();
+    };
+    if (r.prediction) add("predicted_bytes", r.prediction->traffic);
+    add("simulated_bytes", r.simulated);
+    if (!tensor.empty()) tensors[to_text(a)] = tensor;
+  }
+  if (!tensors.empty()) level["by_tensor"] = tensors;
+  return level;
+}
+
+ordered_json to_json(const Result& r) {
+  ordered_json j{{"schema", results_schema},
+                 {"command", r.command},
+                 {"tcsim_version", version},
+                 {"workload", workload_json(r.workload)},
+                 {"machine", {{"name", r.machine.name}, {"hash", content_hash(r.machine)}}},
+                 {"schedule", to_line(r.schedule)},
+                 {"accounting",
+                  {{"name", r.machine.accounting.name},
+                   {"write_backs", r.machine.accounting.write_backs},
+                   {"packing", r.machine.accounting.packing},
+                   {"compute_roof", r.machine.accounting.compute_roof}}},
+                 {"model", to_text(r.model)},
+                 {"seed", r.seed}};
+  j["levels"] = ordered_json::array();
+  for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
+  if (r.prediction) {
+    const Timing& t = r.prediction->timing;
+    j["predicted_seconds"] = t.total.value();
+    j["predicted_gflops"] = r.prediction->rate.value() / 1e9;
+    j["compute_seconds"] = t.compute.value();
+    j["bottleneck"] = bottleneck_name(t, r.machine);
+  }
+  if (r.measured) {
+    j["measured_seconds"] = r.measured->value();
+    j["measured_gflops"] = *measured_gflops(r);
+    j["repetitions_seconds"] = ordered_json::array();
+    for (Seconds s : r.repetitions) j["repetitions_seconds"].push_back(s.value());
+    j["kernel"] = r.kernel;
+  }
+  if (r.worst_error) j["check_error_over_bound"] = *r.worst_error;
+  j["peak_gflops"] = peak_gflops(r);
+  if (r.certificate) {
+    j["certificate"] = {{"relaxed_bound_seconds", r.certificate->relaxed_bound.value()},
+                        {"achieved_seconds", r.certificate->achieved.value()},
+                        {"gap", r.certificate->gap},
+                        {"seconds_to_solve", r.seconds_to_solve}};
+  }
+  return j;
+}
+
+void print_json(const std::vector<Result>& results, std::ostream& out) {
+  if (results.size() == 1) {
+    out << to_json(results.front()).dump(2) << "\n";
+    return;
+  }
+  ordered_json all{{"schema", results_schema},
+                   {"command", results.empty() ? "" : results.front().command},
+                   {"tcsim_version", version},
+                   {"results", ordered_json::array()}};
+  for (const Result& r : results) all["results"].push_back(to_json(r));
+  out << all.dump(2) << "\n";
+}
+
+// CSV: a row per workload and level.
+
+template <class T>
+std::string cell(const std::optional<T>& value) {
+  if (!value) return "";
+  if constexpr (requires { value->value(); })
+    return fmt::format("{}", value->value());
+  else
+    return fmt::format("{}", *value);
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string s = "\"";
+  for (char c : text) s += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return s + "\"";
+}
+
+void print_csv(const std::vector<Result>& results, std::ostream& out) {
+  out << "schema,command,tcsim_version,workload,label,sizes,type,layout,machine,machine_hash,"
+         "accounting,model,seed,level,link,predicted_bytes,simulated_bytes,error,level_predicted_"
+         "seconds,predicted_seconds,predicted_gflops,measured_seconds,measured_gflops,peak_gflops,"
+         "bottleneck,relaxed_bound_seconds,gap,schedule\n";
+  for (const Result& r : results) {
+    for (std::size_t l = 0; l < link_count(r); ++l) {
+      const LevelId id{static_cast<int>(l)};
+      std::optional<Seconds> level_seconds, seconds;
+      std::optional<double> gflops, bound, gap;
+      std::string bottleneck;
+      if (r.prediction) {
+        level_seconds = r.prediction->timing.links[l];
+        seconds = r.prediction->timing.total;
+        gflops = r.prediction->rate.value() / 1e9;
+        bottleneck = bottleneck_name(r.prediction->timing, r.machine);
+      }
+      if (r.certificate) {
+        bound = r.certificate->relaxed_bound.value();
+        gap = r.certificate->gap;
+      }
+      out << fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+          results_schema, r.command, version, quoted(r.workload.name()), r.workload.label(),
+          quoted(r.workload.sizes()), to_text(r.workload.type()), to_text(r.workload.layout()),
+          quoted(r.machine.name), content_hash(r.machine), r.machine.accounting.name,
+          to_text(r.model), r.seed, quoted(r.machine.level(id).name), r.machine.link(id),
+          cell(predicted(r, l)), cell(simulated(r, l)), cell(error(r, l)), cell(level_seconds),
+          cell(seconds), cell(gflops), cell(r.measured), cell(measured_gflops(r)),
+          fmt::format("{}", peak_gflops(r)), bottleneck, cell(bound), cell(gap),
+          quoted(to_line(r.schedule)));
+    }
+  }
+}
+
+// Tables.
+
+void print_levels(const Result& r, std::ostream& out) {
+  out << fmt::format("  {:<14}", "link");
+  if (r.prediction) out << fmt::format("{:>14}", "predicted");
+  if (r.simulated) out << fmt::format("{:>14}", "simulated");
+  if (r.prediction && r.simulated) out << fmt::format("{:>10}", "error");
+  if (r.prediction) out << fmt::format("{:>14}{:>16}", "time", "bandwidth");
+  out << "\n";
+  for (std::size_t l = 0; l < link_count(r); ++l) {
+    const LevelId id{static_cast<int>(l)};
+    out << fmt::format("  {:<14}", r.machine.link(id));
+    if (auto b = predicted(r, l)) out << fmt::format("{:>14}", to_display(*b));
+    if (auto b = simulated(r, l)) out << fmt::format("{:>14}", to_display(*b));
+    if (r.prediction && r.simulated) {
+      const auto e = error(r, l);
+      out << fmt::format("{:>10}", e ? fmt::format("{:+.2f} %", 100 * *e) : "-");
+    }
+    if (r.prediction) {
+      out << fmt::format("{:>14}{:>16}", to_display(r.prediction->timing.links[l]),
+                         fmt::format("{:.1f} GB/s", r.machine.bandwidth(id).value() / 1e9));
+    }
+    out << "\n";
+  }
+  if (r.prediction && r.machine.accounting.compute_roof) {
+    out << fmt::format("  {:<14}", "compute");
+    out << std::string(14 + (r.simulated ? 24 : 0), ' ');
+    out << fmt::format("{:>14}{:>16}\n", to_display(r.prediction->timing.compute),
+                       fmt::format("{:.1f} GFLOPS", peak_gflops(r)));
+  }
+}
+
+void print_totals(const Result& r, std::ostream& out) {
+  const double peak = peak_gflops(r);
+  const auto row = [&](const char* name, Seconds time, double gflops) {
+    out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", name, to_display(time),
+                       fmt::format("{:.1f} GFLOPS", gflops),
+                       fmt::format("{:.1f} %", 100 * gflops / peak));
+  };
+  out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", "", "time", "rate", "of FMA peak");
+  if (r.prediction) row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9);
+  if (r.measured) row("measured", *r.measured, *measured_gflops(r));
+}
+
+void print_table(const Result& r, std::ostream& out) {
+  out << fmt::format("{}  {}  {}  {} {}\n", r.workload.name(), r.workload.label(),
+                     r.workload.sizes(), to_text(r.workload.type()), to_text(r.workload.layout()));
+  out << fmt::format("machine {}{}, accounting {}, model {}\n\n", r.machine.name,
+                     r.machine.description.empty() ? "" : " (" + r.machine.description + ")",
+                     accounting_words(r.machine.accounting), to_text(r.model));
+  print_levels(r, out);
+  out << "\n";
+  if (r.prediction || r.measured) {
+    print_totals(r, out);
+    out << "\n";
+  }
+  if (r.prediction) {
+    out << fmt::format("  bottleneck    {}\n", bottleneck_name(r.prediction->timing, r.machine));
+  }
+  if (r.certificate) {
+    out << fmt::format("  certificate   relaxed bound {}, achieved {}, gap {:.2f} %\n",
+                       to_display(r.certificate->relaxed_bound),
+                       to_display(r.certificate->achieved), 100 * r.certificate->gap);
+  }
+  if (!r.kernel.empty()) out << fmt::format("  kernel        {}\n", r.kernel);
+  if (r.worst_error) {
+    out << fmt::format("  check         {}: largest error {:.2g} of its bound\n",
+                       *r.worst_error <= 1 ? "passed" : "FAILED", *r.worst_error);
+  }
+  for (std::size_t l = 0; l < link_count(r); ++l) {
+    const auto e = error(r, l);
+    if (e && std::abs(*e) > agreement) {
+      out << fmt::format("  disagreement  {}: predicted {:+.1f} % of simulated bytes\n",
+                         r.machine.link(LevelId{static_cast<int>(l)}), 100 * *e);
+    }
+  }
+  out << "\nschedule\n" << to_text(r.schedule);
+}
+
+}  // namespace
+
+std::optional<double> error(const Result& r, std::size_t link) {
+  const auto p = predicted(r, link), s = simulated(r, link);
+  if (!p || !s || s->value() == 0) return {};
+  return static_cast<double>(p->value() - s->value()) / static_cast<double>(s->value());
+}
+
+void print(const std::vector<Result>& results, Format format, std::ostream& out) {
+  switch (format) {
+    case Format::json:
+      return print_json(results, out);
+    case Format::csv:
+      return print_csv(results, out);
+    case Format::table:
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        if (i > 0) out << "\n";
+        print_table(results[i], out);
+      }
+  }
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,48 @@
+// The record that commands print about one workload, and its three printers. A field that a
+// command does not know stays empty and is left out (docs/results.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/request.hpp"
+#include "core/machine/machine.hpp"
+#include "core/model/traffic.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim::cli {
+
+inline constexpr int results_schema = 1;
+
+struct Result {
+  Result(std::string c, Contraction w, Machine m)
+      : command(std::move(c)), workload(std::move(w)), machine(std::move(m)) {}
+
+  std::string command;
+  Contraction workload;
+  Machine machine;
+  Schedule schedule;
+  ModelKind model = ModelKind::window;
+  std::uint64_t seed = 0;
+
+  std::optional<Prediction> prediction;
+  std::optional<Traffic> simulated;
+  std::optional<Seconds> measured;
+  std::vector<Seconds> repetitions;
+  std::optional<double> worst_error;  // of the result's check, relative to its bound
+  std::string kernel;                 // that the run used
+  std::optional<Certificate> certificate;
+  double seconds_to_solve = 0;
+};
+
+// Prediction and simulation further apart than this are pointed out.
+inline constexpr double agreement = 0.10;
+
+// (predicted - simulated) / simulated bytes of a link; empty if either is unknown.
+std::optional<double> error(const Result& result, std::size_t link);
+
+void print(const std::vector<Result>& results, Format format, std::ostream& out);
+
+}  // namespace tcsim::cli

@@ -1,0 +1,86 @@
+#include "cli/work.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "kernels/execute.hpp"
+#include "sim/simulate.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+Result predicted_result(const std::string& command, const Options& options,
+                        const Contraction& contraction, const Machine& machine, Context& context) {
+  Result r(command, contraction, machine);
+  r.model = parse_model(options["model"].as<std::string>());
+  r.seed = options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : 0;
+  Progress progress(context, contraction.name() + ": choosing a schedule");
+  progress.show(0);
+  Chosen chosen = choose(options, contraction, machine, context);
+  r.schedule = std::move(chosen.schedule);
+  r.prediction = std::move(chosen.prediction);
+  r.certificate = chosen.certificate;
+  r.seconds_to_solve = chosen.seconds_to_solve;
+  return r;
+}
+
+void add_simulation(Result& result, Context& context) {
+  Progress progress(context, result.workload.name() + ": simulating");
+  SimulationOptions options;
+  options.stop = context.stop;
+  options.progress = [&](double share) { progress.show(share); };
+  result.simulated =
+      simulate(Plan(result.workload, result.schedule), result.machine, options).traffic;
+}
+
+void declare_run(po::options_description& options) {
+  options.add_options()("repetitions", po::value<int>()->default_value(5),
+                        "how often to run; the median counts")(
+      "seed", po::value<std::uint64_t>()->default_value(1), "of the inputs' values");
+}
+
+void add_run(Result& result, const Options& options, Context& context) {
+  const int repetitions = options["repetitions"].as<int>();
+  if (repetitions < 1 || repetitions > 10000) {
+    throw UsageError("--repetitions", fmt::format("{} is out of range", repetitions),
+                     "give 1 to 10000");
+  }
+  Progress progress(context, result.workload.name() + ": running");
+  progress.show(0);
+  RunResult run =
+      tcsim::run(Plan(result.workload, result.schedule), repetitions, result.seed, context.stop);
+  result.measured = run.median;
+  result.repetitions = std::move(run.repetitions);
+  result.worst_error = run.check.worst_error;
+  result.kernel = run.kernel;
+}
+
+Exit for_each_workload(const Options& options, Context& context,
+                       const std::function<Result(const Contraction&, const Machine&)>& work) {
+  const Format form = format(options);
+  const std::vector<Contraction> all = workloads(options);
+  const Machine m = machine(options, context);
+  std::vector<Result> results;
+  Exit code = Exit::done;
+  try {
+    for (const Contraction& c : all) {
+      results.push_back(work(c, m));
+      if (results.back().worst_error && !(*results.back().worst_error <= 1)) code = Exit::no;
+      // A table is readable as it grows; the other formats are one document.
+      if (form == Format::table) {
+        if (&c != &all.front()) context.out << "\n";
+        print({results.back()}, form, context.out);
+        context.out.flush();
+      }
+    }
+  } catch (const Interrupted&) {
+    context.err << fmt::format("tcsim: interrupted after {} of {} workloads\n", results.size(),
+                               all.size());
+    code = Exit::interrupted;
+  }
+  if (form != Format::table) print(results, form, context.out);
+  return code;
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,35 @@
+# Helpers that every folder's CMakeLists.txt uses.
+
+# Flags that all of tcsim is built with: warnings and sanitizers, but never an instruction set.
+add_library(tcsim_flags INTERFACE)
+target_include_directories(tcsim_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_features(tcsim_flags INTERFACE cxx_std_20)
+target_compile_options(tcsim_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor
+  $<$<BOOL:${TCSIM_WARNINGS_AS_ERRORS}>:-Werror>)
+# GCC 12 sees overlapping copies in std::string concatenation where there are none (its bug 105329).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(tcsim_flags INTERFACE -Wno-restrict)
+endif()
+if(TCSIM_SANITIZE)
+  target_compile_options(tcsim_flags INTERFACE
+    -fsanitize=${TCSIM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tcsim_flags INTERFACE -fsanitize=${TCSIM_SANITIZE})
+endif()
+
+# tcsim_library(NAME SOURCES... [LINK libs...]): one static library per folder.
+function(tcsim_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC tcsim_flags ${ARG_LINK})
+endfunction()
+
+# tcsim_test(NAME LABEL label SOURCES... [LINK libs...]): one GoogleTest program; each of its tests
+# is a CTest test with the label (unit, golden or slow).
+function(tcsim_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE tcsim_flags ${ARG_LINK} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE TCSIM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 300)
+endfunction()

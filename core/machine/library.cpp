@@ -1,0 +1,83 @@
+#include "core/machine/library.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/machine/toml.hpp"
+
+namespace tcsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool holds_data(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_directory(folder / "machines", ignored) &&
+         fs::is_directory(folder / "data", ignored);
+}
+
+std::optional<fs::path> find_data_dir() {
+  // A folder that the user names is meant: do not fall back from it in silence.
+  if (const char* named = std::getenv("TCSIM_DATA_DIR"); named != nullptr && *named != '\0') {
+    if (holds_data(named)) return named;
+    throw InputError(named, "TCSIM_DATA_DIR has no folders machines and data",
+                     "set it to the folder that holds them, or unset it");
+  }
+  for (const char* folder : {TCSIM_INSTALL_DATA_DIR, TCSIM_SOURCE_DATA_DIR}) {
+    if (holds_data(folder)) return folder;
+  }
+  return {};
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// A shipped file by its name; a shipped name wins over a file of that name in the current folder.
+// A file given by its path works without the shipped ones.
+fs::path find_file(const std::string& name_or_file, const char* folder, const char* what) {
+  const std::optional<fs::path> data = find_data_dir();
+  std::vector<std::string> names;
+  if (data) names = names_in(*data / folder);
+  if (std::find(names.begin(), names.end(), name_or_file) != names.end()) {
+    return *data / folder / (name_or_file + ".toml");
+  }
+  std::error_code ignored;
+  if (fs::exists(name_or_file, ignored)) return name_or_file;
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  if (known.empty()) known = "none";
+  throw UsageError("'" + name_or_file + "'", std::string("no such ") + what,
+                   "give the path of a file or a shipped name: " + known);
+}
+
+}  // namespace
+
+fs::path data_dir() {
+  if (const auto found = find_data_dir()) return *found;
+  throw InputError(TCSIM_INSTALL_DATA_DIR, "no folders machines and data",
+                   "install tcsim, or set TCSIM_DATA_DIR to the folder that holds them");
+}
+
+std::vector<std::string> shipped_machines() { return names_in(data_dir() / "machines"); }
+std::vector<std::string> shipped_suites() { return names_in(data_dir() / "data"); }
+
+Machine find_machine(const std::string& name_or_file) {
+  return load_machine(find_file(name_or_file, "machines", "machine"));
+}
+
+Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type) {
+  return load_suite(find_file(name_or_file, "data", "suite"), type);
+}
+
+}  // namespace tcsim

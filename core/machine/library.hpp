@@ -1,0 +1,24 @@
+// Files that ship with tcsim: machines/*.toml and data/*.toml. They are looked for in
+// $TCSIM_DATA_DIR, then where they were installed, then in the source tree that tcsim was built in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/workload/suite.hpp"
+
+namespace tcsim {
+
+// Folder that holds machines/ and data/. Throws InputError if there is none.
+std::filesystem::path data_dir();
+
+std::vector<std::string> shipped_machines();  // sorted names, such as "e5-2680v4"
+std::vector<std::string> shipped_suites();    // sorted names, such as "tccg"
+
+// A shipped name or the path of a file. Throws UsageError that lists the names if it is neither.
+Machine find_machine(const std::string& name_or_file);
+Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type = {});
+
+}  // namespace tcsim

@@ -1,0 +1,113 @@
+// A machine: memory levels from the innermost cache out to memory (or disk), and a compute core.
+// It is a plain immutable value, read from a TOML file (core/machine/toml.hpp), measured
+// (microbench/host.hpp) or derived from another by overrides (core/machine/override.hpp).
+// Each figure carries its origin, so that a result can say what it rests on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units/quantity.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim {
+
+// Where a figure comes from.
+enum class Origin { measured, vendor, published, assumed, hypothetical };
+
+template <class T>
+struct Figure {
+  T value{};
+  Origin origin = Origin::assumed;
+  std::string source;  // a paper's table, a manual, a method; may be empty
+
+  bool operator==(const Figure&) const = default;
+};
+
+enum class LevelKind { cache, scratchpad, memory, disk };
+enum class Replacement { lru };
+// What a level holds of the levels inside it: neither means that it makes no promise.
+enum class Inclusion { inclusive, exclusive, neither };
+enum class WritePolicy { write_back, write_through };
+
+// One level of memory. `bandwidth` is that of the link to the level inside it (the innermost
+// level's link leads to the registers), as a Load-FMA-Store stream sees it (acmtc-sc19, 6.2).
+struct Level {
+  std::string name;  // "L1", "L2", "memory"
+  LevelKind kind = LevelKind::cache;
+  Figure<Bytes> capacity;     // of a cache: sets x ways x line; 0: unlimited (memory, disk)
+  Figure<std::int64_t> ways;  // of a cache only
+  Figure<Bytes> line;         // of a cache only
+  Replacement replacement = Replacement::lru;
+  Inclusion inclusion = Inclusion::neither;
+  WritePolicy write = WritePolicy::write_back;
+  bool write_allocate = true;
+  int shared_by = 1;  // cores that share it
+  Figure<Bandwidth> bandwidth;
+  std::optional<Figure<Cycles>> latency;  // of a load that hits here
+
+  std::int64_t sets() const { return capacity.value.value() / (ways.value * line.value.value()); }
+  Lines lines() const { return Lines(capacity.value / line.value); }
+  bool operator==(const Level&) const = default;
+};
+
+struct Core {
+  Figure<Hertz> frequency;
+  Figure<int> vector_bits;  // 128, 256, 512
+  Figure<int> vector_registers;
+  Figure<double> fma_per_cycle;  // vector FMA instructions started per cycle
+  Figure<Cycles> fma_latency;
+
+  bool operator==(const Core&) const = default;
+};
+
+// What a printed number counts. The papers disagree with themselves, so every result names it.
+struct Accounting {
+  std::string name = "honest";
+  bool write_backs = true;   // bytes that leave a level count as well as those that enter it
+  bool compute_roof = true;  // time is at least the flops at the FMA peak
+  bool packing = true;       // the traffic of packing counts
+
+  static Accounting honest() { return {}; }
+  // acmtc-sc19: cache misses of the computation phase only (Table 2), bandwidth-bound (Eq. 3).
+  static Accounting paper() { return {"paper", false, false, false}; }
+  bool operator==(const Accounting&) const = default;
+};
+
+struct Machine {
+  std::string name;
+  std::string description;
+  std::vector<Level> levels;  // innermost first; caches, then exactly one memory (or disk)
+  Core core;
+  Accounting accounting;
+
+  int cache_count() const { return static_cast<int>(levels.size()) - 1; }
+  const Level& level(LevelId l) const { return levels[static_cast<std::size_t>(index(l))]; }
+  // "L1-register", "L1-L2", "L2-L3", "L3-memory": the link that levels[l].bandwidth describes.
+  std::string link(LevelId l) const;
+  BytesPerSecond bandwidth(LevelId l) const {
+    return level(l).bandwidth.value.at(core.frequency.value);
+  }
+  // 2 x lanes x FMA per cycle x frequency.
+  FlopsPerSecond peak(Bytes element) const;
+
+  bool operator==(const Machine&) const = default;
+};
+
+// Throws InputError(place, ...) on a machine that cannot be: no level, a cache whose capacity is
+// not a whole number of sets, levels whose capacity does not grow, a bandwidth that is not
+// positive, two levels of one name. `place` names the machine in errors.
+void check(const Machine& machine, const std::string& place);
+
+// 16 hex digits over all that changes a result (not name, description, origins and sources).
+std::string content_hash(const Machine& machine);
+
+const char* to_text(Origin);
+const char* to_text(LevelKind);
+const char* to_text(Replacement);
+const char* to_text(Inclusion);
+const char* to_text(WritePolicy);
+
+}  // namespace tcsim

@@ -1,0 +1,413 @@
+#include "core/machine/toml.hpp"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/machine/library.hpp"
+#include "core/machine/override.hpp"
+#include "core/machine/places.hpp"
+#include "core/machine/toml_reader.hpp"
+
+namespace tcsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t schema = 1;
+constexpr std::string_view unlimited = "unlimited";
+
+Bandwidth read_bandwidth(const MachineReader& r, const toml::node& node, std::string_view key) {
+  return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); });
+}
+
+Core read_core(const MachineReader& r, const toml::table& table) {
+  r.known_keys(table, "[core]",
+               {"origin", "source", "frequency", "vector_bits", "vector_registers", "fma_per_cycle",
+                "fma_latency"});
+  const Provenance shared = r.provenance(table);
+  const auto figure = [&](std::string_view key, auto read) {
+    return r.figure(r.required(table, key, "[core]"), key, shared, read);
+  };
+  const auto count = [&](const toml::node& n, std::string_view k) { return r.small_count(n, k); };
+  Core core;
+  core.frequency = figure("frequency", [&](const toml::node& n, std::string_view k) {
+    return r.parsed(n, k, [](const std::string& t) { return parse_frequency(t); });
+  });
+  core.vector_bits = figure("vector_bits", count);
+  core.vector_registers = figure("vector_registers", count);
+  core.fma_per_cycle = figure(
+      "fma_per_cycle", [&](const toml::node& n, std::string_view k) { return r.number(n, k); });
+  core.fma_latency = figure("fma_latency", [&](const toml::node& n, std::string_view k) {
+    return Cycles(r.number(n, k));
+  });
+  return core;
+}
+
+// Fills capacity, ways and line of a cache from the line and any two of capacity, sets and ways.
+void read_geometry(const MachineReader& r, const toml::table& table, const Provenance& shared,
+                   Level& l) {
+  const auto bytes = [&](const toml::node& n, std::string_view k) { return r.bytes(n, k); };
+  const auto count = [&](const toml::node& n, std::string_view k) { return r.count(n, k); };
+  const toml::node* capacity = table.get("capacity");
+  const toml::node* sets = table.get("sets");
+  const toml::node* ways = table.get("ways");
+  l.line = r.figure(r.required(table, "line", "a cache"), "line", shared, bytes);
+  if ((capacity != nullptr) + (sets != nullptr) + (ways != nullptr) < 2) {
+    r.fail(table, fmt::format("{}: the cache's size is not known", l.name),
+           "give two of capacity, sets and ways");
+  }
+  Figure<std::int64_t> set_count;
+  if (sets) set_count = r.figure(*sets, "sets", shared, count);
+  if (ways) l.ways = r.figure(*ways, "ways", shared, count);
+  if (capacity) l.capacity = r.figure(*capacity, "capacity", shared, bytes);
+  if (!sets) return;  // check() looks whether the sets are whole
+
+  const auto product = [&](std::int64_t other) {
+    std::int64_t result = 0;
+    if (__builtin_mul_overflow(set_count.value, other, &result) ||
+        __builtin_mul_overflow(result, l.line.value.value(), &result)) {
+      r.fail(*sets, fmt::format("{}: sets x ways x line is out of range", l.name),
+             "check the three numbers");
+    }
+    return Bytes(result);
+  };
+  if (!capacity) {
+    l.capacity = {product(l.ways.value), set_count.origin, set_count.source};
+  } else if (!ways) {
+    const Bytes way = product(1);
+    if (l.capacity.value.value() % way.value() != 0) {
+      r.fail(*sets,
+             fmt::format("{}: capacity {} is not a whole number of ways of {} sets of {} lines",
+                         l.name, to_text(l.capacity.value), set_count.value, to_text(l.line.value)),
+             "give two numbers of the three that agree");
+    }
+    l.ways = {l.capacity.value / way, set_count.origin, set_count.source};
+  } else if (product(l.ways.value) != l.capacity.value) {
+    r.fail(*sets,
+           fmt::format("{}: capacity {}, {} sets and {} ways contradict one another ({} sets x {} "
+                       "ways x {} is {})",
+                       l.name, to_text(l.capacity.value), set_count.value, l.ways.value,
+                       set_count.value, l.ways.value, to_text(l.line.value),
+                       to_text(product(l.ways.value))),
+           "give two of the three");
+  }
+}
+
+Level read_level(const MachineReader& r, const toml::table& table) {
+  r.known_keys(
+      table, "[[level]]",
+      {"name", "kind", "origin", "source", "capacity", "sets", "ways", "line", "replacement",
+       "inclusion", "write", "write_allocate", "shared_by", "bandwidth", "latency"});
+  const Provenance shared = r.provenance(table);
+  Level l;
+  l.name = r.text(r.required(table, "name", "[[level]]"), "name");
+  l.kind =
+      r.choice_or(table, "kind", l.kind,
+                  {LevelKind::cache, LevelKind::scratchpad, LevelKind::memory, LevelKind::disk});
+  l.replacement = r.choice_or(table, "replacement", l.replacement, {Replacement::lru});
+  l.inclusion = r.choice_or(table, "inclusion", l.inclusion,
+                            {Inclusion::inclusive, Inclusion::exclusive, Inclusion::neither});
+  l.write =
+      r.choice_or(table, "write", l.write, {WritePolicy::write_back, WritePolicy::write_through});
+  l.write_allocate = r.flag(table, "write_allocate", l.write_allocate);
+  if (const toml::node* node = table.get("shared_by")) {
+    l.shared_by = r.small_count(*node, "shared_by");
+  }
+  if (l.kind == LevelKind::cache) {
+    read_geometry(r, table, shared, l);
+  } else {
+    for (const char* key : {"sets", "ways", "line"}) {
+      if (const toml::node* node = table.get(key)) {
+        r.fail(*node, fmt::format("{} is a {} and has {}", l.name, to_text(l.kind), key),
+               "only caches have sets, ways and a line; take it out");
+      }
+    }
+    if (const toml::node* node = table.get("capacity")) {
+      l.capacity =
+          r.figure(*node, "capacity", shared, [&](const toml::node& n, std::string_view k) {
+            const auto* text = n.as_string();
+            if (text != nullptr && text->get() == unlimited) return Bytes(0);
+            return r.bytes(n, k);
+          });
+    }
+  }
+  l.bandwidth =
+      r.figure(r.required(table, "bandwidth", l.name), "bandwidth", shared,
+               [&](const toml::node& n, std::string_view k) { return read_bandwidth(r, n, k); });
+  if (const toml::node* node = table.get("latency")) {
+    l.latency = r.figure(*node, "latency", shared, [&](const toml::node& n, std::string_view k) {
+      return Cycles(r.number(n, k));
+    });
+  }
+  return l;
+}
+
+const toml::table& as_table(const MachineReader& r, const toml::node& node,
+                            const std::string& key) {
+  if (const toml::table* table = node.as_table()) return *table;
+  r.fail(node, key + " is no table", fmt::format("write [{}] on a line of its own", key));
+}
+
+Accounting read_accounting(const MachineReader& r, const toml::table& table) {
+  r.known_keys(table, "[accounting]", {"name", "write_backs", "compute_roof", "packing"});
+  Accounting a;
+  a.name = r.text_or(table, "name", a.name);
+  a.write_backs = r.flag(table, "write_backs", a.write_backs);
+  a.compute_roof = r.flag(table, "compute_roof", a.compute_roof);
+  a.packing = r.flag(table, "packing", a.packing);
+  return a;
+}
+
+using Chain = std::vector<fs::path>;  // the files that are being read, the first one first
+
+Machine load(const fs::path& file, const Chain& chain);
+
+// The file that derived_from names: one beside the deriving file, or a shipped machine.
+fs::path base_file(const MachineReader& r, const toml::node& node, const std::string& base) {
+  std::error_code ignored;
+  const fs::path beside = fs::path(r.place()).parent_path() / base;
+  if (fs::is_regular_file(beside, ignored)) return beside;
+  const std::vector<std::string> shipped = shipped_machines();
+  if (std::find(shipped.begin(), shipped.end(), base) != shipped.end()) {
+    return data_dir() / "machines" / (base + ".toml");
+  }
+  r.fail(node, fmt::format("derived_from '{}' is neither a file nor a shipped machine", base),
+         fmt::format("give a path beside this file or one of {}", fmt::join(shipped, ", ")));
+}
+
+struct Knob {
+  std::string name;
+  const toml::node* value;
+};
+
+// Knobs of [set]; an unquoted L3.capacity is a table L3 in TOML's eyes.
+void collect_knobs(const toml::table& table, const std::string& prefix, std::vector<Knob>& knobs) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      collect_knobs(*inner, name + ".", knobs);
+    } else {
+      knobs.push_back({name, &node});
+    }
+  }
+}
+
+std::string knob_value(const MachineReader& r, const Knob& knob) {
+  if (const auto* text = knob.value->as_string()) return text->get();
+  if (const auto* whole = knob.value->as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* real = knob.value->as_floating_point()) return fmt::format("{}", real->get());
+  r.fail(*knob.value, knob.name + " is neither text nor number", "write it as in \"64MiB\" or 2");
+}
+
+Machine read_derived(const MachineReader& r, const toml::table& root, const Chain& chain) {
+  r.known_keys(root, "a derived machine",
+               {"schema", "name", "description", "derived_from", "set", "accounting"});
+  const toml::node& node = *root.get("derived_from");
+  const fs::path file = base_file(r, node, r.text(node, "derived_from"));
+  const fs::path canonical = fs::weakly_canonical(file);
+  if (std::find(chain.begin(), chain.end(), canonical) != chain.end()) {
+    r.fail(node, fmt::format("derived_from '{}' leads back to that file", file.string()),
+           "derive from a machine that does not derive from this one");
+  }
+  Machine machine = load(file, chain);
+  machine.name = r.text(r.required(root, "name", "the machine"), "name");
+  machine.description = r.text_or(root, "description", machine.description);
+  if (const toml::node* a = root.get("accounting")) {
+    machine.accounting = read_accounting(r, as_table(r, *a, "accounting"));
+  }
+  std::string place = r.at(node);
+  if (const toml::node* set = root.get("set")) {
+    place = r.at(*set);
+    std::vector<Knob> knobs;
+    collect_knobs(as_table(r, *set, "set"), "", knobs);
+    std::sort(knobs.begin(), knobs.end(), [](const Knob& a, const Knob& b) {
+      const auto& x = a.value->source().begin;
+      const auto& y = b.value->source().begin;
+      return std::pair(x.line, x.column) < std::pair(y.line, y.column);
+    });
+    for (const Knob& knob : knobs) {
+      try {
+        machine = override_knob(machine, knob.name + "=" + knob_value(r, knob)).machine;
+      } catch (const UsageError& e) {
+        throw InputError(r.at(*knob.value), e.what(), "");
+      }
+    }
+  }
+  check(machine, place);
+  return machine;
+}
+
+Machine read_whole(const MachineReader& r, const toml::table& root) {
+  r.known_keys(root, "a machine file",
+               {"schema", "name", "description", "derived_from", "core", "level", "accounting"});
+  Machine machine;
+  machine.name = r.text(r.required(root, "name", "the machine"), "name");
+  machine.description = r.text_or(root, "description", "");
+  const toml::node& core = r.required(root, "core", "the machine");
+  machine.core = read_core(r, as_table(r, core, "core"));
+  if (const toml::node* a = root.get("accounting")) {
+    machine.accounting = read_accounting(r, as_table(r, *a, "accounting"));
+  }
+  const toml::node& levels = r.required(root, "level", "the machine");
+  const toml::array* list = levels.as_array();
+  if (list == nullptr) r.fail(levels, "level is no list", "write [[level]] in double brackets");
+  MachinePlaces places{r.at(levels), r.at(core), {}};
+  for (const toml::node& node : *list) {
+    machine.levels.push_back(read_level(r, as_table(r, node, "[level]")));
+    places.levels.push_back(r.at(node));
+  }
+  check_at(machine, places);
+  return machine;
+}
+
+Machine parse(std::string_view text, const std::string& place, const Chain& chain) {
+  const MachineReader r(place);
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    throw InputError(r.at(e.source()), std::string(e.description()), "mend the TOML there");
+  }
+  const toml::node* version = root.get("schema");
+  if (version == nullptr) {
+    throw InputError(place + ":1:1", "no schema",
+                     fmt::format("begin with \"schema = {}\"", schema));
+  }
+  if (version->value_exact<std::int64_t>() != schema) {
+    r.fail(*version, "unknown schema", fmt::format("this tcsim reads schema = {}", schema));
+  }
+  return root.contains("derived_from") ? read_derived(r, root, chain) : read_whole(r, root);
+}
+
+Machine load(const fs::path& file, const Chain& chain) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (fs::is_directory(file) || !in || !(text << in.rdbuf())) {
+    throw InputError(file.string(), "cannot be read", "give the path of a machine file");
+  }
+  Chain longer = chain;
+  longer.push_back(fs::weakly_canonical(file));
+  return parse(text.str(), file.string(), longer);
+}
+
+// A TOML basic string.
+std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\u{:04X}", byte);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+// Writes the figures of one table: what most of them share goes to the head of the table.
+class FigureWriter {
+ public:
+  template <class T>
+  void add(const char* key, const Figure<T>& figure, std::string value) {
+    lines_.push_back({key, std::move(value), {figure.origin, figure.source}});
+  }
+
+  std::string text() const {
+    if (lines_.empty()) return "";
+    const auto uses = [&](const Provenance& p) {
+      return std::count_if(lines_.begin(), lines_.end(),
+                           [&](const Line& l) { return l.provenance == p; });
+    };
+    const Provenance shared =
+        std::max_element(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) {
+          return uses(a.provenance) < uses(b.provenance);
+        })->provenance;
+    std::string text = fmt::format("origin = \"{}\"\n", to_text(shared.origin));
+    if (!shared.source.empty()) text += fmt::format("source = {}\n", quote(shared.source));
+    for (const Line& l : lines_) {
+      if (l.provenance == shared) {
+        text += fmt::format("{} = {}\n", l.key, l.value);
+        continue;
+      }
+      const std::string source =
+          l.provenance.source.empty() ? "" : ", source = " + quote(l.provenance.source);
+      text += fmt::format("{} = {{ value = {}, origin = \"{}\"{} }}\n", l.key, l.value,
+                          to_text(l.provenance.origin), source);
+    }
+    return text;
+  }
+
+ private:
+  struct Line {
+    const char* key;
+    std::string value;
+    Provenance provenance;
+  };
+  std::vector<Line> lines_;
+};
+
+std::string level_text(const Level& l) {
+  std::string text =
+      fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", quote(l.name), to_text(l.kind));
+  const Level usual;
+  if (l.kind == LevelKind::cache || l.replacement != usual.replacement ||
+      l.inclusion != usual.inclusion || l.write != usual.write ||
+      l.write_allocate != usual.write_allocate) {
+    text += fmt::format(
+        "replacement = \"{}\"\ninclusion = \"{}\"\nwrite = \"{}\"\nwrite_allocate = {}\n",
+        to_text(l.replacement), to_text(l.inclusion), to_text(l.write), l.write_allocate);
+  }
+  FigureWriter figures;
+  if (l.kind == LevelKind::cache) {
+    figures.add("capacity", l.capacity, quote(to_text(l.capacity.value)));
+    figures.add("ways", l.ways, fmt::format("{}", l.ways.value));
+    figures.add("line", l.line, quote(to_text(l.line.value)));
+  } else {
+    const bool limited = l.capacity.value != Bytes(0);
+    figures.add("capacity", l.capacity,
+                quote(limited ? to_text(l.capacity.value) : std::string(unlimited)));
+  }
+  figures.add("bandwidth", l.bandwidth, quote(to_text(l.bandwidth.value)));
+  if (l.latency) figures.add("latency", *l.latency, fmt::format("{}", l.latency->value.value()));
+  return text + fmt::format("shared_by = {}\n", l.shared_by) + figures.text();
+}
+
+}  // namespace
+
+Machine load_machine(const fs::path& file) { return load(file, {}); }
+
+Machine parse_machine(std::string_view toml, const std::string& place) {
+  return parse(toml, place, {fs::weakly_canonical(place)});
+}
+
+std::string to_toml(const Machine& machine) {
+  const Accounting& a = machine.accounting;
+  const Core& c = machine.core;
+  FigureWriter core;
+  core.add("frequency", c.frequency, quote(to_text(c.frequency.value)));
+  core.add("vector_bits", c.vector_bits, fmt::format("{}", c.vector_bits.value));
+  core.add("vector_registers", c.vector_registers, fmt::format("{}", c.vector_registers.value));
+  core.add("fma_per_cycle", c.fma_per_cycle, fmt::format("{}", c.fma_per_cycle.value));
+  core.add("fma_latency", c.fma_latency, fmt::format("{}", c.fma_latency.value.value()));
+  std::string text = fmt::format(
+      "schema = {}\nname = {}\ndescription = {}\n\n"
+      "[accounting]\nname = {}\nwrite_backs = {}\ncompute_roof = {}\npacking = {}\n\n[core]\n{}",
+      schema, quote(machine.name), quote(machine.description), quote(a.name), a.write_backs,
+      a.compute_roof, a.packing, core.text());
+  for (const Level& l : machine.levels) text += level_text(l);
+  return text;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,165 @@
+// Typed reading of the tables of one machine file: every fault becomes an InputError with file,
+// line and column. Internal to core/machine/toml.cpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/machine/machine.hpp"
+
+namespace tcsim {
+
+// What the figures of a table share unless they say otherwise.
+struct Provenance {
+  Origin origin = Origin::assumed;
+  std::string source;
+  bool operator==(const Provenance&) const = default;
+};
+
+class MachineReader {
+ public:
+  explicit MachineReader(std::string place) : place_(std::move(place)) {}
+
+  const std::string& place() const { return place_; }
+  std::string at(const toml::source_region& source) const {
+    return fmt::format("{}:{}:{}", place_, source.begin.line, source.begin.column);
+  }
+  std::string at(const toml::node& node) const { return at(node.source()); }
+
+  [[noreturn]] void fail(const toml::node& node, const std::string& problem,
+                         const std::string& mend) const {
+    throw InputError(at(node), problem, mend);
+  }
+
+  void known_keys(const toml::table& table, std::string_view what,
+                  std::initializer_list<std::string_view> known) const {
+    for (const auto& [key, node] : table) {
+      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
+      throw InputError(at(key.source()), fmt::format("unknown key '{}' in {}", key.str(), what),
+                       fmt::format("known are {}", fmt::join(known, ", ")));
+    }
+  }
+
+  const toml::node& required(const toml::table& table, std::string_view key,
+                             std::string_view what) const {
+    if (const toml::node* node = table.get(key)) return *node;
+    throw InputError(at(table), fmt::format("{} has no {}", what, key),
+                     fmt::format("add \"{} = ...\"", key));
+  }
+
+  std::string text(const toml::node& node, std::string_view key) const {
+    if (const auto* value = node.as_string()) return value->get();
+    fail(node, fmt::format("{} is no text", key), "write it in double quotes");
+  }
+  std::string text_or(const toml::table& table, std::string_view key, std::string fallback) const {
+    const toml::node* node = table.get(key);
+    return node ? text(*node, key) : fallback;
+  }
+
+  std::int64_t count(const toml::node& node, std::string_view key,
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
+    const auto* value = node.as_integer();
+    if (value == nullptr || value->get() < 1 || value->get() > most) {
+      fail(node, fmt::format("{} is no count", key),
+           fmt::format("write a whole number from 1 to {}, without quotes", most));
+    }
+    return value->get();
+  }
+  int small_count(const toml::node& node, std::string_view key) const {
+    return static_cast<int>(count(node, key, std::numeric_limits<int>::max()));
+  }
+
+  double number(const toml::node& node, std::string_view key) const {
+    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+    if (!value || !(std::isfinite(*value) && *value > 0)) {
+      fail(node, fmt::format("{} is no number greater than 0", key), "write one, without quotes");
+    }
+    return *value;
+  }
+
+  bool flag(const toml::table& table, std::string_view key, bool fallback) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return fallback;
+    if (const auto* value = node->as_boolean()) return value->get();
+    fail(*node, fmt::format("{} is neither true nor false", key), "write true or false");
+  }
+
+  // One of `choices`, by its to_text().
+  template <class Enum>
+  Enum choice(const toml::node& node, std::string_view key,
+              std::initializer_list<Enum> choices) const {
+    const std::string given = text(node, key);
+    std::string known;
+    for (Enum e : choices) {
+      if (given == to_text(e)) return e;
+      known += (known.empty() ? "" : ", ") + std::string(to_text(e));
+    }
+    fail(node, fmt::format("{} '{}' is unknown", key, given), "known are " + known);
+  }
+  template <class Enum>
+  Enum choice_or(const toml::table& table, std::string_view key, Enum fallback,
+                 std::initializer_list<Enum> choices) const {
+    const toml::node* node = table.get(key);
+    return node ? choice(*node, key, choices) : fallback;
+  }
+
+  // A text that `parse` reads; its UsageError gets the place.
+  template <class Parse>
+  auto parsed(const toml::node& node, std::string_view key, Parse parse) const {
+    const std::string given = text(node, key);
+    try {
+      return parse(given);
+    } catch (const UsageError& e) {
+      throw InputError(at(node), fmt::format("{}: {}", key, e.what()), "");
+    }
+  }
+
+  Bytes bytes(const toml::node& node, std::string_view key) const {
+    if (node.is_integer()) return Bytes(count(node, key));
+    return parsed(node, key, [](const std::string& t) { return parse_bytes(t); });
+  }
+
+  Origin origin(const toml::node& node) const {
+    return choice(node, "origin",
+                  {Origin::measured, Origin::vendor, Origin::published, Origin::assumed,
+                   Origin::hypothetical});
+  }
+  Provenance provenance(const toml::table& table) const {
+    Provenance p;
+    if (const toml::node* node = table.get("origin")) p.origin = origin(*node);
+    p.source = text_or(table, "source", "");
+    return p;
+  }
+
+  // A plain value, or { value, origin, source }. A figure with an origin of its own does not
+  // inherit the table's source, which speaks of the table's origin.
+  template <class Read>
+  auto figure(const toml::node& node, std::string_view key, const Provenance& shared,
+              Read read) const {
+    using T = decltype(read(node, key));
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return Figure<T>{read(node, key), shared.origin, shared.source};
+    known_keys(*table, key, {"value", "origin", "source"});
+    Figure<T> f{read(required(*table, "value", key), key), shared.origin, shared.source};
+    if (const toml::node* own = table->get("origin")) {
+      f.origin = origin(*own);
+      f.source = "";
+    }
+    f.source = text_or(*table, "source", f.source);
+    return f;
+  }
+
+ private:
+  std::string place_;
+};
+
+}  // namespace tcsim

@@ -1,0 +1,126 @@
+#include "core/model/nest.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t max_ranges = 3;
+
+// Splits every range by a loop's tile. Keeps the largest sizes exactly and merges the smallest into
+// their mean, which leaves their number and their sum as they were.
+std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, double tile) {
+  std::vector<Nest::Range> parts;
+  const auto add = [&](double size, double times) {
+    if (size <= 0 || times <= 0) return;
+    for (auto& p : parts) {
+      if (p.size == size) {
+        p.times += times;
+        return;
+      }
+    }
+    parts.push_back({size, times});
+  };
+  for (const auto& r : ranges) {
+    const double whole = std::floor(r.size / tile);
+    add(tile, whole * r.times);
+    add(r.size - whole * tile, r.times);
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.size > b.size; });
+  while (parts.size() > max_ranges) {
+    const Nest::Range small = parts.back();
+    parts.pop_back();
+    Nest::Range& into = parts.back();
+    const double times = into.times + small.times;
+    into = {(into.size * into.times + small.size * small.times) / times, times};
+  }
+  return parts;
+}
+
+}  // namespace
+
+Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
+    : spine_(contraction, schedule),
+      line_(static_cast<double>(line.value()) /
+            static_cast<double>(size_of(contraction.type()).value())) {
+  for (TensorId t : all_tensors) {
+    tile_lines_.emplace_back(contraction, schedule.groups, t, line_);
+  }
+  for (int d = 0; d < depth(); ++d) {
+    if (step(d).kind == Step::Kind::pack) {
+      pack_depth_[static_cast<std::size_t>(index(step(d).tensor))] = d;
+    }
+  }
+  follows_.resize(spine_.steps.size());
+  ranges_.resize(spine_.steps.size());
+  for (DimClass g : all_dim_classes) {
+    ranges_[0][at(g)] = {{static_cast<double>(spine_.extents[at(g)]), 1}};
+  }
+  for (int d = 0; d < depth(); ++d) {
+    const auto here = static_cast<std::size_t>(d);
+    const Step& s = step(d);
+    if (s.kind == Step::Kind::loop) {
+      for (ArrayId a : all_arrays) {
+        const bool buffer = index(a) > index(ArrayId::C);
+        const TensorId t{buffer ? index(a) - index(ArrayId::packed_A) : index(a)};
+        follows_[here][static_cast<std::size_t>(index(a))] =
+            has_group(t, spine_.left, s.group) && (!buffer || d > pack_depth(t));
+      }
+    }
+    if (d + 1 == depth()) break;
+    ranges_[here + 1] = ranges_[here];
+    if (s.kind == Step::Kind::loop) {
+      ranges_[here + 1][at(s.group)] =
+          split(ranges_[here][at(s.group)], static_cast<double>(s.tile));
+    }
+  }
+}
+
+double Nest::tiles(int d, DimClass g) const {
+  double n = 0;
+  for (const Range& r : ranges(d, g)) n += r.times;
+  return n;
+}
+
+std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
+  std::vector<Extents> all(spine_.steps.size());
+  Extents e = extents;
+  for (int d = from; d < depth(); ++d) {
+    all[static_cast<std::size_t>(d)] = e;
+    const Step& s = step(d);
+    if (s.kind == Step::Kind::loop) {
+      e[at(s.group)] = std::min(e[at(s.group)], static_cast<double>(s.tile));
+    }
+  }
+  return all;
+}
+
+double Nest::buffer_lines(TensorId t, const Extents& e) const {
+  const bool is_left = t == spine_.left;
+  const double rows = e[at(is_left ? DimClass::m : DimClass::n)];
+  const double panel = static_cast<double>(is_left ? spine_.mr : spine_.nr);
+  return std::ceil(rows / panel) * panel * e[at(DimClass::k)] / line_;
+}
+
+std::vector<PerArray> Nest::lines(int from, const std::vector<Extents>& narrowed) const {
+  std::vector<PerArray> all(spine_.steps.size());
+  for (int d = depth() - 1; d >= from; --d) {
+    const auto here = static_cast<std::size_t>(d);
+    PerArray& n = all[here];
+    n[static_cast<std::size_t>(index(ArrayId::C))] = tensor_lines(TensorId::C, narrowed[here]);
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      const int pack = pack_depth(t);
+      const auto source = static_cast<std::size_t>(index(array_of(t)));
+      const auto buffer = static_cast<std::size_t>(index(buffer_of(t)));
+      // Inside its Pack a tensor is not touched; outside, the buffer is what it is inside.
+      n[source] = d <= pack || pack < 0 ? tensor_lines(t, narrowed[here]) : 0;
+      if (pack >= 0) n[buffer] = d > pack ? buffer_lines(t, narrowed[here]) : all[here + 1][buffer];
+    }
+  }
+  return all;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,75 @@
+// The model's view of a schedule: a spine of loops with packs hanging off it, and for any part of
+// it how many distinct cache lines of each array one execution touches. Loops whose tiles do not
+// divide their range run over ranges of several sizes; extents_before() lists them with how often
+// each occurs, so that visits are counted exactly (docs/design.md, "Exact counts, then windows").
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/model/tile_lines.hpp"
+#include "core/schedule/plan.hpp"
+#include "core/schedule/spine.hpp"
+
+namespace tcsim {
+
+// Lines (or another additive count) per array.
+using PerArray = std::array<double, array_count>;
+
+class Nest {
+ public:
+  // `line` in bytes.
+  Nest(const Contraction& contraction, const Schedule& schedule, Bytes line);
+
+  const Spine& spine() const { return spine_; }
+  int depth() const { return static_cast<int>(spine_.steps.size()); }  // the kernel is depth() - 1
+  const Step& step(int d) const { return spine_.steps[static_cast<std::size_t>(d)]; }
+  double line_elements() const { return line_; }
+
+  // Depth of a tensor's Pack, or -1 where the kernel reads the tensor in place (C: always).
+  int pack_depth(TensorId t) const { return pack_depth_[static_cast<std::size_t>(index(t))]; }
+
+  // Whether different iterations of the loop at depth d touch different lines of the array.
+  bool follows(ArrayId a, int d) const {
+    return follows_[static_cast<std::size_t>(d)][static_cast<std::size_t>(index(a))];
+  }
+
+  // Sizes of the ranges that step d finds for a group, and how many times each.
+  struct Range {
+    double size, times;
+  };
+  const std::vector<Range>& ranges(int d, DimClass g) const {
+    return ranges_[static_cast<std::size_t>(d)][at(g)];
+  }
+  // How many ranges of a group there are at depth d: tiles of all sizes.
+  double tiles(int d, DimClass g) const;
+
+  // Extents at every depth from `from` on, when step `from` finds `extents` and every loop runs
+  // whole tiles. Indexed by depth.
+  std::vector<Extents> narrowed(int from, const Extents& extents) const;
+
+  // Distinct lines of each array that steps `from`.. touch, at every depth from `from` on.
+  std::vector<PerArray> lines(int from, const std::vector<Extents>& narrowed) const;
+
+  // Lines of a tensor in a tile, and of its packed copy.
+  double tensor_lines(TensorId t, const Extents& e) const {
+    return tile_lines_[static_cast<std::size_t>(index(t))].lines(e);
+  }
+  double run_lines(TensorId t, const Extents& e) const {
+    return tile_lines_[static_cast<std::size_t>(index(t))].run(e) / line_;
+  }
+  double buffer_lines(TensorId t, const Extents& e) const;
+  const TileLines& tile_lines(TensorId t) const {
+    return tile_lines_[static_cast<std::size_t>(index(t))];
+  }
+
+ private:
+  Spine spine_;
+  double line_;                        // elements
+  std::vector<TileLines> tile_lines_;  // of A, B, C
+  std::array<int, 3> pack_depth_{-1, -1, -1};
+  std::vector<std::array<bool, array_count>> follows_;
+  std::vector<std::array<std::vector<Range>, 4>> ranges_;
+};
+
+}  // namespace tcsim

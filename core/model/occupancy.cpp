@@ -1,0 +1,152 @@
+#include "core/model/occupancy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tcsim {
+
+namespace {
+
+constexpr int max_ways = 64;
+
+// How a window's part falls on the sets: `count` runs, each `whole` lines in every set and one line
+// more in a `share` of the sets.
+struct Runs {
+  Runs(const WindowPart& part, double sets) {
+    const double run = std::clamp(part.run, 1.0, std::max(1.0, part.lines));
+    count = std::max(1.0, part.lines / run);
+    whole = std::floor(run / sets);
+    share = run / sets - whole;
+    if (part.lines < 1) share *= part.lines;
+  }
+  double count, whole, share;
+};
+
+// Distribution of how many lines fall into one set; the last entry gathers `ways` and more.
+class Occupancy {
+ public:
+  explicit Occupancy(int ways) : ways_(ways) { p_[0] = 1; }
+
+  void shift(double lines) {
+    const int n = static_cast<int>(std::min<double>(lines, ways_));
+    if (n == 0) return;
+    for (int i = ways_ - 1; i >= 0; --i) {
+      double& from = p_[static_cast<std::size_t>(i)];
+      const double moved = from;
+      from = 0;
+      p_[static_cast<std::size_t>(std::min(ways_, i + n))] += moved;
+    }
+  }
+
+  // One more line with probability q.
+  void trial(double q) {
+    for (int i = ways_ - 1; i >= 0; --i) {
+      const double moved = p_[static_cast<std::size_t>(i)] * q;
+      p_[static_cast<std::size_t>(i)] -= moved;
+      p_[static_cast<std::size_t>(i + 1)] += moved;
+    }
+  }
+
+  // Poisson with the given mean: many runs, each unlikely to hit the set.
+  void poisson(double mean) {
+    std::array<double, max_ways + 1> q{};
+    double term = std::exp(-mean), below = 0;
+    for (int i = 0; i < ways_; ++i) {
+      q[static_cast<std::size_t>(i)] = term;
+      below += term;
+      term *= mean / (i + 1);
+    }
+    q[static_cast<std::size_t>(ways_)] = std::max(0.0, 1 - below);
+    convolve(q);
+  }
+
+  void convolve(const std::array<double, max_ways + 1>& q) {
+    std::array<double, max_ways + 1> sum{};
+    for (int i = 0; i <= ways_; ++i) {
+      if (p_[static_cast<std::size_t>(i)] == 0) continue;
+      for (int j = 0; j <= ways_; ++j) {
+        sum[static_cast<std::size_t>(std::min(ways_, i + j))] +=
+            p_[static_cast<std::size_t>(i)] * q[static_cast<std::size_t>(j)];
+      }
+    }
+    p_ = sum;
+  }
+
+  // A part with counted sets: the tile's distribution, scaled to the part's number of lines as
+  // evenly as whole lines allow. Seen from one of its own lines, sets weigh by what they hold.
+  void counted(const WindowPart& part) {
+    const double scale = part.lines / part.counts->lines;
+    std::array<double, max_ways + 1> q{};
+    double weight = 0;
+    const auto& share = part.counts->share;
+    for (std::size_t c = part.own ? 1 : 0; c < share.size(); ++c) {
+      const double w = part.own ? static_cast<double>(c) * share[c] : share[c];
+      if (w <= 0) continue;
+      weight += w;
+      const double others = scale * static_cast<double>(part.own ? c - 1 : c);
+      const double below = std::floor(others);
+      q[place(below)] += w * (1 - (others - below));
+      q[place(below + 1)] += w * (others - below);
+    }
+    if (weight <= 0) return;
+    for (double& x : q) x /= weight;
+    convolve(q);
+  }
+
+  double full() const { return p_[static_cast<std::size_t>(ways_)]; }
+
+ private:
+  std::size_t place(double lines) const {
+    return static_cast<std::size_t>(std::min<double>(lines, ways_));
+  }
+
+  int ways_;
+  std::array<double, max_ways + 1> p_{};
+};
+
+}  // namespace
+
+double miss_probability(const CacheShape& cache, std::span<const WindowPart> parts) {
+  double total = 0;
+  for (const WindowPart& p : parts) total += p.lines;
+  if (cache.sets == 1 || cache.ways > max_ways) return total + 1 > cache.lines() ? 1 : 0;
+
+  // Too few lines to fill a set, or far from the limit on either side (5 standard deviations).
+  if (total < cache.ways) return 0;
+  if (total > 3 * cache.lines()) return 1;
+  bool counted = false;
+  double variance = 0;
+  for (const WindowPart& p : parts) {
+    if (p.lines <= 0) continue;
+    counted = counted || p.counts != nullptr;
+    const Runs r(p, cache.sets);
+    variance += r.count * r.share * (1 - r.share);
+  }
+  const double mean = total / cache.sets, spread = 5 * std::sqrt(variance);
+  if (!counted && mean + spread + 1 < cache.ways) return 0;
+  if (!counted && mean - spread >= cache.ways) return 1;
+
+  Occupancy occupancy(cache.ways);
+  for (const WindowPart& p : parts) {
+    if (p.lines <= 0) continue;
+    if (p.counts != nullptr) {
+      occupancy.counted(p);
+      continue;
+    }
+    const Runs r(p, cache.sets);
+    occupancy.shift(std::round(r.count * r.whole));
+    if (r.count > 16 && r.share < 0.25) {
+      occupancy.poisson(r.count * r.share);
+    } else {
+      // More trials than this fill the set all the same, unless the share is tiny: Poisson.
+      double left = std::min<double>(r.count, 4 * cache.ways + 32);
+      const double scale = r.count / left;
+      for (; left >= 1; left -= 1) occupancy.trial(std::min(1.0, r.share * scale));
+      if (left > 0) occupancy.trial(std::min(1.0, r.share * left * scale));
+    }
+  }
+  return occupancy.full();
+}
+
+}  // namespace tcsim

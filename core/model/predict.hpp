@@ -1,0 +1,36 @@
+// What a schedule costs on a machine: traffic by one of the models, and the time that follows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/machine/machine.hpp"
+#include "core/model/set_counts.hpp"
+#include "core/model/traffic.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+enum class ModelKind {
+  window,    // core/model/window.hpp: the one that tcsim chooses tiles by
+  listing3,  // acmtc-sc19, Listing 3 and Eq. 10-14, for comparison
+};
+const char* to_text(ModelKind);
+// "window" or "listing3"; throws UsageError otherwise.
+ModelKind parse_model(std::string_view text);
+
+struct Prediction {
+  Traffic traffic;
+  Timing timing;
+  FlopsPerSecond rate;  // flops / predicted time
+};
+
+// Throws UnsupportedError for a machine that the models do not cover (common_line()).
+Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
+                   ModelKind model = ModelKind::window);
+// The same for many schedules of one contraction: `counter` remembers what they share.
+Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
+                   ModelKind model, SetCounter& counter);
+
+}  // namespace tcsim

@@ -1,0 +1,35 @@
+// How the lines of a tensor's tile fall on the sets of a cache, counted from the real addresses.
+// Tiles of a tensor that is not packed are rows scattered by its strides: rows may spread evenly or
+// pile up on a few sets, and no random estimate tells which (docs/design.md, "From lines to hits").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/model/tile_lines.hpp"
+
+namespace tcsim {
+
+// share[c]: share of the sets that hold c lines of the tile. The last entry gathers all above.
+struct SetCounts {
+  std::vector<double> share;
+  double lines = 0;  // of the tile counted
+};
+
+// Counts tiles of one contraction's tensors and remembers them.
+class SetCounter {
+ public:
+  // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
+  // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.
+  const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most);
+
+  static constexpr double max_lines = 16384;
+
+ private:
+  // The tensor's shape, the tile, sets and most.
+  std::map<std::array<std::int64_t, 7>, SetCounts> known_;
+};
+
+}  // namespace tcsim

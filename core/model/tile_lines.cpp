@@ -1,0 +1,85 @@
+#include "core/model/tile_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace tcsim {
+
+TileLines::TileLines(const Contraction& contraction, const std::array<std::string, 4>& groups,
+                     TensorId t, double line)
+    : line_(line) {
+  for (DimId d : contraction.memory_order(t)) {
+    Dim dim{0, 1, static_cast<double>(contraction.dim(d).extent),
+            static_cast<double>(contraction.stride(t, d).value())};
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto place = groups[g].find(contraction.dim(d).name);
+      if (place == std::string::npos) continue;
+      dim.group = g;
+      for (std::size_t i = 0; i < place; ++i) {
+        dim.before *=
+            static_cast<double>(contraction.dim(dim_named(contraction, groups[g][i])).extent);
+      }
+    }
+    indexed_[dim.group] = true;
+    for (double x : {static_cast<double>(dim.group), dim.before, dim.extent, dim.stride, line_}) {
+      shape_ = (shape_ ^ std::hash<double>()(x)) * 0x100000001b3;  // FNV-1a
+    }
+    dims_.push_back(dim);
+  }
+}
+
+TileLines::Runs TileLines::runs(const Extents& tile) const {
+  // Beginnings of runs differ by multiples of these strides, so they are multiples of their gcd.
+  Runs runs{1, line_, true};
+  const auto begins_at_multiples_of = [&](double stride) {
+    const auto s = static_cast<std::int64_t>(stride);
+    const auto g = std::gcd(static_cast<std::int64_t>(runs.aligned_to), s);
+    runs.aligned_to = stride == static_cast<double>(s) ? static_cast<double>(g) : 1;
+  };
+  bool& whole = runs.everything;
+  for (const Dim& d : dims_) {
+    const double covered = std::clamp(tile[d.group] / d.before, 1.0, d.extent);
+    if (!whole) {
+      begins_at_multiples_of(d.stride);
+      continue;
+    }
+    runs.length *= covered;
+    if (covered < d.extent) {
+      whole = false;
+      begins_at_multiples_of(covered * d.stride);
+    }
+  }
+  return runs;
+}
+
+double TileLines::run(const Extents& tile) const { return runs(tile).length; }
+
+double TileLines::lines(const Extents& tile) const {
+  double elements = 1;
+  for (std::size_t g = 0; g < tile.size(); ++g) {
+    if (indexed_[g]) elements *= tile[g];
+  }
+  const Runs r = runs(tile);
+  if (r.everything) return std::ceil(elements / line_);
+  const double per_run = std::max(1.0, (r.length + line_ - r.aligned_to) / line_);
+  return std::min(elements, elements / r.length * per_run);
+}
+
+std::vector<std::int64_t> TileLines::offsets(std::size_t group, double extent) const {
+  std::vector<std::int64_t> all;
+  all.reserve(static_cast<std::size_t>(extent));
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(extent); ++i) {
+    std::int64_t offset = 0;
+    for (const Dim& d : dims_) {
+      if (d.group != group) continue;
+      offset += i / static_cast<std::int64_t>(d.before) % static_cast<std::int64_t>(d.extent) *
+                static_cast<std::int64_t>(d.stride);
+    }
+    all.push_back(offset);
+  }
+  return all;
+}
+
+}  // namespace tcsim

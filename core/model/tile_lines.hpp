@@ -1,0 +1,95 @@
+// How many cache lines a tile of a tensor touches, in closed form. A tile takes the given number of
+// consecutive fused indices of each group; in memory that is a number of contiguous runs, found by
+// walking the tensor's dimensions from stride one outward for as long as the tile covers them
+// whole. Runs that begin at multiples of g elements touch (run + line - g) / line lines each on
+// average (acmtc-sc19, 5.4, generalised to runs that are no whole number of lines).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/schedule/spine.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// Extents of a tile by DimClass; averages need not be whole.
+using Extents = std::array<double, 4>;
+
+class TileLines {
+ public:
+  // Of tensor t under the grouping of a schedule; `line` in elements.
+  TileLines(const Contraction& contraction, const std::array<std::string, 4>& groups, TensorId t,
+            double line);
+
+  double lines(const Extents& tile) const;
+  // Elements that lie side by side in memory: the run of `lines`.
+  double run(const Extents& tile) const;
+
+  // Calls f(line number) for the lines of the tile at the tensor's beginning; extents must be
+  // whole. A line that two runs share is named twice where other strides than one are no whole
+  // lines.
+  template <class F>
+  void for_each_line(const Extents& tile, F&& f) const;
+  // A hash of all that decides line numbers.
+  std::uint64_t shape() const { return shape_; }
+
+  // Neighbours along the stride-one dimension are this many steps apart in the fused index of
+  // `group`; 0 for a group that does not hold that dimension.
+  double apart(DimClass group) const {
+    return !dims_.empty() && dims_.front().group == at(group) ? dims_.front().before : 0;
+  }
+
+ private:
+  struct Dim {
+    std::size_t group;  // DimClass
+    double before;      // extents of the group's faster dimensions, multiplied
+    double extent;
+    double stride;
+  };
+  struct Runs {
+    double length;      // elements of one run
+    double aligned_to;  // runs begin at multiples of so many elements
+    bool everything;    // the tile is the whole tensor, one run
+  };
+  Runs runs(const Extents& tile) const;
+  // Offsets of the group's indices 0 .. extent - 1.
+  std::vector<std::int64_t> offsets(std::size_t group, double extent) const;
+
+  std::vector<Dim> dims_;  // from stride one outward
+  std::array<bool, 4> indexed_{};
+  double line_;
+  std::uint64_t shape_ = 0;
+};
+
+template <class F>
+void TileLines::for_each_line(const Extents& tile, F&& f) const {
+  const auto line = static_cast<std::int64_t>(line_);
+  std::vector<std::int64_t> fast{0}, slow{0};
+  for (std::size_t g = 0; g < tile.size(); ++g) {
+    if (!indexed_[g]) continue;
+    const std::vector<std::int64_t> group = offsets(g, tile[g]);
+    if (dims_.front().group == g) {
+      fast = group;
+      continue;
+    }
+    std::vector<std::int64_t> all;
+    for (std::int64_t a : slow) {
+      for (std::int64_t b : group) all.push_back(a + b);
+    }
+    slow = std::move(all);
+  }
+  // One element of each line that the fast group touches.
+  std::sort(fast.begin(), fast.end());
+  fast.erase(std::unique(fast.begin(), fast.end(),
+                         [&](std::int64_t a, std::int64_t b) { return a / line == b / line; }),
+             fast.end());
+  for (std::int64_t a : slow) {
+    for (std::int64_t b : fast) f((a + b) / line);
+  }
+}
+
+}  // namespace tcsim

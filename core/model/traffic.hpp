@@ -1,0 +1,65 @@
+// Data moved over every link of a machine, by array, direction and phase: what the model predicts
+// and the simulator counts, in one form so that they can be laid side by side. What of it a
+// printed figure contains is the accounting's choice.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/schedule/plan.hpp"
+#include "core/units/quantity.hpp"
+
+namespace tcsim {
+
+// Bytes towards the core (loads, fills of the inner level) and away from it (stores, write-backs).
+struct Moved {
+  Bytes in, out;
+  Moved& operator+=(const Moved& o) { return in += o.in, out += o.out, *this; }
+  bool operator==(const Moved&) const = default;
+};
+
+// What moves while kernels run and while operands are packed.
+enum class Phase : int { compute, packing };
+inline constexpr std::array all_phases{Phase::compute, Phase::packing};
+constexpr int index(Phase p) { return static_cast<int>(p); }
+
+struct LinkTraffic {
+  std::array<std::array<Moved, array_count>, 2> moved{};  // [Phase][ArrayId]
+
+  Moved& at(Phase p, ArrayId a) {
+    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
+  }
+  const Moved& at(Phase p, ArrayId a) const {
+    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
+  }
+
+  // Bytes that count under `accounting`: of one array, or of all.
+  Bytes counted(const Accounting& accounting, ArrayId a) const;
+  Bytes counted(const Accounting& accounting) const;
+  bool operator==(const LinkTraffic&) const = default;
+};
+
+// links[l] lies between machine.levels[l] and the level inside it; links[0] leads to the
+// registers and counts element bytes, the others whole cache lines.
+struct Traffic {
+  std::vector<LinkTraffic> links;
+  bool operator==(const Traffic&) const = default;
+};
+
+// Time of a schedule by acmtc-sc19, Eq. 2 and 3: each link's bytes over its bandwidth, the slowest
+// link decides; the compute roof joins if the accounting says so.
+struct Timing {
+  std::vector<Seconds> links;
+  Seconds compute;  // flops / peak, 0 if the accounting leaves it out
+  Seconds total;
+  // Index of the deciding link, or links.size() if compute decides.
+  int bottleneck = 0;
+};
+
+Timing timing(const Traffic& traffic, const Contraction& contraction, const Machine& machine);
+
+// "L3-memory", or "compute".
+std::string bottleneck_name(const Timing& timing, const Machine& machine);
+
+}  // namespace tcsim

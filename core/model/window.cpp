@@ -1,0 +1,475 @@
+#include "core/model/window.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/model/core_link.hpp"
+#include "core/model/nest.hpp"
+#include "core/model/occupancy.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t max_levels = 8;
+using PerLevel = std::array<double, max_levels>;
+
+std::size_t at(ArrayId a) { return static_cast<std::size_t>(index(a)); }
+std::size_t at(int d) { return static_cast<std::size_t>(d); }
+
+// How many loops around a line have their first, last and inner positions told apart; further in,
+// a line counts as an inner one, since that moves a window by little.
+constexpr int told_apart = 3;
+
+// Which iteration of a loop that its array follows a line belongs to: 0 to count - 1, and the share
+// of the lines for which it stands.
+struct Position {
+  double iteration, share;
+};
+
+// The ends are told from the inner iterations; `finely`, also where in between.
+std::vector<Position> positions(double count, bool finely) {
+  if (finely && count <= 8) {
+    std::vector<Position> all;
+    for (double i = 0; i < count; ++i) {
+      all.push_back({std::min(i, count - 1), std::min(1.0, count - i) / count});
+    }
+    return all;
+  }
+  const double end = std::min(0.5, 1 / count), inner = 1 - 2 * end;
+  std::vector<Position> all{{0, end}, {count - 1, end}};
+  const int parts = inner <= 0 ? 0 : finely ? 4 : 1;
+  for (int i = 0; i < parts; ++i) {
+    all.push_back({(i + 0.5) / parts * (count - 1), inner / parts});
+  }
+  return all;
+}
+
+// One execution of the steps from `from` on, seen by the lines of one array: how much each array
+// touches after and before a line of X. X is touched by the kernel, by a Pack, or by both.
+class Window {
+ public:
+  Window(const Nest& nest, int from, const Extents& extents)
+      : nest_(nest),
+        from_(from),
+        narrowed_(nest.narrowed(from, extents)),
+        full_(nest.lines(from, narrowed_)) {}
+
+  const PerArray& full(int d) const { return full_[at(d)]; }
+  const Extents& extents(int d) const { return narrowed_[at(d)]; }
+
+  // A tile of about so many lines of tensor t, as the nest goes over them: a part of the smallest
+  // node that holds them, or several of the whole (the loop around it runs over `outer`).
+  Extents box(TensorId t, double lines, DimClass outer) const {
+    const std::size_t a = at(array_of(t));
+    int d = from_;
+    while (d + 1 < nest_.depth() && full_[at(d)][a] > lines && full_[at(d + 1)][a] > 0) ++d;
+    Extents e = narrowed_[at(d)];
+    const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
+    if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
+      e[tcsim::at(grows)] *= lines / full_[at(d)][a];
+    }
+    return e;
+  }
+
+  struct Sides {
+    PerArray after{}, before{};
+    double share = 1;  // of the positions
+  };
+
+  // Calls f(sides) for every position of x's lines.
+  template <class F>
+  void for_each_position(ArrayId x, F&& f) const {
+    visit_positions(x, from_, [&](const Places& places, double share) {
+      Sides s = sides(x, places);
+      s.share = share;
+      f(s);
+    });
+  }
+
+  // The same for a buffer between its Pack, at depth from_, and the nest inside.
+  template <class F>
+  void for_each_handed_over(ArrayId buffer, F&& f) const {
+    visit_positions(buffer, from_ + 1, [&](const Places& places, double share) {
+      Sides inside = kernel_sides(buffer);
+      for (int d = nest_.depth() - 2; d > from_; --d) outward(inside, buffer, d, places);
+      Sides s;
+      s.before = inside.before;
+      s.share = share;
+      add_pack(s.after, TensorId{index(buffer) - index(ArrayId::packed_A)}, from_,
+               1 - way_through(buffer, places));
+      f(s);
+    });
+  }
+
+ private:
+  // Iterations of the loops whose positions are told apart, by depth.
+  using Places = std::vector<std::pair<int, double>>;
+
+  static bool is_buffer(ArrayId a) { return index(a) >= index(ArrayId::packed_A); }
+
+  // Calls f(places, share) for the positions of x within the steps from `from` on. How far a line
+  // is through its buffer matters finely, since packing goes through it in the same order.
+  template <class F>
+  void visit_positions(ArrayId x, int from, F&& f) const {
+    Places places;
+    for (int d = from; d < leaf(x) && static_cast<int>(places.size()) < told_apart; ++d) {
+      if (nest_.follows(x, d) && count(d) > 1) places.emplace_back(d, 0);
+    }
+    const auto visit = [&](const auto& self, std::size_t i, double share) -> void {
+      if (i == places.size()) return f(places, share);
+      for (const Position& p : positions(count(places[i].first), is_buffer(x) && i == 0)) {
+        places[i].second = p.iteration;
+        self(self, i + 1, share * p.share);
+      }
+    };
+    visit(visit, 0, 1.0);
+  }
+
+  double iteration(int d, const Places& places) const {
+    for (const auto& [depth, i] : places) {
+      if (depth == d) return i;
+    }
+    return (count(d) - 1) / 2;
+  }
+
+  // Share of a buffer that its Pack fills before the line.
+  double way_through(ArrayId buffer, const Places& places) const {
+    for (const auto& [d, i] : places) {
+      if (nest_.follows(buffer, d)) return (i + 0.5) / count(d);
+    }
+    return 0.5;
+  }
+
+  // Depth of the last step that touches x.
+  int leaf(ArrayId x) const {
+    if (is_buffer(x) || x == ArrayId::C) return nest_.depth() - 1;
+    const int pack = nest_.pack_depth(TensorId{index(x)});
+    return pack < 0 ? nest_.depth() - 1 : pack;
+  }
+
+  // Iterations of the loop at d, not rounded.
+  double count(int d) const {
+    const auto g = tcsim::at(nest_.step(d).group);
+    return extents(d)[g] / extents(d + 1)[g];
+  }
+
+  void add_pack(PerArray& side, TensorId t, int d, double share) const {
+    for (ArrayId a : {array_of(t), buffer_of(t)}) {
+      double& lines = side[at(a)];
+      lines = std::min(full(d)[at(a)], lines + share * full(d)[at(a)]);
+    }
+  }
+
+  // At the kernel: A and B advance together along k, C comes after both.
+  Sides kernel_sides(ArrayId x) const {
+    const PerArray& u = full(nest_.depth() - 1);
+    Sides s;
+    const double done = x == ArrayId::C ? 1 : 0.5;
+    for (ArrayId a : all_arrays) {
+      const double before = a == ArrayId::C ? (x == ArrayId::C ? 0.5 : 0) : done;
+      s.before[at(a)] = before * u[at(a)];
+      s.after[at(a)] = (1 - before) * u[at(a)];
+    }
+    return s;
+  }
+
+  // From the sides within step d + 1 to those within step d.
+  void outward(Sides& s, ArrayId x, int d, const Places& places) const {
+    const Step& step = nest_.step(d);
+    if (step.kind == Step::Kind::pack) {
+      if (buffer_of(step.tensor) == x) s.before = {};  // its first touch is the Pack's
+      add_pack(s.before, step.tensor, d, buffer_of(step.tensor) == x ? way_through(x, places) : 1);
+      return;
+    }
+    const double c = count(d);
+    if (c <= 1) return;
+    if (!nest_.follows(x, d)) return;  // last touched in the last iteration, first in the first
+    const double p = iteration(d, places);
+    for (ArrayId a : all_arrays) {
+      const double inner = full(d + 1)[at(a)];
+      if (nest_.follows(a, d)) {
+        s.after[at(a)] += (c - 1 - p) * inner;
+        s.before[at(a)] += p * inner;
+      } else {
+        if (p < c - 1) s.after[at(a)] = inner;
+        if (p > 0) s.before[at(a)] = inner;
+      }
+    }
+  }
+
+  Sides sides(ArrayId x, const Places& places) const {
+    Sides s;
+    int d = leaf(x);
+    if (d == nest_.depth() - 1) {
+      s = kernel_sides(x);
+    } else {
+      // The source of a Pack: half of the Pack on either side, then the whole nest inside.
+      const TensorId t{index(x)};
+      add_pack(s.before, t, d, 0.5);
+      add_pack(s.after, t, d, 0.5);
+      for (ArrayId a : all_arrays) {
+        s.after[at(a)] = std::min(full(d)[at(a)], s.after[at(a)] + full(d + 1)[at(a)]);
+      }
+    }
+    for (--d; d >= from_; --d) outward(s, x, d, places);
+    return s;
+  }
+
+  const Nest& nest_;
+  int from_;
+  std::vector<Extents> narrowed_;
+  std::vector<PerArray> full_;
+};
+
+class WindowModel {
+ public:
+  WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
+              SetCounter& counter)
+      : contraction_(contraction),
+        line_(common_line(machine)),
+        nest_(contraction, schedule, line_),
+        counter_(counter) {
+    for (int l = 0; l < machine.cache_count(); ++l) {
+      const Level& level = machine.level(LevelId{l});
+      caches_.push_back({static_cast<double>(level.sets()), static_cast<int>(level.ways.value)});
+    }
+    if (caches_.size() > max_levels) {
+      throw UnsupportedError(machine.name, "more than 8 cache levels", "describe fewer");
+    }
+  }
+
+  Traffic traffic() {
+    count_cold();
+    for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
+    count_write_backs();
+    Traffic t;
+    t.links.resize(caches_.size() + 1);
+    t.links[0] = core_link(nest_, size_of(contraction_.type()));
+    const auto bytes = [&](double lines) { return Bytes(std::llround(lines) * line_.value()); };
+    for (std::size_t l = 0; l < caches_.size(); ++l) {
+      for (ArrayId x : all_arrays) {
+        for (Phase p : all_phases) {
+          t.links[l + 1].at(p, x) = {
+              bytes(fills_[static_cast<std::size_t>(index(p))][at(x)][l]),
+              bytes(write_backs_[static_cast<std::size_t>(index(p))][at(x)][l])};
+        }
+      }
+    }
+    return t;
+  }
+
+ private:
+  static bool is_buffer(ArrayId a) { return index(a) >= index(ArrayId::packed_A); }
+  int pack_depth(ArrayId x) const {
+    return nest_.pack_depth(
+        TensorId{is_buffer(x) ? index(x) - index(ArrayId::packed_A) : index(x)});
+  }
+
+  // Rounded up to quarter octaves, so that few boxes are counted.
+  static double coarse(double lines) { return std::exp2(std::ceil(std::log2(lines) * 4) / 4); }
+
+  // What lies around a class of touches: the array asked for, the node whose executions are apart,
+  // which arrays its executions show different lines of, and the group of the loop around it.
+  struct Setting {
+    ArrayId x;
+    const Window& window;
+    int d;
+    std::array<bool, array_count> moves_on;
+    DimClass outer;
+  };
+
+  // Chance at every level that the line is gone after the window between the sides.
+  PerLevel gone(const Setting& at_, const Window::Sides& s) {
+    std::array<WindowPart, array_count> parts;
+    for (ArrayId a : all_arrays) {
+      WindowPart& part = parts[at(a)];
+      part.lines = s.after[at(a)] + s.before[at(a)];
+      if (!at_.moves_on[at(a)]) part.lines = std::min(part.lines, at_.window.full(at_.d)[at(a)]);
+      // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
+      part.run = is_buffer(a) ? std::max(1.0, part.lines)
+                              : nest_.run_lines(TensorId{index(a)}, at_.window.extents(at_.d));
+      part.own = a == at_.x;
+    }
+    PerLevel p{};
+    double inner = 1;  // a level is only asked for what the level inside it lacks
+    for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
+      double total = 0;
+      for (const WindowPart& part : parts) total += part.lines;
+      const bool near = total >= caches_[l].ways && total < 3 * caches_[l].lines();
+      for (TensorId t : all_tensors) {
+        WindowPart& part = parts[at(array_of(t))];
+        part.counts =
+            near && part.lines >= 1 && caches_[l].sets > 1
+                ? counter_.count(nest_.tile_lines(t),
+                                 at_.window.box(t, coarse(part.lines), at_.outer),
+                                 static_cast<std::int64_t>(caches_[l].sets), 4 * caches_[l].ways)
+                : nullptr;
+      }
+      p[l] = std::min(inner, miss_probability(caches_[l], parts));
+      inner = p[l];
+    }
+    return p;
+  }
+
+  void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
+    for (std::size_t l = 0; l < caches_.size(); ++l) {
+      fills_[static_cast<std::size_t>(index(phase))][at(x)][l] += touches * p[l];
+    }
+  }
+
+  // Touches of every array that have none before them.
+  void count_cold() {
+    Extents whole;
+    for (DimClass g : all_dim_classes) whole[tcsim::at(g)] = nest_.ranges(0, g)[0].size;
+    cold_ = nest_.lines(0, nest_.narrowed(0, whole))[0];
+    PerLevel always;
+    always.fill(1);
+    for (ArrayId x : all_arrays) add_fills(x, new_round(x), cold_[at(x)], always);
+  }
+
+  // The phase in which an array is first touched.
+  Phase new_round(ArrayId x) const { return pack_depth(x) < 0 ? Phase::compute : Phase::packing; }
+
+  void count_write_backs() {
+    // Every line of C that enters a level is written before it leaves.
+    write_backs_[0][at(ArrayId::C)] = fills_[0][at(ArrayId::C)];
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (nest_.pack_depth(t) < 0) continue;
+      // A buffer's line is dirty after each Pack and written back when it is first pushed out.
+      double packed = 0;
+      for_each_range(nest_.pack_depth(t), [&](const Extents& e, double times) {
+        packed += times * nest_.buffer_lines(t, e);
+      });
+      const std::size_t x = at(buffer_of(t));
+      for (std::size_t l = 0; l < caches_.size(); ++l) {
+        write_backs_[1][x][l] = packed * worst_[x][l] + cold_[x] * (1 - worst_[x][l]);
+      }
+    }
+  }
+
+  // Calls f(extents, times) for every combination of ranges that step d finds.
+  template <class F>
+  void for_each_range(int d, F&& f) const {
+    Extents e;
+    const auto visit = [&](const auto& self, std::size_t g, double times) -> void {
+      if (g == e.size()) return f(e, times);
+      for (const auto& r : nest_.ranges(d, all_dim_classes[g])) {
+        e[g] = r.size;
+        self(self, g + 1, times * r.times);
+      }
+    };
+    visit(visit, 0, 1.0);
+  }
+
+  // The touches whose last touch lies across step d: in another iteration of this loop, or in the
+  // Pack that fills a buffer.
+  void count_step(int d) {
+    const Step& step = nest_.step(d);
+    for_each_range(d, [&](const Extents& e, double times) {
+      if (step.kind == Step::Kind::pack) {
+        count_handed_over(buffer_of(step.tensor), d, e, times);
+      } else {
+        count_carried(d, e, times);
+      }
+    });
+  }
+
+  void count_handed_over(ArrayId x, int d, const Extents& e, double times) {
+    const Window w(nest_, d, e);
+    PerLevel p{};
+    w.for_each_handed_over(x, [&](const Window::Sides& s) {
+      const PerLevel q = gone({x, w, d, {}, DimClass::k}, s);
+      for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
+    });
+    remember_worst(x, p);
+    add_fills(x, Phase::compute, times * w.full(d)[at(x)], p);
+  }
+
+  void count_carried(int d, const Extents& e, double times) {
+    const auto g = tcsim::at(nest_.step(d).group);
+    const auto tile = static_cast<double>(nest_.step(d).tile);
+    const double iterations = std::ceil(e[g] / tile - 1e-9);
+    if (iterations <= 1) return;
+    Extents child = e, rest = e;
+    child[g] = std::min(tile, e[g]);
+    rest[g] = e[g] - tile * (iterations - 1);
+    const Window w(nest_, d + 1, child);
+    std::array<bool, array_count> moves_on{};
+    for (ArrayId a : all_arrays) moves_on[at(a)] = nest_.follows(a, d);
+
+    for (ArrayId x : all_arrays) {
+      const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group};
+      const int pack = pack_depth(x);
+      if (is_buffer(x) ? pack < 0 : pack >= 0 && d > pack) continue;
+      const double lines = w.full(d + 1)[at(x)];
+      double touches = times * (iterations - 1) * lines;
+      if (nest_.follows(x, d)) {
+        // Neighbouring tiles share lines only where their edges fall inside a line.
+        const double apart = (iterations - 1) * lines + lines_of(x, d + 1, rest);
+        touches = times * (apart - lines_of(x, d, e));
+        if (touches < 1e-6 * times * apart) continue;
+        // The line comes back when the loop reaches the next index of the stride-one dimension.
+        if (const double steps = steps_apart(x, d) / child[g]; steps > 1) {
+          Window::Sides s;
+          for (ArrayId a : all_arrays) {
+            s.after[at(a)] = w.full(d + 1)[at(a)] * (moves_on[at(a)] ? steps : 1);
+          }
+          add_fills(x, new_round(x), touches, gone(setting, s));
+          continue;
+        }
+      }
+      PerLevel p{};
+      w.for_each_position(x, [&](const Window::Sides& s) {
+        const PerLevel q = gone(setting, s);
+        for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
+      });
+      remember_worst(x, p);
+      add_fills(x, is_buffer(x) && d > pack ? Phase::compute : new_round(x), touches, p);
+    }
+  }
+
+  double steps_apart(ArrayId x, int d) const {
+    return is_buffer(x) ? 0 : nest_.tile_lines(TensorId{index(x)}).apart(nest_.step(d).group);
+  }
+
+  double lines_of(ArrayId x, int d, const Extents& e) const {
+    return nest_.lines(d, nest_.narrowed(d, e))[at(d)][at(x)];
+  }
+
+  void remember_worst(ArrayId x, const PerLevel& p) {
+    PerLevel& worst = worst_[at(x)];
+    for (std::size_t l = 0; l < caches_.size(); ++l) worst[l] = std::max(worst[l], p[l]);
+  }
+
+  const Contraction& contraction_;
+  Bytes line_;
+  Nest nest_;
+  SetCounter& counter_;
+  std::vector<CacheShape> caches_;
+  std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
+  std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
+  std::array<PerLevel, array_count> worst_{};  // largest chance of a class of touches
+  PerArray cold_{};
+};
+
+}  // namespace
+
+Bytes common_line(const Machine& machine) {
+  const Bytes line = machine.levels.front().line.value;
+  for (int l = 1; l < machine.cache_count(); ++l) {
+    if (machine.level(LevelId{l}).line.value != line) {
+      throw UnsupportedError(machine.name, "caches with lines of different sizes",
+                             "give all caches one line size");
+    }
+  }
+  return line;
+}
+
+Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
+                       const Machine& machine, SetCounter& counter) {
+  return WindowModel(contraction, schedule, machine, counter).traffic();
+}
+
+}  // namespace tcsim

@@ -1,0 +1,36 @@
+// The window model: misses of a tiled nest with packs, under LRU, level by level.
+//
+// Every touch of a line is either its first one ever (cold) or follows an earlier one: carried by
+// the innermost loop that lies between the two, or handed from a Pack to the nest that reads its
+// buffer. The touches of an array split exactly into these classes. For each class and each
+// position of the line within the loops inside, the window is the number of distinct lines that
+// are touched in between: after x in the earlier iteration (S), before x in the later one (P),
+// counted once for an array that both iterations share and twice for one that moves on. The
+// misses are the cold touches plus, for each class, its touches times the share of positions whose
+// window does not fit (core/model/occupancy.hpp). Visits are counted with remainders.
+//
+// Source: docs/design.md, "The window model"; it generalises acmtc-sc19, Listing 3.
+#pragma once
+
+#include "core/machine/machine.hpp"
+#include "core/model/set_counts.hpp"
+#include "core/model/traffic.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// Traffic of a schedule that has passed check(). All caches of the machine must have lines of one
+// size; throws UnsupportedError otherwise. `counter` remembers set counts from call to call.
+Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
+                       const Machine& machine, SetCounter& counter);
+
+// The same by acmtc-sc19: Listing 3 over every loop with exact visit counts, and the packing cost
+// of Eq. 10-14 (sources once per Pack; buffers written once per Pack to the levels inside).
+Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedule,
+                         const Machine& machine);
+
+// Size of the machine's cache lines. Throws UnsupportedError if the caches differ.
+Bytes common_line(const Machine& machine);
+
+}  // namespace tcsim

@@ -1,0 +1,38 @@
+// Chooses a schedule: loop order and tile sizes at every cache level. Every innermost-loop choice
+// is first solved over real tile sizes (core/optimize/relaxation.hpp); from the best few of those,
+// a local search over whole tiles and loop orders minimises the time that the window model
+// predicts, so that what is chosen is judged by exact counts.
+#pragma once
+
+#include <stop_token>
+
+#include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// How good the choice is known to be. The bound is the best of all relaxed problems: no schedule
+// whose traffic is the innermost-loop posynomial of acmtc-sc19 can be faster. Schedules that also
+// reuse along outer loops can in principle beat it; then the gap is negative.
+struct Certificate {
+  Seconds relaxed_bound;
+  Seconds achieved;
+  double gap = 0;  // achieved / relaxed_bound - 1
+};
+
+struct Optimized {
+  Schedule schedule;
+  Prediction prediction;  // by the window model
+  Certificate certificate;
+  int choices = 0;    // relaxed problems solved
+  int evaluated = 0;  // schedules that the window model judged
+};
+
+// Deterministic. Throws UnsupportedError for a machine that the window model does not cover, and
+// Interrupted.
+Optimized optimize(const Contraction& contraction, const Machine& machine,
+                   std::stop_token stop = {});
+
+}  // namespace tcsim

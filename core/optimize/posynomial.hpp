@@ -1,0 +1,32 @@
+// Posynomials in log space: sum_i exp(a_i . y + b_i), whose logarithm is convex in y. Traffic and
+// footprints of a tiled contraction are of this form with y = log(tile sizes) (docs/design.md, "It
+// is a geometric program").
+#pragma once
+
+#include <Eigen/Dense>
+#include <vector>
+
+namespace tcsim {
+
+class Posynomial {
+ public:
+  explicit Posynomial(int variables) : variables_(variables) {}
+
+  // Adds coefficient * prod_j x_j^exponent_j, given the non-zero exponents; coefficient > 0.
+  void add(double coefficient, const std::vector<std::pair<int, double>>& exponents);
+  bool empty() const { return terms_.empty(); }
+
+  // log of the sum at y = log x; adds `scale` times the gradient to `gradient` (size variables)
+  // where that is not null.
+  double log_value(const Eigen::VectorXd& y, double* gradient = nullptr, double scale = 1) const;
+
+ private:
+  struct Term {
+    double log_coefficient;
+    std::vector<std::pair<int, double>> exponents;
+  };
+  int variables_;
+  std::vector<Term> terms_;
+};
+
+}  // namespace tcsim

@@ -1,0 +1,181 @@
+#include "core/optimize/tiling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/schedule/spine.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};
+
+// Names of a class's dimensions in the memory order of t.
+std::string in_order_of(const Contraction& c, TensorId t, DimClass cls) {
+  std::string names;
+  for (DimId d : c.memory_order(t)) {
+    if (c.dim_class(d) == cls) names += c.dim(d).name;
+  }
+  return names;
+}
+
+// The operand by whose memory order k runs: the one in which k has stride one, the larger if both.
+TensorId k_owner(const Contraction& c) {
+  const auto contiguous = [&](TensorId t) {
+    const auto order = c.memory_order(t);
+    return !order.empty() && c.dim_class(order.front()) == DimClass::k;
+  };
+  const bool a = contiguous(TensorId::A), b = contiguous(TensorId::B);
+  if (a != b) return a ? TensorId::A : TensorId::B;
+  return c.size(TensorId::A) >= c.size(TensorId::B) ? TensorId::A : TensorId::B;
+}
+
+// The names with t's stride-one dimension at `place`, if it is one of them and further behind.
+std::string bring_forward(const Contraction& c, TensorId t, std::string names, std::size_t place) {
+  const auto order = c.memory_order(t);
+  if (order.empty()) return names;
+  const char name = c.dim(order.front()).name;
+  const auto found = names.find(name);
+  if (found == std::string::npos || found <= place) return names;
+  names.erase(found, 1);
+  return names.insert(place, 1, name);
+}
+
+std::int64_t group_extent(const Contraction& c, const std::string& names) {
+  std::int64_t n = 1;
+  for (char name : names) n *= c.dim(dim_named(c, name)).extent;
+  return n;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Kernel kernel_for(const Core& core, ElementType type) {
+  const std::int64_t lanes = core.vector_bits.value / (8 * static_cast<int>(size_of(type).value()));
+  if (core.vector_bits.value >= 512) return {Elements(3 * lanes), Elements(8)};
+  if (core.vector_bits.value >= 256) return {Elements(2 * lanes), Elements(6)};
+  return {Elements(2 * lanes), Elements(4)};
+}
+
+std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
+  // A batch dimension may have stride one in C; then the next one decides.
+  DimClass rows = DimClass::m;
+  for (DimId d : c.memory_order(TensorId::C)) {
+    if (c.dim_class(d) == DimClass::batch) continue;
+    rows = c.dim_class(d);
+    break;
+  }
+  const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
+  const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
+  const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
+  const std::string m = in_order_of(c, TensorId::C, rows);
+  const std::string n = in_order_of(c, TensorId::C, columns);
+  const TensorId owner = k_owner(c);
+  const TensorId other = owner == TensorId::A ? TensorId::B : TensorId::A;
+  const std::string k = in_order_of(c, owner, DimClass::k);
+
+  const auto variants = [](const std::string& plain, const std::string& changed) {
+    return plain == changed ? std::vector{plain} : std::vector{plain, changed};
+  };
+  std::vector<std::string> ms = variants(m, bring_forward(c, left, m, 1));
+  std::vector<std::string> ns = variants(n, bring_forward(c, right, n, 0));
+  std::vector<std::string> ks = variants(k, in_order_of(c, other, DimClass::k));
+  const std::string mixed = bring_forward(c, other, k, 1);
+  if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);
+
+  std::vector<std::array<std::string, 4>> all;
+  for (const std::string& in_k : ks) {
+    for (const std::string& in_n : ns) {
+      for (const std::string& in_m : ms) {
+        all.push_back({in_m, in_n, in_k, in_order_of(c, TensorId::C, DimClass::batch)});
+      }
+    }
+  }
+  return all;
+}
+
+Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling) {
+  std::vector<Node> spine;  // bodies still empty, outermost first
+  std::array<std::int64_t, 3> range{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    range[c] = group_extent(contraction, tiling.groups[at(loop_classes[c])]);
+  }
+  const auto loop = [&](DimClass g, std::int64_t tile) {
+    std::int64_t& current = range[at(g)];
+    if (tile >= current) return;
+    current = tile;
+    spine.push_back({Loop{g, Elements(tile), {}}});
+  };
+
+  if (group_extent(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
+    spine.push_back({Loop{DimClass::batch, Elements(1), {}}});
+  }
+  const std::size_t outermost = tiling.tiles.size() - 1;
+  const std::string& buffer_level = machine.levels[outermost].name;
+  const TensorId left = left_operand(contraction, tiling.groups);
+
+  // Where in the outermost band each operand's Pack goes: after its last loop there.
+  const auto& band = tiling.orders[outermost];
+  const auto runs = [&](DimClass g) { return tiling.tiles[outermost][at(g)] < range[at(g)]; };
+  std::array<int, 2> after{-1, -1};
+  for (int i = 0; i < 3; ++i) {
+    const DimClass g = band[static_cast<std::size_t>(i)];
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (runs(g) && has_group(t, left, g)) after[static_cast<std::size_t>(index(t))] = i;
+    }
+  }
+  for (int i = -1; i < 3; ++i) {
+    if (i >= 0) {
+      const DimClass g = band[static_cast<std::size_t>(i)];
+      loop(g, tiling.tiles[outermost][at(g)]);
+    }
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (after[static_cast<std::size_t>(index(t))] == i)
+        spine.push_back({Pack{t, buffer_level, {}}});
+    }
+  }
+  for (std::size_t l = outermost; l-- > 0;) {
+    for (DimClass g : tiling.orders[l]) loop(g, tiling.tiles[l][at(g)]);
+  }
+  const std::int64_t mr = tiling.kernel.mr.value(), nr = tiling.kernel.nr.value();
+  if (tiling.m_inside) {
+    loop(DimClass::n, nr);
+    loop(DimClass::m, mr);
+  } else {
+    loop(DimClass::m, mr);
+    loop(DimClass::n, nr);
+  }
+
+  Node root{tiling.kernel};
+  for (std::size_t i = spine.size(); i-- > 0;) {
+    Node outer = std::move(spine[i]);
+    auto& body = std::holds_alternative<Loop>(outer.is) ? std::get<Loop>(outer.is).body
+                                                        : std::get<Pack>(outer.is).body;
+    body.push_back(std::move(root));
+    root = std::move(outer);
+  }
+  return {tiling.groups, std::move(root)};
+}
+
+void snap(const Contraction& contraction, Bytes line, Tiling& tiling) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::int64_t extent = group_extent(contraction, tiling.groups[at(loop_classes[c])]);
+    std::int64_t unit = c == 0   ? tiling.kernel.mr.value()
+                        : c == 1 ? tiling.kernel.nr.value()
+                                 : line / size_of(contraction.type());
+    if (c == 2 && extent % unit != 0) unit = 1;
+    std::int64_t outer = ceil_div(extent, unit);
+    for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
+      const double wanted =
+          std::max(1.0, static_cast<double>(tiling.tiles[l][c]) / static_cast<double>(unit));
+      const auto steps =
+          std::clamp<std::int64_t>(std::llround(static_cast<double>(outer) / wanted), 1, outer);
+      outer = ceil_div(outer, steps);
+      tiling.tiles[l][c] = outer * unit;
+    }
+  }
+}
+
+}  // namespace tcsim

@@ -1,0 +1,140 @@
+#include "core/schedule/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::int64_t line_bytes = 64;
+constexpr std::int64_t page_bytes = 4096;
+constexpr std::int64_t max_array_bytes = std::int64_t{1} << 47;
+constexpr std::int64_t max_extent = std::int64_t{1} << 30;  // of a group: its offsets are a table
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+void limit_array(const Contraction& c, ArrayId a, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t most = (max_array_bytes - 1) / size_of(c.type()).value();
+  if (rows > most / columns) {
+    throw UnsupportedError(c.name(), fmt::format("{} has 2^47 bytes or more", to_text(a)),
+                           "use smaller sizes");
+  }
+}
+
+void limit_extent(const Contraction& c, DimClass group, std::int64_t extent) {
+  if (extent > max_extent) {
+    throw UnsupportedError(c.name(),
+                           fmt::format("group {} has more than 2^30 elements", to_text(group)),
+                           "use smaller sizes");
+  }
+}
+
+// Offsets of a group's fused index within t, the group's first dimension fastest.
+std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const std::string& group) {
+  std::vector<std::int64_t> table{0};
+  for (char name : group) {
+    const DimId d = dim_named(c, name);
+    const std::int64_t stride = c.stride(t, d).value();
+    const std::size_t inner = table.size();
+    for (std::int64_t i = 1; i < c.dim(d).extent; ++i) {
+      for (std::size_t j = 0; j < inner; ++j) table.push_back(table[j] + i * stride);
+    }
+  }
+  return table;
+}
+
+// Sets the order in which a pack is filled.
+void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedule) {
+  pack.line = line_bytes / size_of(c.type()).value();
+  pack.k_chunk = pack.line;
+  const auto order = c.memory_order(pack.tensor);
+  if (order.empty()) return;
+  for (DimClass g : {pack.rows, DimClass::k}) {
+    const std::string& names = schedule.groups[at(g)];
+    const auto place = names.find(c.dim(order.front()).name);
+    if (place == std::string::npos) continue;
+    pack.along_rows = g == pack.rows;
+    for (std::size_t i = 0; i < place; ++i) pack.apart *= c.dim(dim_named(c, names[i])).extent;
+  }
+  if (pack.apart == 1 && pack.along_rows) {
+    pack.panel_group = std::lcm(pack.line, pack.panel) / pack.panel;
+    // A micropanel alone is filled from end to end, in pieces only to bound their size.
+    if (pack.panel_group == 1) pack.k_chunk = 32 * pack.line;
+  }
+}
+
+}  // namespace
+
+const char* to_text(ArrayId a) {
+  return std::array{"A", "B", "C", "packed A", "packed B"}[static_cast<std::size_t>(a)];
+}
+
+std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k) const {
+  std::int64_t row_range = tile[at(rows)].size, k_range = tile[at(DimClass::k)].size;
+  std::int64_t place = 0;
+  for (const LayoutLoop& loop : layout) {
+    std::int64_t& i = loop.over_rows ? row : k;
+    std::int64_t& range = loop.over_rows ? row_range : k_range;
+    const std::int64_t start = i / loop.tile * loop.tile;
+    place += start * (loop.over_rows ? k_range : round_up(row_range, panel));
+    i -= start;
+    range = std::min(loop.tile, range - start);
+  }
+  return place + row / panel * panel * k_range + k * panel;
+}
+
+Plan::Plan(const Contraction& contraction, const Schedule& schedule)
+    : contraction_(contraction), schedule_(schedule), spine_(contraction, schedule) {
+  for (TensorId t : all_tensors) {
+    limit_array(contraction_, array_of(t), contraction_.size(t).value(), 1);
+  }
+  for (DimClass g : all_dim_classes) limit_extent(contraction_, g, extent(g));
+  for (DimClass g : all_dim_classes) {
+    for (TensorId t : all_tensors) {
+      if (has_group(t, left(), g)) {
+        offsets_[static_cast<std::size_t>(index(t))][at(g)] =
+            offset_table(contraction_, t, schedule_.groups[at(g)]);
+      }
+    }
+  }
+
+  std::array<std::int64_t, 4> range = spine_.extents;
+  for (std::size_t depth = 0; depth < steps().size(); ++depth) {
+    const Step& s = steps()[depth];
+    if (s.kind == Step::Kind::loop) range[at(s.group)] = std::min(range[at(s.group)], s.tile);
+    if (s.kind != Step::Kind::pack) continue;
+    PackPlan pack;
+    pack.tensor = s.tensor;
+    pack.rows = s.tensor == left() ? DimClass::m : DimClass::n;
+    pack.panel = s.tensor == left() ? mr() : nr();
+    for (std::size_t inner = depth + 1; inner < steps().size(); ++inner) {
+      const Step& l = steps()[inner];
+      if (l.kind == Step::Kind::loop && (l.group == pack.rows || l.group == DimClass::k)) {
+        pack.layout.push_back({l.group == pack.rows, l.tile});
+      }
+    }
+    const std::int64_t rows = round_up(range[at(pack.rows)], pack.panel);
+    limit_array(contraction_, buffer_of(s.tensor), rows, range[at(DimClass::k)]);
+    pack.capacity = rows * range[at(DimClass::k)];
+    choose_filling(pack, contraction_, schedule_);
+    packs_[static_cast<std::size_t>(index(s.tensor))] = std::move(pack);
+  }
+
+  // Buffers first and side by side, so that together they spread evenly over the cache sets.
+  std::int64_t place = 0;
+  for (ArrayId a : {ArrayId::packed_A, ArrayId::packed_B, ArrayId::C, ArrayId::A, ArrayId::B}) {
+    const bool is_buffer = a == ArrayId::packed_A || a == ArrayId::packed_B;
+    const TensorId t{is_buffer ? index(a) - 3 : index(a)};
+    std::int64_t elements = contraction_.size(t).value();
+    if (is_buffer) elements = pack(t) ? pack(t)->capacity : 0;
+    bases_[static_cast<std::size_t>(index(a))] = Bytes(place);
+    place = round_up(place + elements * element().value(), page_bytes);
+  }
+  arena_size_ = Bytes(place);
+}
+
+}  // namespace tcsim

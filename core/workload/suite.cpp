@@ -1,0 +1,163 @@
+#include "core/workload/suite.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+
+#include "core/error.hpp"
+#include "core/workload/parse.hpp"
+
+namespace tcsim {
+
+namespace {
+
+std::string place_of(const std::string& file, const toml::source_region& region) {
+  return fmt::format("{}:{}:{}", file, region.begin.line, region.begin.column);
+}
+
+// Not fmt::join: g++ 12 takes fmt 9's for a buffer overflow at -O3.
+std::string joined(std::initializer_list<std::string_view> words, std::string_view separator) {
+  std::string text;
+  for (std::string_view word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+// One TOML table whose keys are known; every error carries file, line and column.
+class Section {
+ public:
+  Section(const toml::table& table, const std::string& file,
+          std::initializer_list<std::string_view> keys)
+      : table_(table), file_(file) {
+    for (const auto& [key, value] : table_) {
+      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+        throw InputError(place_of(file_, key.source()), fmt::format("unknown key '{}'", key.str()),
+                         "known here are " + joined(keys, ", "));
+      }
+    }
+  }
+
+  const toml::node* find(std::string_view key) const { return table_.get(key); }
+
+  // Where a key's value stands, or the table if it has none.
+  std::string place(std::string_view key) const {
+    const toml::node* node = find(key);
+    return place_of(file_, node ? node->source() : table_.source());
+  }
+
+  // The string at `key`; without a fallback the key is required.
+  std::string text(std::string_view key, std::optional<std::string> fallback = {}) const {
+    const toml::node* node = find(key);
+    if (!node && fallback) return *fallback;
+    if (!node) throw InputError(place(key), fmt::format("no '{}'", key), "add it");
+    if (!node->is_string()) {
+      throw InputError(place(key), fmt::format("'{}' is not a string", key), "put it in quotes");
+    }
+    return **node->as_string();
+  }
+
+  // The index of the string at `key` among `choices`; the first where there is no such key.
+  std::size_t choice(std::string_view key, std::initializer_list<std::string_view> choices) const {
+    const std::string value = text(key, std::string(*choices.begin()));
+    const auto found = std::find(choices.begin(), choices.end(), value);
+    if (found == choices.end()) {
+      throw InputError(place(key), fmt::format("'{}' is \"{}\"", key, value),
+                       "use " + joined(choices, " or "));
+    }
+    return static_cast<std::size_t>(found - choices.begin());
+  }
+
+ private:
+  const toml::table& table_;
+  const std::string& file_;
+};
+
+void check_schema(const Section& top) {
+  const toml::node* schema = top.find("schema");
+  if (!schema || !schema->is_integer() || **schema->as_integer() != 1) {
+    throw InputError(top.place("schema"), "no 'schema' that this version of tcsim reads",
+                     "write schema = 1");
+  }
+}
+
+std::string suite_name(const Section& top) {
+  const std::string name = top.text("name");
+  if (name.empty() || name.find(':') != std::string::npos) {
+    throw InputError(top.place("name"), fmt::format("'name' is \"{}\"", name),
+                     "give a name without ':', which sets off a workload's number");
+  }
+  return name;
+}
+
+Contraction renamed(const Contraction& c, std::string name) {
+  std::vector<Dimension> dims;
+  for (int i = 0; i < c.dim_count(); ++i) dims.push_back(c.dim(DimId{i}));
+  return Contraction(std::move(name), std::move(dims),
+                     {c.dims_of(TensorId::A), c.dims_of(TensorId::B), c.dims_of(TensorId::C)},
+                     c.layout(), c.type());
+}
+
+// Runs a parser of a text that stands at `place` in the file.
+template <class F>
+auto at_place(const std::string& place, F&& parser) {
+  try {
+    return parser();
+  } catch (const UsageError& e) {
+    throw InputError(place, e.what(), "");
+  }
+}
+
+}  // namespace
+
+Suite parse_suite(std::string_view toml, const std::string& place,
+                  std::optional<ElementType> type) {
+  toml::table table;
+  try {
+    table = toml::parse(toml, place);
+  } catch (const toml::parse_error& e) {
+    throw InputError(place_of(place, e.source()), std::string(e.description()), "");
+  }
+  const Section top(table, place, {"schema", "name", "source", "layout", "type", "workload"});
+  check_schema(top);
+  Suite suite{suite_name(top), top.text("source", ""), {}};
+  const Layout layout = std::array{
+      Layout::row_major, Layout::column_major}[top.choice("layout", {"row-major", "column-major"})];
+  const ElementType file_type =
+      std::array{ElementType::f64, ElementType::f32}[top.choice("type", {"f64", "f32"})];
+
+  const toml::node* workloads = top.find("workload");
+  if (!workloads || !workloads->is_array_of_tables()) {
+    throw InputError(top.place("workload"), "no [[workload]]",
+                     "add at least one, with label and sizes");
+  }
+  for (const toml::node& node : *workloads->as_array()) {
+    const Section workload(*node.as_table(), place, {"label", "sizes"});
+    const std::string sizes_text = workload.text("sizes");
+    const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
+    const std::string label = workload.text("label");
+    suite.workloads.push_back(at_place(workload.place("label"), [&] {
+      return renamed(parse_contraction(label, sizes, layout, type.value_or(file_type)),
+                     fmt::format("{}:{}", suite.name, suite.workloads.size() + 1));
+    }));
+  }
+  return suite;
+}
+
+Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type) {
+  // Reading a directory throws from within the stream, so ask first.
+  std::ifstream in;
+  if (!std::filesystem::is_directory(file)) in.open(file, std::ios::binary);
+  if (!in.is_open()) {
+    throw InputError(file.string(), "cannot be read", "name a file that is there and readable");
+  }
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return parse_suite(text, file.string(), type);
+}
+
+}  // namespace tcsim

@@ -1,0 +1,38 @@
+// Suites of workloads in TOML, such as data/tccg.toml:
+//
+//     schema = 1
+//     name = "tccg"
+//     source = "acmtc-sc19, Table 4"
+//     layout = "column-major"
+//     type = "f64"
+//     [[workload]]
+//     label = "abcd-aebf-dfce"
+//     sizes = "a=72,b=72,c=72,d=72,e=72,f=72"
+//
+// Workloads are numbered from 1 in the order of the file; "tccg:8" is the eighth.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+struct Suite {
+  std::string name;
+  std::string source;
+  std::vector<Contraction> workloads;  // their names are "tccg:1", ...
+};
+
+// Throws InputError with "file:line:column". `type` replaces the file's element type.
+Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type = {});
+
+// The same from a text; `place` stands for the file in errors.
+Suite parse_suite(std::string_view toml, const std::string& place,
+                  std::optional<ElementType> type = {});
+
+}  // namespace tcsim

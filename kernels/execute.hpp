@@ -1,0 +1,92 @@
+// Runs a plan for real on this machine: packs, computes, and leaves the result in C. One thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/schedule/plan.hpp"
+#include "core/units/quantity.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// Instruction sets that microkernels exist for, from plain C++ up.
+enum class InstructionSet { plain, avx2, avx512 };
+const char* to_text(InstructionSet);
+// The best that this processor (and operating system) can run.
+InstructionSet best_instruction_set();
+
+// A register-blocked kernel: mr rows in vectors, nr columns broadcast.
+struct KernelShape {
+  Elements mr, nr;
+  InstructionSet needs;
+  ElementType type;
+};
+// All shapes that have vector code, the preferred one of each (instruction set, type) first.
+const std::vector<KernelShape>& kernel_shapes();
+// The preferred shape for vectors of `vector_bits` (128, 256, 512): the one that a schedule for
+// such a core should use. core's optimizer computes the same from the machine; a test compares.
+// Throws std::invalid_argument for another width.
+KernelShape preferred_shape(int vector_bits, ElementType type);
+
+// Memory for a plan's arrays: one arena, aligned to 2 MiB, huge pages asked for. Contents of A, B
+// and C start as zeros. Throws UnsupportedError if there is not enough memory, naming how much.
+class Arena {
+ public:
+  explicit Arena(const Plan& plan);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  std::byte* array(ArrayId a) { return data_ + plan_->base(a).value(); }
+  template <class T>
+  T* as(ArrayId a) {
+    return reinterpret_cast<T*>(array(a));
+  }
+
+ private:
+  const Plan* plan_;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Fills A and B with a reproducible pattern of numbers in [-1, 1] that depends on the seed, the
+// tensor and the element's offset only.
+void fill_inputs(Arena& arena, const Plan& plan, std::uint64_t seed);
+
+// C = A B. Overwrites C. A kernel shape that has no vector code here runs on a plain loop. Throws
+// Interrupted soon after `stop` is requested; C is then incomplete.
+void execute(const Plan& plan, Arena& arena, std::stop_token stop = {});
+
+// Which code execute() will use: "avx512 24x8", "plain loop 5x7", and "in-place loop 24x8" where
+// the schedule leaves an operand unpacked.
+std::string kernel_used(const Plan& plan);
+
+// Result of comparing C with a straightforward evaluation of the same contraction.
+struct Check {
+  double worst_error = 0;  // largest |C - reference| / bound
+  Elements checked;        // elements compared
+  bool ok() const { return worst_error <= 1; }
+};
+// Compares `samples` elements of C (all of them if there are not more), spread over C by the seed,
+// with a long double sum. The bound of an element is (K + 2) u sum|a b|, the standard forward error
+// of a sum of K products in any order with unit roundoff u (Higham, Accuracy and Stability, 3.1).
+// It reads the strides of the contraction, never the plan's offsets. worst_error is infinite where
+// C is not a number.
+Check check_result(Arena& arena, const Plan& plan, Elements samples, std::uint64_t seed);
+
+struct RunResult {
+  std::vector<Seconds> repetitions;  // each one a whole execute(), packing included
+  Seconds median;
+  FlopsPerSecond rate;  // flops / median
+  Check check;
+  std::string kernel;
+};
+// Fills, runs `repetitions` (>= 1) times with the caches flushed before each, and checks a sample.
+RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {});
+
+}  // namespace tcsim

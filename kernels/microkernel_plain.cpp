@@ -1,0 +1,16 @@
+#include "kernels/microkernel.hpp"
+#include "kernels/microkernel_body.hpp"
+
+namespace tcsim {
+
+void multiply_f64_4x4_plain(std::int64_t kc, const double* left, const double* right, double* c,
+                            const std::int64_t* columns, bool overwrite) {
+  multiply<double, 16, 2, 4>(kc, left, right, c, columns, overwrite);
+}
+
+void multiply_f32_8x4_plain(std::int64_t kc, const float* left, const float* right, float* c,
+                            const std::int64_t* columns, bool overwrite) {
+  multiply<float, 16, 2, 4>(kc, left, right, c, columns, overwrite);
+}
+
+}  // namespace tcsim

@@ -1,0 +1,70 @@
+// Timing of whole executions. Repeating a run as it stands would flatter it: the second repetition
+// finds in the last cache what the first one left there. So the caches are emptied of the arena
+// before each.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "kernels/execute.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+
+// Displaces everything else from the caches by writing more than they hold.
+class CacheFlusher {
+ public:
+  void operator()() {
+    for (std::size_t i = 0; i < memory_.size(); i += line_bytes) ++memory_[i];
+  }
+
+ private:
+  static std::size_t size() {
+    const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+    return std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L)));
+  }
+
+  std::vector<unsigned char> memory_ = std::vector<unsigned char>(size());
+};
+
+Seconds median(std::vector<Seconds> times) {
+  std::ranges::sort(times);
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : 0.5 * (times[half - 1] + times[half]);
+}
+
+// Enough to meet every kind of tile, few enough to cost about a tenth of a second.
+Elements samples_for(const Contraction& c) {
+  constexpr std::int64_t products = 20'000'000;
+  return Elements(std::clamp<std::int64_t>(products / c.extent(DimClass::k).value(), 64, 100'000));
+}
+
+}  // namespace
+
+RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop) {
+  if (repetitions < 1) throw std::invalid_argument("a run needs at least one repetition");
+  Arena arena(plan);
+  fill_inputs(arena, plan, seed);
+  CacheFlusher flush_caches;
+  RunResult result;
+  result.kernel = kernel_used(plan);
+  for (int r = 0; r < repetitions; ++r) {
+    if (stop.stop_requested()) throw Interrupted();
+    flush_caches();
+    const auto begin = std::chrono::steady_clock::now();
+    execute(plan, arena, stop);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    result.repetitions.push_back(Seconds(taken.count()));
+  }
+  result.median = median(result.repetitions);
+  result.rate = FlopsPerSecond(plan.contraction().flops() / result.median.value());
+  result.check = check_result(arena, plan, samples_for(plan.contraction()), seed);
+  return result;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,257 @@
+// The command line as a user sees it: run in this process, with its streams captured.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Ran {
+  Exit code;
+  std::string out, err;
+};
+
+Ran tcsim(const std::vector<std::string>& args, std::stop_token stop = {}) {
+  std::ostringstream out, err;
+  Context context{out, err, std::move(stop)};
+  const Exit code = main(args, context);
+  return {code, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+// A small multiplication on a shipped machine.
+std::vector<std::string> with_matmul(const std::string& command,
+                                     std::vector<std::string> more = {}) {
+  std::vector<std::string> args{command,          "ij-ik-kj",  "--size",
+                                "i=96,j=72,k=80", "--machine", "i7-6700k"};
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(Help, Overview_names_every_command_and_each_has_a_page_with_its_example) {
+  const Ran overview = tcsim({"--help"});
+  EXPECT_EQ(overview.code, Exit::done);
+  for (const Command* c : all_commands()) {
+    EXPECT_TRUE(contains(overview.out, "  " + c->name + " ")) << c->name;
+    const Ran page = tcsim({c->name, "--help"});
+    EXPECT_EQ(page.code, Exit::done);
+    EXPECT_TRUE(contains(page.out, "Example: " + c->example)) << c->name;
+  }
+  EXPECT_EQ(tcsim({}).code, Exit::usage);
+  EXPECT_TRUE(contains(tcsim({"--version"}).out, "tcsim 0."));
+}
+
+TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
+  struct Case {
+    std::vector<std::string> args;
+    std::string said;
+  };
+  const Case cases[] = {
+      {{"repot"}, "there is no command 'repot'; use one of report"},
+      {{"predict"}, "a WORKLOAD is missing"},
+      {{"predict", "tccg:37", "--machine", "i7-6700k"}, "use tccg:1 to tccg:36"},
+      {{"predict", "tccg:0", "--machine", "i7-6700k"}, "has no workload '0'"},
+      {{"predict", "tccg:8x", "--machine", "i7-6700k"}, "has no workload '8x'"},
+      {{"predict", "ij-ik-kj", "--machine", "i7-6700k"}, "add --size"},
+      {{"predict", "ij-ik-kj", "--size", "i=4,j=4", "--machine", "i7-6700k"}, "'k'"},
+      {with_matmul("predict", {"--format", "xml"}), "use one of table, json, csv"},
+      {with_matmul("predict", {"--accounting", "mine"}), "use one of honest, paper"},
+      {with_matmul("predict", {"--model", "oracle"}), "use window or listing3"},
+      {with_matmul("predict", {"--set", "L9.capacity=1MiB"}), "L9"},
+      {with_matmul("predict", {"--frobnicate"}), "frobnicate"},
+      {with_matmul("predict", {"more"}), "'more' is one argument too many"},
+      {{"predict", "tccg:8", "--machine", "nosuch"}, "e5-2680v4"},
+      {{"predict", "tccg:8", "--size", "a=1", "--machine", "i7-6700k"}, "is a suite"},
+      {{"list", "wishes"}, "use workloads, machines or kernels"},
+      {{"machine", "admire", "i7-6700k"}, "show or check"},
+      {with_matmul("run", {"--repetitions", "0"}), "give 1 to 10000"},
+      {with_matmul("predict", {"--out", "/nonexistent/x"}), "cannot be written"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.said);
+    const Ran r = tcsim(c.args);
+    EXPECT_EQ(r.code, Exit::usage);
+    EXPECT_TRUE(contains(r.err, c.said)) << r.err;
+    EXPECT_EQ(r.out, "");
+  }
+}
+
+TEST(Input, A_bad_schedule_is_an_input_error_with_its_place) {
+  const Ran syntax = tcsim(with_matmul("predict", {"--schedule", "groups m=j n=i k=k for m by {"}));
+  EXPECT_EQ(syntax.code, Exit::input);
+  EXPECT_TRUE(contains(syntax.err, "--schedule:1:")) << syntax.err;
+  const Ran illegal =
+      tcsim(with_matmul("predict", {"--schedule", "groups m=j n=i k=k kernel 8x6"}));
+  EXPECT_EQ(illegal.code, Exit::input) << illegal.err;
+}
+
+TEST(Input, A_damaged_machine_file_is_named_with_its_line) {
+  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_damaged.toml";
+  std::ofstream(file) << "schema = 1\nname = \"x\"\n[[level]]\nname = 7\n";
+  const Ran r = tcsim({"machine", "check", file.string(), "e5-2680v4"});
+  EXPECT_EQ(r.code, Exit::input);
+  EXPECT_TRUE(contains(r.out, file.string() + ":")) << r.out;
+  EXPECT_TRUE(contains(r.out, "e5-2680v4: ok")) << r.out;
+  std::filesystem::remove(file);
+}
+
+TEST(Predict, Prints_a_table_json_and_csv_with_the_same_numbers) {
+  const Ran table = tcsim(with_matmul("predict"));
+  ASSERT_EQ(table.code, Exit::done) << table.err;
+  for (const char* part : {"L1-register", "L3-memory", "bottleneck", "schedule\ngroups m=j n=i k=k",
+                           "honest", "of FMA peak"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part;
+  }
+  const Ran as_json = tcsim(with_matmul("predict", {"--format", "json"}));
+  ASSERT_EQ(as_json.code, Exit::done) << as_json.err;
+  const json j = json::parse(as_json.out);
+  EXPECT_EQ(j["schema"], 1);
+  EXPECT_EQ(j["command"], "predict");
+  EXPECT_EQ(j["workload"]["label"], "ij-ik-kj");
+  EXPECT_EQ(j["machine"]["name"], "i7-6700k");
+  EXPECT_EQ(j["accounting"]["name"], "honest");
+  ASSERT_EQ(j["levels"].size(), 4u);
+  EXPECT_EQ(j["levels"][3]["name"], "memory");
+  EXPECT_EQ(j["levels"][3]["link"], "L3-memory");
+  // Everything fits L3: three tensors in, C out, and nothing else moves over the last link except
+  // the two packing buffers. i=96, j=72, k=80.
+  const std::int64_t a = 96 * 80 * 8, b = 80 * 72 * 8, c = 96 * 72 * 8;
+  EXPECT_EQ(j["levels"][3]["by_tensor"]["A"]["predicted_bytes"], a);
+  EXPECT_EQ(j["levels"][3]["by_tensor"]["B"]["predicted_bytes"], b);
+  EXPECT_EQ(j["levels"][3]["by_tensor"]["C"]["predicted_bytes"], 2 * c);
+  EXPECT_NEAR(j["predicted_gflops"].get<double>() * 1e9 * j["predicted_seconds"].get<double>(),
+              2.0 * 96 * 72 * 80, 1);
+
+  const Ran csv = tcsim(with_matmul("predict", {"--format", "csv"}));
+  const auto rows = lines(csv.out);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_TRUE(contains(rows[0], "predicted_bytes,simulated_bytes"));
+  EXPECT_TRUE(contains(
+      rows[4],
+      ",L3-memory," + std::to_string(j["levels"][3]["predicted_bytes"].get<std::int64_t>())));
+}
+
+TEST(Predict, Same_input_gives_the_same_bytes) {
+  EXPECT_EQ(tcsim(with_matmul("predict", {"--format", "json"})).out,
+            tcsim(with_matmul("predict", {"--format", "json"})).out);
+}
+
+TEST(Optimize, Schedule_can_be_given_back) {
+  const json chosen = json::parse(tcsim(with_matmul("optimize", {"--format", "json"})).out);
+  EXPECT_GE(chosen["certificate"]["achieved_seconds"].get<double>(), 0);
+  const auto text = chosen["schedule"].get<std::string>();
+  const json again =
+      json::parse(tcsim(with_matmul("predict", {"--format", "json", "--schedule", text})).out);
+  EXPECT_EQ(again["schedule"], text);
+  EXPECT_EQ(again["levels"], chosen["levels"]);
+  EXPECT_FALSE(again.contains("certificate"));
+}
+
+TEST(Override, Schedule_prediction_and_simulation_follow_a_changed_figure) {
+  const auto run = [](const std::string& capacity) {
+    return json::parse(tcsim({"simulate", "ij-ik-kj", "--size", "i=384,j=384,k=384", "--machine",
+                              "i7-6700k", "--format", "json", "--set", "L2.capacity=" + capacity})
+                           .out);
+  };
+  const json small = run("64KiB"), large = run("1MiB");
+  EXPECT_NE(small["schedule"], large["schedule"]);
+  EXPECT_NE(small["machine"]["hash"], large["machine"]["hash"]);
+  for (const char* kind : {"predicted_bytes", "simulated_bytes"}) {
+    EXPECT_GT(small["levels"][2][kind].get<double>(), 1.2 * large["levels"][2][kind].get<double>());
+  }
+}
+
+TEST(Override, A_value_that_had_to_give_way_is_said) {
+  const Ran r = tcsim({"predict", "ij-ik-kj", "--size", "i=64,j=64,k=64", "--machine", "e5-2680v4",
+                       "--set", "L3.capacity=4MiB"});
+  EXPECT_EQ(r.code, Exit::done);
+  EXPECT_TRUE(contains(r.err, "note: L3.capacity")) << r.err;
+}
+
+TEST(Simulate, Reports_both_and_their_error) {
+  const json j = json::parse(tcsim(with_matmul("simulate", {"--format", "json"})).out);
+  for (const json& level : j["levels"]) {
+    const double p = level["predicted_bytes"], s = level["simulated_bytes"];
+    EXPECT_NEAR(level["error"].get<double>(), p / s - 1, 1e-12);
+    EXPECT_LT(std::abs(p / s - 1), 0.1) << level["name"];
+  }
+}
+
+TEST(Run, Measures_checks_and_says_which_kernel) {
+  const Ran r = tcsim(with_matmul("run", {"--format", "json", "--repetitions", "3"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const json j = json::parse(r.out);
+  EXPECT_GT(j["measured_seconds"].get<double>(), 0);
+  EXPECT_EQ(j["repetitions_seconds"].size(), 3u);
+  EXPECT_LE(j["check_error_over_bound"].get<double>(), 1);
+  EXPECT_TRUE(contains(j["kernel"], "8x6"));
+}
+
+TEST(Accounting, Paper_counts_less_than_honest) {
+  const json honest = json::parse(tcsim(with_matmul("predict", {"--format", "json"})).out);
+  const json paper = json::parse(
+      tcsim(with_matmul("predict", {"--format", "json", "--accounting", "paper", "--schedule",
+                                    honest["schedule"].get<std::string>()}))
+          .out);
+  EXPECT_LT(paper["levels"][3]["predicted_bytes"], honest["levels"][3]["predicted_bytes"]);
+  EXPECT_EQ(paper["compute_seconds"], 0);
+}
+
+TEST(List, Shows_what_ships_in_every_format) {
+  EXPECT_EQ(lines(tcsim({"list", "workloads"}).out).size(), 37u);
+  EXPECT_TRUE(contains(tcsim({"list", "machines"}).out, "e5-2680v4"));
+  EXPECT_TRUE(contains(tcsim({"list", "kernels"}).out, "24x8"));
+  EXPECT_EQ(json::parse(tcsim({"list", "workloads", "--format", "json"}).out)["rows"].size(), 36u);
+  EXPECT_EQ(lines(tcsim({"list", "machines", "--format", "csv"}).out)[0],
+            "machine,levels,peak_f64_gflops,description");
+}
+
+TEST(Machine, Show_prints_what_the_file_says) {
+  const Ran r = tcsim({"machine", "show", "e5-2680v4"});
+  EXPECT_TRUE(contains(r.out, "35MiB")) << r.out;
+  const json j = json::parse(tcsim({"machine", "show", "e5-2680v4", "--format", "json"}).out);
+  EXPECT_EQ(j["levels"][2]["capacity_bytes"], 35 * 1024 * 1024);
+  const Ran toml = tcsim({"machine", "show", "e5-2680v4", "--toml"});
+  EXPECT_TRUE(contains(toml.out, "25.28B/cycle")) << toml.out;
+}
+
+TEST(Out, Writes_the_file_instead_of_standard_output) {
+  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_out.json";
+  const Ran r = tcsim(with_matmul("predict", {"--format", "json", "--out", file.string()}));
+  EXPECT_EQ(r.code, Exit::done);
+  EXPECT_EQ(r.out, "");
+  std::ifstream in(file);
+  EXPECT_EQ(json::parse(in)["command"], "predict");
+  std::filesystem::remove(file);
+}
+
+TEST(Stop, A_suite_that_is_interrupted_prints_what_it_has) {
+  std::stop_source stop;
+  stop.request_stop();
+  const Ran r =
+      tcsim({"predict", "tccg", "--machine", "i7-6700k", "--format", "json"}, stop.get_token());
+  EXPECT_EQ(r.code, Exit::interrupted);
+  EXPECT_TRUE(contains(r.err, "interrupted after 0 of 36"));
+  EXPECT_TRUE(json::parse(r.out).contains("results"));
+}
+
+}  // namespace
+}  // namespace tcsim::cli

@@ -1,0 +1,170 @@
+// Small random contractions and schedules that check() accepts, for tests that hold for all.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/schedule/schedule.hpp"
+#include "core/workload/parse.hpp"
+
+namespace tcsim::test {
+
+// std's distributions differ between libraries; this gives the same numbers everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  // A whole number of [low, high].
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    const auto count = static_cast<std::uint64_t>(high - low + 1);
+    return low + static_cast<std::int64_t>(engine_() % count);
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+
+  template <class T>
+  const T& pick(const std::vector<T>& from) {
+    return from[static_cast<std::size_t>(between(0, std::ssize(from) - 1))];
+  }
+  template <class Sequence>
+  void shuffle(Sequence& s) {
+    for (auto i = std::ssize(s) - 1; i > 0; --i) {
+      std::swap(s[static_cast<std::size_t>(i)], s[static_cast<std::size_t>(between(0, i))]);
+    }
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Up to two dimensions of each class in any order within the tensors, extents 1 to 7. A and B have
+// at least one dimension each.
+inline Contraction random_contraction(Random& random) {
+  std::string a, b, c;
+  Sizes sizes;
+  while (a.empty() || b.empty()) {
+    a.clear(), b.clear(), c.clear(), sizes.clear();
+    char name = 'a';
+    for (DimClass g : all_dim_classes) {
+      const std::int64_t count = random.between(0, g == DimClass::batch ? 1 : 2);
+      for (std::int64_t i = 0; i < count; ++i, ++name) {
+        if (g != DimClass::n) a += name;
+        if (g != DimClass::m) b += name;
+        if (g != DimClass::k) c += name;
+        sizes[name] = random.between(1, 7);
+      }
+    }
+  }
+  for (std::string* s : {&a, &b, &c}) random.shuffle(*s);
+  return parse_contraction(a + "," + b + "->" + c, sizes,
+                           random.chance(50) ? Layout::row_major : Layout::column_major,
+                           random.chance(50) ? ElementType::f64 : ElementType::f32);
+}
+
+// Statements from the outermost inward, made into a tree from the kernel outward.
+inline Node nest(const std::vector<Node>& spine, Kernel kernel) {
+  Node node{kernel};
+  for (auto it = spine.rbegin(); it != spine.rend(); ++it) {
+    Node outer = *it;
+    if (auto* loop = std::get_if<Loop>(&outer.is)) loop->body.push_back(std::move(node));
+    if (auto* pack = std::get_if<Pack>(&outer.is)) pack->body.push_back(std::move(node));
+    node = std::move(outer);
+  }
+  return node;
+}
+
+// The levels that random schedules pack into.
+inline std::vector<std::string> random_levels() { return {"L1", "L2", "L3", "memory"}; }
+
+// Any nested tiles, packs of A and B anywhere or nowhere, m and n exchanged or not.
+class RandomSchedule {
+ public:
+  RandomSchedule(const Contraction& contraction, Random& random) : random_(random) {
+    exchanged_ = random_.chance(50);
+    for (DimClass g : all_dim_classes) {
+      DimClass of = g;
+      if (exchanged_ && g == DimClass::m) of = DimClass::n;
+      if (exchanged_ && g == DimClass::n) of = DimClass::m;
+      for (DimId d : contraction.dims_of(of)) {
+        groups_[at(g)] += contraction.dim(d).name;
+        ranges_[at(g)] *= contraction.dim(d).extent;
+      }
+      random_.shuffle(groups_[at(g)]);
+    }
+    // With m and n both empty there is nothing to exchange, and A counts as the left operand.
+    if (groups_[0].empty() && groups_[1].empty()) exchanged_ = false;
+  }
+
+  Schedule make() {
+    panels_ = {random_.between(1, 8), random_.between(1, 6)};
+    if (ranges_[at(DimClass::batch)] > 1 || random_.chance(20)) {
+      spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
+    }
+    for (std::int64_t steps = random_.between(0, 9); steps > 0; --steps) add_any();
+    std::vector<DimClass> last{DimClass::m, DimClass::n};
+    random_.shuffle(last);
+    for (DimClass g : last) {
+      if (ranges_[at(g)] > panels_[at(g)]) add_loop(g, panels_[at(g)]);
+    }
+    return {groups_, nest(spine_, {Elements(panels_[0]), Elements(panels_[1])})};
+  }
+
+ private:
+  static std::size_t at(DimClass c) { return static_cast<std::size_t>(index(c)); }
+
+  void add_any() {
+    if (random_.chance(25)) return add_pack();
+    const DimClass g = random_.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
+    std::int64_t tile = random_.between(1, ranges_[at(g)]);
+    if (g != DimClass::k && packed_[at(g)] && tile < ranges_[at(g)]) {
+      tile -= tile % panels_[at(g)];
+      if (tile == 0) tile = ranges_[at(g)];
+    }
+    add_loop(g, tile);
+  }
+
+  void add_loop(DimClass g, std::int64_t tile) {
+    spine_.push_back({Loop{g, Elements(tile), {}}});
+    ranges_[at(g)] = tile;
+  }
+
+  void add_pack() {
+    const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
+    if (packed_[at(rows)]) return;
+    packed_[at(rows)] = true;
+    const bool left = rows == DimClass::m;
+    level_ = random_.between(1, level_);
+    spine_.push_back({Pack{left != exchanged_ ? TensorId::A : TensorId::B,
+                           random_levels()[static_cast<std::size_t>(level_ - 1)],
+                           {}}});
+  }
+
+  Random& random_;
+  bool exchanged_ = false;
+  std::array<std::string, 4> groups_;
+  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};
+  std::array<std::int64_t, 2> panels_{};
+  std::array<bool, 2> packed_{};  // by the group of the rows
+  std::int64_t level_ = 3;
+  std::vector<Node> spine_;
+};
+
+inline Schedule random_schedule(const Contraction& contraction, Random& random) {
+  return RandomSchedule(contraction, random).make();
+}
+
+// what() of the E that f throws, or a text that no error has.
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "(no error)";
+}
+
+}  // namespace tcsim::test

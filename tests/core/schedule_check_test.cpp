@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/parse.hpp"
+#include "tests/core/random_schedule.hpp"
+
+namespace tcsim {
+namespace {
+
+using test::message_of;
+
+struct Case {
+  const char* label;
+  const char* sizes;
+  const char* schedule;
+  const char* message = "";  // begins what() of the error
+};
+
+const std::vector<std::string> levels{"L1", "L2", "L3", "memory"};
+
+std::string result_of(const Case& c) {
+  const Contraction contraction =
+      parse_contraction(c.label, parse_sizes(c.sizes), Layout::row_major, ElementType::f64);
+  const Schedule schedule = parse_schedule(c.schedule, "text");
+  return message_of<InputError>([&] { check(schedule, contraction, levels, "s"); });
+}
+
+constexpr const char* matmul = "ab-ac-cb";
+constexpr const char* odd = "a=70,b=50,c=30";
+
+TEST(Check, Accepts_schedules_that_compute_the_contraction) {
+  const std::vector<Case> cases{
+      // plain matrix multiplication, partial tiles everywhere
+      {matmul, odd,
+       "groups m=a n=b k=c for n by 32 { for k by 20 { pack B in L3 { for m by 48 { "
+       "pack A in L2 { for n by 8 { for m by 24 { kernel 24x8 }}}}}}}"},
+      // batch
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=2",
+       "groups m=a n=b k=c batch=h for batch by 1 { pack A in L2 { for m by 4 { "
+       "kernel 4x5 }}}"},
+      // outer product: no k
+      {"ab-a-b", "a=9,b=8", "groups m=a n=b for m by 3 { for n by 4 { kernel 3x4 }}"},
+      // full reduction: only k
+      {"ab,ab->", "a=9,b=8", "groups k=ba pack A in L1 { for k by 10 { kernel 4x4 }}"},
+      // m and n exchanged
+      {matmul, odd, "groups m=b n=a k=c pack B in L2 { for m by 24 { for n by 8 { kernel 24x8 }}}"},
+      // m alone exchanged, n empty: matrix times vector
+      {"b-c-cb", "b=9,c=8", "groups m=b k=c for m by 4 { kernel 4x1 }"},
+      // nothing packed, so tiles need not be whole micropanels
+      {matmul, odd, "groups m=a n=b k=c for m by 7 { for n by 5 { kernel 24x8 }}"},
+      // a pack below all loops over its rows
+      {matmul, odd, "groups m=a n=b k=c for m by 7 { for n by 5 { pack A in L1 { kernel 24x8 }}}"},
+      // loops over groups of extent 1 do nothing
+      {"ab-a-b", "a=1,b=8",
+       "groups m=a n=b for batch by 1 { for m by 1 { for k by 1 { pack A in L1 { for m by 1 "
+       "{ kernel 4x8 }}}}}"},
+      // the same tile twice; packs in one level
+      {matmul, odd,
+       "groups m=a n=b k=c for k by 4 { for k by 4 { pack B in L2 { pack A in L2 { "
+       "for m by 24 { for n by 8 { kernel 24x8 }}}}}}"},
+      // inside the pack of A the tile 20 runs once, so it cuts no micropanel
+      {matmul, odd,
+       "groups m=a n=b k=c for m by 20 { pack A in L2 { for m by 20 { for m by 8 { "
+       "for n by 8 { kernel 8x8 }}}}}"},
+      // every dimension in any order within its group
+      {"abcd-aebf-dfce", "a=2,b=3,c=4,d=5,e=6,f=7",
+       "groups m=ba n=dc k=fe for m by 4 { for n by 4 { kernel 4x4 }}"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    EXPECT_EQ(result_of(c), "(no error)");
+  }
+}
+
+TEST(Check, Reports_groups_that_do_not_agree_with_the_contraction) {
+  const std::vector<Case> cases{
+      {matmul, odd, "groups m=a n=b kernel 70x50",
+       "s: dimension 'c' is in no group; write groups m=a n=b k=c, in any order"},
+      {matmul, odd, "groups m=aa n=b k=c kernel 70x50",
+       "s: dimension 'a' is in the groups twice; take one out"},
+      {matmul, odd, "groups m=a n=b k=ca kernel 70x50", "s: dimension 'a' is in the groups twice"},
+      {matmul, odd, "groups m=a n=b k=cx kernel 70x50",
+       "s: 'x' in group k is not a dimension of ab-ac-cb; its dimensions are abc"},
+      {matmul, odd, "groups m=a n=c k=b kernel 70x50",
+       "s: group n is c, which does not agree with ab-ac-cb; write groups m=a n=b k=c"},
+      {matmul, odd, "groups m=ab k=c kernel 3500x1", "s: group m is ab, which do not agree"},
+      {matmul, odd, "groups n=ba k=c kernel 1x3500", "s: group n is ba, which do not agree"},
+      {matmul, odd, "groups m=a n=b batch=c for batch by 1 { kernel 70x50 }",
+       "s: group batch is c, which does not agree"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=2", "groups m=ah n=b k=c kernel 14x5",
+       "s: group m is ah, which do not agree with hab-hac-hcb; write groups m=a n=b k=c "
+       "batch=h"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    const std::string error = result_of(c);
+    EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
+  }
+}
+
+TEST(Check, Reports_tiles_that_do_not_nest_and_batch_loops_out_of_place) {
+  const std::vector<Case> cases{
+      {matmul, odd, "groups m=a n=b k=c for m by 71 { kernel 71x50 }",
+       "s: 'for m by 71' stands where m has a range of 70; use a tile of 70 or less"},
+      {matmul, odd, "groups m=a n=b k=c for k by 8 { for k by 9 { kernel 70x50 }}",
+       "s: 'for k by 9' stands where k has a range of 8; use a tile of 8 or less"},
+      {"ab-a-b", "a=9,b=8", "groups m=a n=b for k by 2 { kernel 9x8 }",
+       "s: 'for k by 2' stands where k has a range of 1; use a tile of 1 or less"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4", "groups m=a n=b k=c batch=h for batch by 2 { kernel 7x5 }",
+       "s: 'for batch by 2' has a tile other than 1; write for batch by 1"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
+       "groups m=a n=b k=c batch=h for k by 1 { for batch by 1 { kernel 7x5 }}",
+       "s: 'for batch by 1' is not the outermost statement; move it"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
+       "groups m=a n=b k=c batch=h pack A in L2 { for batch by 1 { kernel 7x5 }}",
+       "s: 'for batch by 1' is not the outermost statement"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
+       "groups m=a n=b k=c batch=h for batch by 1 { for batch by 1 { kernel 7x5 }}",
+       "s: 'for batch by 1' is not the outermost statement"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4", "groups m=a n=b k=c batch=h kernel 7x5",
+       "s: no loop runs over batch; put for batch by 1 around everything"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    const std::string error = result_of(c);
+    EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
+  }
+}
+
+TEST(Check, Reports_a_kernel_that_does_not_cover_its_range) {
+  const std::vector<Case> cases{
+      {matmul, odd, "groups m=a n=b k=c for m by 24 { kernel 24x8 }",
+       "s: 'kernel 24x8' does not cover the 50 of n that are left to it; put for n by 8"},
+      {matmul, odd, "groups m=a n=b k=c for m by 25 { for n by 8 { kernel 24x8 }}",
+       "s: 'kernel 24x8' does not cover the 25 of m that are left to it; put for m by 24"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    const std::string error = result_of(c);
+    EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
+  }
+}
+
+TEST(Check, Reports_packs_that_do_not_nest_or_are_cut) {
+  const std::vector<Case> cases{
+      {matmul, odd, "groups m=a n=b k=c pack A in L3 { pack A in L2 { kernel 70x50 }}",
+       "s: 'pack A in L2' inside another pack of A; keep one of them"},
+      {matmul, odd, "groups m=a n=b k=c pack A in L4 { kernel 70x50 }",
+       "s: 'pack A in L4' names no level of the machine; use one of L1, L2, L3, memory"},
+      {matmul, odd, "groups m=a n=b k=c pack A in L2 { pack B in L3 { kernel 70x50 }}",
+       "s: 'pack B in L3' stands inside a pack in L2, which is smaller"},
+      {matmul, odd,
+       "groups m=a n=b k=c pack A in L2 { for m by 30 { for m by 24 { kernel 24x50 }}}",
+       "s: 'for m by 30' inside the pack of A cuts its micropanels of 24 rows; use a "
+       "multiple of 24"},
+      {matmul, odd, "groups m=a n=b k=c pack B in L2 { for n by 4 { for m by 24 { kernel 24x8 }}}",
+       "s: 'for n by 4' inside the pack of B cuts its micropanels of 8 rows"},
+      // exchanged: the rows of B are in group m
+      {matmul, odd, "groups m=b n=a k=c pack B in L2 { for m by 4 { for n by 24 { kernel 8x24 }}}",
+       "s: 'for m by 4' inside the pack of B cuts its micropanels of 8 rows"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    const std::string error = result_of(c);
+    EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
+  }
+}
+
+// Trees that no text can say.
+TEST(Check, Reports_trees_that_the_parser_cannot_make) {
+  const Contraction c =
+      parse_contraction(matmul, parse_sizes(odd), Layout::row_major, ElementType::f64);
+  const Node kernel{Kernel{Elements(70), Elements(50)}};
+  const auto result = [&](Node root) {
+    const Schedule s{{"a", "b", "c", ""}, std::move(root)};
+    return message_of<InputError>([&] { check(s, c, levels, "s"); });
+  };
+  EXPECT_EQ(result(kernel), "(no error)");
+  EXPECT_EQ(result({Loop{DimClass::m, Elements(70), {}}}).rfind("s: a body holds 0 statements", 0),
+            0U);
+  EXPECT_EQ(
+      result({Pack{TensorId::A, "L1", {kernel, kernel}}}).rfind("s: a body holds 2 statements", 0),
+      0U);
+  EXPECT_EQ(result({Loop{DimClass::m, Elements(0), {kernel}}})
+                .rfind("s: 'for m by 0' has a tile below 1", 0),
+            0U);
+  EXPECT_EQ(result({Pack{TensorId::C, "L1", {kernel}}})
+                .rfind("s: 'pack C in L1' packs the output; pack A or B", 0),
+            0U);
+  EXPECT_EQ(result({Pack{TensorId::A, "L1", {{Kernel{Elements(0), Elements(50)}}}}})
+                .rfind("s: 'kernel 0x50' has a side that is not between 1 and 2^40", 0),
+            0U);
+}
+
+TEST(Check, Accepts_random_schedules_made_by_its_rules) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::Random random(seed);
+    const Contraction c = test::random_contraction(random);
+    const Schedule s = test::random_schedule(c, random);
+    ASSERT_NO_THROW(check(s, c, test::random_levels(), "s")) << c.label() << ' ' << to_line(s);
+  }
+}
+
+}  // namespace
+}  // namespace tcsim

@@ -1,0 +1,190 @@
+#include "kernels/execute.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "kernels/shapes.hpp"
+#include "tests/kernels/build.hpp"
+#include "tests/kernels/random_case.hpp"
+
+namespace tcsim {
+namespace {
+
+// Small whole numbers: every sum below is then exact, in whatever order it is formed.
+template <class T>
+std::vector<long double> fill_with_integers(Random& random, Arena& arena, const Plan& plan,
+                                            TensorId t) {
+  std::vector<long double> copy(static_cast<std::size_t>(plan.contraction().size(t).value()));
+  for (std::size_t i = 0; i < copy.size(); ++i) {
+    const std::int64_t number = between(random, -8, 8);
+    arena.as<T>(array_of(t))[i] = static_cast<T>(number);
+    copy[i] = static_cast<long double>(number);
+  }
+  return copy;
+}
+
+template <class T>
+std::vector<long double> contents(Arena& arena, const Plan& plan, TensorId t) {
+  const T* data = arena.as<T>(array_of(t));
+  return {data, data + plan.contraction().size(t).value()};
+}
+
+// Runs the schedule with whole numbers and compares with the definition, then with the usual
+// inputs and compares with check_result().
+template <class T>
+void expect_correct(Random& random, const Contraction& c, const Schedule& schedule) {
+  check(schedule, c, {"L1", "L2", "L3"}, "test");
+  const Plan plan(c, schedule);
+  SCOPED_TRACE(fmt::format("{} {} {} {}: {}", c.label(), c.sizes(), to_text(c.layout()),
+                           kernel_used(plan), to_line(schedule)));
+  Arena arena(plan);
+  const auto a = fill_with_integers<T>(random, arena, plan, TensorId::A);
+  const auto b = fill_with_integers<T>(random, arena, plan, TensorId::B);
+  // What was in C and in the buffers must not matter.
+  std::fill_n(arena.as<T>(ArrayId::C), c.size(TensorId::C).value(),
+              std::numeric_limits<T>::quiet_NaN());
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (const PackPlan* pack = plan.pack(t)) {
+      std::fill_n(arena.as<T>(buffer_of(t)), pack->capacity, std::numeric_limits<T>::quiet_NaN());
+    }
+  }
+  execute(plan, arena);
+  EXPECT_EQ(contents<T>(arena, plan, TensorId::C), evaluate(c, a, b));
+  EXPECT_EQ(contents<T>(arena, plan, TensorId::A), a);
+  EXPECT_EQ(contents<T>(arena, plan, TensorId::B), b);
+
+  fill_inputs(arena, plan, 7);
+  execute(plan, arena);
+  const Check result = check_result(arena, plan, c.size(TensorId::C), 7);
+  EXPECT_TRUE(result.ok()) << result.worst_error;
+  EXPECT_EQ(result.checked, c.size(TensorId::C));
+}
+
+void expect_correct(Random& random, const Contraction& c, const Schedule& schedule) {
+  if (c.type() == ElementType::f64) {
+    expect_correct<double>(random, c, schedule);
+  } else {
+    expect_correct<float>(random, c, schedule);
+  }
+}
+
+void expect_random_cases_correct(ElementType type, std::int64_t mr, std::int64_t nr, int cases) {
+  for (int i = 0; i < cases; ++i) {
+    const std::uint64_t seed =
+        static_cast<std::uint64_t>(mr * 1000 + nr) * 100'000 + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, type, 6000);
+    expect_correct(random, c, random_schedule(random, c, mr, nr));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+class Every_shape : public testing::TestWithParam<KernelShape> {};
+
+TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  expect_random_cases_correct(shape.type, shape.mr.value(), shape.nr.value(), 300);
+}
+
+// Sizes that are not multiples of any shape, all of k in two pieces: whole tiles, partial tiles on
+// both sides and both the overwriting and the adding pass go through the vector code.
+TEST_P(Every_shape, Computes_a_matrix_product_with_ragged_edges) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  const Contraction c =
+      contraction("mn", "mk", "kn", {{'m', 2 * mr + 3}, {'n', 3 * nr + 1}, {'k', 37}},
+                  Layout::column_major, shape.type);
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = loop(
+      DimClass::k, 20,
+      pack(TensorId::B, "L3",
+           pack(TensorId::A, "L2", loop(DimClass::n, nr, loop(DimClass::m, mr, kernel(mr, nr))))));
+  EXPECT_EQ(kernel_used(Plan(c, s)), fmt::format("{} {}x{}", to_text(shape.needs), mr, nr));
+  Random random(1);
+  expect_correct(random, c, s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Execute, Every_shape, testing::ValuesIn(kernel_shapes()),
+                         [](const auto& shape) {
+                           return fmt::format("{}_{}_{}x{}", to_text(shape.param.needs),
+                                              to_text(shape.param.type), shape.param.mr.value(),
+                                              shape.param.nr.value());
+                         });
+
+TEST(Execute, Shapes_without_vector_code_compute_random_contractions) {
+  for (const auto& [mr, nr] : {std::pair{1, 1}, {5, 7}, {3, 2}, {13, 1}}) {
+    for (ElementType type : {ElementType::f64, ElementType::f32}) {
+      expect_random_cases_correct(type, mr, nr, 60);
+    }
+  }
+}
+
+TEST(Execute, A_full_reduction_gives_a_scalar) {
+  // C = sum over a=3, b=5 of A[ab] B[ba].
+  const Contraction c = contraction("", "ab", "ba", {{'a', 3}, {'b', 5}});
+  Schedule s;
+  s.groups = {"", "", "ba", ""};
+  s.root = loop(DimClass::k, 4, kernel(4, 4));
+  Random random(2);
+  expect_correct(random, c, s);
+}
+
+TEST(Execute, An_outer_product_needs_no_k) {
+  const Contraction c = contraction("ba", "a", "b", {{'a', 9}, {'b', 10}}, Layout::row_major);
+  Schedule s;
+  s.groups = {"a", "b", "", ""};
+  s.root = pack(TensorId::A, "L2",
+                pack(TensorId::B, "L1", loop(DimClass::m, 4, loop(DimClass::n, 4, kernel(4, 4)))));
+  Random random(3);
+  expect_correct(random, c, s);
+}
+
+// k by 100, and inside it by 30: pieces of 30, 30, 30, 10, and the next ones begin at 100 and not
+// at 90 + 30. The buffers have to follow.
+TEST(Execute, K_tiles_that_do_not_divide_each_other_are_packed_in_place) {
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 17}, {'n', 9}, {'k', 250}});
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = pack(TensorId::B, "L3",
+                pack(TensorId::A, "L2",
+                     loop(DimClass::k, 100,
+                          loop(DimClass::m, 8,
+                               loop(DimClass::k, 30,
+                                    loop(DimClass::n, 4, loop(DimClass::m, 4, kernel(4, 4))))))));
+  Random random(4);
+  expect_correct(random, c, s);
+}
+
+TEST(Execute, Names_the_code_it_uses) {
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 5}, {'n', 7}, {'k', 3}});
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(5, 7)));
+  EXPECT_EQ(kernel_used(Plan(c, s)), "plain loop 5x7");
+  s.root = pack(TensorId::A, "L2", kernel(24, 8));
+  EXPECT_EQ(kernel_used(Plan(c, s)), "in-place loop 24x8");
+}
+
+TEST(Execute, Stops_when_asked) {
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 64}, {'n', 64}, {'k', 1}});
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = loop(DimClass::n, 1, loop(DimClass::m, 1, kernel(1, 1)));  // 4096 calls, no packs
+  const Plan plan(c, s);
+  Arena arena(plan);
+  std::stop_source source;
+  EXPECT_NO_THROW(execute(plan, arena, source.get_token()));
+  source.request_stop();
+  EXPECT_THROW(execute(plan, arena, source.get_token()), Interrupted);
+}
+
+}  // namespace
+}  // namespace tcsim

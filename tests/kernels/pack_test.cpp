@@ -1,0 +1,148 @@
+#include "kernels/pack.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/kernels/build.hpp"
+#include "tests/kernels/random_case.hpp"
+
+namespace tcsim {
+namespace {
+
+using Numbers = std::vector<double>;
+
+Tile whole(const Plan& plan) {
+  Tile tile;
+  for (DimClass g : all_dim_classes) tile[at(g)] = {0, plan.extent(g)};
+  return tile;
+}
+
+// What lies in the buffer of A after packing `tile` of the tensor 1, 2, 3...
+Numbers packed_counting(const Plan& plan, const Tile& tile) {
+  const PackPlan& pack = *plan.pack(TensorId::A);
+  Numbers tensor(static_cast<std::size_t>(plan.contraction().size(TensorId::A).value()));
+  std::iota(tensor.begin(), tensor.end(), 1);
+  Numbers buffer(static_cast<std::size_t>(pack.capacity), -1);
+  Packer<double>(plan, pack)(tile, tensor.data(), buffer.data());
+  return buffer;
+}
+
+// A is 3 x 2 in micropanels of 2 rows: rows 0 and 1 of each column of k, then row 2 and a zero.
+Schedule panels_of_two() {
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = pack(TensorId::A, "L1", loop(DimClass::m, 2, loop(DimClass::n, 2, kernel(2, 2))));
+  return s;
+}
+
+TEST(Pack, Copies_along_rows_that_are_contiguous) {
+  // Column-major: A = [1 4; 2 5; 3 6].
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 3}, {'n', 2}, {'k', 2}});
+  const Plan plan(c, panels_of_two());
+  EXPECT_EQ(packed_counting(plan, whole(plan)), (Numbers{1, 2, 4, 5, 3, 0, 6, 0}));
+}
+
+TEST(Pack, Transposes_where_k_is_contiguous) {
+  // Row-major: A = [1 2; 3 4; 5 6].
+  const Contraction c =
+      contraction("mn", "mk", "kn", {{'m', 3}, {'n', 2}, {'k', 2}}, Layout::row_major);
+  const Plan plan(c, panels_of_two());
+  EXPECT_EQ(packed_counting(plan, whole(plan)), (Numbers{1, 3, 2, 4, 5, 0, 6, 0}));
+}
+
+TEST(Pack, Gathers_where_nothing_is_contiguous) {
+  // A[x m k] with the batch index x at stride one: element (x, m, k) is 1 + x + 2 m + 6 k.
+  const Contraction c = contraction("xmn", "xmk", "xkn", {{'x', 2}, {'m', 3}, {'n', 2}, {'k', 2}});
+  Schedule s = panels_of_two();
+  s.groups = {"m", "n", "k", "x"};
+  s.root = loop(DimClass::batch, 1, s.root);
+  const Plan plan(c, s);
+  Tile second = whole(plan);
+  second[at(DimClass::batch)] = {1, 1};
+  EXPECT_EQ(packed_counting(plan, second), (Numbers{2, 4, 8, 10, 6, 0, 12, 0}));
+}
+
+TEST(Pack, Follows_the_loops_inside_it) {
+  // m by 4 outside k by 2 outside m by 2, column-major 6 x 3, element (m, k) is 1 + m + 6 k:
+  // rows 0-3: k 0-1 (rows 0-1, rows 2-3), then k 2 (both); then rows 4-5 in the same way.
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 6}, {'n', 2}, {'k', 3}});
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = pack(TensorId::A, "L1",
+                loop(DimClass::m, 4, loop(DimClass::k, 2, loop(DimClass::m, 2, kernel(2, 2)))));
+  const Plan plan(c, s);
+  EXPECT_EQ(packed_counting(plan, whole(plan)),
+            (Numbers{1, 2, 7, 8, 3, 4, 9, 10, 13, 14, 15, 16, 5, 6, 11, 12, 17, 18}));
+}
+
+TEST(Pack, Finds_runs_of_neighbours) {
+  const std::vector<std::int64_t> offsets{0, 1, 2, 10, 11, 5};
+  EXPECT_EQ(contiguous_runs(offsets.data(), 6), (std::vector<std::int64_t>{3, 2, 1, 2, 1, 1}));
+}
+
+// Checks at every kernel call that the micropanels hold what the call will multiply.
+struct PanelReader {
+  const Plan& plan;
+  const Numbers& a;
+  const Numbers& b;
+  Numbers buffer_a, buffer_b;
+  Packer<double> packer_a, packer_b;
+
+  void pack(const PackPlan& pack, const Tile& tile) {
+    if (pack.tensor == TensorId::A)
+      packer_a(tile, a.data(), buffer_a.data());
+    else
+      packer_b(tile, b.data(), buffer_b.data());
+  }
+
+  void kernel(const KernelCall& call) {
+    expect_panel(*call.tile, plan.left(), DimClass::m, plan.mr(), call.left_offset);
+    expect_panel(*call.tile, plan.right(), DimClass::n, plan.nr(), call.right_offset);
+  }
+
+  void expect_panel(const Tile& tile, TensorId t, DimClass rows, std::int64_t panel,
+                    std::int64_t offset) const {
+    const Numbers& tensor = t == TensorId::A ? a : b;
+    const Numbers& buffer = t == TensorId::A ? buffer_a : buffer_b;
+    const std::int64_t batch = plan.offset(t, DimClass::batch, tile[at(DimClass::batch)].begin);
+    const Range r = tile[at(rows)], k = tile[at(DimClass::k)];
+    for (std::int64_t p = 0; p < k.size; ++p) {
+      for (std::int64_t i = 0; i < panel; ++i) {
+        const double expected =
+            i < r.size ? tensor[static_cast<std::size_t>(batch + plan.offset(t, rows, r.begin + i) +
+                                                         plan.offset(t, DimClass::k, k.begin + p))]
+                       : 0;
+        ASSERT_EQ(buffer.at(static_cast<std::size_t>(offset + p * panel + i)), expected);
+      }
+    }
+  }
+};
+
+TEST(Pack, Kernels_find_their_micropanels_in_random_schedules) {
+  int compared = 0;
+  for (std::uint64_t seed = 0; compared < 200; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, ElementType::f64, 6000);
+    const Schedule s = random_schedule(random, c, between(random, 1, 9), between(random, 1, 9));
+    const Plan plan(c, s);
+    if (!plan.pack(TensorId::A) || !plan.pack(TensorId::B)) continue;
+    SCOPED_TRACE(to_line(s));
+    Numbers a(static_cast<std::size_t>(c.size(TensorId::A).value()));
+    Numbers b(static_cast<std::size_t>(c.size(TensorId::B).value()));
+    std::iota(a.begin(), a.end(), 1);
+    std::iota(b.begin(), b.end(), 1);
+    const PackPlan& pack_a = *plan.pack(TensorId::A);
+    const PackPlan& pack_b = *plan.pack(TensorId::B);
+    walk(plan, PanelReader{plan, a, b, Numbers(static_cast<std::size_t>(pack_a.capacity), -1),
+                           Numbers(static_cast<std::size_t>(pack_b.capacity), -1),
+                           Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
+    if (HasFailure()) return;
+    ++compared;
+  }
+}
+
+}  // namespace
+}  // namespace tcsim

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+
+#include "core/error.hpp"
+#include "kernels/execute.hpp"
+#include "tests/kernels/build.hpp"
+
+namespace tcsim {
+namespace {
+
+Plan matrix_product(std::int64_t extent) {
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = pack(TensorId::B, "L3",
+                pack(TensorId::A, "L2", loop(DimClass::n, 4, loop(DimClass::m, 4, kernel(4, 4)))));
+  return Plan(contraction("mn", "mk", "kn", {{'m', extent}, {'n', extent}, {'k', extent}}), s);
+}
+
+TEST(Run, Measures_and_checks_every_repetition) {
+  const RunResult result = run(matrix_product(50), 3, 1);
+  ASSERT_EQ(result.repetitions.size(), 3);
+  auto times = result.repetitions;
+  std::ranges::sort(times);
+  EXPECT_GT(times[0].value(), 0);
+  EXPECT_EQ(result.median, times[1]);
+  EXPECT_DOUBLE_EQ(result.rate.value(), 2.0 * 50 * 50 * 50 / times[1].value());
+  EXPECT_EQ(result.kernel, "plain 4x4");
+  EXPECT_TRUE(result.check.ok());
+  EXPECT_GT(result.check.worst_error, 0);  // 2500 sums of 50 products do not all come out exact
+  EXPECT_EQ(result.check.checked, Elements(2500));
+}
+
+TEST(Run, Median_of_an_even_number_is_the_middle) {
+  const RunResult result = run(matrix_product(8), 2, 1);
+  ASSERT_EQ(result.repetitions.size(), 2);
+  EXPECT_DOUBLE_EQ(result.median.value(),
+                   (result.repetitions[0].value() + result.repetitions[1].value()) / 2);
+}
+
+TEST(Run, Needs_a_repetition) { EXPECT_THROW(run(matrix_product(8), 0, 1), std::invalid_argument); }
+
+TEST(Run, Stops_before_it_begins) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(run(matrix_product(8), 1, 1, source.get_token()), Interrupted);
+}
+
+TEST(Arena, Arrays_are_where_the_plan_says_and_begin_as_zeros) {
+  const Plan plan = matrix_product(50);
+  Arena arena(plan);
+  const auto start = reinterpret_cast<std::uintptr_t>(arena.array(ArrayId::packed_A)) -
+                     static_cast<std::uintptr_t>(plan.base(ArrayId::packed_A).value());
+  EXPECT_EQ(start % (std::uintptr_t{2} << 20), 0);
+  for (ArrayId a : {ArrayId::A, ArrayId::B, ArrayId::C}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.array(a)) - start,
+              static_cast<std::uintptr_t>(plan.base(a).value()));
+    const double* data = arena.as<double>(a);
+    EXPECT_TRUE(std::all_of(data, data + 2500, [](double x) { return x == 0; }));
+  }
+}
+
+// Three matrices of 2^20 x 2^20 doubles are 24 TiB: more than there is, less than the plan's limit.
+TEST(Arena, Too_little_memory_says_how_much_is_needed) {
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  constexpr std::int64_t extent = 1 << 20;
+  s.root = loop(DimClass::m, 1, loop(DimClass::n, 1, kernel(1, 1)));
+  const Plan plan(contraction("mn", "mk", "kn", {{'m', extent}, {'n', extent}, {'k', extent}}), s);
+  try {
+    Arena arena(plan);
+    FAIL() << "no error";
+  } catch (const UnsupportedError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("need 26.39 TB"), std::string::npos) << text;  // 3 * 8 * 2^40 bytes
+    EXPECT_NE(text.find("this machine has"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tcsim

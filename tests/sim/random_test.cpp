@@ -1,0 +1,307 @@
+// The simulator against its slow twin, bit for bit, on random accesses and on random plans.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/schedule/plan.hpp"
+#include "sim/hierarchy.hpp"
+#include "sim/simulate.hpp"
+#include "tests/sim/twin.hpp"
+
+namespace tcsim {
+namespace {
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  template <class Container>
+  void shuffle(Container& c) {
+    std::shuffle(c.begin(), c.end(), engine_);
+  }
+  template <class T>
+  T one_of(std::initializer_list<T> choices) {
+    return *(choices.begin() + between(0, static_cast<std::int64_t>(choices.size()) - 1));
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+std::vector<sim::CacheShape> random_caches(Random& random) {
+  // Sets in multiples of 8 or 4 take the vector paths, any others the path in order.
+  const std::int64_t unit = random.one_of<std::int64_t>({1, 4, 8, 8, 16});
+  std::vector<sim::CacheShape> caches(static_cast<std::size_t>(random.between(1, 4)));
+  for (auto& c : caches) {
+    c.sets = unit * random.one_of<std::int64_t>({1, 1, 2, 3, 4, 8});
+    c.ways = random.one_of<std::int64_t>({1, 2, 3, 4, 5, 8, 8, 11, 12, 16, 20, 37});
+  }
+  return caches;
+}
+
+// The same random accesses for the lists and for a hierarchy of every engine. Lines 0 .. third-1
+// are packed B's, up to half C's, the others A's.
+class Accesses {
+ public:
+  explicit Accesses(unsigned seed)
+      : random_(seed),
+        shapes_(random_caches(random_)),
+        line_bits_(static_cast<int>(random_.between(3, 7))),
+        lines_(random_.between(20, 600)),
+        expected_(shapes_,
+                  {{0, ArrayId::packed_B}, {lines_ / 3, ArrayId::C}, {lines_ / 2, ArrayId::A}}) {
+    std::array<std::uint32_t, array_count> first_lines;
+    first_lines.fill(sim::no_lines);
+    first_lines[static_cast<std::size_t>(index(ArrayId::packed_B))] = 0;
+    first_lines[static_cast<std::size_t>(index(ArrayId::C))] = line(lines_ / 3);
+    first_lines[static_cast<std::size_t>(index(ArrayId::A))] = line(lines_ / 2);
+    for (auto e : {sim::Engine::narrow, sim::Engine::sse2, sim::Engine::best}) {
+      engines_.push_back(std::make_unique<sim::Hierarchy>(shapes_, first_lines, line_bits_, e));
+    }
+  }
+
+  void run() {
+    for (int i = 0; i < 300; ++i) {
+      if (random_.chance(5)) change_phase();
+      random_.chance(20) ? touch_streams() : touch_run();
+    }
+    expected_.drain();
+    for (auto& e : engines_) e->drain();
+  }
+
+  void compare() {
+    for (const auto& e : engines_) {
+      ASSERT_EQ(e->touches(), Lines(touches_));
+      for (std::size_t l = 1; l <= shapes_.size(); ++l) {
+        for (Phase p : all_phases) {
+          for (ArrayId a : all_arrays) {
+            const int link = static_cast<int>(l);
+            ASSERT_EQ(e->fills(link, p, a), Lines(expected_.in[{l, p, a}])) << l;
+            ASSERT_EQ(e->write_backs(link, p, a), Lines(expected_.out[{l, p, a}])) << l;
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  static std::uint32_t line(std::int64_t n) { return static_cast<std::uint32_t>(n); }
+
+  void change_phase() {
+    expected_.phase = random_.chance(50) ? Phase::packing : Phase::compute;
+    for (auto& e : engines_) e->enter(expected_.phase);
+  }
+
+  void touch_run() {
+    const auto array_at = [&](std::int64_t n) {
+      return n < lines_ / 3 ? ArrayId::packed_B : n < lines_ / 2 ? ArrayId::C : ArrayId::A;
+    };
+    const auto first = random_.between(0, lines_ - 1);
+    auto last = std::min(lines_ - 1, first + random_.between(0, random_.chance(30) ? 40 : 3));
+    while (array_at(last) != array_at(first)) --last;
+    const sim::LineRun run{line(first), line(last)};
+    const bool write = random_.chance(30);
+    for (auto& e : engines_) {
+      write ? e->write(run, array_at(first)) : e->read(run, array_at(first));
+    }
+    touches_ += last - first + 1;
+    for (auto n = first; n <= last; ++n) expected_.touch(n, write);
+  }
+
+  // Streams in A that begin anywhere, meet anywhere, and share lines from step to step.
+  void touch_streams() {
+    sim::TwoStreams s;
+    s.left_array = s.right_array = ArrayId::A;
+    s.left_bytes = line(random_.between(1, 400));
+    s.right_bytes = line(random_.between(1, 400));
+    s.steps = random_.between(1, 40);
+    const auto place = [&] {
+      return static_cast<std::uint64_t>(((lines_ / 2) << line_bits_) +
+                                        random_.between(0, lines_ << line_bits_));
+    };
+    s.left = place();
+    s.right = place();
+    for (auto& e : engines_) e->read(s);
+    for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(s.steps); ++step) {
+      touch_bytes(s.left + step * s.left_bytes, s.left_bytes);
+      touch_bytes(s.right + step * s.right_bytes, s.right_bytes);
+    }
+  }
+
+  void touch_bytes(std::uint64_t from, std::uint32_t bytes) {
+    for (auto n = from >> line_bits_; n <= (from + bytes - 1) >> line_bits_; ++n, ++touches_) {
+      expected_.touch(static_cast<std::int64_t>(n), false);
+    }
+  }
+
+  Random random_;
+  std::vector<sim::CacheShape> shapes_;
+  int line_bits_;
+  std::int64_t lines_;
+  twin::Caches expected_;
+  std::vector<std::unique_ptr<sim::Hierarchy>> engines_;
+  std::int64_t touches_ = 0;
+};
+
+TEST(Hierarchy, Equals_lists_of_lines_on_random_accesses_in_every_engine) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Accesses accesses(seed);
+    accesses.run();
+    ASSERT_NO_FATAL_FAILURE(accesses.compare());
+  }
+}
+
+Contraction random_contraction(Random& random) {
+  std::vector<Dimension> dims;
+  std::array<std::vector<DimId>, 3> tensors;
+  const auto add = [&](DimClass c, std::int64_t count) {
+    for (; count > 0; --count) {
+      const DimId d{static_cast<int>(dims.size())};
+      dims.push_back({static_cast<char>('a' + dims.size()), random.between(1, 9)});
+      if (c != DimClass::n) tensors[0].push_back(d);
+      if (c != DimClass::m) tensors[1].push_back(d);
+      if (c != DimClass::k) tensors[2].push_back(d);
+    }
+  };
+  add(DimClass::m, random.between(0, 2));
+  add(DimClass::n, random.between(0, 2));
+  add(DimClass::k, random.between(1, 2));
+  add(DimClass::batch, random.between(0, 1));
+  for (auto& t : tensors) random.shuffle(t);
+  return Contraction("random", dims, tensors,
+                     random.chance(50) ? Layout::row_major : Layout::column_major,
+                     random.chance(50) ? ElementType::f64 : ElementType::f32);
+}
+
+// The spine of a legal schedule (core/schedule/schedule.hpp), outermost first.
+struct Part {
+  bool is_pack = false;
+  TensorId tensor = TensorId::A;
+  DimClass group = DimClass::m;
+  std::int64_t tile = 0;
+};
+
+Node nested(const std::vector<Part>& spine, std::int64_t mr, std::int64_t nr) {
+  Node node{Kernel{Elements(mr), Elements(nr)}};
+  for (auto p = spine.rbegin(); p != spine.rend(); ++p) {
+    std::vector<Node> body;
+    body.push_back(std::move(node));
+    node = p->is_pack ? Node{Pack{p->tensor, "L1", std::move(body)}}
+                      : Node{Loop{p->group, Elements(p->tile), std::move(body)}};
+  }
+  return node;
+}
+
+// Loops in any order, packs at any place. `panels` are mr, nr and 1.
+std::vector<Part> random_spine(std::array<std::int64_t, 4> range, TensorId left,
+                               const std::array<std::int64_t, 3>& panels, Random& random) {
+  std::vector<std::string> order{"m", "m", "n", "n", "k", "k"};
+  if (random.chance(70)) order.push_back("left");
+  if (random.chance(70)) order.push_back("right");
+  random.shuffle(order);
+  order.insert(order.end(), {"m down to the kernel", "n down to the kernel"});
+  const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
+  std::array<bool, 3> packed{};
+  std::vector<Part> spine;
+  for (const std::string& what : order) {
+    if (what == "left" || what == "right") {
+      packed[at(what == "left" ? DimClass::m : DimClass::n)] = true;
+      spine.push_back({true, what == "left" ? left : right});
+      continue;
+    }
+    const DimClass g = what[0] == 'm' ? DimClass::m : what[0] == 'n' ? DimClass::n : DimClass::k;
+    const std::int64_t panel = panels[at(g)];
+    std::int64_t tile = random.between(1, range[at(g)]);
+    if (what.size() > 1) {
+      if (range[at(g)] <= panel) continue;
+      tile = packed[at(g)] ? panel : random.between(1, panel);
+    } else if (packed[at(g)]) {
+      tile = (tile + panel - 1) / panel * panel;
+      if (tile > range[at(g)]) continue;
+    }
+    range[at(g)] = tile;
+    spine.push_back({false, {}, g, tile});
+  }
+  return spine;
+}
+
+Schedule random_schedule(const Contraction& c, Random& random) {
+  Schedule schedule;
+  std::array<std::int64_t, 4> range{};
+  const bool exchanged = random.chance(30);
+  for (DimClass g : all_dim_classes) {
+    DimClass from = g;
+    if (exchanged && g == DimClass::m) from = DimClass::n;
+    if (exchanged && g == DimClass::n) from = DimClass::m;
+    for (DimId d : c.dims_of(from)) schedule.groups[at(g)] += c.dim(d).name;
+    random.shuffle(schedule.groups[at(g)]);
+    range[at(g)] = c.extent(from).value();
+  }
+  // Which operand is the left one shows in the dimensions of m or n; without any it is A.
+  const bool any = !(schedule.groups[at(DimClass::m)] + schedule.groups[at(DimClass::n)]).empty();
+  const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
+  auto spine =
+      random_spine(range, exchanged && any ? TensorId::B : TensorId::A, {mr, nr, 1}, random);
+  if (!schedule.groups[at(DimClass::batch)].empty()) {
+    spine.insert(spine.begin(), {false, {}, DimClass::batch, 1});
+  }
+  schedule.root = nested(spine, mr, nr);
+  return schedule;
+}
+
+Machine random_machine(Random& random) {
+  Machine machine;
+  machine.name = "random";
+  const auto line = random.one_of<std::int64_t>({8, 16, 32, 64, 64, 128});
+  for (const auto& shape : random_caches(random)) {
+    Level level;
+    level.name = "L" + std::to_string(machine.levels.size() + 1);
+    level.ways.value = shape.ways;
+    level.line.value = Bytes(line);
+    level.capacity.value = Bytes(shape.sets * shape.ways * line);
+    machine.levels.push_back(level);
+  }
+  Level memory;
+  memory.name = "memory";
+  memory.kind = LevelKind::memory;
+  machine.levels.push_back(memory);
+  return machine;
+}
+
+TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
+  for (unsigned seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Contraction contraction = random_contraction(random);
+    if (contraction.flops() > 40000) continue;  // the twin is slow
+    const Schedule schedule = random_schedule(contraction, random);
+    ASSERT_NO_THROW(check(schedule, contraction, {"L1"}, "random")) << to_text(schedule);
+    const Plan plan(contraction, schedule);
+    const Machine machine = random_machine(random);
+    const Simulation fast = simulate(plan, machine), slow = twin::simulate(plan, machine);
+    ASSERT_EQ(fast.touches, slow.touches);
+    ASSERT_EQ(fast.traffic.links.size(), slow.traffic.links.size());
+    for (std::size_t l = 0; l < fast.traffic.links.size(); ++l) {
+      for (Phase p : all_phases) {
+        for (ArrayId a : all_arrays) {
+          ASSERT_EQ(fast.traffic.links[l].at(p, a).in, slow.traffic.links[l].at(p, a).in)
+              << "link " << l << " " << to_text(a);
+          ASSERT_EQ(fast.traffic.links[l].at(p, a).out, slow.traffic.links[l].at(p, a).out)
+              << "link " << l << " " << to_text(a);
+        }
+      }
+    }
+    ASSERT_EQ(fast, slow);
+  }
+}
+
+}  // namespace
+}  // namespace tcsim

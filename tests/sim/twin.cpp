@@ -1,0 +1,206 @@
+#include "tests/sim/twin.hpp"
+
+#include <algorithm>
+
+namespace tcsim::twin {
+
+namespace {
+
+class Walk {
+ public:
+  Walk(const Plan& plan, std::int64_t line_bytes, Caches& caches)
+      : plan_(plan), c_(plan.contraction()), line_bytes_(line_bytes), caches_(caches) {
+    for (DimClass g : all_dim_classes) tile_[at(g)] = {0, plan.extent(g)};
+  }
+
+  void step(std::size_t depth) {
+    const Step& s = plan_.steps()[depth];
+    if (s.kind == Step::Kind::kernel) return kernel();
+    if (s.kind == Step::Kind::pack) {
+      pack(*plan_.pack(s.tensor));
+      packed_at_[s.tensor] = tile_;
+      step(depth + 1);
+      packed_at_.erase(s.tensor);
+      return;
+    }
+    const Range outer = tile_[at(s.group)];
+    for (std::int64_t i = 0; i < outer.size; i += s.tile) {
+      tile_[at(s.group)] = {outer.begin + i, std::min(s.tile, outer.size - i)};
+      step(depth + 1);
+    }
+    tile_[at(s.group)] = outer;
+  }
+
+  std::int64_t touches = 0;
+  LinkTraffic registers;
+
+ private:
+  // Offset of an element of t, from the indices of the groups.
+  std::int64_t offset(TensorId t, std::array<std::int64_t, 4> fused) const {
+    std::int64_t place = 0;
+    for (DimClass g : all_dim_classes) {
+      for (char name : plan_.schedule().groups[at(g)]) {
+        for (int d = 0; d < c_.dim_count(); ++d) {
+          if (c_.dim(DimId{d}).name != name) continue;
+          const std::int64_t extent = c_.dim(DimId{d}).extent;
+          place += fused[at(g)] % extent * c_.stride(t, DimId{d}).value();
+          fused[at(g)] /= extent;
+        }
+      }
+    }
+    return place;
+  }
+
+  std::int64_t tensor_offset(TensorId t, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return offset(t, {m, n, k, tile_[at(DimClass::batch)].begin});
+  }
+
+  // One element; `run_` begins anew with every row or column of an operand.
+  void touch(ArrayId a, std::int64_t element, bool write) {
+    const std::int64_t line =
+        (plan_.base(a).value() + element * plan_.element().value()) / line_bytes_;
+    caches_.touch(line, write);
+    if (line != previous_line_) ++touches;
+    previous_line_ = line;
+  }
+  void new_run() { previous_line_ = -1; }
+
+  void count(Phase p, ArrayId a, bool store) {
+    Moved& moved = registers.at(p, a);
+    (store ? moved.out : moved.in) += plan_.element();
+  }
+
+  void operand(TensorId t, DimClass group, std::int64_t panel, std::int64_t p) {
+    new_run();
+    const Range rows = tile_[at(group)], ks = tile_[at(DimClass::k)];
+    if (const auto packed = packed_at_.find(t); packed != packed_at_.end()) {
+      const Tile& outer = packed->second;
+      const std::int64_t start = plan_.pack(t)->offset(outer, rows.begin - outer[at(group)].begin,
+                                                       ks.begin - outer[at(DimClass::k)].begin);
+      for (std::int64_t i = 0; i < panel; ++i) {
+        touch(buffer_of(t), start + p * panel + i, false);
+        count(Phase::compute, buffer_of(t), false);
+      }
+      return;
+    }
+    for (std::int64_t i = rows.begin; i < rows.begin + rows.size; ++i) {
+      touch(array_of(t), tensor_offset(t, i, i, ks.begin + p), false);
+      count(Phase::compute, array_of(t), false);
+    }
+  }
+
+  void kernel() {
+    const Range ms = tile_[at(DimClass::m)], ns = tile_[at(DimClass::n)];
+    const Range ks = tile_[at(DimClass::k)];
+    for (std::int64_t p = 0; p < ks.size; ++p) {
+      operand(plan_.left(), DimClass::m, plan_.mr(), p);
+      operand(plan_.right(), DimClass::n, plan_.nr(), p);
+    }
+    for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
+      new_run();
+      for (std::int64_t m = ms.begin; m < ms.begin + ms.size; ++m) {
+        touch(ArrayId::C, tensor_offset(TensorId::C, m, n, 0), true);
+        count(Phase::compute, ArrayId::C, true);
+        if (ks.begin > 0) count(Phase::compute, ArrayId::C, false);
+      }
+    }
+  }
+
+  void pack(const PackPlan& plan) {
+    caches_.phase = Phase::packing;
+    const ArrayId source = array_of(plan.tensor), buffer = buffer_of(plan.tensor);
+    const DimId fastest = c_.memory_order(plan.tensor).front();
+    const bool rows_outside = c_.dim_class(fastest) == DimClass::k;
+    for_each_block(plan, tile_, [&](std::span<const PackBlock> blocks) {
+      const auto copy = [&](std::int64_t row, std::int64_t k) {
+        touch(source, tensor_offset(plan.tensor, row, row, k), false);
+        count(Phase::packing, source, false);
+      };
+      const auto write = [&](std::int64_t place) {
+        touch(buffer, place, true);
+        count(Phase::packing, buffer, true);
+      };
+      if (blocks.size() > 1) {
+        for (std::int64_t k = 0; k < blocks[0].k_size; ++k) {
+          new_run();
+          for (std::int64_t i = 0; i < plan.panel; ++i) {
+            for (const PackBlock& b : blocks) {
+              if (i < b.rows) copy(b.row + i, b.k + k);
+            }
+          }
+          for (const PackBlock& b : blocks) {
+            new_run();
+            for (std::int64_t i = 0; i < plan.panel; ++i) write(b.destination + k * plan.panel + i);
+          }
+        }
+        return;
+      }
+      const PackBlock& b = blocks[0];
+      if (rows_outside) {
+        for (std::int64_t i = 0; i < b.rows; ++i) {
+          new_run();
+          for (std::int64_t k = 0; k < b.k_size; ++k) copy(b.row + i, b.k + k);
+        }
+      } else {
+        for (std::int64_t k = 0; k < b.k_size; ++k) {
+          new_run();
+          for (std::int64_t i = 0; i < b.rows; ++i) copy(b.row + i, b.k + k);
+        }
+      }
+      new_run();
+      for (std::int64_t i = 0; i < plan.panel * b.k_size; ++i) write(b.destination + i);
+    });
+    caches_.phase = Phase::compute;
+  }
+
+  const Plan& plan_;
+  const Contraction& c_;
+  std::int64_t line_bytes_;
+  Caches& caches_;
+  Tile tile_;
+  std::map<TensorId, Tile> packed_at_;
+  std::int64_t previous_line_ = -1;
+};
+
+}  // namespace
+
+Simulation simulate(const Plan& plan, const Machine& machine) {
+  const std::int64_t line = machine.levels.front().line.value.value();
+  std::vector<sim::CacheShape> shapes;
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    shapes.push_back({machine.level(LevelId{l}).sets(), machine.level(LevelId{l}).ways.value});
+  }
+  std::vector<std::pair<std::int64_t, ArrayId>> arrays;
+  for (ArrayId a : all_arrays) {
+    if (a == ArrayId::packed_A && !plan.pack(TensorId::A)) continue;
+    if (a == ArrayId::packed_B && !plan.pack(TensorId::B)) continue;
+    arrays.emplace_back(plan.base(a).value() / line, a);
+  }
+  std::ranges::sort(arrays);
+  Caches caches(shapes, arrays);
+  Walk walk(plan, line, caches);
+  walk.step(0);
+  caches.drain();
+
+  Simulation result;
+  result.touches = Lines(walk.touches);
+  result.traffic.links.push_back(walk.registers);
+  std::int64_t asked = walk.touches;
+  for (std::size_t l = 1; l <= shapes.size(); ++l) {
+    LinkTraffic link;
+    std::int64_t in = 0, out = 0;
+    for (Phase p : all_phases) {
+      for (ArrayId a : all_arrays) {
+        link.at(p, a) = {Bytes(caches.in[{l, p, a}] * line), Bytes(caches.out[{l, p, a}] * line)};
+        in += caches.in[{l, p, a}];
+        out += caches.out[{l, p, a}];
+      }
+    }
+    result.traffic.links.push_back(link);
+    result.levels.push_back({Lines(asked - in), Lines(in), Lines(out)});
+    asked = in;
+  }
+  return result;
+}
+
+}  // namespace tcsim::twin
