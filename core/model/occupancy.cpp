@@ -73,6 +73,33 @@ class Occupancy {
     p_ = sum;
   }
 
+  // A part in runs that begin anywhere. Seen from one of its own lines, the run that holds it is
+  // there for certain, and counts without the line itself.
+  void runs(const WindowPart& part, double sets) {
+    Runs r(part, sets);
+    if (part.own) {
+      const double run = std::min(part.lines + 1, std::max(1.0, part.run));
+      const double in_set = run / sets, whole = std::floor(in_set), share = in_set - whole;
+      if (whole >= 1) {
+        // Sets that hold more of the run's lines are likelier to be the line's own.
+        shift(whole - 1);
+        trial(share * (whole + 1) / in_set);
+      }
+      r.count = (part.lines + 1) / run - 1;
+      if (r.count <= 0) return;
+    }
+    shift(std::round(r.count * r.whole));
+    if (r.count > 16 && r.share < 0.25) {
+      poisson(r.count * r.share);
+      return;
+    }
+    // More trials than this fill the set all the same, unless the share is tiny: Poisson.
+    double left = std::min<double>(r.count, 4 * ways_ + 32);
+    const double scale = r.count / left;
+    for (; left >= 1; left -= 1) trial(std::min(1.0, r.share * scale));
+    if (left > 0) trial(std::min(1.0, r.share * left * scale));
+  }
+
   // A part with counted sets: the tile's distribution, scaled to the part's number of lines as
   // evenly as whole lines allow. Seen from one of its own lines, sets weigh by what they hold.
   void counted(const WindowPart& part) {
@@ -132,18 +159,8 @@ double miss_probability(const CacheShape& cache, std::span<const WindowPart> par
     if (p.lines <= 0) continue;
     if (p.counts != nullptr) {
       occupancy.counted(p);
-      continue;
-    }
-    const Runs r(p, cache.sets);
-    occupancy.shift(std::round(r.count * r.whole));
-    if (r.count > 16 && r.share < 0.25) {
-      occupancy.poisson(r.count * r.share);
     } else {
-      // More trials than this fill the set all the same, unless the share is tiny: Poisson.
-      double left = std::min<double>(r.count, 4 * cache.ways + 32);
-      const double scale = r.count / left;
-      for (; left >= 1; left -= 1) occupancy.trial(std::min(1.0, r.share * scale));
-      if (left > 0) occupancy.trial(std::min(1.0, r.share * left * scale));
+      occupancy.runs(p, cache.sets);
     }
   }
   return occupancy.full();

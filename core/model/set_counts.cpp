@@ -6,7 +6,7 @@
 namespace tcsim {
 
 const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile, std::int64_t sets,
-                                   int most) {
+                                   int most, double max_lines) {
   std::array<std::int64_t, 7> key{};
   Extents whole;
   for (std::size_t g = 0; g < tile.size(); ++g) {

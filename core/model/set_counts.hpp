@@ -23,9 +23,8 @@ class SetCounter {
  public:
   // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
   // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.
-  const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most);
-
-  static constexpr double max_lines = 16384;
+  const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most,
+                         double max_lines);
 
  private:
   // The tensor's shape, the tile, sets and most.

@@ -288,29 +288,43 @@ class WindowModel {
       part.lines = s.after[at(a)] + s.before[at(a)];
       if (!at_.moves_on[at(a)]) part.lines = std::min(part.lines, at_.window.full(at_.d)[at(a)]);
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
-      part.run = is_buffer(a) ? std::max(1.0, part.lines)
+      part.run = is_buffer(a) ? part.lines + 1
                               : nest_.run_lines(TensorId{index(a)}, at_.window.extents(at_.d));
       part.own = a == at_.x;
     }
+    double total = 0;
+    for (const WindowPart& part : parts) total += part.lines;
     PerLevel p{};
     double inner = 1;  // a level is only asked for what the level inside it lacks
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
-      double total = 0;
-      for (const WindowPart& part : parts) total += part.lines;
-      const bool near = total >= caches_[l].ways && total < 3 * caches_[l].lines();
-      for (TensorId t : all_tensors) {
-        WindowPart& part = parts[at(array_of(t))];
-        part.counts =
-            near && part.lines >= 1 && caches_[l].sets > 1
-                ? counter_.count(nest_.tile_lines(t),
-                                 at_.window.box(t, coarse(part.lines), at_.outer),
-                                 static_cast<std::int64_t>(caches_[l].sets), 4 * caches_[l].ways)
-                : nullptr;
+      const CacheShape& cache = caches_[l];
+      const bool near = cache.sets > 1 && total >= cache.ways && total < 3 * cache.lines();
+      if (near) count_sets(parts, at_, cache, small_tile);
+      p[l] = miss_probability(cache, parts);
+      if (near && p[l] > 1e-3 && p[l] < 1 - 1e-3) {
+        count_sets(parts, at_, cache, large_tile);
+        p[l] = miss_probability(cache, parts);
       }
-      p[l] = std::min(inner, miss_probability(caches_[l], parts));
+      for (WindowPart& part : parts) part.counts = nullptr;
+      p[l] = std::min(inner, p[l]);
       inner = p[l];
     }
     return p;
+  }
+
+  // Tiles of tensors up to so many lines are always counted set by set; up to the larger number,
+  // which takes a millisecond, only where the estimate leaves the answer open.
+  static constexpr double small_tile = 16384, large_tile = 524288;
+
+  void count_sets(std::array<WindowPart, array_count>& parts, const Setting& at_,
+                  const CacheShape& cache, double max_lines) {
+    for (TensorId t : all_tensors) {
+      WindowPart& part = parts[at(array_of(t))];
+      if (part.counts != nullptr || part.lines < 1) continue;
+      part.counts =
+          counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
+                         static_cast<std::int64_t>(cache.sets), 4 * cache.ways, max_lines);
+    }
   }
 
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
@@ -337,14 +351,14 @@ class WindowModel {
     write_backs_[0][at(ArrayId::C)] = fills_[0][at(ArrayId::C)];
     for (TensorId t : {TensorId::A, TensorId::B}) {
       if (nest_.pack_depth(t) < 0) continue;
-      // A buffer's line is dirty after each Pack and written back when it is first pushed out.
-      double packed = 0;
-      for_each_range(nest_.pack_depth(t), [&](const Extents& e, double times) {
-        packed += times * nest_.buffer_lines(t, e);
-      });
+      // A buffer's line is dirty from one Pack to the next, and written back once if it is pushed
+      // out at any time between the two; after the last Pack it is written back in any case.
       const std::size_t x = at(buffer_of(t));
       for (std::size_t l = 0; l < caches_.size(); ++l) {
-        write_backs_[1][x][l] = packed * worst_[x][l] + cold_[x] * (1 - worst_[x][l]);
+        write_backs_[1][x][l] = cold_[x];
+        for (const auto& [packs, gone_before] : repacked_[x]) {
+          write_backs_[1][x][l] += packs * std::max(gone_before[l], worst_inside_[x][l]);
+        }
       }
     }
   }
@@ -425,8 +439,10 @@ class WindowModel {
         const PerLevel q = gone(setting, s);
         for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
       });
-      remember_worst(x, p);
-      add_fills(x, is_buffer(x) && d > pack ? Phase::compute : new_round(x), touches, p);
+      const bool inside = is_buffer(x) && d > pack;
+      if (inside) remember_worst(x, p);
+      if (is_buffer(x) && !inside) repacked_[at(x)].emplace_back(touches, p);
+      add_fills(x, inside ? Phase::compute : new_round(x), touches, p);
     }
   }
 
@@ -439,7 +455,7 @@ class WindowModel {
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
-    PerLevel& worst = worst_[at(x)];
+    PerLevel& worst = worst_inside_[at(x)];
     for (std::size_t l = 0; l < caches_.size(); ++l) worst[l] = std::max(worst[l], p[l]);
   }
 
@@ -450,7 +466,10 @@ class WindowModel {
   std::vector<CacheShape> caches_;
   std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
   std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
-  std::array<PerLevel, array_count> worst_{};  // largest chance of a class of touches
+  // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
+  // lines packed anew with the chance that they are gone by then, for every loop around the Pack.
+  std::array<PerLevel, array_count> worst_inside_{};
+  std::array<std::vector<std::pair<double, PerLevel>>, array_count> repacked_;
   PerArray cold_{};
 };
 
