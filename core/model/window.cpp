@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
@@ -78,11 +79,12 @@ class Window {
     double share = 1;  // of the positions
   };
 
-  // Calls f(sides) for every position of x's lines.
+  // Calls f(sides) for every position of x's lines: after x here, before x in the `next` execution.
   template <class F>
-  void for_each_position(ArrayId x, F&& f) const {
+  void for_each_position(ArrayId x, const Window& next, F&& f) const {
     visit_positions(x, from_, [&](const Places& places, double share) {
       Sides s = sides(x, places);
+      if (&next != this) s.before = next.sides(x, places).before;
       s.share = share;
       f(s);
     });
@@ -129,7 +131,7 @@ class Window {
 
   double iteration(int d, const Places& places) const {
     for (const auto& [depth, i] : places) {
-      if (depth == d) return i;
+      if (depth == d) return std::min(i, count(d) - 1);
     }
     return (count(d) - 1) / 2;
   }
@@ -137,7 +139,7 @@ class Window {
   // Share of a buffer that its Pack fills before the line.
   double way_through(ArrayId buffer, const Places& places) const {
     for (const auto& [d, i] : places) {
-      if (nest_.follows(buffer, d)) return (i + 0.5) / count(d);
+      if (nest_.follows(buffer, d)) return std::min(1.0, (i + 0.5) / count(d));
     }
     return 0.5;
   }
@@ -409,7 +411,11 @@ class WindowModel {
     Extents child = e, rest = e;
     child[g] = std::min(tile, e[g]);
     rest[g] = e[g] - tile * (iterations - 1);
+    const bool smaller_last = rest[g] < child[g] * (1 - 1e-9);
     const Window w(nest_, d + 1, child);
+    std::optional<Window> smaller;
+    if (smaller_last) smaller.emplace(nest_, d + 1, rest);
+    const Window& last = smaller ? *smaller : w;
     std::array<bool, array_count> moves_on{};
     for (ArrayId a : all_arrays) moves_on[at(a)] = nest_.follows(a, d);
 
@@ -417,33 +423,45 @@ class WindowModel {
       const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group};
       const int pack = pack_depth(x);
       if (is_buffer(x) ? pack < 0 : pack >= 0 && d > pack) continue;
-      const double lines = w.full(d + 1)[at(x)];
-      double touches = times * (iterations - 1) * lines;
+      const double lines = w.full(d + 1)[at(x)], last_lines = last.full(d + 1)[at(x)];
       if (nest_.follows(x, d)) {
-        // Neighbouring tiles share lines only where their edges fall inside a line.
-        const double apart = (iterations - 1) * lines + lines_of(x, d + 1, rest);
-        touches = times * (apart - lines_of(x, d, e));
-        if (touches < 1e-6 * times * apart) continue;
-        // The line comes back when the loop reaches the next index of the stride-one dimension.
-        if (const double steps = steps_apart(x, d) / child[g]; steps > 1) {
-          Window::Sides s;
-          for (ArrayId a : all_arrays) {
-            s.after[at(a)] = w.full(d + 1)[at(a)] * (moves_on[at(a)] ? steps : 1);
-          }
-          add_fills(x, new_round(x), touches, gone(setting, s));
-          continue;
-        }
+        const double apart = (iterations - 1) * lines + last_lines;
+        count_shared_edges(setting, d, times * apart, times * (apart - lines_of(x, d, e)));
+        continue;
       }
-      PerLevel p{};
-      w.for_each_position(x, [&](const Window::Sides& s) {
-        const PerLevel q = gone(setting, s);
-        for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
-      });
-      const bool inside = is_buffer(x) && d > pack;
-      if (inside) remember_worst(x, p);
-      if (is_buffer(x) && !inside) repacked_[at(x)].emplace_back(touches, p);
-      add_fills(x, inside ? Phase::compute : new_round(x), touches, p);
+      const double pairs = iterations - 1 - (smaller_last ? 1 : 0);
+      if (pairs > 0) count_pairs(setting, d, w, times * pairs * lines);
+      if (smaller_last) count_pairs(setting, d, last, times * last_lines);
     }
+  }
+
+  // Touches of lines that the iteration before touched as well, `next` being the later one.
+  void count_pairs(const Setting& setting, int d, const Window& next, double touches) {
+    const ArrayId x = setting.x;
+    PerLevel p{};
+    setting.window.for_each_position(x, next, [&](const Window::Sides& s) {
+      const PerLevel q = gone(setting, s);
+      for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
+    });
+    const bool inside = is_buffer(x) && d > pack_depth(x);
+    if (inside) remember_worst(x, p);
+    if (is_buffer(x) && !inside) repacked_[at(x)].emplace_back(touches, p);
+    add_fills(x, inside ? Phase::compute : new_round(x), touches, p);
+  }
+
+  // Tiles of an array that follows the loop share lines only where their edges fall inside a line,
+  // or where the stride-one dimension lies behind others in the group: then the line comes back
+  // when the loop reaches that dimension's next index. `touches` of all are such.
+  void count_shared_edges(const Setting& setting, int d, double all, double touches) {
+    if (touches < 1e-6 * all) return;
+    const double steps =
+        steps_apart(setting.x, d) / setting.window.extents(d + 1)[tcsim::at(setting.outer)];
+    if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
+    Window::Sides s;
+    for (ArrayId a : all_arrays) {
+      s.after[at(a)] = setting.window.full(d + 1)[at(a)] * (setting.moves_on[at(a)] ? steps : 1);
+    }
+    add_fills(setting.x, new_round(setting.x), touches, gone(setting, s));
   }
 
   double steps_apart(ArrayId x, int d) const {

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "core/model/occupancy.hpp"
+#include "core/model/set_counts.hpp"
+#include "tests/core/build.hpp"
+
+namespace tcsim {
+namespace {
+
+// Row-major C[i][j] of 64 x 64 doubles: a row is 8 lines, so row i begins in line 8 i.
+TEST(Set_counts, Follow_the_real_addresses) {
+  const TileLines c(test::matmul(64, 64, 8), {"j", "i", "k", ""}, TensorId::C, 8);
+  SetCounter counter;
+  // 16 rows of 8 elements: lines 0, 8, ..., 120. In 64 sets every eighth set holds two.
+  const SetCounts* few = counter.count(c, {8, 16, 1, 1}, 64, 8, 1000);
+  ASSERT_NE(few, nullptr);
+  EXPECT_EQ(few->lines, 16);
+  EXPECT_DOUBLE_EQ(few->share[2], 8.0 / 64);
+  EXPECT_DOUBLE_EQ(few->share[0], 56.0 / 64);
+  // Whole rows are contiguous: 128 lines, two in every set.
+  EXPECT_DOUBLE_EQ(counter.count(c, {64, 16, 1, 1}, 64, 8, 1000)->share[2], 1);
+  // More than `most` gathers in the last entry: 64 rows in 8 sets of 8.
+  EXPECT_DOUBLE_EQ(counter.count(c, {8, 64, 1, 1}, 64, 4, 1000)->share[4], 8.0 / 64);
+  EXPECT_EQ(counter.count(c, {64, 64, 1, 1}, 64, 8, 100), nullptr);  // 512 lines
+  EXPECT_EQ(counter.count(c, {8, 16, 1, 1}, 64, 8, 1000), few);      // remembered
+}
+
+TEST(Set_counts, Decide_what_runs_would_not) {
+  // The 16 rows above fall on 8 sets, two on each. 8 such lines more and a 2-way cache of 64 sets
+  // loses a line of the array itself (one other in its set), but hardly a line of another.
+  const TileLines c(test::matmul(64, 64, 8), {"j", "i", "k", ""}, TensorId::C, 8);
+  SetCounter counter;
+  const SetCounts* counts = counter.count(c, {8, 16, 1, 1}, 64, 8, 1000);
+  WindowPart own[] = {{16, 1, counts, true}};
+  EXPECT_DOUBLE_EQ(miss_probability({64, 1}, own), 1);  // always one other
+  EXPECT_DOUBLE_EQ(miss_probability({64, 2}, own), 0);  // never two
+  WindowPart foreign[] = {{16, 1, counts, false}};
+  EXPECT_DOUBLE_EQ(miss_probability({64, 2}, foreign), 8.0 / 64);
+}
+
+TEST(Occupancy, A_line_does_not_count_against_itself) {
+  // A buffer that fills 8 ways of 64 sets exactly: 511 other lines, 7 others in x's set.
+  const WindowPart own[] = {{511, 512, nullptr, true}};
+  EXPECT_EQ(miss_probability({64, 8}, own), 0);
+  // 8.5 ways: half of the sets hold 9 lines; x sits in one of those with 4.5 / 8.5.
+  const WindowPart more[] = {{64 * 8.5 - 1, 64 * 8.5, nullptr, true}};
+  EXPECT_NEAR(miss_probability({64, 9}, more), 0, 1e-12);
+  EXPECT_NEAR(miss_probability({64, 8}, more), 4.5 / 8.5, 1e-9);
+}
+
+}  // namespace
+}  // namespace tcsim
