@@ -143,16 +143,26 @@ double miss_probability(const CacheShape& cache, std::span<const WindowPart> par
   if (total < cache.ways) return 0;
   if (total > 3 * cache.lines()) return 1;
   bool counted = false;
-  double variance = 0;
+  double variance = 0, least = 0, most = 0;
   for (const WindowPart& p : parts) {
     if (p.lines <= 0) continue;
-    counted = counted || p.counts != nullptr;
+    if (p.counts != nullptr) {
+      const double scale = p.lines / p.counts->lines;
+      counted = true;
+      least += std::floor(scale * std::max(0, p.counts->least - (p.own ? 1 : 0)));
+      most += std::ceil(scale * p.counts->most);
+      continue;
+    }
     const Runs r(p, cache.sets);
     variance += r.count * r.share * (1 - r.share);
+    least += std::floor(r.count) * r.whole - (p.own ? 1 : 0);
+    most += std::ceil(r.count) * (r.whole + 1);
   }
+  if (most < cache.ways) return 0;
+  if (least >= cache.ways) return 1;
   const double mean = total / cache.sets, spread = 5 * std::sqrt(variance);
   if (!counted && mean + spread + 1 < cache.ways) return 0;
-  if (!counted && mean - spread >= cache.ways) return 1;
+  if (!counted && mean - spread >= cache.ways + 1) return 1;
 
   Occupancy occupancy(cache.ways);
   for (const WindowPart& p : parts) {

@@ -6,7 +6,7 @@
 namespace tcsim {
 
 const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile, std::int64_t sets,
-                                   int most, double max_lines) {
+                                   int most, double limit) {
   std::array<std::int64_t, 7> key{};
   Extents whole;
   for (std::size_t g = 0; g < tile.size(); ++g) {
@@ -17,7 +17,7 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   key[5] = most;
   key[6] = static_cast<std::int64_t>(tensor.shape());
   if (const auto known = known_.find(key); known != known_.end()) return &known->second;
-  if (tensor.lines(whole) > max_lines) return nullptr;
+  if (tensor.lines(whole) > std::min(limit, max_lines_)) return nullptr;
 
   std::vector<int> lines_in(static_cast<std::size_t>(sets), 0);
   SetCounts counts;
@@ -30,6 +30,9 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   for (std::int64_t n : sets_with) {
     counts.share.push_back(static_cast<double>(n) / static_cast<double>(sets));
   }
+  const auto [least, largest] = std::minmax_element(lines_in.begin(), lines_in.end());
+  counts.least = *least;
+  counts.most = *largest;
   return &known_.emplace(key, std::move(counts)).first->second;
 }
 

@@ -15,18 +15,25 @@ namespace tcsim {
 // share[c]: share of the sets that hold c lines of the tile. The last entry gathers all above.
 struct SetCounts {
   std::vector<double> share;
-  double lines = 0;  // of the tile counted
+  double lines = 0;         // of the tile counted
+  int least = 0, most = 0;  // lines in any set
 };
 
 // Counts tiles of one contraction's tensors and remembers them.
 class SetCounter {
  public:
+  // Tiles of more than `max_lines` lines, which take a millisecond or more, are left to an
+  // estimate.
+  explicit SetCounter(double max_lines = 524288) : max_lines_(max_lines) {}
+  double max_lines() const { return max_lines_; }
+
   // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
-  // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.
+  // indices, at least 1. Returns nullptr if the tile has more lines than max_lines() or `limit`.
   const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most,
-                         double max_lines);
+                         double limit);
 
  private:
+  double max_lines_;
   // The tensor's shape, the tile, sets and most.
   std::map<std::array<std::int64_t, 7>, SetCounts> known_;
 };

@@ -303,8 +303,8 @@ class WindowModel {
       const bool near = cache.sets > 1 && total >= cache.ways && total < 3 * cache.lines();
       if (near) count_sets(parts, at_, cache, small_tile);
       p[l] = miss_probability(cache, parts);
-      if (near && p[l] > 1e-3 && p[l] < 1 - 1e-3) {
-        count_sets(parts, at_, cache, large_tile);
+      if (near && counter_.max_lines() > small_tile && p[l] > 1e-3 && p[l] < 1 - 1e-3) {
+        count_sets(parts, at_, cache, counter_.max_lines());
         p[l] = miss_probability(cache, parts);
       }
       for (WindowPart& part : parts) part.counts = nullptr;
@@ -314,9 +314,9 @@ class WindowModel {
     return p;
   }
 
-  // Tiles of tensors up to so many lines are always counted set by set; up to the larger number,
-  // which takes a millisecond, only where the estimate leaves the answer open.
-  static constexpr double small_tile = 16384, large_tile = 524288;
+  // Tiles of tensors up to so many lines are always counted set by set; larger ones only where the
+  // estimate leaves the answer open.
+  static constexpr double small_tile = 16384;
 
   void count_sets(std::array<WindowPart, array_count>& parts, const Setting& at_,
                   const CacheShape& cache, double max_lines) {

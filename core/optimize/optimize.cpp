@@ -15,9 +15,10 @@ namespace tcsim {
 
 namespace {
 
-constexpr std::size_t starts = 6;     // relaxed choices that the search begins from
-constexpr double start_fill = 0.6;    // of the relaxed footprint: room for what streams past
-constexpr double other_links = 0.02;  // weight of the links that do not decide
+constexpr std::size_t starts = 6;      // relaxed choices that the search begins from
+constexpr double start_fill = 0.6;     // of the relaxed footprint: room for what streams past
+constexpr double coarse_tile = 16384;  // lines of tiles whose sets are counted while searching
+constexpr double other_links = 0.02;   // weight of the links that do not decide
 
 RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const Tiling& tiling) {
   RelaxationProblem p;
@@ -84,7 +85,15 @@ class Search {
     }
   }
 
-  const Optimized& best() const { return best_; }
+  // Judges again what was found, with all sets counted, and goes on from there.
+  Optimized refine() {
+    const Tiling found = best_tiling_;
+    counter_ = SetCounter();
+    scores_.clear();
+    best_score_ = -1;
+    descend(found);
+    return best_;
+  }
 
  private:
   // The wanted tile sizes of a tiling are those before snapping, so a move of one tile leaves the
@@ -153,6 +162,7 @@ class Search {
     ++best_.evaluated;
     if (best_score_ < 0 || score < best_score_) {
       best_score_ = score;
+      best_tiling_ = tiling;
       best_.schedule = std::move(schedule);
       best_.prediction = std::move(prediction);
     }
@@ -163,9 +173,10 @@ class Search {
   const Machine& machine_;
   std::stop_token stop_;
   std::vector<std::array<std::string, 4>> groupings_;
-  SetCounter counter_;
+  SetCounter counter_{coarse_tile};
   std::map<std::string, double> scores_;
   double best_score_ = -1;
+  Tiling best_tiling_;
   Optimized best_;
 };
 
@@ -195,7 +206,7 @@ Optimized optimize(const Contraction& contraction, const Machine& machine, std::
     search.descend(tiling);
   }
 
-  Optimized best = search.best();
+  Optimized best = search.refine();
   best.choices = static_cast<int>(relaxed.size());
   best.certificate.relaxed_bound = Seconds(relaxed.front().seconds);
   for (const Relaxed& r : relaxed) {

@@ -1,0 +1,11 @@
+// Any bytes are a suite of workloads, or are reported as an InputError.
+#include "core/error.hpp"
+#include "core/workload/suite.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+void fuzz_one(std::string_view bytes) {
+  try {
+    tcsim::parse_suite(bytes, "fuzz");
+  } catch (const tcsim::InputError&) {
+  }
+}
