@@ -21,7 +21,7 @@ void print_overview(std::ostream& out) {
          "change if the hardware changed.\n\n"
          "Usage: tcsim COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n";
   for (const Command* c : all_commands()) {
-    out << fmt::format("  {:<28}{}\n", c->name + " " + c->arguments, c->summary);
+    out << fmt::format("  {:<34}{}\n", c->name + " " + c->arguments, c->summary);
   }
   out << "\nWORKLOAD is tccg:8 (a suite and a number; a suite alone means all of it),\n"
          "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, or a\n"

@@ -86,6 +86,8 @@ void declare_machine(po::options_description& options) {
       "set", po::value<std::vector<std::string>>(),
       "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
       "accounting", po::value<std::string>(), "honest or paper; otherwise what the machine says")(
+      "threads", po::value<int>()->default_value(1),
+      "use at most so many threads; so far all work takes place on one")(
       "model", po::value<std::string>()->default_value("window"), "window or listing3");
 }
 
@@ -107,6 +109,10 @@ std::vector<Contraction> workloads(const Options& options, const std::string& ar
     return {parse_contraction(argument, parse_sizes(options["size"].as<std::string>()),
                               layout(options).value_or(Layout::row_major),
                               type(options).value_or(ElementType::f64))};
+  }
+  if (argument == "conv2d") {
+    throw UsageError(argument, "convolutions are not modelled yet",
+                     "give a contraction of two tensors");
   }
   refuse_for_suite(options, argument);
   const auto colon = argument.find(':');
@@ -135,9 +141,9 @@ std::vector<Contraction> workloads(const Options& options) {
 
 bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
 
-Machine machine(const Options& options, Context& context) {
+Machine named_machine(const std::string& name, const Options& options, Context& context) {
   Machine m;
-  if (is_host(options)) {
+  if (name == "host") {
     Progress progress(context, "measuring this machine");
     ProbeOptions probe;
     probe.stop = context.stop;
@@ -146,16 +152,23 @@ Machine machine(const Options& options, Context& context) {
     };
     m = host_machine(probe);
   } else {
-    m = find_machine(options["machine"].as<std::string>());
+    m = find_machine(name);
   }
-  if (options.count("set") != 0) {
-    for (const auto& knob : options["set"].as<std::vector<std::string>>()) {
-      Overridden changed = override_knob(m, knob);
-      m = std::move(changed.machine);
-      if (!changed.note.empty() && !context.quiet) context.err << "note: " << changed.note << "\n";
-    }
-    check(m, "--set");
+  if (options.count("set") == 0) return m;
+  for (const auto& knob : options["set"].as<std::vector<std::string>>()) {
+    Overridden changed = override_knob(m, knob);
+    m = std::move(changed.machine);
+    if (!changed.note.empty() && !context.quiet) context.err << "note: " << changed.note << "\n";
   }
+  check(m, "--set");
+  return m;
+}
+
+Machine machine(const Options& options, Context& context) {
+  if (const int threads = options["threads"].as<int>(); threads < 1) {
+    throw UsageError("--threads", fmt::format("{} is out of range", threads), "give at least 1");
+  }
+  Machine m = named_machine(options["machine"].as<std::string>(), options, context);
   if (options.count("accounting") != 0) {
     m.accounting = word<Accounting>(
         options, "accounting", {{"honest", Accounting::honest()}, {"paper", Accounting::paper()}});
@@ -190,6 +203,11 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
   chosen.seconds_to_solve = now() - start;
   chosen.schedule = std::move(best.schedule);
   chosen.certificate = best.certificate;
+  if (context.verbose) {
+    context.err << fmt::format("{}: {} relaxed problems solved, {} schedules judged, {:.2f} s\n",
+                               contraction.name(), best.choices, best.evaluated,
+                               chosen.seconds_to_solve);
+  }
   chosen.prediction = model == ModelKind::window
                           ? std::move(best.prediction)
                           : predict(contraction, chosen.schedule, machine, model);

@@ -29,8 +29,10 @@ std::vector<Contraction> workloads(const Options&, const std::string& argument);
 // The same for a command whose only argument is a WORKLOAD.
 std::vector<Contraction> workloads(const Options&);
 
-// --machine with --set and --accounting applied; measures the host on first use. Notes about
-// values that had to give way go to context.err.
+// A shipped name, a file, or "host", which is measured on first use; with --set applied. Notes
+// about values that had to give way go to context.err.
+Machine named_machine(const std::string& name, const Options&, Context&);
+// The one that --machine names, with --accounting applied.
 Machine machine(const Options&, Context&);
 bool is_host(const Options&);
 

@@ -219,6 +219,28 @@ void print_levels(const Result& r, std::ostream& out) {
   }
 }
 
+// What each array contributes to every link; the row below a prediction is its simulation.
+void print_tensors(const Result& r, std::ostream& out) {
+  out << fmt::format("  {:<26}", "by tensor");
+  for (ArrayId a : all_arrays) out << fmt::format("{:>12}", to_text(a));
+  out << "\n";
+  const auto row = [&](const std::string& link, const char* kind, const Traffic& traffic,
+                       std::size_t l) {
+    out << fmt::format("  {:<14}{:<12}", link, kind);
+    for (ArrayId a : all_arrays) {
+      const Bytes bytes = traffic.links[l].counted(r.machine.accounting, a);
+      out << fmt::format("{:>12}", bytes.value() > 0 ? to_display(bytes) : "-");
+    }
+    out << "\n";
+  };
+  for (std::size_t l = 0; l < link_count(r); ++l) {
+    const std::string link = r.machine.link(LevelId{static_cast<int>(l)});
+    if (r.prediction) row(link, "predicted", r.prediction->traffic, l);
+    if (r.simulated) row(r.prediction ? "" : link, "simulated", *r.simulated, l);
+  }
+  out << "\n";
+}
+
 void print_totals(const Result& r, std::ostream& out) {
   const double peak = peak_gflops(r);
   const auto row = [&](const char* name, Seconds time, double gflops) {
@@ -239,6 +261,7 @@ void print_table(const Result& r, std::ostream& out) {
                      accounting_words(r.machine.accounting), to_text(r.model));
   print_levels(r, out);
   out << "\n";
+  if (r.command == "predict" || r.command == "simulate") print_tensors(r, out);
   if (r.prediction || r.measured) {
     print_totals(r, out);
     out << "\n";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
 #include "sim/simulate.hpp"
@@ -30,8 +32,15 @@ void add_simulation(Result& result, Context& context) {
   SimulationOptions options;
   options.stop = context.stop;
   options.progress = [&](double share) { progress.show(share); };
-  result.simulated =
-      simulate(Plan(result.workload, result.schedule), result.machine, options).traffic;
+  const auto start = std::chrono::steady_clock::now();
+  Simulation simulation = simulate(Plan(result.workload, result.schedule), result.machine, options);
+  if (context.verbose) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    context.err << fmt::format(
+        "{}: {:.4g} million line touches simulated in {:.2f} s\n", result.workload.name(),
+        static_cast<double>(simulation.touches.value()) / 1e6, spent.count());
+  }
+  result.simulated = std::move(simulation.traffic);
 }
 
 void declare_run(po::options_description& options) {

@@ -5,31 +5,14 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
-#include "core/machine/override.hpp"
 #include "core/machine/toml.hpp"
 #include "core/units/text.hpp"
-#include "microbench/host.hpp"
 
 namespace tcsim::cli {
 
 namespace po = boost::program_options;
 
 namespace {
-
-Machine named(const std::string& name, const Options& options, Context& context) {
-  if (name != "host") {
-    Machine m = find_machine(name);
-    if (options.count("set") == 0) return m;
-    for (const auto& knob : options["set"].as<std::vector<std::string>>()) {
-      Overridden changed = override_knob(m, knob);
-      m = std::move(changed.machine);
-      if (!changed.note.empty() && !context.quiet) context.err << "note: " << changed.note << "\n";
-    }
-    return m;
-  }
-  return machine(options, context);
-}
 
 void show_table(const Machine& m, std::ostream& out) {
   out << fmt::format("{}  {}\ncontent hash {}\n\n", m.name, m.description, content_hash(m));
@@ -94,7 +77,7 @@ void show_csv(const Machine& m, std::ostream& out) {
 Exit show(const std::vector<std::string>& names, const Options& options, Context& context) {
   const Format form = format(options);
   for (const std::string& name : names) {
-    const Machine m = named(name, options, context);
+    const Machine m = named_machine(name, options, context);
     if (form == Format::json)
       show_json(m, context.out);
     else if (form == Format::csv)
@@ -112,7 +95,7 @@ Exit check_files(const std::vector<std::string>& names, const Options& options, 
   Exit code = Exit::done;
   for (const std::string& name : names) {
     try {
-      const Machine m = named(name, options, context);
+      const Machine m = named_machine(name, options, context);
       context.out << fmt::format("{}: ok ({}, {} levels, hash {})\n", name, m.name, m.levels.size(),
                                  content_hash(m));
     } catch (const InputError& e) {
@@ -134,8 +117,7 @@ const Command& machine_command() {
       [](po::options_description& o) {
         o.add_options()("set", po::value<std::vector<std::string>>(),
                         "override a figure: L3.capacity=64MiB (repeatable)")(
-            "toml", po::bool_switch(), "show: as a machine file")(
-            "machine", po::value<std::string>()->default_value("host"), "not used here");
+            "toml", po::bool_switch(), "show: as a machine file");
         declare_output(o);
       },
       [](const Options& options, Context& context) {

@@ -174,11 +174,12 @@ Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost
     best_fits = fits;
     best.innermost = innermost;
     best.solved = solved;
-    best.seconds = std::exp(y[n - 1]);
+    best.seconds = problem.least_seconds;
     best.tiles.assign(levels, {});
     best.link_seconds.clear();
     for (std::size_t i = 0; i <= levels; ++i) {
       best.link_seconds.push_back(program.link_seconds(static_cast<int>(i), point));
+      best.seconds = std::max(best.seconds, best.link_seconds.back());
       for (std::size_t c = 0; c < 3 && i < levels; ++c) best.tiles[i][c] = std::exp(y[3 * i + c]);
     }
   }

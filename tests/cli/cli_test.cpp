@@ -82,6 +82,8 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {{"predict", "tccg:8", "--size", "a=1", "--machine", "i7-6700k"}, "is a suite"},
       {{"list", "wishes"}, "use workloads, machines or kernels"},
       {{"machine", "admire", "i7-6700k"}, "show or check"},
+      {{"predict", "conv2d", "--size", "k=3", "--machine", "i7-6700k"}, "convolutions"},
+      {with_matmul("predict", {"--threads", "0"}), "give at least 1"},
       {with_matmul("run", {"--repetitions", "0"}), "give 1 to 10000"},
       {with_matmul("predict", {"--out", "/nonexistent/x"}), "cannot be written"},
   };
@@ -120,6 +122,7 @@ TEST(Predict, Prints_a_table_json_and_csv_with_the_same_numbers) {
                            "honest", "of FMA peak"}) {
     EXPECT_TRUE(contains(table.out, part)) << part;
   }
+  EXPECT_TRUE(contains(table.out, "by tensor")) << table.out;
   const Ran as_json = tcsim(with_matmul("predict", {"--format", "json"}));
   ASSERT_EQ(as_json.code, Exit::done) << as_json.err;
   const json j = json::parse(as_json.out);
