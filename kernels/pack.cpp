@@ -1,7 +1,5 @@
 #include "kernels/pack.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace tcsim {
@@ -88,40 +86,63 @@ void Packer<T>::one(const PackBlock& block, const T* tensor, T* buffer) const {
   }
 }
 
-// Blocks that share source lines: each row's elements for all blocks are read together into columns
-// that stay in L1, and then the columns are written.
+// Blocks that read neighbours: each row is read for all blocks into columns that stay in L1, and
+// then the columns are written.
 template <class T>
 void Packer<T>::together(std::span<const PackBlock> blocks, const T* tensor, T* buffer) const {
-  constexpr std::size_t most_blocks = 16, most_rows = 64;
-  const auto panel = static_cast<std::size_t>(pack_.panel);
-  if (blocks.size() > most_blocks || panel > most_rows) {
-    for (const PackBlock& block : blocks) one(block, tensor, buffer);
-    return;
-  }
-  std::array<const std::int64_t*, most_blocks> rows;
-  for (std::size_t b = 0; b < blocks.size(); ++b) rows[b] = rows_ + blocks[b].row;
-  std::array<std::array<T, most_rows>, most_blocks> columns;
-  for (auto& column : columns) column.fill(0);
-  const std::int64_t whole_rows =
-      std::min_element(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) {
-        return a.rows < b.rows;
-      })->rows;
-  for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
-    std::array<const T*, most_blocks> from;
-    for (std::size_t b = 0; b < blocks.size(); ++b) from[b] = tensor + ks_[blocks[b].k + p];
-    for (std::int64_t r = 0; r < whole_rows; ++r) {
-      for (std::size_t b = 0; b < blocks.size(); ++b) {
-        columns[b][static_cast<std::size_t>(r)] = from[b][rows[b][r]];
+  const std::int64_t panel = pack_.panel;
+  const auto count = static_cast<std::int64_t>(blocks.size());
+  thread_local std::vector<T> columns;  // block by block
+  columns.assign(static_cast<std::size_t>(count * panel), 0);
+  T* const to = columns.data();
+  const PackBlock& first = blocks.front();
+  const bool side_by_side = neighbours(blocks);
+  for (std::int64_t p = 0; p < first.k_size; ++p) {
+    if (side_by_side) {
+      // Rows lie far apart; hardware does not see the next column's coming.
+      const bool more = p + 1 < first.k_size;
+      for (std::int64_t r = 0; r < first.rows; ++r) {
+        const T* from = tensor + rows_[first.row + r] + ks_[first.k + p];
+        if (more) {
+          const T* next = tensor + rows_[first.row + r] + ks_[first.k + p + 1];
+          for (std::int64_t b = 0; b < count; b += 64 / sizeof(T)) __builtin_prefetch(next + b);
+        }
+        for (std::int64_t b = 0; b < count; ++b) to[b * panel + r] = from[b];
+      }
+    } else {
+      for (std::int64_t b = 0; b < count; ++b) {
+        const PackBlock& block = blocks[static_cast<std::size_t>(b)];
+        const T* from = tensor + ks_[block.k + p];
+        for (std::int64_t r = 0; r < block.rows; ++r)
+          to[b * panel + r] = from[rows_[block.row + r]];
       }
     }
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      for (std::int64_t r = whole_rows; r < blocks[b].rows; ++r) {
-        columns[b][static_cast<std::size_t>(r)] = from[b][rows[b][r]];
-      }
-      std::memcpy(buffer + blocks[b].destination + p * pack_.panel, columns[b].data(),
-                  panel * sizeof(T));
+    for (std::int64_t b = 0; b < count; ++b) {
+      std::memcpy(buffer + blocks[static_cast<std::size_t>(b)].destination + p * panel,
+                  to + b * panel, static_cast<std::size_t>(panel) * sizeof(T));
     }
   }
+}
+
+// Whether every row and column of the blocks lies side by side in memory, block after block.
+template <class T>
+bool Packer<T>::neighbours(std::span<const PackBlock> blocks) const {
+  const PackBlock& first = blocks.front();
+  for (std::size_t b = 1; b < blocks.size(); ++b) {
+    const PackBlock& block = blocks[b];
+    if (block.rows != first.rows) return false;
+    const auto distance = static_cast<std::int64_t>(b);
+    const std::int64_t rows_apart = rows_[block.row] - rows_[first.row];
+    const std::int64_t ks_apart = ks_[block.k] - ks_[first.k];
+    if (rows_apart + ks_apart != distance) return false;
+    for (std::int64_t r = 1; r < first.rows; ++r) {
+      if (rows_[block.row + r] - rows_[first.row + r] != rows_apart) return false;
+    }
+    for (std::int64_t p = 1; p < first.k_size; ++p) {
+      if (ks_[block.k + p] - ks_[first.k + p] != ks_apart) return false;
+    }
+  }
+  return true;
 }
 
 // The source runs along the rows.

@@ -25,6 +25,7 @@ class Packer {
  private:
   void one(const PackBlock& block, const T* tensor, T* buffer) const;
   void together(std::span<const PackBlock> blocks, const T* tensor, T* buffer) const;
+  bool neighbours(std::span<const PackBlock> blocks) const;
   void copy_rows(const PackBlock& block, const T* tensor, T* to) const;
   void transpose(const PackBlock& block, const T* tensor, T* to) const;
   void gather(const PackBlock& block, const T* tensor, T* to) const;

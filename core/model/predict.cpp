@@ -24,10 +24,11 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
 }
 
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   ModelKind model, SetCounter& counter) {
+                   ModelKind model, SetCounter& counter, double margin) {
   Prediction p;
-  p.traffic = model == ModelKind::window ? window_traffic(contraction, schedule, machine, counter)
-                                         : listing3_traffic(contraction, schedule, machine);
+  p.traffic = model == ModelKind::window
+                  ? window_traffic(contraction, schedule, machine, counter, margin)
+                  : listing3_traffic(contraction, schedule, machine);
   p.timing = timing(p.traffic, contraction, machine);
   p.rate = FlopsPerSecond(contraction.flops() / p.timing.total.value());
   return p;

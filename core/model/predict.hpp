@@ -29,8 +29,9 @@ struct Prediction {
 // Throws UnsupportedError for a machine that the models do not cover (common_line()).
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    ModelKind model = ModelKind::window);
-// The same for many schedules of one contraction: `counter` remembers what they share.
+// The same for many schedules of one contraction: `counter` remembers what they share. For `margin`
+// see window_traffic(); Listing 3 has none.
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   ModelKind model, SetCounter& counter);
+                   ModelKind model, SetCounter& counter, double margin = 1);
 
 }  // namespace tcsim

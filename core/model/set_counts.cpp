@@ -6,7 +6,7 @@
 namespace tcsim {
 
 const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile, std::int64_t sets,
-                                   int most, double limit) {
+                                   int most) {
   std::array<std::int64_t, 7> key{};
   Extents whole;
   for (std::size_t g = 0; g < tile.size(); ++g) {
@@ -17,7 +17,7 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   key[5] = most;
   key[6] = static_cast<std::int64_t>(tensor.shape());
   if (const auto known = known_.find(key); known != known_.end()) return &known->second;
-  if (tensor.lines(whole) > std::min(limit, max_lines_)) return nullptr;
+  if (tensor.lines(whole) > max_lines_) return nullptr;
 
   std::vector<int> lines_in(static_cast<std::size_t>(sets), 0);
   SetCounts counts;

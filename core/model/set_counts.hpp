@@ -25,12 +25,10 @@ class SetCounter {
   // Tiles of more than `max_lines` lines, which take a millisecond or more, are left to an
   // estimate.
   explicit SetCounter(double max_lines = 524288) : max_lines_(max_lines) {}
-  double max_lines() const { return max_lines_; }
 
   // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
-  // indices, at least 1. Returns nullptr if the tile has more lines than max_lines() or `limit`.
-  const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most,
-                         double limit);
+  // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.
+  const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most);
 
  private:
   double max_lines_;

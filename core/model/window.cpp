@@ -228,11 +228,12 @@ class Window {
 class WindowModel {
  public:
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-              SetCounter& counter)
+              SetCounter& counter, double margin)
       : contraction_(contraction),
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
-        counter_(counter) {
+        counter_(counter),
+        margin_(margin) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
       caches_.push_back({static_cast<double>(level.sets()), static_cast<int>(level.ways.value)});
@@ -289,6 +290,7 @@ class WindowModel {
       WindowPart& part = parts[at(a)];
       part.lines = s.after[at(a)] + s.before[at(a)];
       if (!at_.moves_on[at(a)]) part.lines = std::min(part.lines, at_.window.full(at_.d)[at(a)]);
+      part.lines *= margin_;
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       part.run = is_buffer(a) ? part.lines + 1
                               : nest_.run_lines(TensorId{index(a)}, at_.window.extents(at_.d));
@@ -301,12 +303,8 @@ class WindowModel {
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
       const CacheShape& cache = caches_[l];
       const bool near = cache.sets > 1 && total >= cache.ways && total < 3 * cache.lines();
-      if (near) count_sets(parts, at_, cache, small_tile);
+      if (near) count_sets(parts, at_, cache);
       p[l] = miss_probability(cache, parts);
-      if (near && counter_.max_lines() > small_tile && p[l] > 1e-3 && p[l] < 1 - 1e-3) {
-        count_sets(parts, at_, cache, counter_.max_lines());
-        p[l] = miss_probability(cache, parts);
-      }
       for (WindowPart& part : parts) part.counts = nullptr;
       p[l] = std::min(inner, p[l]);
       inner = p[l];
@@ -314,18 +312,14 @@ class WindowModel {
     return p;
   }
 
-  // Tiles of tensors up to so many lines are always counted set by set; larger ones only where the
-  // estimate leaves the answer open.
-  static constexpr double small_tile = 16384;
-
   void count_sets(std::array<WindowPart, array_count>& parts, const Setting& at_,
-                  const CacheShape& cache, double max_lines) {
+                  const CacheShape& cache) {
     for (TensorId t : all_tensors) {
       WindowPart& part = parts[at(array_of(t))];
-      if (part.counts != nullptr || part.lines < 1) continue;
+      if (part.lines < 1) continue;
       part.counts =
           counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
-                         static_cast<std::int64_t>(cache.sets), 4 * cache.ways, max_lines);
+                         static_cast<std::int64_t>(cache.sets), 4 * cache.ways);
     }
   }
 
@@ -481,6 +475,7 @@ class WindowModel {
   Bytes line_;
   Nest nest_;
   SetCounter& counter_;
+  double margin_;
   std::vector<CacheShape> caches_;
   std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
   std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
@@ -505,8 +500,8 @@ Bytes common_line(const Machine& machine) {
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter) {
-  return WindowModel(contraction, schedule, machine, counter).traffic();
+                       const Machine& machine, SetCounter& counter, double margin) {
+  return WindowModel(contraction, schedule, machine, counter, margin).traffic();
 }
 
 }  // namespace tcsim

@@ -22,8 +22,10 @@ namespace tcsim {
 
 // Traffic of a schedule that has passed check(). All caches of the machine must have lines of one
 // size; throws UnsupportedError otherwise. `counter` remembers set counts from call to call.
+// Windows are taken `margin` times as long as they are: above 1, only what fits with room to spare
+// is counted as a hit.
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter);
+                       const Machine& machine, SetCounter& counter, double margin = 1);
 
 // The same by acmtc-sc19: Listing 3 over every loop with exact visit counts, and the packing cost
 // of Eq. 10-14 (sources once per Pack; buffers written once per Pack to the levels inside).

@@ -1,7 +1,8 @@
 // Chooses a schedule: loop order and tile sizes at every cache level. Every innermost-loop choice
 // is first solved over real tile sizes (core/optimize/relaxation.hpp); from the best few of those,
 // a local search over whole tiles and loop orders minimises the time that the window model
-// predicts, so that what is chosen is judged by exact counts.
+// predicts for caches with a little room to spare, so that what is chosen is judged by exact counts
+// and does not stand at an edge.
 #pragma once
 
 #include <stop_token>

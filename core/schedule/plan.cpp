@@ -49,8 +49,9 @@ std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const s
 
 // Sets the order in which a pack is filled.
 void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedule) {
-  pack.line = line_bytes / size_of(c.type()).value();
-  pack.k_chunk = pack.line;
+  constexpr std::int64_t neighbours = 64;  // read in a row: 8 lines of f64
+  const std::int64_t line = line_bytes / size_of(c.type()).value();
+  pack.k_chunk = line;
   const auto order = c.memory_order(pack.tensor);
   if (order.empty()) return;
   for (DimClass g : {pack.rows, DimClass::k}) {
@@ -60,10 +61,14 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
     pack.along_rows = g == pack.rows;
     for (std::size_t i = 0; i < place; ++i) pack.apart *= c.dim(dim_named(c, names[i])).extent;
   }
-  if (pack.apart == 1 && pack.along_rows) {
-    pack.panel_group = std::lcm(pack.line, pack.panel) / pack.panel;
+  if (pack.apart > 1) {
+    pack.strips = std::min(neighbours, round_up(c.dim(order.front()).extent, line));
+  } else if (pack.along_rows) {
+    pack.panel_group = std::lcm(line, pack.panel) / pack.panel;
     // A micropanel alone is filled from end to end, in pieces only to bound their size.
-    if (pack.panel_group == 1) pack.k_chunk = 32 * pack.line;
+    if (pack.panel_group == 1) pack.k_chunk = 32 * line;
+  } else {
+    pack.k_chunk = neighbours;
   }
 }
 

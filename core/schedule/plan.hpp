@@ -55,10 +55,11 @@ struct PackPlan {
   // Filling order, so that a source line is read whole. Neighbours along the source's stride-one
   // dimension are `apart` steps apart in the fused index of the group that holds it (rows or k).
   // Where that is 1, panel_group micropanels share lines and are filled together, k_chunk columns
-  // at a time. Otherwise up to `line` blocks share lines, and for_each_block names them together.
+  // at a time. Otherwise up to `strips` blocks read neighbours, and for_each_block names them
+  // together: several lines in a row, since a line alone is as slow as memory's latency.
   bool along_rows = true;  // which group holds the stride-one dimension
   std::int64_t apart = 1;
-  std::int64_t line = 1;  // elements of a cache line
+  std::int64_t strips = 1;
   std::int64_t panel_group = 1;
   std::int64_t k_chunk = 1;
 
@@ -137,7 +138,7 @@ template <class Visitor>
 void walk(const Plan& plan, Visitor&& visitor);
 
 // Calls f(std::span<const PackBlock>) for all pieces of one pack, in the order in which it is
-// filled. Blocks named together have as many columns each and share source lines: for every column,
+// filled. Blocks named together have as many columns each and read neighbours: for every column,
 // the rows are read one by one for all blocks, then every block's column is written.
 template <class F>
 void for_each_block(const PackPlan& pack, const Tile& tile, F&& f);
@@ -242,10 +243,10 @@ class Filler {
 
  private:
   // Cuts a range into strips of `apart` that begin at multiples of it in the fused index, takes
-  // `line` strips at a time, and the q-th step of each of those strips together.
+  // `strips` of them at a time, and the q-th step of each together.
   template <class G>
   void for_each_sharing(Range range, std::int64_t step, G&& g) {
-    const std::int64_t apart = pack_.apart, wide = apart * pack_.line;
+    const std::int64_t apart = pack_.apart, wide = apart * pack_.strips;
     for (std::int64_t from = range.begin / wide * wide; from < range.begin + range.size;
          from += wide) {
       for (std::int64_t q = 0; q < std::min(apart, range.size); q += step) {

@@ -363,7 +363,7 @@ TEST(Pack, Layout_is_contiguous_at_every_level_as_worked_out_by_hand) {
 }
 
 // In column-major order b is A's stride-one dimension. In the group m=ab with a=4 the next b is 4
-// rows further, so the 8 micropanels of 4 rows that begin at rows 0, 4, ..., 28 share lines.
+// rows further, so the micropanels of 4 rows that begin at rows 0, 4, ... read neighbours: all 12.
 TEST(Pack, Micropanels_that_share_source_lines_are_filled_together) {
   const Plan plan = plan_of("abc-bak-kc", "a=4,b=12,c=1,k=3",
                             "groups m=ab n=c k=k pack A in L2 { for m by 4 { kernel 4x1 }}");
@@ -377,17 +377,20 @@ TEST(Pack, Micropanels_that_share_source_lines_are_filled_together) {
                      rows.back().push_back(b.row);
                    }
                  });
-  EXPECT_EQ(rows, (std::vector<std::vector<std::int64_t>>{{0, 4, 8, 12, 16, 20, 24, 28},
-                                                          {32, 36, 40, 44}}));
+  EXPECT_EQ(
+      rows,
+      (std::vector<std::vector<std::int64_t>>{{0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44}}));
 }
 
 // The same along k: in the group k=lk with l=3 neighbours along k, which has stride one, are 3
-// columns apart. Lines hold k 0-7 and 8-9; a tile that begins at column 3 lacks the first k.
+// columns apart, and 70 of them take two turns of 64; a tile that begins at column 3 lacks the
+// first.
 TEST(Pack, Columns_that_share_source_lines_are_filled_together) {
   const Plan plan =
-      plan_of("ac-kal-klc", "a=2,c=1,k=10,l=3", "groups m=a n=c k=lk pack A in L2 { kernel 2x1 }");
+      plan_of("ac-kal-klc", "a=2,c=1,k=70,l=3", "groups m=a n=c k=lk pack A in L2 { kernel 2x1 }");
   std::vector<std::vector<std::int64_t>> columns;
-  for_each_block(*plan.pack(TensorId::A), Tile{Range{0, 2}, Range{0, 1}, Range{3, 27}, Range{0, 1}},
+  for_each_block(*plan.pack(TensorId::A),
+                 Tile{Range{0, 2}, Range{0, 1}, Range{3, 207}, Range{0, 1}},
                  [&](std::span<const PackBlock> blocks) {
                    columns.emplace_back();
                    for (const PackBlock& b : blocks) {
@@ -395,7 +398,11 @@ TEST(Pack, Columns_that_share_source_lines_are_filled_together) {
                      columns.back().push_back(b.k);
                    }
                  });
-  EXPECT_EQ(columns, (std::vector<std::vector<std::int64_t>>{{3, 6, 9, 12, 15, 18, 21}, {24, 27}}));
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(columns[0].size(), 63u);
+  EXPECT_EQ(columns[0].front(), 3);
+  EXPECT_EQ(columns[0].back(), 63 * 3);
+  EXPECT_EQ(columns[1], (std::vector<std::int64_t>{192, 195, 198, 201, 204, 207}));
 }
 
 TEST(Plan, Refuses_arrays_and_tables_that_no_machine_holds) {
