@@ -83,6 +83,10 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   if (options.count("out") == 0) return command.run(options, context);
 
   const auto file = options["out"].as<std::string>();
+  const auto refuse = [&] {
+    throw UsageError("--out " + file, "the file cannot be written", "name another one");
+  };
+  if (!std::ofstream(file, std::ios::app)) refuse();  // before the work, not after it
   std::ostringstream text;
   Context to_file{text,          context.err,    context.stop, context.terminal,
                   context.quiet, context.verbose};
@@ -90,7 +94,7 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   std::ofstream out(file, std::ios::binary);
   out << text.str();
   out.close();
-  if (!out) throw UsageError("--out " + file, "the file cannot be written", "name another one");
+  if (!out) refuse();
   return code;
 }
 

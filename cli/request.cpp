@@ -190,6 +190,10 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
       all << in.rdbuf();
       text = all.str();
       place = given;
+    } else if (given.find_first_of(" \n{") == std::string::npos) {
+      throw UsageError(
+          "--schedule", fmt::format("there is no file '{}'", given),
+          "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
     }
     chosen.schedule = parse_schedule(text, place);
     std::vector<std::string> levels;

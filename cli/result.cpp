@@ -243,14 +243,19 @@ void print_tensors(const Result& r, std::ostream& out) {
 
 void print_totals(const Result& r, std::ostream& out) {
   const double peak = peak_gflops(r);
-  const auto row = [&](const char* name, Seconds time, double gflops) {
+  const auto row = [&](const char* name, Seconds time, double gflops, bool of_peak) {
     out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", name, to_display(time),
                        fmt::format("{:.1f} GFLOPS", gflops),
-                       fmt::format("{:.1f} %", 100 * gflops / peak));
+                       of_peak ? fmt::format("{:.1f} %", 100 * gflops / peak) : "-");
   };
   out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", "", "time", "rate", "of FMA peak");
-  if (r.prediction) row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9);
-  if (r.measured) row("measured", *r.measured, *measured_gflops(r));
+  if (r.prediction) {
+    row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9, true);
+  }
+  if (!r.measured) return;
+  const bool here = r.machine.name == "host";
+  row("measured", *r.measured, *measured_gflops(r), here);
+  if (!here) out << "  (measured on this machine, predicted for " << r.machine.name << ")\n";
 }
 
 void print_table(const Result& r, std::ostream& out) {

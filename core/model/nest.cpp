@@ -7,10 +7,7 @@ namespace tcsim {
 
 namespace {
 
-constexpr std::size_t max_ranges = 3;
-
-// Splits every range by a loop's tile. Keeps the largest sizes exactly and merges the smallest into
-// their mean, which leaves their number and their sum as they were.
+// Splits every range by a loop's tile. The number of different sizes grows by at most one a loop.
 std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, double tile) {
   std::vector<Nest::Range> parts;
   const auto add = [&](double size, double times) {
@@ -27,15 +24,6 @@ std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, double ti
     const double whole = std::floor(r.size / tile);
     add(tile, whole * r.times);
     add(r.size - whole * tile, r.times);
-  }
-  std::sort(parts.begin(), parts.end(),
-            [](const auto& a, const auto& b) { return a.size > b.size; });
-  while (parts.size() > max_ranges) {
-    const Nest::Range small = parts.back();
-    parts.pop_back();
-    Nest::Range& into = parts.back();
-    const double times = into.times + small.times;
-    into = {(into.size * into.times + small.size * small.times) / times, times};
   }
   return parts;
 }

@@ -24,7 +24,6 @@ class Nest {
   const Spine& spine() const { return spine_; }
   int depth() const { return static_cast<int>(spine_.steps.size()); }  // the kernel is depth() - 1
   const Step& step(int d) const { return spine_.steps[static_cast<std::size_t>(d)]; }
-  double line_elements() const { return line_; }
 
   // Depth of a tensor's Pack, or -1 where the kernel reads the tensor in place (C: always).
   int pack_depth(TensorId t) const { return pack_depth_[static_cast<std::size_t>(index(t))]; }

@@ -10,7 +10,7 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   std::array<std::int64_t, 7> key{};
   Extents whole;
   for (std::size_t g = 0; g < tile.size(); ++g) {
-    key[g] = std::max<std::int64_t>(1, std::llround(tile[g]));
+    key[g] = std::clamp<std::int64_t>(std::llround(tile[g]), 1, tensor.extent(g));
     whole[g] = static_cast<double>(key[g]);
   }
   key[4] = sets;

@@ -64,7 +64,16 @@ double TileLines::lines(const Extents& tile) const {
   const Runs r = runs(tile);
   if (r.everything) return std::ceil(elements / line_);
   const double per_run = std::max(1.0, (r.length + line_ - r.aligned_to) / line_);
-  return std::min(elements, elements / r.length * per_run);
+  double lines = std::min(elements, elements / r.length * per_run);
+  // Runs closer than a line share lines: no more than the span of the inner dimensions has.
+  double span = 1, inside = 1;
+  for (const Dim& d : dims_) {
+    const double covered = std::clamp(tile[d.group] / d.before, 1.0, d.extent);
+    span += (covered - 1) * d.stride;
+    inside *= covered;
+    lines = std::min(lines, elements / inside * (span + line_ - 1) / line_);
+  }
+  return lines;
 }
 
 std::vector<std::int64_t> TileLines::offsets(std::size_t group, double extent) const {

@@ -34,13 +34,24 @@ class TileLines {
   // lines.
   template <class F>
   void for_each_line(const Extents& tile, F&& f) const;
+  // Indices of the fused group (by DimClass) that the tensor has, 1 for one that it lacks.
+  std::int64_t extent(std::size_t group) const {
+    std::int64_t n = 1;
+    for (const Dim& d : dims_) {
+      if (d.group == group) n *= static_cast<std::int64_t>(d.extent);
+    }
+    return n;
+  }
   // A hash of all that decides line numbers.
   std::uint64_t shape() const { return shape_; }
 
-  // Neighbours along the stride-one dimension are this many steps apart in the fused index of
-  // `group`; 0 for a group that does not hold that dimension.
+  // Indices of the fused `group` that are this many steps apart share a line (the innermost of its
+  // dimensions with a stride below a line decides); 0 for a group where none do.
   double apart(DimClass group) const {
-    return !dims_.empty() && dims_.front().group == at(group) ? dims_.front().before : 0;
+    for (const Dim& d : dims_) {
+      if (d.group == at(group) && d.stride < line_) return d.before;
+    }
+    return 0;
   }
 
  private:

@@ -166,7 +166,8 @@ class Window {
 
   // At the kernel: A and B advance together along k, C comes after both.
   Sides kernel_sides(ArrayId x) const {
-    const PerArray& u = full(nest_.depth() - 1);
+    PerArray u = full(nest_.depth() - 1);
+    u[at(x)] = std::max(0.0, u[at(x)] - 1);
     Sides s;
     const double done = x == ArrayId::C ? 1 : 0.5;
     for (ArrayId a : all_arrays) {
@@ -238,14 +239,12 @@ class WindowModel {
       const Level& level = machine.level(LevelId{l});
       caches_.push_back({static_cast<double>(level.sets()), static_cast<int>(level.ways.value)});
     }
-    if (caches_.size() > max_levels) {
-      throw UnsupportedError(machine.name, "more than 8 cache levels", "describe fewer");
-    }
   }
 
   Traffic traffic() {
     count_cold();
     for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
+    count_kernel();
     count_write_backs();
     Traffic t;
     t.links.resize(caches_.size() + 1);
@@ -270,8 +269,10 @@ class WindowModel {
         TensorId{is_buffer(x) ? index(x) - index(ArrayId::packed_A) : index(x)});
   }
 
-  // Rounded up to quarter octaves, so that few boxes are counted.
-  static double coarse(double lines) { return std::exp2(std::ceil(std::log2(lines) * 4) / 4); }
+  // Large numbers are rounded to quarter octaves, so that few boxes are counted.
+  static double coarse(double lines) {
+    return lines < 256 ? lines : std::exp2(std::round(std::log2(lines) * 4) / 4);
+  }
 
   // What lies around a class of touches: the array asked for, the node whose executions are apart,
   // which arrays its executions show different lines of, and the group of the loop around it.
@@ -281,6 +282,7 @@ class WindowModel {
     int d;
     std::array<bool, array_count> moves_on;
     DimClass outer;
+    PerArray most{};  // lines that two neighbouring executions touch; 0: not known
   };
 
   // Chance at every level that the line is gone after the window between the sides.
@@ -290,6 +292,7 @@ class WindowModel {
       WindowPart& part = parts[at(a)];
       part.lines = s.after[at(a)] + s.before[at(a)];
       if (!at_.moves_on[at(a)]) part.lines = std::min(part.lines, at_.window.full(at_.d)[at(a)]);
+      if (at_.most[at(a)] > 0) part.lines = std::min(part.lines, at_.most[at(a)]);
       part.lines *= margin_;
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       part.run = is_buffer(a) ? part.lines + 1
@@ -333,7 +336,7 @@ class WindowModel {
   void count_cold() {
     Extents whole;
     for (DimClass g : all_dim_classes) whole[tcsim::at(g)] = nest_.ranges(0, g)[0].size;
-    cold_ = nest_.lines(0, nest_.narrowed(0, whole))[0];
+    cold_ = lines_at(0, whole);
     PerLevel always;
     always.fill(1);
     for (ArrayId x : all_arrays) add_fills(x, new_round(x), cold_[at(x)], always);
@@ -371,6 +374,32 @@ class WindowModel {
       }
     };
     visit(visit, 0, 1.0);
+  }
+
+  // A kernel reads an operand in place column by column: lines that several columns share are
+  // touched again as many steps of k later as neighbours lie apart.
+  void count_kernel() {
+    const int d = nest_.depth() - 1;
+    const auto k = tcsim::at(DimClass::k);
+    for_each_range(d, [&](const Extents& e, double times) {
+      if (e[k] <= 1) return;
+      Extents column = e;
+      column[k] = 1;
+      const Window w(nest_, d, e);
+      for (TensorId t : {TensorId::A, TensorId::B}) {
+        if (nest_.pack_depth(t) >= 0) continue;
+        const ArrayId x = array_of(t);
+        const double again = nest_.tensor_lines(t, column) * e[k] - nest_.tensor_lines(t, e);
+        if (again <= 0) continue;
+        Extents between = e;
+        between[k] = std::clamp(nest_.tile_lines(t).apart(DimClass::k), 1.0, e[k]);
+        Window::Sides s;
+        s.after = lines_at(d, between);
+        s.after[at(ArrayId::C)] = 0;
+        s.after[at(x)] = std::max(0.0, s.after[at(x)] - 1);
+        add_fills(x, Phase::compute, times * again, gone({x, w, d, {}, DimClass::k}, s));
+      }
+    });
   }
 
   // The touches whose last touch lies across step d: in another iteration of this loop, or in the
@@ -413,20 +442,37 @@ class WindowModel {
     std::array<bool, array_count> moves_on{};
     for (ArrayId a : all_arrays) moves_on[at(a)] = nest_.follows(a, d);
 
+    const PerArray most = pair_lines(d, e, child);
     for (ArrayId x : all_arrays) {
-      const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group};
+      const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group, most};
       const int pack = pack_depth(x);
       if (is_buffer(x) ? pack < 0 : pack >= 0 && d > pack) continue;
       const double lines = w.full(d + 1)[at(x)], last_lines = last.full(d + 1)[at(x)];
       if (nest_.follows(x, d)) {
         const double apart = (iterations - 1) * lines + last_lines;
-        count_shared_edges(setting, d, times * apart, times * (apart - lines_of(x, d, e)));
+        count_shared_edges(setting, d, e, times * apart, times * (apart - lines_at(d, e)[at(x)]));
         continue;
       }
       const double pairs = iterations - 1 - (smaller_last ? 1 : 0);
       if (pairs > 0) count_pairs(setting, d, w, times * pairs * lines);
       if (smaller_last) count_pairs(setting, d, last, times * last_lines);
     }
+  }
+
+  // Lines that two neighbouring tiles touch, at most all that the loop at depth d touches.
+  PerArray pair_lines(int d, const Extents& e, const Extents& child) const {
+    const auto g = tcsim::at(nest_.step(d).group);
+    PerArray lines = lines_at(d, e);
+    Extents pair = child;
+    pair[g] = std::min(e[g], 2 * child[g]);
+    const PerArray of_pair = lines_at(d + 1, pair);
+    for (std::size_t a = 0; a < lines.size(); ++a) lines[a] = std::min(lines[a], of_pair[a]);
+    return lines;
+  }
+
+  // Lines of every array that the steps from d on touch when step d finds `e`.
+  PerArray lines_at(int d, const Extents& e) const {
+    return nest_.lines(d, nest_.narrowed(d, e))[at(d)];
   }
 
   // Touches of lines that the iteration before touched as well, `next` being the later one.
@@ -446,24 +492,25 @@ class WindowModel {
   // Tiles of an array that follows the loop share lines only where their edges fall inside a line,
   // or where the stride-one dimension lies behind others in the group: then the line comes back
   // when the loop reaches that dimension's next index. `touches` of all are such.
-  void count_shared_edges(const Setting& setting, int d, double all, double touches) {
+  void count_shared_edges(const Setting& setting, int d, const Extents& e, double all,
+                          double touches) {
     if (touches < 1e-6 * all) return;
     const double steps =
         steps_apart(setting.x, d) / setting.window.extents(d + 1)[tcsim::at(setting.outer)];
     if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
+    Extents grown = setting.window.extents(d + 1);
+    grown[tcsim::at(setting.outer)] *= steps;
     Window::Sides s;
-    for (ArrayId a : all_arrays) {
-      s.after[at(a)] = setting.window.full(d + 1)[at(a)] * (setting.moves_on[at(a)] ? steps : 1);
-    }
-    add_fills(setting.x, new_round(setting.x), touches, gone(setting, s));
+    s.after = lines_at(d + 1, grown);
+    s.after[at(setting.x)] = std::max(0.0, s.after[at(setting.x)] - 1);
+    Setting several = setting;
+    several.most = lines_at(d, e);
+    several.moves_on.fill(true);  // the lines are those of all the tiles in between
+    add_fills(setting.x, new_round(setting.x), touches, gone(several, s));
   }
 
   double steps_apart(ArrayId x, int d) const {
     return is_buffer(x) ? 0 : nest_.tile_lines(TensorId{index(x)}).apart(nest_.step(d).group);
-  }
-
-  double lines_of(ArrayId x, int d, const Extents& e) const {
-    return nest_.lines(d, nest_.narrowed(d, e))[at(d)][at(x)];
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
@@ -489,6 +536,9 @@ class WindowModel {
 }  // namespace
 
 Bytes common_line(const Machine& machine) {
+  if (machine.cache_count() < 1 || machine.cache_count() > static_cast<int>(max_levels)) {
+    throw UnsupportedError(machine.name, "the model needs 1 to 8 caches", "describe so many");
+  }
   const Bytes line = machine.levels.front().line.value;
   for (int l = 1; l < machine.cache_count(); ++l) {
     if (machine.level(LevelId{l}).line.value != line) {

@@ -32,7 +32,8 @@ Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
 Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedule,
                          const Machine& machine);
 
-// Size of the machine's cache lines. Throws UnsupportedError if the caches differ.
+// Size of the machine's cache lines. Throws UnsupportedError if the caches differ, or if there are
+// none or more than 8.
 Bytes common_line(const Machine& machine);
 
 }  // namespace tcsim

@@ -100,8 +100,8 @@ class Search {
   }
 
  private:
-  // The wanted tile sizes of a tiling are those before snapping, so a move of one tile leaves the
-  // others about where they were.
+  // Tilings that differ in one tile, one loop order or the groups. A tile's move leaves the others
+  // about where they were.
   std::vector<Tiling> neighbours(const Tiling& tiling) const {
     std::vector<Tiling> all;
     const auto add = [&](Tiling t) {
@@ -114,8 +114,15 @@ class Search {
         const std::int64_t outer =
             l + 1 < tiling.tiles.size() ? tiling.tiles[l + 1][c] : extent(tiling, c);
         const std::int64_t steps = (outer + size - 1) / size;
-        for (std::int64_t wanted :
-             {outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size, size * 2, size / 2}) {
+        std::vector<std::int64_t> wishes{
+            outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size, size * 2, size / 2};
+        // Tiles that use up the lines of an operand whose stride-one dimension is behind others.
+        for (TensorId tensor : {TensorId::A, TensorId::B}) {
+          const std::int64_t period = line_period(tiling, tensor, c);
+          if (period > 1)
+            wishes.insert(wishes.end(), {size / period * period, (size / period + 1) * period});
+        }
+        for (std::int64_t wanted : wishes) {
           Tiling t = tiling;
           t.tiles[l][c] = std::max<std::int64_t>(1, wanted);
           for (std::size_t up = l + 1; up < t.tiles.size(); ++up) {
@@ -143,6 +150,21 @@ class Search {
       add(t);
     }
     return all;
+  }
+
+  // Steps of a group after which a tensor's lines begin anew: a line's elements times the extents
+  // of the dimensions before the stride-one dimension. 1 where that leads its group or is not in
+  // it.
+  std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
+    const auto order = contraction_.memory_order(t);
+    if (order.empty()) return 1;
+    const auto place = tiling.groups[c].find(contraction_.dim(order.front()).name);
+    if (place == std::string::npos || place == 0) return 1;
+    std::int64_t period = common_line(machine_) / size_of(contraction_.type());
+    for (std::size_t i = 0; i < place; ++i) {
+      period *= contraction_.dim(dim_named(contraction_, tiling.groups[c][i])).extent;
+    }
+    return period;
   }
 
   std::int64_t extent(const Tiling& tiling, std::size_t c) const {
@@ -192,7 +214,7 @@ Optimized optimize(const Contraction& contraction, const Machine& machine, std::
   Tiling tiling;
   tiling.groups = groupings(contraction).front();
   tiling.kernel = kernel_for(machine.core, contraction.type());
-  const std::vector<Relaxed> relaxed = solve_all(relaxation(contraction, machine, tiling));
+  const std::vector<Relaxed> relaxed = solve_all(relaxation(contraction, machine, tiling), stop);
 
   Search search(contraction, machine, stop);
   for (std::size_t i = 0; i < std::min(starts, relaxed.size()); ++i) {

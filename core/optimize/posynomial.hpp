@@ -10,14 +10,12 @@ namespace tcsim {
 
 class Posynomial {
  public:
-  explicit Posynomial(int variables) : variables_(variables) {}
-
   // Adds coefficient * prod_j x_j^exponent_j, given the non-zero exponents; coefficient > 0.
   void add(double coefficient, const std::vector<std::pair<int, double>>& exponents);
   bool empty() const { return terms_.empty(); }
 
   // log of the sum at y = log x; adds `scale` times the gradient to `gradient` (size variables)
-  // where that is not null.
+  // where that is not null (one entry per variable).
   double log_value(const Eigen::VectorXd& y, double* gradient = nullptr, double scale = 1) const;
 
  private:
@@ -25,7 +23,6 @@ class Posynomial {
     double log_coefficient;
     std::vector<std::pair<int, double>> exponents;
   };
-  int variables_;
   std::vector<Term> terms_;
 };
 

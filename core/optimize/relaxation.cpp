@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlopt.hpp>
 
+#include "core/error.hpp"
 #include "core/optimize/posynomial.hpp"
 
 namespace tcsim {
@@ -21,13 +22,15 @@ class Program {
     const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
     const double weight[3] = {1, 1, problem.output_weight};
     // Registers: operands are loaded once per register tile, C once per kernel call.
-    Posynomial core(variables());
-    core.add(volume / problem.smallest[1] * problem.seconds_per_element[0], {});
-    core.add(volume / problem.smallest[0] * problem.seconds_per_element[0], {});
-    core.add(weight[2] * volume * problem.seconds_per_element[0], {{variable(0, 2), -1}});
+    Posynomial core;
+    const double core_seconds = problem.seconds_per_element[0];
+    core.add(volume / std::min(problem.smallest[1], problem.extents[1]) * core_seconds, {});
+    core.add(volume / std::min(problem.smallest[0], problem.extents[0]) * core_seconds, {});
+    // C is stored for every tile of k and loaded for all but the first.
+    core.add(volume * core_seconds, {{variable(0, 2), -1}});
     times_.push_back(core);
     for (int l = 0; l < levels_; ++l) {
-      Posynomial time(variables());
+      Posynomial time;
       const double seconds = problem.seconds_per_element[static_cast<std::size_t>(l) + 1];
       for (int operand = 0; operand < 3; ++operand) {
         const int lacks = lacking[static_cast<std::size_t>(operand)];
@@ -40,7 +43,7 @@ class Program {
         }
       }
       times_.push_back(time);
-      Posynomial footprint(variables());
+      Posynomial footprint;
       const double share = 1 / problem.capacity[static_cast<std::size_t>(l)];
       footprint.add(share, {{variable(l, 0), 1}, {variable(l, 2), 1}});
       footprint.add(share, {{variable(l, 1), 1}, {variable(l, 2), 1}});
@@ -186,10 +189,11 @@ Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost
   return best;
 }
 
-std::vector<Relaxed> solve_all(const RelaxationProblem& problem) {
+std::vector<Relaxed> solve_all(const RelaxationProblem& problem, std::stop_token stop) {
   std::vector<Relaxed> all;
   InnermostChoice choice(problem.capacity.size(), 0);
   while (true) {
+    if (stop.stop_requested()) throw Interrupted();
     all.push_back(solve(problem, choice));
     std::size_t l = 0;
     while (l < choice.size() && ++choice[l] == 3) choice[l++] = 0;

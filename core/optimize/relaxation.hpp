@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <stop_token>
 #include <vector>
 
 #include "core/machine/machine.hpp"
@@ -40,7 +41,7 @@ struct Relaxed {
 
 Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost);
 
-// All 3^levels choices, best first (ties: the order of enumeration).
-std::vector<Relaxed> solve_all(const RelaxationProblem& problem);
+// All 3^levels choices, best first (ties: the order of enumeration). Throws Interrupted.
+std::vector<Relaxed> solve_all(const RelaxationProblem& problem, std::stop_token stop = {});
 
 }  // namespace tcsim

@@ -10,6 +10,7 @@ namespace tcsim {
 
 namespace {
 
+// Of the machine that runs a plan. A simulated machine with other lines sees the same order.
 constexpr std::int64_t line_bytes = 64;
 constexpr std::int64_t page_bytes = 4096;
 constexpr std::int64_t max_array_bytes = std::int64_t{1} << 47;

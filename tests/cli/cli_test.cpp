@@ -84,6 +84,7 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {{"machine", "admire", "i7-6700k"}, "show or check"},
       {{"predict", "conv2d", "--size", "k=3", "--machine", "i7-6700k"}, "convolutions"},
       {with_matmul("predict", {"--threads", "0"}), "give at least 1"},
+      {with_matmul("predict", {"--schedule", "nosuch.txt"}), "there is no file 'nosuch.txt'"},
       {with_matmul("run", {"--repetitions", "0"}), "give 1 to 10000"},
       {with_matmul("predict", {"--out", "/nonexistent/x"}), "cannot be written"},
   };
@@ -206,6 +207,11 @@ TEST(Run, Measures_checks_and_says_which_kernel) {
   EXPECT_EQ(j["repetitions_seconds"].size(), 3u);
   EXPECT_LE(j["check_error_over_bound"].get<double>(), 1);
   EXPECT_TRUE(contains(j["kernel"], "8x6"));
+}
+
+TEST(Run, Does_not_rate_this_machine_by_the_peak_of_another) {
+  const Ran r = tcsim(with_matmul("run", {"--repetitions", "1"}));
+  EXPECT_TRUE(contains(r.out, "measured on this machine, predicted for i7-6700k")) << r.out;
 }
 
 TEST(Accounting, Paper_counts_less_than_honest) {

@@ -52,7 +52,7 @@ TEST(Listing3, Reproduces_the_eight_cases_of_table_1) {
   }
 }
 
-TEST(Window_model, Agrees_with_listing_3_where_one_word_more_than_the_tile_is_not_enough) {
+TEST(Window_model, An_operand_that_streams_past_needs_room_twice) {
   // Tiles 8 x 8 x 8 of 40^3, k innermost: C stays while A and B stream through. LRU needs room for
   // C's tile and both operands twice, 64 + 2 (64 + 64) = 320 words; the model must see C reloaded
   // for every k tile when the cache holds only 192 + 1 words, and kept when it holds 400. One

@@ -26,8 +26,8 @@ TEST(Set_counts, Follow_the_real_addresses) {
 }
 
 TEST(Set_counts, Decide_what_runs_would_not) {
-  // The 16 rows above fall on 8 sets, two on each. 8 such lines more and a 2-way cache of 64 sets
-  // loses a line of the array itself (one other in its set), but hardly a line of another.
+  // The 16 rows above fall on 8 of 64 sets, two on each: a line of the array itself always has one
+  // other in its set, a line of another array has two with a chance of 8 / 64.
   const TileLines c(test::matmul(64, 64, 8), {"j", "i", "k", ""}, TensorId::C, 8);
   SetCounter counter;
   const SetCounts* counts = counter.count(c, {8, 16, 1, 1}, 64, 8);

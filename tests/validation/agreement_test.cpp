@@ -10,6 +10,7 @@
 #include "core/schedule/plan.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/random_schedule.hpp"
 
 namespace tcsim {
 namespace {
@@ -130,6 +131,47 @@ TEST(Agreement, Window_model_is_closer_than_listing_3) {
   }
   EXPECT_LT(spread(window).median, spread(listing3).median);
   EXPECT_LT(spread(window).p90, spread(listing3).p90);
+}
+
+// Anything legal: up to 8 indices of 1 to 7, any order of dimensions, packs anywhere or nowhere,
+// batch, both types and layouts, tiles that do not divide, on caches of 24 to 1000 lines. A few
+// lines more or less are large shares here, so the limits are wide; they caught mistakes of a
+// factor of ten.
+Spread anything_errors(const Machine& m, unsigned seed) {
+  test::Random random(seed);
+  std::vector<double> all;
+  for (int i = 0; i < 200; ++i) {
+    const Contraction c = test::random_contraction(random);
+    const Schedule s = test::random_schedule(c, random);
+    for (double e : errors(c, s, m)) all.push_back(e);
+  }
+  return spread(all);
+}
+
+TEST(Agreement, Any_legal_schedule_on_fully_associative_caches) {
+  SCOPED_TRACE("seed 3");
+  const Spread s = anything_errors(test::machine({{1, 24}, {1, 100}, {1, 1000}}), 3);
+  EXPECT_LE(s.median, 0.02);
+  EXPECT_LE(s.p90, 0.30);
+}
+
+TEST(Agreement, Any_legal_schedule_on_set_associative_caches) {
+  SCOPED_TRACE("seed 4");
+  const Spread s = anything_errors(test::machine({{8, 4}, {16, 8}, {64, 16}}), 4);
+  EXPECT_LE(s.median, 0.05);
+  EXPECT_LE(s.p90, 0.40);
+}
+
+// Operands in place: within one kernel call, lines that hold several columns of k are touched again
+// and again, and the rows of B are 2 or 4 KiB apart: 24 of them fall on 2 sets, or on 1.
+TEST(Agreement, Operands_that_are_not_packed) {
+  const Machine m = test::machine({{64, 8}, {512, 8}});
+  const Schedule s =
+      test::schedule("groups m=j n=i k=k for m by 24 { for n by 6 { kernel 24x6 } }");
+  for (std::int64_t k : {256, 512}) {
+    const Contraction c = test::matmul(256, 256, k, Layout::column_major);
+    for (double e : errors(c, s, m)) EXPECT_LT(e, 0.10);
+  }
 }
 
 // A matrix whose columns are 512 lines apart: all rows of a tile of C fall on the same few sets,
