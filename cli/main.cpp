@@ -28,5 +28,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   const auto code = tcsim::cli::main(args, context);
   std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "tcsim: standard output cannot be written; make room, or use --out FILE\n";
+    return static_cast<int>(tcsim::cli::Exit::usage);
+  }
   return static_cast<int>(code);
 }

@@ -121,8 +121,8 @@ ordered_json to_json(const Result& r) {
   return j;
 }
 
-void print_json(const std::vector<Result>& results, std::ostream& out) {
-  if (results.size() == 1) {
+void print_json(const std::vector<Result>& results, bool suite, std::ostream& out) {
+  if (!suite && results.size() == 1) {
     out << to_json(results.front()).dump(2) << "\n";
     return;
   }
@@ -302,10 +302,10 @@ std::optional<double> error(const Result& r, std::size_t link) {
   return static_cast<double>(p->value() - s->value()) / static_cast<double>(s->value());
 }
 
-void print(const std::vector<Result>& results, Format format, std::ostream& out) {
+void print(const std::vector<Result>& results, Format format, bool suite, std::ostream& out) {
   switch (format) {
     case Format::json:
-      return print_json(results, out);
+      return print_json(results, suite, out);
     case Format::csv:
       return print_csv(results, out);
     case Format::table:

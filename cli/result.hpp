@@ -43,6 +43,7 @@ inline constexpr double agreement = 0.10;
 // (predicted - simulated) / simulated bytes of a link; empty if either is unknown.
 std::optional<double> error(const Result& result, std::size_t link);
 
-void print(const std::vector<Result>& results, Format format, std::ostream& out);
+// `suite`: of several workloads, even if only one was done.
+void print(const std::vector<Result>& results, Format format, bool suite, std::ostream& out);
 
 }  // namespace tcsim::cli

@@ -79,7 +79,7 @@ Exit for_each_workload(const Options& options, Context& context,
       // A table is readable as it grows; the other formats are one document.
       if (form == Format::table) {
         if (&c != &all.front()) context.out << "\n";
-        print({results.back()}, form, context.out);
+        print({results.back()}, form, false, context.out);
         context.out.flush();
       }
     }
@@ -88,7 +88,7 @@ Exit for_each_workload(const Options& options, Context& context,
                                all.size());
     code = Exit::interrupted;
   }
-  if (form != Format::table) print(results, form, context.out);
+  if (form != Format::table) print(results, form, all.size() > 1, context.out);
   return code;
 }
 

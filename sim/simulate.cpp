@@ -18,34 +18,17 @@ using sim::LineRun;
 
 constexpr std::int64_t max_line_bytes = 4096;  // arrays begin at multiples of this
 
-void require_simulated(const Level& level, const std::string& place) {
-  const auto refuse = [&](const std::string& what) {
-    throw UnsupportedError(
-        place, what + " is not simulated",
-        "use an LRU, write-back, write-allocate cache with inclusion \"neither\"");
-  };
-  if (level.kind != LevelKind::cache) refuse(fmt::format("a {} inside", to_text(level.kind)));
-  if (level.replacement != Replacement::lru) {
-    refuse(fmt::format("replacement {}", to_text(level.replacement)));
-  }
-  if (level.inclusion != Inclusion::neither) {
-    refuse(fmt::format("inclusion {}", to_text(level.inclusion)));
-  }
-  if (level.write != WritePolicy::write_back) refuse(fmt::format("{}", to_text(level.write)));
-  if (!level.write_allocate) refuse("a cache without write-allocate");
-}
-
 // The line size that all caches share, after a check that the machine can be simulated.
 std::int64_t line_bytes_of(const Machine& machine, Bytes element) {
   if (machine.cache_count() < 1) {
     throw UnsupportedError(machine.name, "the machine has no cache to simulate",
                            "give it a cache inside its memory");
   }
+  require_plain_caches(machine);
   const std::int64_t line = machine.levels.front().line.value.value();
   for (int l = 0; l < machine.cache_count(); ++l) {
     const Level& level = machine.level(LevelId{l});
     const std::string place = fmt::format("{}: {}", machine.name, level.name);
-    require_simulated(level, place);
     if (level.line.value.value() != line) {
       throw UnsupportedError(
           place,
@@ -82,8 +65,7 @@ Hierarchy hierarchy_of(const Plan& plan, const Machine& machine, std::int64_t li
   }
   std::array<std::uint32_t, array_count> first_lines{};
   for (ArrayId a : all_arrays) {
-    const bool is_buffer = a == ArrayId::packed_A || a == ArrayId::packed_B;
-    const bool is_there = !is_buffer || plan.pack(TensorId{index(a) - index(ArrayId::packed_A)});
+    const bool is_there = !is_buffer(a) || plan.pack(tensor_of(a)) != nullptr;
     first_lines[static_cast<std::size_t>(index(a))] =
         is_there ? static_cast<std::uint32_t>(plan.base(a).value() / line) : sim::no_lines;
   }

@@ -36,7 +36,7 @@ void show_table(const Machine& m, std::ostream& out) {
       m.peak(Bytes(4)).value() / 1e9);
 }
 
-void show_json(const Machine& m, std::ostream& out) {
+nlohmann::ordered_json to_json(const Machine& m) {
   nlohmann::ordered_json j{
       {"schema", 1},    {"command", "machine show"},    {"tcsim_version", version},
       {"name", m.name}, {"description", m.description}, {"hash", content_hash(m)}};
@@ -59,12 +59,14 @@ void show_json(const Machine& m, std::ostream& out) {
                {"fma_latency_cycles", m.core.fma_latency.value.value()}};
   j["peak_f64_gflops"] = m.peak(Bytes(8)).value() / 1e9;
   j["peak_f32_gflops"] = m.peak(Bytes(4)).value() / 1e9;
-  out << j.dump(2) << "\n";
+  return j;
 }
 
+constexpr const char* csv_header =
+    "machine,hash,level,kind,capacity_bytes,sets,ways,line_bytes,bandwidth_bytes_per_second,"
+    "bandwidth_origin\n";
+
 void show_csv(const Machine& m, std::ostream& out) {
-  out << "machine,hash,level,kind,capacity_bytes,sets,ways,line_bytes,bandwidth_bytes_per_second,"
-         "bandwidth_origin\n";
   for (const Level& l : m.levels) {
     const bool cache = l.kind == LevelKind::cache;
     out << fmt::format(
@@ -76,16 +78,25 @@ void show_csv(const Machine& m, std::ostream& out) {
 
 Exit show(const std::vector<std::string>& names, const Options& options, Context& context) {
   const Format form = format(options);
-  for (const std::string& name : names) {
-    const Machine m = named_machine(name, options, context);
-    if (form == Format::json)
-      show_json(m, context.out);
-    else if (form == Format::csv)
-      show_csv(m, context.out);
-    else if (options["toml"].as<bool>())
+  std::vector<Machine> machines;
+  for (const std::string& name : names) machines.push_back(named_machine(name, options, context));
+  if (form == Format::json) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Machine& m : machines) all.push_back(to_json(m));
+    context.out << (all.size() == 1 ? all[0] : all).dump(2) << "\n";
+    return Exit::done;
+  }
+  if (form == Format::csv) {
+    context.out << csv_header;
+    for (const Machine& m : machines) show_csv(m, context.out);
+    return Exit::done;
+  }
+  for (const Machine& m : machines) {
+    if (options["toml"].as<bool>()) {
       context.out << to_toml(m);
-    else
+    } else {
       show_table(m, context.out);
+    }
   }
   return Exit::done;
 }

@@ -18,15 +18,16 @@ void check_core(const Core& core, const std::string& place) {
   const auto must = [&](bool ok, const char* what, const auto& value, const char* mend) {
     if (!ok) throw InputError(place, fmt::format("core.{} is {}", what, value), mend);
   };
-  must(positive(core.frequency.value.value()), "frequency", core.frequency.value.value(),
+  const double frequency = core.frequency.value.value();
+  must(frequency >= 1e3 && frequency <= 1e13, "frequency", core.frequency.value.value(),
        "give a frequency such as 2.6GHz");
   const int bits = core.vector_bits.value;
   must(bits >= 64 && bits <= 4096 && std::has_single_bit(static_cast<unsigned>(bits)),
        "vector_bits", bits, "give a power of two from 64 to 4096, such as 256");
   must(core.vector_registers.value >= 1, "vector_registers", core.vector_registers.value,
        "give a whole number of at least 1");
-  must(positive(core.fma_per_cycle.value), "fma_per_cycle", core.fma_per_cycle.value,
-       "give a number greater than 0");
+  must(core.fma_per_cycle.value >= 1e-3 && core.fma_per_cycle.value <= 1e3, "fma_per_cycle",
+       core.fma_per_cycle.value, "give a number from 0.001 to 1000");
   must(positive(core.fma_latency.value.value()), "fma_latency", core.fma_latency.value.value(),
        "give a number of cycles greater than 0");
 }
@@ -47,9 +48,9 @@ void check_cache(const Level& l, const std::string& place) {
   const std::int64_t capacity = l.capacity.value.value();
   const std::int64_t line = l.line.value.value();
   const std::int64_t ways = l.ways.value;
-  if (line < 1 || !std::has_single_bit(static_cast<std::uint64_t>(line))) {
+  if (line < 8 || line > 4096 || !std::has_single_bit(static_cast<std::uint64_t>(line))) {
     throw InputError(place, fmt::format("{} has lines of {} bytes", l.name, line),
-                     "a line is a power of two of bytes, such as 64B");
+                     "a line is a power of two from 8 to 4096 bytes, such as 64B");
   }
   if (ways < 1) {
     throw InputError(place, fmt::format("{} has {} ways", l.name, ways),
@@ -88,7 +89,8 @@ void check_level(const Level& l, bool last, const std::string& place) {
     throw InputError(place, fmt::format("{} has a negative capacity", l.name),
                      "give a size, or none for an unlimited one");
   }
-  if (!positive(l.bandwidth.value.value)) {
+  const double bandwidth = l.bandwidth.value.value;
+  if (!(bandwidth >= 1e-9 && bandwidth <= 1e18)) {
     throw InputError(place,
                      fmt::format("{} has a bandwidth of {}", l.name, l.bandwidth.value.value),
                      "give a bandwidth such as 25.6GB/s or 25.28B/cycle");
@@ -124,6 +126,27 @@ void check_neighbours(const Machine& machine, std::size_t outer, const std::stri
 }
 
 }  // namespace
+
+void require_plain_caches(const Machine& machine) {
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const Level& level = machine.level(LevelId{l});
+    const auto refuse = [&](const std::string& what) {
+      throw UnsupportedError(fmt::format("{}: {}", machine.name, level.name),
+                             what + " is not modelled or simulated yet",
+                             "use an LRU, write-back, write-allocate cache with inclusion "
+                             "\"neither\"");
+    };
+    if (level.kind != LevelKind::cache) refuse(fmt::format("a {} inside", to_text(level.kind)));
+    if (level.replacement != Replacement::lru) {
+      refuse(fmt::format("replacement {}", to_text(level.replacement)));
+    }
+    if (level.inclusion != Inclusion::neither) {
+      refuse(fmt::format("inclusion {}", to_text(level.inclusion)));
+    }
+    if (level.write != WritePolicy::write_back) refuse(to_text(level.write));
+    if (!level.write_allocate) refuse("a cache without write-allocate");
+  }
+}
 
 std::string Machine::link(LevelId l) const {
   const auto i = static_cast<std::size_t>(index(l));

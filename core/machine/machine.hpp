@@ -101,6 +101,10 @@ struct Machine {
 // positive, two levels of one name. `place` names the machine in errors.
 void check(const Machine& machine, const std::string& place);
 
+// Throws UnsupportedError if a cache has a replacement, inclusion or write policy that neither the
+// model nor the simulator knows yet: anything but LRU, "neither", write-back with write-allocate.
+void require_plain_caches(const Machine& machine);
+
 // 16 hex digits over all that changes a result (not name, description, origins and sources).
 std::string content_hash(const Machine& machine);
 

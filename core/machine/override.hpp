@@ -14,7 +14,7 @@ namespace tcsim {
 struct Overridden {
   Machine machine;
   // Not empty if the value had to give way: "L3.capacity: 4MiB is not a whole number of 20-way
-  // sets of 64B lines; 4193280B is used".
+  // sets of 64B lines; 4194560B is used".
   std::string note;
 };
 

@@ -52,10 +52,9 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     const Step& s = step(d);
     if (s.kind == Step::Kind::loop) {
       for (ArrayId a : all_arrays) {
-        const bool buffer = index(a) > index(ArrayId::C);
-        const TensorId t{buffer ? index(a) - index(ArrayId::packed_A) : index(a)};
+        const TensorId t = tensor_of(a);
         follows_[here][static_cast<std::size_t>(index(a))] =
-            has_group(t, spine_.left, s.group) && (!buffer || d > pack_depth(t));
+            has_group(t, spine_.left, s.group) && (!is_buffer(a) || d > pack_depth(t));
       }
     }
     if (d + 1 == depth()) break;

@@ -114,8 +114,12 @@ class Search {
         const std::int64_t outer =
             l + 1 < tiling.tiles.size() ? tiling.tiles[l + 1][c] : extent(tiling, c);
         const std::int64_t steps = (outer + size - 1) / size;
-        std::vector<std::int64_t> wishes{
-            outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size, size * 2, size / 2};
+        std::vector<std::int64_t> wishes{outer / (steps + 1),
+                                         steps > 1 ? outer / (steps - 1) : size,
+                                         size * 2,
+                                         size / 2,
+                                         size * 8,
+                                         size / 8};
         // Tiles that use up the lines of an operand whose stride-one dimension is behind others.
         for (TensorId tensor : {TensorId::A, TensorId::B}) {
           const std::int64_t period = line_period(tiling, tensor, c);
@@ -133,6 +137,12 @@ class Search {
           }
           add(std::move(t));
         }
+      }
+      // Give up a level's own tile: what its loops ran over, the level outside runs over.
+      if (l > 0) {
+        Tiling t = tiling;
+        for (std::size_t up = l; up < t.tiles.size(); ++up) t.tiles[up] = t.tiles[l - 1];
+        add(std::move(t));
       }
       std::array<DimClass, 3> order{DimClass::m, DimClass::n, DimClass::k};
       do {

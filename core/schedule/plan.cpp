@@ -133,10 +133,9 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   // Buffers first and side by side, so that together they spread evenly over the cache sets.
   std::int64_t place = 0;
   for (ArrayId a : {ArrayId::packed_A, ArrayId::packed_B, ArrayId::C, ArrayId::A, ArrayId::B}) {
-    const bool is_buffer = a == ArrayId::packed_A || a == ArrayId::packed_B;
-    const TensorId t{is_buffer ? index(a) - 3 : index(a)};
+    const TensorId t = tensor_of(a);
     std::int64_t elements = contraction_.size(t).value();
-    if (is_buffer) elements = pack(t) ? pack(t)->capacity : 0;
+    if (is_buffer(a)) elements = pack(t) ? pack(t)->capacity : 0;
     bases_[static_cast<std::size_t>(index(a))] = Bytes(place);
     place = round_up(place + elements * element().value(), page_bytes);
   }

@@ -32,6 +32,9 @@ inline constexpr std::array all_arrays{ArrayId::A, ArrayId::B, ArrayId::C, Array
 const char* to_text(ArrayId);  // "A", "B", "C", "packed A", "packed B"
 constexpr ArrayId array_of(TensorId t) { return ArrayId{index(t)}; }
 constexpr ArrayId buffer_of(TensorId t) { return ArrayId{index(t) + 3}; }  // of A or B
+constexpr bool is_buffer(ArrayId a) { return index(a) >= index(ArrayId::packed_A); }
+// The tensor that an array is, or is a packed copy of.
+constexpr TensorId tensor_of(ArrayId a) { return TensorId{is_buffer(a) ? index(a) - 3 : index(a)}; }
 
 // A part of a group's fused index.
 struct Range {

@@ -242,6 +242,34 @@ TEST(Machine, Show_prints_what_the_file_says) {
   EXPECT_TRUE(contains(toml.out, "25.28B/cycle")) << toml.out;
 }
 
+TEST(Machine, Several_are_one_document) {
+  const Ran r = tcsim({"machine", "show", "e5-2680v4", "i7-6700k", "--format", "json"});
+  EXPECT_EQ(json::parse(r.out).size(), 2u);
+  const Ran csv = tcsim({"machine", "show", "e5-2680v4", "i7-6700k", "--format", "csv"});
+  EXPECT_EQ(lines(csv.out).size(), 9u);  // a header and four levels each
+}
+
+TEST(Machine, What_is_not_modelled_is_refused) {
+  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_exclusive.toml";
+  std::string toml = tcsim({"machine", "show", "i7-6700k", "--toml"}).out;
+  const auto place = toml.rfind("inclusion = \"neither\"");
+  ASSERT_NE(place, std::string::npos);
+  std::ofstream(file) << toml.replace(place, 21, "inclusion = \"exclusive\"");
+  for (const char* command : {"predict", "simulate"}) {
+    const Ran r = tcsim({command, "ij-ik-kj", "--size", "i=9,j=9,k=9", "--machine", file.string()});
+    EXPECT_EQ(r.code, Exit::unsupported);
+    EXPECT_TRUE(contains(r.err, "inclusion exclusive")) << r.err;
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(Override, A_line_shorter_than_an_element_is_refused) {
+  const Ran r = tcsim(with_matmul(
+      "simulate", {"--set", "L1.line=4B", "--set", "L2.line=4B", "--set", "L3.line=4B"}));
+  EXPECT_EQ(r.code, Exit::input);
+  EXPECT_TRUE(contains(r.err, "8 to 4096")) << r.err;
+}
+
 TEST(Out, Writes_the_file_instead_of_standard_output) {
   const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_out.json";
   const Ran r = tcsim(with_matmul("predict", {"--format", "json", "--out", file.string()}));

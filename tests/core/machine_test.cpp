@@ -257,8 +257,9 @@ TEST(MachineCheck, Machines_that_cannot_be_are_refused) {
   EXPECT_EQ(refused([](Machine& m) { m.levels.pop_back(); }),
             "p: L2 is a cache and the last level; a machine has caches, from the core outward, "
             "then one memory or disk");
-  EXPECT_EQ(refused([](Machine& m) { m.levels[1].line.value = Bytes(48); }),
-            "p: L2 has lines of 48 bytes; a line is a power of two of bytes, such as 64B");
+  EXPECT_EQ(
+      refused([](Machine& m) { m.levels[1].line.value = Bytes(48); }),
+      "p: L2 has lines of 48 bytes; a line is a power of two from 8 to 4096 bytes, such as 64B");
   const std::vector<std::function<void(Machine&)>> spoilers{
       [](Machine& m) { m.levels[1].ways.value = 0; },
       [](Machine& m) { m.levels[1].capacity.value = Bytes(0); },
@@ -294,11 +295,11 @@ class RandomMachine {
     m.name = text();
     m.description = text();
     m.accounting = {text(), flip(), flip(), flip()};
-    m.core.frequency = figure(Hertz(real()));
+    m.core.frequency = figure(Hertz(real(3, 13)));
     m.core.vector_bits = figure(64 << number(0, 5));
     m.core.vector_registers = figure(number(1, 64));
-    m.core.fma_per_cycle = figure(real());
-    m.core.fma_latency = figure(Cycles(real()));
+    m.core.fma_per_cycle = figure(real(-3, 3));
+    m.core.fma_latency = figure(Cycles(real(-8, 12)));
     double bandwidth = 1e12;
     std::int64_t sets = 1;
     const int caches = number(1, 4);
@@ -326,7 +327,7 @@ class RandomMachine {
           flip() ? Bandwidth{bandwidth, Bandwidth::Unit::bytes_per_second}
                  : Bandwidth{bandwidth / frequency * 0.999999, Bandwidth::Unit::bytes_per_cycle});
       bandwidth = l.bandwidth.value.at(m.core.frequency.value).value();
-      if (flip()) l.latency = figure(Cycles(real()));
+      if (flip()) l.latency = figure(Cycles(real(-8, 12)));
       m.levels.push_back(l);
     }
     return m;
@@ -335,7 +336,8 @@ class RandomMachine {
  private:
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   bool flip() { return number(0, 1) == 1; }
-  double real() { return std::pow(10, 20 * unit_(random_) - 8); }
+  // Powers of ten between the two exponents.
+  double real(double low, double high) { return std::pow(10, low + (high - low) * unit_(random_)); }
   std::string text() {
     static const std::vector<std::string> pieces{"a", " ", "\"", "\\", "\n", "\t",   "'",
                                                  "#", "é", "=",  "{",  "]",  "\x7f", "1"};

@@ -416,10 +416,6 @@ TEST(Plan, Refuses_arrays_and_tables_that_no_machine_holds) {
   // 2^40 elements would fit, but not one offset for each of them.
   EXPECT_EQ(message("ab,ab->", "a=1048576,b=1048576", "groups k=ab kernel 1x1"),
             "ab,ab->: group k has more than 2^30 elements; use smaller sizes");
-  // A kernel of 2^20 rows pads one row to 2^20, times 2^24 of k.
-  EXPECT_EQ(message("ab-ac-cb", "a=1,b=1,c=16777216",
-                    "groups m=a n=b k=c pack A in L1 { kernel 1048576x1 }"),
-            "ab-ac-cb: packed A has 2^47 bytes or more; use smaller sizes");
 }
 
 }  // namespace

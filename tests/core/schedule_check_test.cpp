@@ -184,7 +184,7 @@ TEST(Check, Reports_trees_that_the_parser_cannot_make) {
                 .rfind("s: 'pack C in L1' packs the output; pack A or B", 0),
             0U);
   EXPECT_EQ(result({Pack{TensorId::A, "L1", {{Kernel{Elements(0), Elements(50)}}}}})
-                .rfind("s: 'kernel 0x50' has a side that is not between 1 and 2^20", 0),
+                .rfind("s: 'kernel 0x50' has a side that is not between 1 and 1024", 0),
             0U);
 }
 

@@ -1,0 +1,194 @@
+#include "core/model/execution.hpp"
+
+#include <algorithm>
+
+namespace tcsim {
+
+namespace {
+
+std::size_t at(ArrayId a) { return static_cast<std::size_t>(index(a)); }
+std::size_t at(int d) { return static_cast<std::size_t>(d); }
+
+// How many loops around a line have their first, last and inner positions told apart; further in,
+// a line counts as an inner one, since that moves a window by little.
+constexpr int told_apart = 3;
+
+// Which iteration of a loop that its array follows a line belongs to: 0 to count - 1, and the share
+// of the lines for which it stands.
+struct Position {
+  double iteration, share;
+};
+
+// The ends are told from the inner iterations; `finely`, also where in between.
+std::vector<Position> positions(double count, bool finely) {
+  if (finely && count <= 8) {
+    std::vector<Position> all;
+    for (double i = 0; i < count; ++i) {
+      all.push_back({std::min(i, count - 1), std::min(1.0, count - i) / count});
+    }
+    return all;
+  }
+  const double end = std::min(0.5, 1 / count), inner = 1 - 2 * end;
+  std::vector<Position> all{{0, end}, {count - 1, end}};
+  const int parts = inner <= 0 ? 0 : finely ? 4 : 1;
+  for (int i = 0; i < parts; ++i) {
+    all.push_back({(i + 0.5) / parts * (count - 1), inner / parts});
+  }
+  return all;
+}
+
+}  // namespace
+
+Execution::Execution(const Nest& nest, int from, const Extents& extents)
+    : nest_(nest),
+      from_(from),
+      narrowed_(nest.narrowed(from, extents)),
+      full_(nest.lines(from, narrowed_)) {}
+
+Extents Execution::box(TensorId t, double lines, DimClass outer) const {
+  const std::size_t a = at(array_of(t));
+  int d = from_;
+  while (d + 1 < nest_.depth() && full_[at(d)][a] > lines && full_[at(d + 1)][a] > 0) ++d;
+  Extents e = narrowed_[at(d)];
+  const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
+  if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
+    e[tcsim::at(grows)] *= lines / full_[at(d)][a];
+  }
+  return e;
+}
+
+// Calls f(places, share) for the positions of x within the steps from `from` on. How far a line
+// is through its buffer matters finely, since packing goes through it in the same order.
+template <class F>
+void Execution::visit_positions(ArrayId x, int from, F&& f) const {
+  Places places;
+  for (int d = from; d < leaf(x) && static_cast<int>(places.size()) < told_apart; ++d) {
+    if (nest_.follows(x, d) && count(d) > 1) places.emplace_back(d, 0);
+  }
+  const auto visit = [&](const auto& self, std::size_t i, double share) -> void {
+    if (i == places.size()) return f(places, share);
+    for (const Position& p : positions(count(places[i].first), is_buffer(x) && i == 0)) {
+      places[i].second = p.iteration;
+      self(self, i + 1, share * p.share);
+    }
+  };
+  visit(visit, 0, 1.0);
+}
+
+std::vector<Execution::Sides> Execution::sides(ArrayId x, const Execution& next) const {
+  std::vector<Sides> all;
+  visit_positions(x, from_, [&](const Places& places, double share) {
+    Sides s = sides_at(x, places);
+    if (&next != this) s.before = next.sides_at(x, places).before;
+    s.share = share;
+    all.push_back(s);
+  });
+  return all;
+}
+
+std::vector<Execution::Sides> Execution::handed_over(ArrayId buffer) const {
+  std::vector<Sides> all;
+  visit_positions(buffer, from_ + 1, [&](const Places& places, double share) {
+    Sides inside = kernel_sides(buffer);
+    for (int d = nest_.depth() - 2; d > from_; --d) outward(inside, buffer, d, places);
+    Sides s;
+    s.before = inside.before;
+    s.share = share;
+    add_pack(s.after, tensor_of(buffer), from_, 1 - way_through(buffer, places));
+    all.push_back(s);
+  });
+  return all;
+}
+
+double Execution::iteration(int d, const Places& places) const {
+  for (const auto& [depth, i] : places) {
+    if (depth == d) return std::min(i, count(d) - 1);
+  }
+  return (count(d) - 1) / 2;
+}
+
+// Share of a buffer that its Pack fills before the line.
+double Execution::way_through(ArrayId buffer, const Places& places) const {
+  for (const auto& [d, i] : places) {
+    if (nest_.follows(buffer, d)) return std::min(1.0, (i + 0.5) / count(d));
+  }
+  return 0.5;
+}
+
+// Depth of the last step that touches x.
+int Execution::leaf(ArrayId x) const {
+  if (is_buffer(x) || x == ArrayId::C) return nest_.depth() - 1;
+  const int pack = nest_.pack_depth(tensor_of(x));
+  return pack < 0 ? nest_.depth() - 1 : pack;
+}
+
+// Iterations of the loop at d, not rounded.
+double Execution::count(int d) const {
+  const auto g = tcsim::at(nest_.step(d).group);
+  return extents(d)[g] / extents(d + 1)[g];
+}
+
+void Execution::add_pack(PerArray& side, TensorId t, int d, double share) const {
+  for (ArrayId a : {array_of(t), buffer_of(t)}) {
+    double& lines = side[at(a)];
+    lines = std::min(full(d)[at(a)], lines + share * full(d)[at(a)]);
+  }
+}
+
+// At the kernel: A and B advance together along k, C comes after both.
+Execution::Sides Execution::kernel_sides(ArrayId x) const {
+  PerArray u = full(nest_.depth() - 1);
+  u[at(x)] = std::max(0.0, u[at(x)] - 1);
+  Sides s;
+  const double done = x == ArrayId::C ? 1 : 0.5;
+  for (ArrayId a : all_arrays) {
+    const double before = a == ArrayId::C ? (x == ArrayId::C ? 0.5 : 0) : done;
+    s.before[at(a)] = before * u[at(a)];
+    s.after[at(a)] = (1 - before) * u[at(a)];
+  }
+  return s;
+}
+
+// From the sides within step d + 1 to those within step d.
+void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const {
+  const Step& step = nest_.step(d);
+  if (step.kind == Step::Kind::pack) {
+    if (buffer_of(step.tensor) == x) s.before = {};  // its first touch is the Pack's
+    add_pack(s.before, step.tensor, d, buffer_of(step.tensor) == x ? way_through(x, places) : 1);
+    return;
+  }
+  const double c = count(d);
+  if (c <= 1) return;
+  if (!nest_.follows(x, d)) return;  // last touched in the last iteration, first in the first
+  const double p = iteration(d, places);
+  for (ArrayId a : all_arrays) {
+    const double inner = full(d + 1)[at(a)];
+    if (nest_.follows(a, d)) {
+      s.after[at(a)] += (c - 1 - p) * inner;
+      s.before[at(a)] += p * inner;
+    } else {
+      if (p < c - 1) s.after[at(a)] = inner;
+      if (p > 0) s.before[at(a)] = inner;
+    }
+  }
+}
+
+Execution::Sides Execution::sides_at(ArrayId x, const Places& places) const {
+  Sides s;
+  int d = leaf(x);
+  if (d == nest_.depth() - 1) {
+    s = kernel_sides(x);
+  } else {
+    // The source of a Pack: half of the Pack on either side, then the whole nest inside.
+    const TensorId t = tensor_of(x);
+    add_pack(s.before, t, d, 0.5);
+    add_pack(s.after, t, d, 0.5);
+    for (ArrayId a : all_arrays) {
+      s.after[at(a)] = std::min(full(d)[at(a)], s.after[at(a)] + full(d + 1)[at(a)]);
+    }
+  }
+  for (--d; d >= from_; --d) outward(s, x, d, places);
+  return s;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,61 @@
+// One execution of a part of a nest, seen from a line: how much every array touches after the
+// line's last touch and before its first. Two executions of the same part, one after the other,
+// then show what lies between two touches of the line (docs/design.md, "The window model").
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/model/nest.hpp"
+
+namespace tcsim {
+
+class Execution {
+ public:
+  // The steps of `nest`, which must outlive this, from depth `from` on, when step `from` finds
+  // `extents`.
+  Execution(const Nest& nest, int from, const Extents& extents);
+
+  // Distinct lines of each array, and the extents, of the steps from depth d on.
+  const PerArray& full(int d) const { return full_[static_cast<std::size_t>(d)]; }
+  const Extents& extents(int d) const { return narrowed_[static_cast<std::size_t>(d)]; }
+
+  // A tile of about so many lines of tensor t, as the nest goes over them: a part of the smallest
+  // node that holds them, or several of the whole (the loop around it runs over `outer`).
+  Extents box(TensorId t, double lines, DimClass outer) const;
+
+  // Lines of each array on the two sides of a line x, for a share of x's lines.
+  struct Sides {
+    PerArray after{}, before{};
+    double share = 1;
+  };
+
+  // Of the lines of x at every position that is told apart: after x here, before x in `next`, a
+  // later execution of the same steps. x is touched by the kernel, by a Pack, or by both.
+  std::vector<Sides> sides(ArrayId x, const Execution& next) const;
+
+  // The same for a buffer between its Pack, which is step `from`, and the nest inside.
+  std::vector<Sides> handed_over(ArrayId buffer) const;
+
+ private:
+  // Iterations of the loops whose positions are told apart, by depth.
+  using Places = std::vector<std::pair<int, double>>;
+
+  template <class F>
+  void visit_positions(ArrayId x, int from, F&& f) const;
+  double iteration(int d, const Places& places) const;
+  double way_through(ArrayId buffer, const Places& places) const;
+  int leaf(ArrayId x) const;
+  double count(int d) const;
+  void add_pack(PerArray& side, TensorId t, int d, double share) const;
+  Sides kernel_sides(ArrayId x) const;
+  void outward(Sides& s, ArrayId x, int d, const Places& places) const;
+  Sides sides_at(ArrayId x, const Places& places) const;
+
+  const Nest& nest_;
+  int from_;
+  std::vector<Extents> narrowed_;
+  std::vector<PerArray> full_;
+};
+
+}  // namespace tcsim
