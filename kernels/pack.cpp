@@ -40,15 +40,6 @@ void copy_columns(const T* from, const std::int64_t* ks, std::int64_t count, std
 
 }  // namespace
 
-std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count) {
-  std::vector<std::int64_t> runs(static_cast<std::size_t>(count), 1);
-  for (std::int64_t i = count - 2; i >= 0; --i) {
-    const auto place = static_cast<std::size_t>(i);
-    if (offsets[i + 1] == offsets[i] + 1) runs[place] = runs[place + 1] + 1;
-  }
-  return runs;
-}
-
 template <class T>
 Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
     : plan_(plan),

@@ -9,9 +9,6 @@
 
 namespace tcsim {
 
-// For each entry of an offset table, how many entries from it on are neighbours in memory (>= 1).
-std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
-
 // Fills the packed copy of one operand.
 template <class T>
 class Packer {

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <chrono>
-#include <limits>
 
 #include "core/error.hpp"
 #include "sim/hierarchy.hpp"
@@ -72,18 +71,6 @@ Hierarchy hierarchy_of(const Plan& plan, const Machine& machine, std::int64_t li
   return Hierarchy(caches, first_lines, std::countr_zero(static_cast<std::uint64_t>(line)));
 }
 
-// How many elements of a tensor from index i of a group on lie side by side.
-std::vector<std::int32_t> contiguous_runs(const Plan& plan, TensorId t, DimClass group) {
-  const std::int64_t* offsets = plan.offsets(t, group);
-  if (!offsets) return {};
-  std::vector<std::int32_t> runs(static_cast<std::size_t>(plan.extent(group)), 1);
-  for (std::size_t i = runs.size() - 1; i-- > 0;) {
-    const bool joined = offsets[i + 1] == offsets[i] + 1;
-    if (joined && runs[i + 1] < std::numeric_limits<std::int32_t>::max()) runs[i] = runs[i + 1] + 1;
-  }
-  return runs;
-}
-
 // Visits a plan's packs and kernels and touches what they touch.
 class Simulator {
  public:
@@ -96,7 +83,8 @@ class Simulator {
         caches_(hierarchy_of(plan, machine, line_)) {
     for (TensorId t : all_tensors) {
       for (DimClass g : all_dim_classes) {
-        runs_[static_cast<std::size_t>(index(t))][at(g)] = contiguous_runs(plan, t, g);
+        runs_[static_cast<std::size_t>(index(t))][at(g)] =
+            contiguous_runs(plan.offsets(t, g), plan.extent(g));
       }
     }
   }
@@ -286,7 +274,7 @@ class Simulator {
   int line_shift_;
   Hierarchy caches_;
   LinkTraffic registers_;
-  std::array<std::array<std::vector<std::int32_t>, 4>, 3> runs_;
+  std::array<std::array<std::vector<std::int64_t>, 4>, 3> runs_;
   double done_ = 0;
   int calls_ = 0;
   std::chrono::steady_clock::time_point reported_ = std::chrono::steady_clock::now();

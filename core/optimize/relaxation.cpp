@@ -113,53 +113,43 @@ void constrain(unsigned m, double* result, unsigned n, const double* x, double* 
       Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(n)), result, gradient);
 }
 
-}  // namespace
-
-Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost) {
-  Program program(problem, innermost);
-  const auto n = static_cast<std::size_t>(program.variables());
-  const std::size_t levels = problem.capacity.size();
-  std::vector<double> lower(n, -HUGE_VAL), upper(n, HUGE_VAL);
-  for (std::size_t l = 0; l < levels; ++l) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      lower[3 * l + c] = std::log(std::min(problem.smallest[c], problem.extents[c]));
-      upper[3 * l + c] = std::log(problem.extents[c]);
-    }
-  }
-  if (problem.least_seconds > 0) lower[n - 1] = std::log(problem.least_seconds);
-  nlopt::opt opt(nlopt::LD_SLSQP, static_cast<unsigned>(n));
-  opt.set_min_objective(objective, &program);
-  opt.add_inequality_mconstraint(
-      constrain, &program,
-      std::vector<double>(static_cast<std::size_t>(program.constraints()), 1e-9));
-  opt.set_lower_bounds(lower);
-  opt.set_upper_bounds(upper);
-  opt.set_ftol_abs(1e-9);
-  opt.set_maxeval(300);
-
-  // SLSQP sometimes stops where it began although the problem is convex, so it begins twice, with
-  // square tiles and with tiles that are long in k, well inside the caches; the better end counts.
-  Relaxed best;
-  bool best_fits = false;
-  for (double k_share : {1.0, 4.0}) {
-    std::vector<double> y(n, 0);
-    for (std::size_t l = 0; l < levels; ++l) {
-      const double side = std::sqrt(problem.capacity[l] / (2 + 4 * k_share));
+// Runs SLSQP from several starting points and keeps the best end.
+class Solver {
+ public:
+  Solver(const RelaxationProblem& problem, const InnermostChoice& innermost)
+      : problem_(problem),
+        levels_(problem.capacity.size()),
+        program_(problem, innermost),
+        lower_(static_cast<std::size_t>(program_.variables()), -HUGE_VAL),
+        upper_(lower_.size(), HUGE_VAL) {
+    best_.innermost = innermost;
+    for (std::size_t l = 0; l < levels_; ++l) {
       for (std::size_t c = 0; c < 3; ++c) {
-        const std::size_t v = 3 * l + c;
-        y[v] = std::clamp(std::log(side * (c == 2 ? k_share : 1)), lower[v], upper[v]);
-        if (l > 0) y[v] = std::max(y[v], y[v - 3]);
+        lower_[3 * l + c] = std::log(std::min(problem.smallest[c], problem.extents[c]));
+        upper_[3 * l + c] = std::log(problem.extents[c]);
       }
     }
-    const Eigen::Map<const Eigen::VectorXd> point(y.data(), static_cast<Eigen::Index>(n));
-    const auto slowest = [&] {
-      double t = lower[n - 1];
-      for (std::size_t i = 0; i <= levels; ++i) {
-        t = std::max(t, std::log(program.link_seconds(static_cast<int>(i), point)));
-      }
-      return t;
-    };
-    y[n - 1] = slowest();
+    if (problem.least_seconds > 0) lower_.back() = std::log(problem.least_seconds);
+  }
+
+  // Begins well inside the caches, with tiles k_share times as long in k as in m and n.
+  void run_from(double k_share) {
+    std::vector<double> y(lower_.size(), 0);
+    for (std::size_t v = 0; v + 1 < y.size(); ++v) {
+      const double side = std::sqrt(problem_.capacity[v / 3] / (2 + 4 * k_share));
+      y[v] = std::clamp(std::log(side * (v % 3 == 2 ? k_share : 1)), lower_[v], upper_[v]);
+      if (v >= 3) y[v] = std::max(y[v], y[v - 3]);
+    }
+    y.back() = slowest(y);
+    nlopt::opt opt(nlopt::LD_SLSQP, static_cast<unsigned>(y.size()));
+    opt.set_min_objective(objective, &program_);
+    opt.add_inequality_mconstraint(
+        constrain, &program_,
+        std::vector<double>(static_cast<std::size_t>(program_.constraints()), 1e-9));
+    opt.set_lower_bounds(lower_);
+    opt.set_upper_bounds(upper_);
+    opt.set_ftol_abs(1e-9);
+    opt.set_maxeval(300);
     bool solved = false;
     double value = 0;
     try {
@@ -167,26 +157,64 @@ Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost
     } catch (const std::exception&) {
       // It gives up on rounding errors close to the optimum; where it stood is still good.
     }
-    for (std::size_t v = 0; v < n; ++v) y[v] = std::clamp(y[v], lower[v], upper[v]);
-    y[n - 1] = slowest();
-    std::vector<double> violated(static_cast<std::size_t>(program.constraints()));
-    program.constrain(point, violated.data(), nullptr);
+    for (std::size_t v = 0; v < y.size(); ++v) y[v] = std::clamp(y[v], lower_[v], upper_[v]);
+    y.back() = slowest(y);
+    keep(y, solved);
+  }
+
+  const Relaxed& best() const { return best_; }
+
+ private:
+  static Eigen::Map<const Eigen::VectorXd> vector(const std::vector<double>& y) {
+    return {y.data(), static_cast<Eigen::Index>(y.size())};
+  }
+
+  // Log of the slowest link's time, or of the compute roof.
+  double slowest(const std::vector<double>& y) const {
+    double t = lower_.back();
+    for (std::size_t i = 0; i <= levels_; ++i) {
+      t = std::max(t, std::log(program_.link_seconds(static_cast<int>(i), vector(y))));
+    }
+    return t;
+  }
+
+  // A point that fits its caches is better than one that does not.
+  void keep(const std::vector<double>& y, bool solved) {
+    std::vector<double> violated(static_cast<std::size_t>(program_.constraints()));
+    program_.constrain(vector(y), violated.data(), nullptr);
     const bool fits = *std::max_element(violated.begin(), violated.end()) < 1e-6;
-    if (!best.tiles.empty() && (!fits || (best_fits && std::exp(y[n - 1]) >= best.seconds)))
-      continue;
-    best_fits = fits;
-    best.innermost = innermost;
-    best.solved = solved;
-    best.seconds = problem.least_seconds;
-    best.tiles.assign(levels, {});
-    best.link_seconds.clear();
-    for (std::size_t i = 0; i <= levels; ++i) {
-      best.link_seconds.push_back(program.link_seconds(static_cast<int>(i), point));
-      best.seconds = std::max(best.seconds, best.link_seconds.back());
-      for (std::size_t c = 0; c < 3 && i < levels; ++c) best.tiles[i][c] = std::exp(y[3 * i + c]);
+    const bool better = fits != best_fits_ ? fits : std::exp(y.back()) < best_.seconds;
+    if (!best_.tiles.empty() && !better) return;
+    best_fits_ = fits;
+    best_.solved = solved;
+    best_.seconds = problem_.least_seconds;
+    best_.tiles.assign(levels_, {});
+    best_.link_seconds.clear();
+    for (std::size_t i = 0; i <= levels_; ++i) {
+      best_.link_seconds.push_back(program_.link_seconds(static_cast<int>(i), vector(y)));
+      best_.seconds = std::max(best_.seconds, best_.link_seconds.back());
+      for (std::size_t c = 0; c < 3 && i < levels_; ++c) {
+        best_.tiles[i][c] = std::exp(y[3 * i + c]);
+      }
     }
   }
-  return best;
+
+  const RelaxationProblem& problem_;
+  std::size_t levels_;
+  Program program_;
+  std::vector<double> lower_, upper_;
+  Relaxed best_;
+  bool best_fits_ = false;
+};
+
+}  // namespace
+
+Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost) {
+  // SLSQP sometimes stops where it began although the problem is convex, so it begins twice.
+  Solver solver(problem, innermost);
+  solver.run_from(1);
+  solver.run_from(4);
+  return solver.best();
 }
 
 std::vector<Relaxed> solve_all(const RelaxationProblem& problem, std::stop_token stop) {

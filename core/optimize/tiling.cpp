@@ -148,15 +148,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     loop(DimClass::n, nr);
   }
 
-  Node root{tiling.kernel};
-  for (std::size_t i = spine.size(); i-- > 0;) {
-    Node outer = std::move(spine[i]);
-    auto& body = std::holds_alternative<Loop>(outer.is) ? std::get<Loop>(outer.is).body
-                                                        : std::get<Pack>(outer.is).body;
-    body.push_back(std::move(root));
-    root = std::move(outer);
-  }
-  return {tiling.groups, std::move(root)};
+  return {tiling.groups, nested(std::move(spine), tiling.kernel)};
 }
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling) {

@@ -79,6 +79,15 @@ const char* to_text(ArrayId a) {
   return std::array{"A", "B", "C", "packed A", "packed B"}[static_cast<std::size_t>(a)];
 }
 
+std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count) {
+  if (offsets == nullptr) return {};
+  std::vector<std::int64_t> runs(static_cast<std::size_t>(count), 1);
+  for (std::size_t i = runs.size() - 1; i-- > 0;) {
+    if (offsets[i + 1] == offsets[i] + 1) runs[i] = runs[i + 1] + 1;
+  }
+  return runs;
+}
+
 std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k) const {
   std::int64_t row_range = tile[at(rows)].size, k_range = tile[at(DimClass::k)].size;
   std::int64_t place = 0;

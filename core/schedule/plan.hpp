@@ -135,6 +135,10 @@ class Plan {
   Bytes arena_size_{};
 };
 
+// For each entry of an offset table, how many entries from it on are neighbours in memory (>= 1).
+// Empty for a null table.
+std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
+
 // Calls visitor.pack(const PackPlan&, const Tile&) and visitor.kernel(const KernelCall&) in the
 // order of the schedule. A visitor stops the walk by throwing.
 template <class Visitor>

@@ -1,5 +1,7 @@
 #include "core/schedule/spine.hpp"
 
+#include <utility>
+
 namespace tcsim {
 
 DimId dim_named(const Contraction& contraction, char name) {
@@ -20,6 +22,18 @@ bool has_group(TensorId t, TensorId left, DimClass group) {
       return true;
   }
   return false;
+}
+
+Node nested(std::vector<Node> spine, Kernel kernel) {
+  Node root{kernel};
+  for (std::size_t i = spine.size(); i-- > 0;) {
+    Node outer = std::move(spine[i]);
+    auto& body = std::holds_alternative<Loop>(outer.is) ? std::get<Loop>(outer.is).body
+                                                        : std::get<Pack>(outer.is).body;
+    body.push_back(std::move(root));
+    root = std::move(outer);
+  }
+  return root;
 }
 
 TensorId left_operand(const Contraction& contraction, const std::array<std::string, 4>& groups) {

@@ -39,6 +39,9 @@ struct Spine {
 // Whether tensor t is indexed by `group` when `left` is the operand that has group m.
 bool has_group(TensorId t, TensorId left, DimClass group);
 
+// The tree of a spine: loops and packs with empty bodies, outermost first, around the kernel.
+Node nested(std::vector<Node> spine, Kernel kernel);
+
 // The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
 // they are exchanged (group m then holds dimensions that C shares with B).
 TensorId left_operand(const Contraction& contraction, const std::array<std::string, 4>& groups);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/schedule.hpp"
+#include "core/schedule/spine.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim::test {
@@ -64,18 +64,6 @@ inline Contraction random_contraction(Random& random) {
                            random.chance(50) ? ElementType::f64 : ElementType::f32);
 }
 
-// Statements from the outermost inward, made into a tree from the kernel outward.
-inline Node nest(const std::vector<Node>& spine, Kernel kernel) {
-  Node node{kernel};
-  for (auto it = spine.rbegin(); it != spine.rend(); ++it) {
-    Node outer = *it;
-    if (auto* loop = std::get_if<Loop>(&outer.is)) loop->body.push_back(std::move(node));
-    if (auto* pack = std::get_if<Pack>(&outer.is)) pack->body.push_back(std::move(node));
-    node = std::move(outer);
-  }
-  return node;
-}
-
 // The levels that random schedules pack into.
 inline std::vector<std::string> random_levels() { return {"L1", "L2", "L3", "memory"}; }
 
@@ -109,7 +97,7 @@ class RandomSchedule {
     for (DimClass g : last) {
       if (ranges_[at(g)] > panels_[at(g)]) add_loop(g, panels_[at(g)]);
     }
-    return {groups_, nest(spine_, {Elements(panels_[0]), Elements(panels_[1])})};
+    return {groups_, nested(spine_, {Elements(panels_[0]), Elements(panels_[1])})};
   }
 
  private:

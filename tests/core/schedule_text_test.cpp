@@ -30,9 +30,8 @@ constexpr const char* example =
 
 Schedule example_tree() {
   const auto loop = [](DimClass g, std::int64_t tile) { return Node{Loop{g, Elements(tile), {}}}; };
-  return {
-      {"ab", "cd", "fe", ""},
-      test::nest({loop(DimClass::n, 2592), loop(DimClass::k, 432),
+  return {{"ab", "cd", "fe", ""},
+          nested({loop(DimClass::n, 2592), loop(DimClass::k, 432),
                   Node{Pack{TensorId::B, "L3", {}}}, loop(DimClass::m, 288),
                   Node{Pack{TensorId::A, "L2", {}}}, loop(DimClass::n, 8), loop(DimClass::m, 24)},
                  {Elements(24), Elements(8)})};
@@ -154,7 +153,7 @@ Schedule any_tree(Random& random) {
     }
   }
   const Elements mr = number();
-  s.root = test::nest(spine, {mr, number()});
+  s.root = nested(spine, {mr, number()});
   return s;
 }
 
