@@ -91,9 +91,7 @@ class Simulator {
 
   void pack(const PackPlan& pack, const Tile& tile) {
     caches_.enter(Phase::packing);
-    const auto& contraction = plan_.contraction();
-    const auto order = contraction.memory_order(pack.tensor);
-    const bool along_k = !order.empty() && contraction.dim_class(order.front()) == DimClass::k;
+    const bool along_k = !pack.along_rows;
     const std::int64_t start =
         plan_.offset(pack.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
     const ArrayId buffer = buffer_of(pack.tensor);

@@ -49,7 +49,7 @@ class TileLines {
   // dimensions with a stride below a line decides); 0 for a group where none do.
   double apart(DimClass group) const {
     for (const Dim& d : dims_) {
-      if (d.group == at(group) && d.stride < line_) return d.before;
+      if (d.group == at(group) && d.extent > 1 && d.stride < line_) return d.before;
     }
     return 0;
   }

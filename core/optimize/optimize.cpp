@@ -166,9 +166,9 @@ class Search {
   // of the dimensions before the stride-one dimension. 1 where that leads its group or is not in
   // it.
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
-    const auto order = contraction_.memory_order(t);
-    if (order.empty()) return 1;
-    const auto place = tiling.groups[c].find(contraction_.dim(order.front()).name);
+    const auto fastest = contraction_.fastest(t);
+    if (!fastest) return 1;
+    const auto place = tiling.groups[c].find(contraction_.dim(*fastest).name);
     if (place == std::string::npos || place == 0) return 1;
     std::int64_t period = common_line(machine_) / size_of(contraction_.type());
     for (std::size_t i = 0; i < place; ++i) {

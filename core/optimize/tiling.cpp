@@ -23,8 +23,8 @@ std::string in_order_of(const Contraction& c, TensorId t, DimClass cls) {
 // The operand by whose memory order k runs: the one in which k has stride one, the larger if both.
 TensorId k_owner(const Contraction& c) {
   const auto contiguous = [&](TensorId t) {
-    const auto order = c.memory_order(t);
-    return !order.empty() && c.dim_class(order.front()) == DimClass::k;
+    const auto fastest = c.fastest(t);
+    return fastest && c.dim_class(*fastest) == DimClass::k;
   };
   const bool a = contiguous(TensorId::A), b = contiguous(TensorId::B);
   if (a != b) return a ? TensorId::A : TensorId::B;
@@ -33,9 +33,9 @@ TensorId k_owner(const Contraction& c) {
 
 // The names with t's stride-one dimension at `place`, if it is one of them and further behind.
 std::string bring_forward(const Contraction& c, TensorId t, std::string names, std::size_t place) {
-  const auto order = c.memory_order(t);
-  if (order.empty()) return names;
-  const char name = c.dim(order.front()).name;
+  const auto fastest = c.fastest(t);
+  if (!fastest) return names;
+  const char name = c.dim(*fastest).name;
   const auto found = names.find(name);
   if (found == std::string::npos || found <= place) return names;
   names.erase(found, 1);
@@ -63,7 +63,7 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
   // A batch dimension may have stride one in C; then the next one decides.
   DimClass rows = DimClass::m;
   for (DimId d : c.memory_order(TensorId::C)) {
-    if (c.dim_class(d) == DimClass::batch) continue;
+    if (c.dim_class(d) == DimClass::batch || c.dim(d).extent == 1) continue;
     rows = c.dim_class(d);
     break;
   }

@@ -53,17 +53,17 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
   constexpr std::int64_t neighbours = 64;  // read in a row: 8 lines of f64
   const std::int64_t line = line_bytes / size_of(c.type()).value();
   pack.k_chunk = line;
-  const auto order = c.memory_order(pack.tensor);
-  if (order.empty()) return;
+  const auto fastest = c.fastest(pack.tensor);
+  if (!fastest) return;
   for (DimClass g : {pack.rows, DimClass::k}) {
     const std::string& names = schedule.groups[at(g)];
-    const auto place = names.find(c.dim(order.front()).name);
+    const auto place = names.find(c.dim(*fastest).name);
     if (place == std::string::npos) continue;
     pack.along_rows = g == pack.rows;
     for (std::size_t i = 0; i < place; ++i) pack.apart *= c.dim(dim_named(c, names[i])).extent;
   }
   if (pack.apart > 1) {
-    pack.strips = std::min(neighbours, round_up(c.dim(order.front()).extent, line));
+    pack.strips = std::min(neighbours, round_up(c.dim(*fastest).extent, line));
   } else if (pack.along_rows) {
     pack.panel_group = std::lcm(line, pack.panel) / pack.panel;
     // A micropanel alone is filled from end to end, in pieces only to bound their size.

@@ -104,6 +104,13 @@ std::vector<DimId> Contraction::memory_order(TensorId t) const {
   return order;
 }
 
+std::optional<DimId> Contraction::fastest(TensorId t) const {
+  for (DimId d : memory_order(t)) {
+    if (dim(d).extent > 1) return d;
+  }
+  return {};
+}
+
 Elements Contraction::size(TensorId t) const {
   std::int64_t n = 1;
   for (DimId d : dims_of(t)) n *= dim(d).extent;

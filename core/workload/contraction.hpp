@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,9 @@ class Contraction {
   }
   // The dimensions of t from stride one outward.
   std::vector<DimId> memory_order(TensorId t) const;
+  // The dimension along which neighbours lie side by side: the first of memory_order with an extent
+  // above 1; none for a tensor of one element.
+  std::optional<DimId> fastest(TensorId t) const;
 
   Elements size(TensorId t) const;    // product of its extents
   Elements extent(DimClass c) const;  // product of the extents of the class, 1 if it is empty

@@ -196,5 +196,16 @@ TEST(Parse_contraction, Label_and_sizes_of_any_contraction_read_back) {
   }
 }
 
+// Row-major A[i][k][l] with l = 1: neighbours lie along k.
+TEST(Contraction, Fastest_dimension_is_one_along_which_there_are_neighbours) {
+  const Contraction c = parse_contraction("ijl-ikl-kj", {{'i', 4}, {'j', 3}, {'k', 5}, {'l', 1}},
+                                          Layout::row_major, ElementType::f64);
+  ASSERT_TRUE(c.fastest(TensorId::A));
+  EXPECT_EQ(c.dim(*c.fastest(TensorId::A)).name, 'k');
+  const Contraction one =
+      parse_contraction("i-ik-k", {{'i', 1}, {'k', 1}}, Layout::row_major, ElementType::f64);
+  EXPECT_FALSE(one.fastest(TensorId::A));
+}
+
 }  // namespace
 }  // namespace tcsim

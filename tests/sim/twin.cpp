@@ -109,8 +109,8 @@ class Walk {
   void pack(const PackPlan& plan) {
     caches_.phase = Phase::packing;
     const ArrayId source = array_of(plan.tensor), buffer = buffer_of(plan.tensor);
-    const DimId fastest = c_.memory_order(plan.tensor).front();
-    const bool rows_outside = c_.dim_class(fastest) == DimClass::k;
+    const auto fastest = c_.fastest(plan.tensor);
+    const bool rows_outside = fastest && c_.dim_class(*fastest) == DimClass::k;
     for_each_block(plan, tile_, [&](std::span<const PackBlock> blocks) {
       const auto copy = [&](std::int64_t row, std::int64_t k) {
         touch(source, tensor_offset(plan.tensor, row, row, k), false);
