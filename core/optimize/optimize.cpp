@@ -201,6 +201,7 @@ class Search {
       best_score_ = score;
       best_tiling_ = tiling;
       best_.schedule = std::move(schedule);
+      best_.tiling = tiling;
       best_.prediction = std::move(prediction);
     }
     return score;
@@ -220,6 +221,11 @@ class Search {
 }  // namespace
 
 Optimized optimize(const Contraction& contraction, const Machine& machine, std::stop_token stop) {
+  return optimize(contraction, machine, {}, std::move(stop));
+}
+
+Optimized optimize(const Contraction& contraction, const Machine& machine,
+                   const OptimizeOptions& options, std::stop_token stop) {
   const Bytes line = common_line(machine);
   Tiling tiling;
   tiling.groups = groupings(contraction).front();
@@ -227,6 +233,7 @@ Optimized optimize(const Contraction& contraction, const Machine& machine, std::
   const std::vector<Relaxed> relaxed = solve_all(relaxation(contraction, machine, tiling), stop);
 
   Search search(contraction, machine, stop);
+  for (const Tiling& incumbent : options.incumbents) search.descend(incumbent);
   for (std::size_t i = 0; i < std::min(starts, relaxed.size()); ++i) {
     tiling.tiles.clear();
     tiling.orders.clear();

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <stop_token>
+#include <vector>
 
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
+#include "core/optimize/tiling.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -23,8 +25,24 @@ struct Certificate {
   double gap = 0;  // achieved / relaxed_bound - 1
 };
 
+enum class Objective {
+  time,    // the slowest link, then the next one, and so on (acmtc-sc19, Eq. 4 and 6)
+  sum,     // seconds of all links together (ioopt's objective)
+  energy,  // bytes of every link times the machine's energy per byte
+};
+
+struct OptimizeOptions {
+  Objective objective = Objective::time;
+  // Points of the family that are judged first, for example the optimum of a machine that differs
+  // a little: the answer is never worse than the best of them, and one that is proven good enough
+  // is returned at once.
+  std::vector<Tiling> incumbents;
+  bool dividing = false;  // only tiles that divide the tile outside them
+};
+
 struct Optimized {
   Schedule schedule;
+  Tiling tiling;          // what `schedule` was built from
   Prediction prediction;  // by the window model
   Certificate certificate;
   int choices = 0;    // relaxed problems solved
@@ -33,6 +51,8 @@ struct Optimized {
 
 // Deterministic. Throws UnsupportedError for a machine that the window model does not cover, and
 // Interrupted.
+Optimized optimize(const Contraction& contraction, const Machine& machine,
+                   const OptimizeOptions& options, std::stop_token stop = {});
 Optimized optimize(const Contraction& contraction, const Machine& machine,
                    std::stop_token stop = {});
 
