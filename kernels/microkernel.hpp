@@ -16,11 +16,29 @@ using MicrokernelCode = void(std::int64_t kc, const T* left, const T* right, T* 
 template <class T>
 using Microkernel = MicrokernelCode<T>*;
 
-MicrokernelCode<double> multiply_f64_4x4_plain;
-MicrokernelCode<double> multiply_f64_8x6_avx2;
-MicrokernelCode<double> multiply_f64_24x8_avx512;
-MicrokernelCode<float> multiply_f32_8x4_plain;
-MicrokernelCode<float> multiply_f32_16x6_avx2;
-MicrokernelCode<float> multiply_f32_48x8_avx512;
+// The shapes of each instruction set, DO(T, type, mr, nr); the preferred one of a type comes first.
+// They are the optimizer's choices (core/optimize/tiling.hpp, kernel_choices()), in vectors 3x8,
+// 2x14 and 4x6 for 32 registers, 2x6, 3x4 and 1x12 for 16.
+#define TCSIM_AVX512_SHAPES(DO)                                                               \
+  DO(double, f64, 24, 8)                                                                      \
+  DO(double, f64, 16, 14) DO(double, f64, 32, 6) DO(float, f32, 48, 8) DO(float, f32, 32, 14) \
+      DO(float, f32, 64, 6)
+#define TCSIM_AVX2_SHAPES(DO)                                                               \
+  DO(double, f64, 8, 6)                                                                     \
+  DO(double, f64, 12, 4) DO(double, f64, 4, 12) DO(float, f32, 16, 6) DO(float, f32, 24, 4) \
+      DO(float, f32, 8, 12)
+#define TCSIM_PLAIN_SHAPES(DO)                                                            \
+  DO(double, f64, 4, 6)                                                                   \
+  DO(double, f64, 6, 4) DO(double, f64, 2, 12) DO(float, f32, 8, 6) DO(float, f32, 12, 4) \
+      DO(float, f32, 4, 12)
+
+#define TCSIM_DECLARE_AVX512(T, type, mr, nr) \
+  MicrokernelCode<T> multiply_##type##_##mr##x##nr##_avx512;
+#define TCSIM_DECLARE_AVX2(T, type, mr, nr) MicrokernelCode<T> multiply_##type##_##mr##x##nr##_avx2;
+#define TCSIM_DECLARE_PLAIN(T, type, mr, nr) \
+  MicrokernelCode<T> multiply_##type##_##mr##x##nr##_plain;
+TCSIM_AVX512_SHAPES(TCSIM_DECLARE_AVX512)
+TCSIM_AVX2_SHAPES(TCSIM_DECLARE_AVX2)
+TCSIM_PLAIN_SHAPES(TCSIM_DECLARE_PLAIN)
 
 }  // namespace tcsim

@@ -3,14 +3,13 @@
 
 namespace tcsim {
 
-void multiply_f64_8x6_avx2(std::int64_t kc, const double* left, const double* right, double* c,
-                           const std::int64_t* columns, bool overwrite) {
-  multiply<double, 32, 2, 6>(kc, left, right, c, columns, overwrite);
-}
-
-void multiply_f32_16x6_avx2(std::int64_t kc, const float* left, const float* right, float* c,
-                            const std::int64_t* columns, bool overwrite) {
-  multiply<float, 32, 2, 6>(kc, left, right, c, columns, overwrite);
-}
+#define DEFINE(T, type, mr, nr)                                                                   \
+  void multiply_##type##_##mr##x##nr##_avx2(std::int64_t kc, const T* left, const T* right, T* c, \
+                                            const std::int64_t* columns, bool overwrite) {        \
+    multiply<T, 32, mr* static_cast<int>(sizeof(T)) / 32, nr>(kc, left, right, c, columns,        \
+                                                              overwrite);                         \
+  }
+TCSIM_AVX2_SHAPES(DEFINE)
+#undef DEFINE
 
 }  // namespace tcsim

@@ -3,14 +3,13 @@
 
 namespace tcsim {
 
-void multiply_f64_24x8_avx512(std::int64_t kc, const double* left, const double* right, double* c,
-                              const std::int64_t* columns, bool overwrite) {
-  multiply<double, 64, 3, 8>(kc, left, right, c, columns, overwrite);
-}
-
-void multiply_f32_48x8_avx512(std::int64_t kc, const float* left, const float* right, float* c,
-                              const std::int64_t* columns, bool overwrite) {
-  multiply<float, 64, 3, 8>(kc, left, right, c, columns, overwrite);
-}
+#define DEFINE(T, type, mr, nr)                                                                    \
+  void multiply_##type##_##mr##x##nr##_avx512(std::int64_t kc, const T* left, const T* right,      \
+                                              T* c, const std::int64_t* columns, bool overwrite) { \
+    multiply<T, 64, mr* static_cast<int>(sizeof(T)) / 64, nr>(kc, left, right, c, columns,         \
+                                                              overwrite);                          \
+  }
+TCSIM_AVX512_SHAPES(DEFINE)
+#undef DEFINE
 
 }  // namespace tcsim

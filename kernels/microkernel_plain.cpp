@@ -3,14 +3,13 @@
 
 namespace tcsim {
 
-void multiply_f64_4x4_plain(std::int64_t kc, const double* left, const double* right, double* c,
-                            const std::int64_t* columns, bool overwrite) {
-  multiply<double, 16, 2, 4>(kc, left, right, c, columns, overwrite);
-}
-
-void multiply_f32_8x4_plain(std::int64_t kc, const float* left, const float* right, float* c,
-                            const std::int64_t* columns, bool overwrite) {
-  multiply<float, 16, 2, 4>(kc, left, right, c, columns, overwrite);
-}
+#define DEFINE(T, type, mr, nr)                                                                    \
+  void multiply_##type##_##mr##x##nr##_plain(std::int64_t kc, const T* left, const T* right, T* c, \
+                                             const std::int64_t* columns, bool overwrite) {        \
+    multiply<T, 16, mr* static_cast<int>(sizeof(T)) / 16, nr>(kc, left, right, c, columns,         \
+                                                              overwrite);                          \
+  }
+TCSIM_PLAIN_SHAPES(DEFINE)
+#undef DEFINE
 
 }  // namespace tcsim

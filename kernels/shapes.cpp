@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
+#include <vector>
 
 namespace tcsim {
 
@@ -16,25 +18,32 @@ struct Entry {
   Microkernel<T> code;
 };
 
-// The preferred shape of an instruction set comes first.
-constexpr Entry<double> f64_entries[] = {
-    {24, 8, InstructionSet::avx512, multiply_f64_24x8_avx512},
-    {8, 6, InstructionSet::avx2, multiply_f64_8x6_avx2},
-    {4, 4, InstructionSet::plain, multiply_f64_4x4_plain},
-};
-constexpr Entry<float> f32_entries[] = {
-    {48, 8, InstructionSet::avx512, multiply_f32_48x8_avx512},
-    {16, 6, InstructionSet::avx2, multiply_f32_16x6_avx2},
-    {8, 4, InstructionSet::plain, multiply_f32_8x4_plain},
-};
+// One list for both types: an entry is of the type that it names.
+template <class T>
+std::vector<Entry<T>> entries_of() {
+  std::vector<Entry<T>> all;
+  const auto add = [&]<class U>(const Entry<U>& e) {
+    if constexpr (std::is_same_v<T, U>) all.push_back(e);
+  };
+#define ADD_AVX512(U, type, mr, nr) \
+  add(Entry<U>{mr, nr, InstructionSet::avx512, multiply_##type##_##mr##x##nr##_avx512});
+#define ADD_AVX2(U, type, mr, nr) \
+  add(Entry<U>{mr, nr, InstructionSet::avx2, multiply_##type##_##mr##x##nr##_avx2});
+#define ADD_PLAIN(U, type, mr, nr) \
+  add(Entry<U>{mr, nr, InstructionSet::plain, multiply_##type##_##mr##x##nr##_plain});
+  TCSIM_AVX512_SHAPES(ADD_AVX512)
+  TCSIM_AVX2_SHAPES(ADD_AVX2)
+  TCSIM_PLAIN_SHAPES(ADD_PLAIN)
+#undef ADD_AVX512
+#undef ADD_AVX2
+#undef ADD_PLAIN
+  return all;
+}
 
 template <class T>
-constexpr auto& entries() {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return f64_entries;
-  } else {
-    return f32_entries;
-  }
+const std::vector<Entry<T>>& entries() {
+  static const std::vector<Entry<T>> all = entries_of<T>();
+  return all;
 }
 
 template <class T>

@@ -9,10 +9,6 @@ namespace {
 std::size_t at(ArrayId a) { return static_cast<std::size_t>(index(a)); }
 std::size_t at(int d) { return static_cast<std::size_t>(d); }
 
-// How many loops around a line have their first, last and inner positions told apart; further in,
-// a line counts as an inner one, since that moves a window by little.
-constexpr int told_apart = 3;
-
 // Which iteration of a loop that its array follows a line belongs to: 0 to count - 1, and the share
 // of the lines for which it stands.
 struct Position {
@@ -39,9 +35,10 @@ std::vector<Position> positions(double count, bool finely) {
 
 }  // namespace
 
-Execution::Execution(const Nest& nest, int from, const Extents& extents)
+Execution::Execution(const Nest& nest, int from, const Extents& extents, int told_apart)
     : nest_(nest),
       from_(from),
+      told_apart_(told_apart),
       narrowed_(nest.narrowed(from, extents)),
       full_(nest.lines(from, narrowed_)) {}
 
@@ -62,7 +59,7 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
 template <class F>
 void Execution::visit_positions(ArrayId x, int from, F&& f) const {
   Places places;
-  for (int d = from; d < leaf(x) && static_cast<int>(places.size()) < told_apart; ++d) {
+  for (int d = from; d < leaf(x) && static_cast<int>(places.size()) < told_apart_; ++d) {
     if (nest_.follows(x, d) && count(d) > 1) places.emplace_back(d, 0);
   }
   const auto visit = [&](const auto& self, std::size_t i, double share) -> void {

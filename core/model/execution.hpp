@@ -13,8 +13,10 @@ namespace tcsim {
 class Execution {
  public:
   // The steps of `nest`, which must outlive this, from depth `from` on, when step `from` finds
-  // `extents`.
-  Execution(const Nest& nest, int from, const Extents& extents);
+  // `extents`. `told_apart`: how many loops around a line have their first, last and inner
+  // positions told apart; further in, a line counts as an inner one, since that moves a window by
+  // little.
+  Execution(const Nest& nest, int from, const Extents& extents, int told_apart);
 
   // Distinct lines of each array, and the extents, of the steps from depth d on.
   const PerArray& full(int d) const { return full_[static_cast<std::size_t>(d)]; }
@@ -54,6 +56,7 @@ class Execution {
 
   const Nest& nest_;
   int from_;
+  int told_apart_;
   std::vector<Extents> narrowed_;
   std::vector<PerArray> full_;
 };

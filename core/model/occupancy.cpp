@@ -23,54 +23,35 @@ struct Runs {
   double count, whole, share;
 };
 
-// Distribution of how many lines fall into one set; the last entry gathers `ways` and more.
+// Distribution of how many lines fall into one set, for 0 to ways - 1 of them; what is missing from
+// one is the chance of more.
 class Occupancy {
  public:
-  explicit Occupancy(int ways) : ways_(ways) { p_[0] = 1; }
+  explicit Occupancy(int ways) : ways_(static_cast<std::size_t>(ways)) { p_[0] = 1; }
 
   void shift(double lines) {
-    const int n = static_cast<int>(std::min<double>(lines, ways_));
+    const auto n = static_cast<std::size_t>(std::min<double>(lines, static_cast<double>(ways_)));
     if (n == 0) return;
-    for (int i = ways_ - 1; i >= 0; --i) {
-      double& from = p_[static_cast<std::size_t>(i)];
-      const double moved = from;
-      from = 0;
-      p_[static_cast<std::size_t>(std::min(ways_, i + n))] += moved;
-    }
+    std::copy_backward(p_.begin(), p_.begin() + static_cast<std::ptrdiff_t>(ways_ - n),
+                       p_.begin() + static_cast<std::ptrdiff_t>(ways_));
+    std::fill_n(p_.begin(), n, 0.0);
   }
 
   // One more line with probability q.
   void trial(double q) {
-    for (int i = ways_ - 1; i >= 0; --i) {
-      const double moved = p_[static_cast<std::size_t>(i)] * q;
-      p_[static_cast<std::size_t>(i)] -= moved;
-      p_[static_cast<std::size_t>(i + 1)] += moved;
-    }
+    for (std::size_t i = ways_; i-- > 1;) p_[i] += q * (p_[i - 1] - p_[i]);
+    p_[0] -= q * p_[0];
   }
 
   // Poisson with the given mean: many runs, each unlikely to hit the set.
   void poisson(double mean) {
-    std::array<double, max_ways + 1> q{};
-    double term = std::exp(-mean), below = 0;
-    for (int i = 0; i < ways_; ++i) {
-      q[static_cast<std::size_t>(i)] = term;
-      below += term;
-      term *= mean / (i + 1);
+    Shares q;
+    double term = std::exp(-mean);
+    for (std::size_t i = 0; i < ways_; ++i) {
+      q[i] = term;
+      term *= mean / static_cast<double>(i + 1);
     }
-    q[static_cast<std::size_t>(ways_)] = std::max(0.0, 1 - below);
     convolve(q);
-  }
-
-  void convolve(const std::array<double, max_ways + 1>& q) {
-    std::array<double, max_ways + 1> sum{};
-    for (int i = 0; i <= ways_; ++i) {
-      if (p_[static_cast<std::size_t>(i)] == 0) continue;
-      for (int j = 0; j <= ways_; ++j) {
-        sum[static_cast<std::size_t>(std::min(ways_, i + j))] +=
-            p_[static_cast<std::size_t>(i)] * q[static_cast<std::size_t>(j)];
-      }
-    }
-    p_ = sum;
   }
 
   // A part in runs that begin anywhere. Seen from one of its own lines, the run that holds it is
@@ -94,7 +75,7 @@ class Occupancy {
       return;
     }
     // More trials than this fill the set all the same, unless the share is tiny: Poisson.
-    double left = std::min<double>(r.count, 4 * ways_ + 32);
+    double left = std::min(r.count, static_cast<double>(4 * ways_ + 32));
     const double scale = r.count / left;
     for (; left >= 1; left -= 1) trial(std::min(1.0, r.share * scale));
     if (left > 0) trial(std::min(1.0, r.share * left * scale));
@@ -104,32 +85,48 @@ class Occupancy {
   // evenly as whole lines allow. Seen from one of its own lines, sets weigh by what they hold.
   void counted(const WindowPart& part) {
     const double scale = part.lines / part.counts->lines;
-    std::array<double, max_ways + 1> q{};
+    Shares q{};
     double weight = 0;
+    const auto put = [&](double lines, double w) {
+      if (lines < static_cast<double>(ways_)) q[static_cast<std::size_t>(lines)] += w;
+    };
     const auto& share = part.counts->share;
     for (std::size_t c = part.own ? 1 : 0; c < share.size(); ++c) {
-      const double w = part.own ? static_cast<double>(c) * share[c] : share[c];
-      if (w <= 0) continue;
+      if (share[c] <= 0) continue;
+      const double w = part.own ? part.counts->held(c) : share[c];
       weight += w;
       const double others = scale * static_cast<double>(part.own ? c - 1 : c);
       const double below = std::floor(others);
-      q[place(below)] += w * (1 - (others - below));
-      q[place(below + 1)] += w * (others - below);
+      put(below, w * (1 - (others - below)));
+      put(below + 1, w * (others - below));
     }
     if (weight <= 0) return;
-    for (double& x : q) x /= weight;
+    for (std::size_t i = 0; i < ways_; ++i) q[i] /= weight;
     convolve(q);
   }
 
-  double full() const { return p_[static_cast<std::size_t>(ways_)]; }
-
- private:
-  std::size_t place(double lines) const {
-    return static_cast<std::size_t>(std::min<double>(lines, ways_));
+  // Chance of `ways` lines or more.
+  double full() const {
+    double below = 0;
+    for (std::size_t i = 0; i < ways_; ++i) below += p_[i];
+    return below > 1 - 1e-12 ? 0 : 1 - below;
   }
 
-  int ways_;
-  std::array<double, max_ways + 1> p_{};
+ private:
+  using Shares = std::array<double, max_ways>;
+
+  void convolve(const Shares& q) {
+    Shares sum;
+    std::fill_n(sum.begin(), ways_, 0.0);
+    for (std::size_t i = 0; i < ways_; ++i) {
+      if (p_[i] == 0) continue;
+      for (std::size_t j = 0; j < ways_ - i; ++j) sum[i + j] += p_[i] * q[j];
+    }
+    std::copy_n(sum.begin(), ways_, p_.begin());
+  }
+
+  std::size_t ways_;
+  Shares p_{};
 };
 
 }  // namespace

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/error.hpp"
-#include "core/model/window.hpp"
 
 namespace tcsim {
 
@@ -17,21 +18,31 @@ ModelKind parse_model(std::string_view text) {
                    "use window or listing3");
 }
 
-Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   ModelKind model) {
-  SetCounter counter;
-  return predict(contraction, schedule, machine, model, counter);
-}
+namespace {
 
-Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   ModelKind model, SetCounter& counter, double margin) {
+Prediction with(Traffic traffic, const Contraction& contraction, const Machine& machine) {
   Prediction p;
-  p.traffic = model == ModelKind::window
-                  ? window_traffic(contraction, schedule, machine, counter, margin)
-                  : listing3_traffic(contraction, schedule, machine);
+  p.traffic = std::move(traffic);
   p.timing = timing(p.traffic, contraction, machine);
   p.rate = FlopsPerSecond(contraction.flops() / p.timing.total.value());
   return p;
+}
+
+}  // namespace
+
+Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
+                   ModelKind model) {
+  if (model == ModelKind::listing3) {
+    return with(listing3_traffic(contraction, schedule, machine), contraction, machine);
+  }
+  SetCounter counter;
+  return predict(contraction, schedule, machine, counter);
+}
+
+Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
+                   SetCounter& counter, double margin, Detail detail) {
+  return with(window_traffic(contraction, schedule, machine, counter, margin, detail), contraction,
+              machine);
 }
 
 }  // namespace tcsim

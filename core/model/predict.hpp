@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "core/machine/machine.hpp"
-#include "core/model/set_counts.hpp"
 #include "core/model/traffic.hpp"
+#include "core/model/window.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -29,9 +29,9 @@ struct Prediction {
 // Throws UnsupportedError for a machine that the models do not cover (common_line()).
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    ModelKind model = ModelKind::window);
-// The same for many schedules of one contraction: `counter` remembers what they share. For `margin`
-// see window_traffic(); Listing 3 has none.
+// By the window model, for many schedules of one contraction: `counter` remembers what they share.
+// For `margin` and `detail` see window_traffic().
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   ModelKind model, SetCounter& counter, double margin = 1);
+                   SetCounter& counter, double margin = 1, Detail detail = Detail::full);
 
 }  // namespace tcsim

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tcsim {
 
 const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile, std::int64_t sets,
                                    int most) {
-  std::array<std::int64_t, 7> key{};
+  Key key{};
   Extents whole;
   for (std::size_t g = 0; g < tile.size(); ++g) {
     key[g] = std::clamp<std::int64_t>(std::llround(tile[g]), 1, tensor.extent(g));
@@ -17,22 +18,64 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   key[5] = most;
   key[6] = static_cast<std::int64_t>(tensor.shape());
   if (const auto known = known_.find(key); known != known_.end()) return &known->second;
-  if (tensor.lines(whole) > max_lines_) return nullptr;
+  const double tile_lines = tensor.lines(whole);
+  if (tile_lines > max_lines_) return nullptr;
 
-  std::vector<int> lines_in(static_cast<std::size_t>(sets), 0);
   SetCounts counts;
-  tensor.for_each_line(whole, [&](std::int64_t line) {
-    ++lines_in[static_cast<std::size_t>(line % sets)];
-    ++counts.lines;
-  });
+  int n = 0;  // lines in the current set
   std::vector<std::int64_t> sets_with(static_cast<std::size_t>(most) + 1, 0);
-  for (int n : lines_in) ++sets_with[static_cast<std::size_t>(std::min(n, most))];
-  for (std::int64_t n : sets_with) {
-    counts.share.push_back(static_cast<double>(n) / static_cast<double>(sets));
+  counts.least = std::numeric_limits<int>::max();
+  const auto stretch = [&](std::int64_t length) {
+    if (length == 0) return;
+    sets_with[static_cast<std::size_t>(std::min(n, most))] += length;
+    if (n >= most) counts.gathered += static_cast<double>(n) * static_cast<double>(length);
+    counts.least = std::min(counts.least, n);
+    counts.most = std::max(counts.most, n);
+  };
+
+  // Every run changes the number of lines at its two ends. Few changes are sorted; many are added
+  // up by set.
+  const bool power_of_two = (sets & (sets - 1)) == 0;
+  const auto for_each_change = [&](auto&& change) {
+    tensor.for_each_run(whole, [&](std::int64_t first, std::int64_t lines) {
+      counts.lines += static_cast<double>(lines);
+      if (lines >= sets) {
+        n += static_cast<int>(lines / sets);
+        lines %= sets;
+      }
+      const std::int64_t begin = power_of_two ? first & (sets - 1) : first % sets;
+      std::int64_t end = begin + lines;
+      if (end > sets) {
+        ++n;
+        end -= sets;
+      }
+      change(begin, 1);
+      change(end, -1);
+    });
+  };
+  std::int64_t begin = 0;
+  const auto sweep = [&](std::int64_t set, int change) {
+    if (change == 0) return;
+    stretch(set - begin);
+    begin = set;
+    n += change;
+  };
+  if (tile_lines * 32 < static_cast<double>(sets)) {
+    changes_.clear();
+    for_each_change([&](std::int64_t set, int change) { changes_.emplace_back(set, change); });
+    std::sort(changes_.begin(), changes_.end());
+    for (const auto& [set, change] : changes_) sweep(set, change);
+  } else {
+    sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
+    for_each_change(
+        [&](std::int64_t set, int change) { sum_[static_cast<std::size_t>(set)] += change; });
+    for (std::int64_t set = 0; set < sets; ++set) sweep(set, sum_[static_cast<std::size_t>(set)]);
   }
-  const auto [least, largest] = std::minmax_element(lines_in.begin(), lines_in.end());
-  counts.least = *least;
-  counts.most = *largest;
+  stretch(sets - begin);
+  counts.gathered /= static_cast<double>(sets);
+  for (std::int64_t many : sets_with) {
+    counts.share.push_back(static_cast<double>(many) / static_cast<double>(sets));
+  }
   return &known_.emplace(key, std::move(counts)).first->second;
 }
 

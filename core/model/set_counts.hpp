@@ -5,7 +5,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/model/tile_lines.hpp"
@@ -17,6 +18,12 @@ struct SetCounts {
   std::vector<double> share;
   double lines = 0;         // of the tile counted
   int least = 0, most = 0;  // lines in any set
+  double gathered = 0;      // lines per set of those that the last entry gathers
+
+  // Share of the tile's lines, times the mean lines in a set, that lie in sets of share[c].
+  double held(std::size_t c) const {
+    return c + 1 == share.size() ? gathered : static_cast<double>(c) * share[c];
+  }
 };
 
 // Counts tiles of one contraction's tensors and remembers them.
@@ -32,8 +39,19 @@ class SetCounter {
 
  private:
   double max_lines_;
+  // Sets at which the number of lines changes, and by how much. Kept for their memory.
+  std::vector<std::pair<std::int64_t, int>> changes_;
+  std::vector<int> sum_;
   // The tensor's shape, the tile, sets and most.
-  std::map<std::array<std::int64_t, 7>, SetCounts> known_;
+  using Key = std::array<std::int64_t, 7>;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t h = 0;
+      for (std::int64_t x : key) h = (h ^ static_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15;
+      return h ^ (h >> 32);
+    }
+  };
+  std::unordered_map<Key, SetCounts, Hash> known_;
 };
 
 }  // namespace tcsim

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 namespace tcsim {
 
@@ -31,12 +30,13 @@ TileLines::TileLines(const Contraction& contraction, const std::array<std::strin
 }
 
 TileLines::Runs TileLines::runs(const Extents& tile) const {
-  // Beginnings of runs differ by multiples of these strides, so they are multiples of their gcd.
+  // Beginnings of runs differ by multiples of these strides, so they are multiples of their
+  // greatest common divisor with a line, which is a power of two.
   Runs runs{1, line_, true};
   const auto begins_at_multiples_of = [&](double stride) {
     const auto s = static_cast<std::int64_t>(stride);
-    const auto g = std::gcd(static_cast<std::int64_t>(runs.aligned_to), s);
-    runs.aligned_to = stride == static_cast<double>(s) ? static_cast<double>(g) : 1;
+    const auto divisor = stride == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
+    runs.aligned_to = std::min(runs.aligned_to, divisor);
   };
   bool& whole = runs.everything;
   for (const Dim& d : dims_) {
@@ -77,16 +77,23 @@ double TileLines::lines(const Extents& tile) const {
 }
 
 std::vector<std::int64_t> TileLines::offsets(std::size_t group, double extent) const {
-  std::vector<std::int64_t> all;
-  all.reserve(static_cast<std::size_t>(extent));
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(extent); ++i) {
-    std::int64_t offset = 0;
-    for (const Dim& d : dims_) {
-      if (d.group != group) continue;
-      offset += i / static_cast<std::int64_t>(d.before) % static_cast<std::int64_t>(d.extent) *
-                static_cast<std::int64_t>(d.stride);
+  std::vector<const Dim*> dims;  // the fastest of the group first
+  for (const Dim& d : dims_) {
+    if (d.group == group) dims.push_back(&d);
+  }
+  std::sort(dims.begin(), dims.end(),
+            [](const Dim* a, const Dim* b) { return a->before < b->before; });
+  const auto count = static_cast<std::size_t>(extent);
+  std::vector<std::int64_t> all{0};
+  all.reserve(count);
+  for (const Dim* d : dims) {
+    const std::size_t inner = all.size();
+    const auto stride = static_cast<std::int64_t>(d->stride);
+    for (std::int64_t i = 1; i < static_cast<std::int64_t>(d->extent) && all.size() < count; ++i) {
+      for (std::size_t j = 0; j < inner && all.size() < count; ++j) {
+        all.push_back(all[j] + i * stride);
+      }
     }
-    all.push_back(offset);
   }
   return all;
 }

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/schedule/spine.hpp"
@@ -29,11 +31,11 @@ class TileLines {
   // Elements that lie side by side in memory: the run of `lines`.
   double run(const Extents& tile) const;
 
-  // Calls f(line number) for the lines of the tile at the tensor's beginning; extents must be
-  // whole. A line that two runs share is named twice where other strides than one are no whole
-  // lines.
+  // Calls f(first line number, lines) for the tile at the tensor's beginning: so many consecutive
+  // lines each time. Extents must be whole. A line that two rows share is named twice where other
+  // strides than one are no whole lines.
   template <class F>
-  void for_each_line(const Extents& tile, F&& f) const;
+  void for_each_run(const Extents& tile, F&& f) const;
   // Indices of the fused group (by DimClass) that the tensor has, 1 for one that it lacks.
   std::int64_t extent(std::size_t group) const {
     std::int64_t n = 1;
@@ -77,7 +79,7 @@ class TileLines {
 };
 
 template <class F>
-void TileLines::for_each_line(const Extents& tile, F&& f) const {
+void TileLines::for_each_run(const Extents& tile, F&& f) const {
   const auto line = static_cast<std::int64_t>(line_);
   std::vector<std::int64_t> fast{0}, slow{0};
   for (std::size_t g = 0; g < tile.size(); ++g) {
@@ -88,18 +90,30 @@ void TileLines::for_each_line(const Extents& tile, F&& f) const {
       continue;
     }
     std::vector<std::int64_t> all;
+    all.reserve(slow.size() * group.size());
     for (std::int64_t a : slow) {
       for (std::int64_t b : group) all.push_back(a + b);
     }
     slow = std::move(all);
   }
-  // One element of each line that the fast group touches.
-  std::sort(fast.begin(), fast.end());
+  // One element of each line that the fast group touches, those exactly a line apart taken
+  // together.
+  if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
   fast.erase(std::unique(fast.begin(), fast.end(),
                          [&](std::int64_t a, std::int64_t b) { return a / line == b / line; }),
              fast.end());
+  std::vector<std::pair<std::int64_t, std::int64_t>> runs;  // first element, lines
+  for (std::int64_t b : fast) {
+    if (!runs.empty() && b == runs.back().first + runs.back().second * line) {
+      ++runs.back().second;
+    } else {
+      runs.emplace_back(b, 1);
+    }
+  }
+  // Lines are powers of two long, and a shift is much quicker than a division.
+  const int shift = std::countr_zero(static_cast<std::uint64_t>(line));
   for (std::int64_t a : slow) {
-    for (std::int64_t b : fast) f((a + b) / line);
+    for (const auto& [b, lines] : runs) f((a + b) >> shift, lines);
   }
 }
 

@@ -23,12 +23,13 @@ std::size_t at(int d) { return static_cast<std::size_t>(d); }
 class WindowModel {
  public:
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-              SetCounter& counter, double margin)
+              SetCounter& counter, double margin, Detail detail)
       : contraction_(contraction),
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
         counter_(counter),
-        margin_(margin) {
+        margin_(margin),
+        detail_(detail) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
       caches_.push_back({static_cast<double>(level.sets()), static_cast<int>(level.ways.value)});
@@ -77,22 +78,33 @@ class WindowModel {
 
   // Chance at every level that the line is gone after the window between the sides.
   PerLevel gone(const Setting& at_, const Execution::Sides& s) {
+    PerArray lines;
+    double total = 0;
+    for (ArrayId a : all_arrays) {
+      double& n = lines[at(a)];
+      n = s.after[at(a)] + s.before[at(a)];
+      if (!at_.moves_on[at(a)]) n = std::min(n, at_.window.full(at_.d)[at(a)]);
+      if (at_.most[at(a)] > 0) n = std::min(n, at_.most[at(a)]);
+      n *= margin_;
+      total += n;
+    }
+    PerLevel p{};
+    double inner = 1;  // a level is only asked for what the level inside it lacks
+    if (detail_ == Detail::coarse) {
+      for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
+        p[l] = inner = std::min(inner, chance_by_length(caches_[l], total));
+      }
+      return p;
+    }
     std::array<WindowPart, array_count> parts;
     for (ArrayId a : all_arrays) {
       WindowPart& part = parts[at(a)];
-      part.lines = s.after[at(a)] + s.before[at(a)];
-      if (!at_.moves_on[at(a)]) part.lines = std::min(part.lines, at_.window.full(at_.d)[at(a)]);
-      if (at_.most[at(a)] > 0) part.lines = std::min(part.lines, at_.most[at(a)]);
-      part.lines *= margin_;
+      part.lines = lines[at(a)];
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       part.run =
           is_buffer(a) ? part.lines + 1 : nest_.run_lines(tensor_of(a), at_.window.extents(at_.d));
       part.own = a == at_.x;
     }
-    double total = 0;
-    for (const WindowPart& part : parts) total += part.lines;
-    PerLevel p{};
-    double inner = 1;  // a level is only asked for what the level inside it lacks
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
       const CacheShape& cache = caches_[l];
       const bool near = cache.sets > 1 && total >= cache.ways && total < 3 * cache.lines();
@@ -104,6 +116,15 @@ class WindowModel {
     }
     return p;
   }
+
+  // Sets fill unevenly, so a window that is somewhat shorter than the cache may lose a line.
+  static double chance_by_length(const CacheShape& cache, double total) {
+    const double fill = (total + 1) / cache.lines();
+    if (cache.sets == 1) return fill > 1 ? 1 : 0;
+    return std::clamp((fill - 0.75) / 0.4, 0.0, 1.0);
+  }
+
+  int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
   void count_sets(std::array<WindowPart, array_count>& parts, const Setting& at_,
                   const CacheShape& cache) {
@@ -152,13 +173,24 @@ class WindowModel {
     }
   }
 
-  // Calls f(extents, times) for every combination of ranges that step d finds.
+  // Calls f(extents, times) for every combination of ranges that step d finds; where that is
+  // enough, for the largest alone, as if it were all.
   template <class F>
   void for_each_range(int d, F&& f) const {
     Extents e;
     const auto visit = [&](const auto& self, std::size_t g, double times) -> void {
       if (g == e.size()) return f(e, times);
-      for (const auto& r : nest_.ranges(d, all_dim_classes[g])) {
+      const auto& ranges = nest_.ranges(d, all_dim_classes[g]);
+      if (detail_ == Detail::coarse) {
+        double all = 0;
+        e[g] = 0;
+        for (const auto& r : ranges) {
+          all += r.size * r.times;
+          e[g] = std::max(e[g], r.size);
+        }
+        return self(self, g + 1, times * all / e[g]);
+      }
+      for (const auto& r : ranges) {
         e[g] = r.size;
         self(self, g + 1, times * r.times);
       }
@@ -175,7 +207,7 @@ class WindowModel {
       if (e[k] <= 1) return;
       Extents column = e;
       column[k] = 1;
-      const Execution w(nest_, d, e);
+      const Execution w(nest_, d, e, told_apart());
       for (TensorId t : {TensorId::A, TensorId::B}) {
         if (nest_.pack_depth(t) >= 0) continue;
         const ArrayId x = array_of(t);
@@ -206,7 +238,7 @@ class WindowModel {
   }
 
   void count_handed_over(ArrayId x, int d, const Extents& e, double times) {
-    const Execution w(nest_, d, e);
+    const Execution w(nest_, d, e, told_apart());
     PerLevel p{};
     for (const Execution::Sides& s : w.handed_over(x)) {
       const PerLevel q = gone({x, w, d, {}, DimClass::k}, s);
@@ -224,10 +256,10 @@ class WindowModel {
     Extents child = e, rest = e;
     child[g] = std::min(tile, e[g]);
     rest[g] = e[g] - tile * (iterations - 1);
-    const bool smaller_last = rest[g] < child[g] * (1 - 1e-9);
-    const Execution w(nest_, d + 1, child);
+    const bool smaller_last = detail_ == Detail::full && rest[g] < child[g] * (1 - 1e-9);
+    const Execution w(nest_, d + 1, child, told_apart());
     std::optional<Execution> smaller;
-    if (smaller_last) smaller.emplace(nest_, d + 1, rest);
+    if (smaller_last) smaller.emplace(nest_, d + 1, rest, told_apart());
     const Execution& last = smaller ? *smaller : w;
     std::array<bool, array_count> moves_on{};
     for (ArrayId a : all_arrays) moves_on[at(a)] = nest_.follows(a, d);
@@ -313,6 +345,7 @@ class WindowModel {
   Nest nest_;
   SetCounter& counter_;
   double margin_;
+  Detail detail_;
   std::vector<CacheShape> caches_;
   std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
   std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
@@ -341,8 +374,8 @@ Bytes common_line(const Machine& machine) {
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter, double margin) {
-  return WindowModel(contraction, schedule, machine, counter, margin).traffic();
+                       const Machine& machine, SetCounter& counter, double margin, Detail detail) {
+  return WindowModel(contraction, schedule, machine, counter, margin, detail).traffic();
 }
 
 }  // namespace tcsim

@@ -20,12 +20,18 @@
 
 namespace tcsim {
 
+// How closely the windows are looked at. `full` is the model; `coarse` tells fewer positions apart
+// and takes a cache's chance to hold a window from the window's length alone: several times
+// quicker, for comparing many schedules before the best are judged in full.
+enum class Detail { full, coarse };
+
 // Traffic of a schedule that has passed check(). All caches of the machine must have lines of one
 // size; throws UnsupportedError otherwise. `counter` remembers set counts from call to call.
 // Windows are taken `margin` times as long as they are: above 1, only what fits with room to spare
 // is counted as a hit.
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter, double margin = 1);
+                       const Machine& machine, SetCounter& counter, double margin = 1,
+                       Detail detail = Detail::full);
 
 // The same by acmtc-sc19: Listing 3 over every loop with exact visit counts, and the packing cost
 // of Eq. 10-14 (sources once per Pack; buffers written once per Pack to the levels inside).

@@ -1,8 +1,9 @@
-// Chooses a schedule: loop order and tile sizes at every cache level. Every innermost-loop choice
-// is first solved over real tile sizes (core/optimize/relaxation.hpp); from the best few of those,
-// a local search over whole tiles and loop orders minimises the time that the window model
-// predicts for caches with a little room to spare, so that what is chosen is judged by exact counts
-// and does not stand at an edge.
+// Chooses a schedule: loop order, tile sizes at every cache level, kernel and order of dimensions.
+// The innermost-loop choices of acmtc-sc19 are solved over real tile sizes as geometric programs
+// (core/optimize/relaxation.hpp); from the best of them a local search over whole tiles minimises
+// what the window model predicts (core/optimize/search.hpp), until the time is proven to be near
+// the least that any schedule of the family can have (core/optimize/bound.hpp) or a limit is
+// reached.
 #pragma once
 
 #include <stop_token>
@@ -10,15 +11,15 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
+#include "core/optimize/bound.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
 
-// How good the choice is known to be. The bound is the best of all relaxed problems: no schedule
-// whose traffic is the innermost-loop posynomial of acmtc-sc19 can be faster. Schedules that also
-// reuse along outer loops can in principle beat it; then the gap is negative.
+// How good the choice is known to be: no schedule of the family takes less than `relaxed_bound` by
+// the window model's count (core/optimize/bound.hpp has the proof).
 struct Certificate {
   Seconds relaxed_bound;
   Seconds achieved;
@@ -37,7 +38,10 @@ struct OptimizeOptions {
   // a little: the answer is never worse than the best of them, and one that is proven good enough
   // is returned at once.
   std::vector<Tiling> incumbents;
-  bool dividing = false;  // only tiles that divide the tile outside them
+  bool dividing = false;  // only tiles that divide the tile outside them, in register tiles
+  // Set counts that several calls for one contraction share, so that the later ones are quicker.
+  // Not null only where those calls are on one thread.
+  SetCounter* counter = nullptr;
 };
 
 struct Optimized {

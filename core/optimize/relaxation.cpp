@@ -15,6 +15,8 @@ namespace {
 // the output lacks k.
 constexpr std::array lacking{1, 0, 2};
 
+constexpr double near_enough = 1.01;  // of a solution to a bound, for looking no further
+
 class Program {
  public:
   Program(const RelaxationProblem& problem, const InnermostChoice& innermost)
@@ -217,24 +219,77 @@ Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost
   return solver.best();
 }
 
-std::vector<Relaxed> solve_all(const RelaxationProblem& problem, std::stop_token stop) {
-  std::vector<Relaxed> all;
-  InnermostChoice choice(problem.capacity.size(), 0);
-  while (true) {
-    if (stop.stop_requested()) throw Interrupted();
-    all.push_back(solve(problem, choice));
-    std::size_t l = 0;
-    while (l < choice.size() && ++choice[l] == 3) choice[l++] = 0;
-    if (l == choice.size()) break;
+double quick_bound(const RelaxationProblem& problem, const InnermostChoice& innermost) {
+  const std::array weight{1.0, 1.0, problem.output_weight};
+  const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
+  double slowest =
+      std::max(problem.least_seconds, problem.seconds_per_element[0] * volume *
+                                          (1 / std::min(problem.smallest[0], problem.extents[0]) +
+                                           1 / std::min(problem.smallest[1], problem.extents[1]) +
+                                           1 / problem.extents[2]));
+  for (std::size_t l = 0; l < innermost.size(); ++l) {
+    // Operands that move through the level, by the class that they lack: their tiles there share
+    // the capacity.
+    double moved = 0, root_product = 1, largest_area = 1, weights = 0;
+    std::array<double, 2> at_ends{};
+    std::size_t others = 0;
+    for (std::size_t operand = 0; operand < 3; ++operand) {
+      const auto lacks = static_cast<std::size_t>(lacking[operand]);
+      const double at_end = weight[operand] / problem.extents[lacks];
+      if (innermost[l] == lacking[operand]) {
+        moved += at_end;
+      } else {
+        root_product *= weight[operand];
+        largest_area *= problem.extents[lacks];
+        at_ends[others++] = at_end;
+        weights += at_end;
+      }
+    }
+    const double area = std::min(problem.capacity[l], largest_area);
+    moved += std::max(weights, 2 * std::sqrt(root_product / area));
+    slowest = std::max(slowest, moved * volume * problem.seconds_per_element[l + 1]);
   }
-  const auto sum = [](const Relaxed& r) {
-    double s = r.seconds * 1e3;  // the slowest link first, the others to break ties
-    for (double t : r.link_seconds) s += t;
-    return s;
-  };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Relaxed& a, const Relaxed& b) { return sum(a) < sum(b); });
-  return all;
+  return slowest;
+}
+
+std::vector<Relaxed> solve_best(const RelaxationProblem& problem, std::size_t keep, int& solved,
+                                std::stop_token stop) {
+  std::vector<int> classes;
+  for (int c = 0; c < 3; ++c) {
+    if (problem.extents[static_cast<std::size_t>(c)] >
+        problem.smallest[static_cast<std::size_t>(c)]) {
+      classes.push_back(c);
+    }
+  }
+  if (classes.empty()) classes = {2};
+  std::vector<std::pair<double, InnermostChoice>> choices;
+  std::vector<std::size_t> digits(problem.capacity.size(), 0);
+  for (bool more = true; more;) {
+    InnermostChoice choice;
+    for (std::size_t d : digits) choice.push_back(classes[d]);
+    const double bound = quick_bound(problem, choice);
+    choices.emplace_back(bound, std::move(choice));
+    std::size_t l = 0;
+    while (l < digits.size() && ++digits[l] == classes.size()) digits[l++] = 0;
+    more = l < digits.size();
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+
+  std::vector<Relaxed> best;
+  solved = 0;
+  for (const auto& [bound, choice] : choices) {
+    if (stop.stop_requested()) throw Interrupted();
+    if (best.size() >= keep && best[keep - 1].seconds <= bound * near_enough) break;
+    Relaxed r = solve(problem, choice);
+    ++solved;
+    const auto place =
+        std::upper_bound(best.begin(), best.end(), r,
+                         [](const Relaxed& a, const Relaxed& b) { return a.seconds < b.seconds; });
+    best.insert(place, std::move(r));
+  }
+  if (best.size() > keep) best.resize(keep);
+  return best;
 }
 
 }  // namespace tcsim

@@ -41,7 +41,17 @@ struct Relaxed {
 
 Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost);
 
-// All 3^levels choices, best first (ties: the order of enumeration). Throws Interrupted.
-std::vector<Relaxed> solve_all(const RelaxationProblem& problem, std::stop_token stop = {});
+// A time that no tiles of that choice are below, in closed form: every level by itself, its
+// footprint's largest term alone, and the tile one level further out as large as the dimension.
+double quick_bound(const RelaxationProblem& problem, const InnermostChoice& innermost);
+
+// The `keep` best of all 3^levels choices, best first. Choices are solved in the order of their
+// quick bounds, and no more once `keep` are solved that are not 1 % above the next bound: that one
+// and all after it could hardly be better. So where one link or the compute roof decides whatever
+// the choice, `keep` problems are solved and not 27. A class whose dimension is no larger than its
+// register tile moves nothing when it is innermost: such choices are left out where others remain.
+// `solved` returns how many problems were. Throws Interrupted.
+std::vector<Relaxed> solve_best(const RelaxationProblem& problem, std::size_t keep, int& solved,
+                                std::stop_token stop = {});
 
 }  // namespace tcsim

@@ -42,7 +42,7 @@ std::string bring_forward(const Contraction& c, TensorId t, std::string names, s
   return names.insert(place, 1, name);
 }
 
-std::int64_t group_extent(const Contraction& c, const std::string& names) {
+std::int64_t extent_of(const Contraction& c, const std::string& names) {
   std::int64_t n = 1;
   for (char name : names) n *= c.dim(dim_named(c, name)).extent;
   return n;
@@ -50,13 +50,49 @@ std::int64_t group_extent(const Contraction& c, const std::string& names) {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// The smallest tile that covers `range` in as many steps as `wanted` asks for.
+std::int64_t evenly(std::int64_t range, double wanted) {
+  const auto steps =
+      std::clamp<std::int64_t>(std::llround(static_cast<double>(range) / wanted), 1, range);
+  return ceil_div(range, steps);
+}
+
+std::int64_t nearest_divisor(std::int64_t n, double wanted) {
+  std::int64_t best = 1;
+  const auto off = [&](std::int64_t d) {
+    return std::abs(std::log(static_cast<double>(d) / wanted));
+  };
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    for (std::int64_t divisor : {d, n / d}) {
+      if (off(divisor) < off(best)) best = divisor;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
-Kernel kernel_for(const Core& core, ElementType type) {
-  const std::int64_t lanes = core.vector_bits.value / (8 * static_cast<int>(size_of(type).value()));
-  if (core.vector_bits.value >= 512) return {Elements(3 * lanes), Elements(8)};
-  if (core.vector_bits.value >= 256) return {Elements(2 * lanes), Elements(6)};
-  return {Elements(2 * lanes), Elements(4)};
+std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
+  struct Shape {
+    int registers;  // of the processors that it is made for
+    int vectors, columns;
+  };
+  constexpr Shape shapes[] = {{32, 3, 8},  {32, 2, 14}, {32, 4, 6}, {16, 2, 6}, {16, 3, 4},
+                              {16, 1, 12}, {8, 1, 6},   {8, 2, 2},  {1, 1, 1}};
+  const std::int64_t lanes =
+      std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
+  const double in_flight = core.fma_per_cycle.value * core.fma_latency.value.value();
+  std::vector<Kernel> kernels;
+  int registers = 0;
+  for (const Shape& s : shapes) {
+    if (s.registers > core.vector_registers.value && s.registers > 1) continue;
+    if (!kernels.empty() && (s.registers != registers || s.vectors * s.columns < in_flight))
+      continue;
+    registers = s.registers;
+    kernels.push_back({Elements(s.vectors * lanes), Elements(s.columns)});
+  }
+  return kernels;
 }
 
 std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
@@ -100,7 +136,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   std::vector<Node> spine;  // bodies still empty, outermost first
   std::array<std::int64_t, 3> range{};
   for (std::size_t c = 0; c < 3; ++c) {
-    range[c] = group_extent(contraction, tiling.groups[at(loop_classes[c])]);
+    range[c] = group_extent(contraction, tiling, c);
   }
   const auto loop = [&](DimClass g, std::int64_t tile) {
     std::int64_t& current = range[at(g)];
@@ -109,7 +145,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     spine.push_back({Loop{g, Elements(tile), {}}});
   };
 
-  if (group_extent(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
+  if (extent_of(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
     spine.push_back({Loop{DimClass::batch, Elements(1), {}}});
   }
   const std::size_t outermost = tiling.tiles.size() - 1;
@@ -151,22 +187,33 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   return {tiling.groups, nested(std::move(spine), tiling.kernel)};
 }
 
-void snap(const Contraction& contraction, Bytes line, Tiling& tiling) {
+std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, std::size_t c) {
+  return extent_of(contraction, tiling.groups[at(loop_classes[c])]);
+}
+
+void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
+  std::array<std::int64_t, 3> range;
   for (std::size_t c = 0; c < 3; ++c) {
-    const std::int64_t extent = group_extent(contraction, tiling.groups[at(loop_classes[c])]);
+    range[c] = group_extent(contraction, tiling, c);
     std::int64_t unit = c == 0   ? tiling.kernel.mr.value()
                         : c == 1 ? tiling.kernel.nr.value()
                                  : line / size_of(contraction.type());
-    if (c == 2 && extent % unit != 0) unit = 1;
-    std::int64_t outer = ceil_div(extent, unit);
+    if (c == 2 && range[c] % unit != 0) unit = 1;
+    std::int64_t outer = ceil_div(range[c], unit);
     for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
       const double wanted =
           std::max(1.0, static_cast<double>(tiling.tiles[l][c]) / static_cast<double>(unit));
-      const auto steps =
-          std::clamp<std::int64_t>(std::llround(static_cast<double>(outer) / wanted), 1, outer);
-      outer = ceil_div(outer, steps);
+      outer = dividing ? nearest_divisor(outer, wanted) : evenly(outer, wanted);
       tiling.tiles[l][c] = outer * unit;
     }
+  }
+  for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
+    std::array<DimClass, 3>& order = tiling.orders[l];
+    const auto& tile = tiling.tiles[l];
+    const auto idle = [&](DimClass g) { return tile[at(g)] >= range[at(g)]; };
+    const auto running = std::stable_partition(order.begin(), order.end(), idle);
+    std::sort(order.begin(), running);
+    range = tile;
   }
 }
 

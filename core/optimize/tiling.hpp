@@ -15,10 +15,12 @@
 
 namespace tcsim {
 
-// Register tile of the microkernel for a core's vectors and an element type: 512 bits 24x8 f64 and
-// 48x8 f32, 256 bits 8x6 and 16x6, 128 bits 4x4 and 8x4. Each keeps at least latency x throughput
-// accumulators in flight (acmtc-sc19, section 4) and leaves registers for the operands.
-Kernel kernel_for(const Core& core, ElementType type);
+// Register tiles of microkernels worth trying for a core's vectors and an element type, the one to
+// prefer first. By acmtc-sc19, section 4, each keeps at least latency x throughput accumulators in
+// flight (the first as many as there is room for) and leaves registers for a column of the left
+// operand and one broadcast of the right. In vectors: 3x8, 2x14 and 4x6 for 32 registers, 2x6, 3x4
+// and 1x12 for 16.
+std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
@@ -43,7 +45,12 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
 
 // Makes the tiles nest and divide evenly: from the outside in, every tile becomes the smallest
 // whole number of register tiles (of cache lines along k) that covers the next outer tile in as
-// many steps as the wanted size asks for.
-void snap(const Contraction& contraction, Bytes line, Tiling& tiling);
+// many steps as the wanted size asks for; with `dividing`, the divisor of the next outer tile that
+// is nearest to it, both counted in register tiles. In the orders, loops that do not run come
+// first, so that equal schedules have equal tilings.
+void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing = false);
+
+// Extent of group c (0 m, 1 n, 2 k).
+std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, std::size_t c);
 
 }  // namespace tcsim

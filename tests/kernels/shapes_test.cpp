@@ -28,8 +28,8 @@ TEST(Kernel_shapes, Preferred_shape_follows_the_vector_width) {
   EXPECT_EQ(shape(512, ElementType::f32), Pair(48, 8));
   EXPECT_EQ(shape(256, ElementType::f64), Pair(8, 6));
   EXPECT_EQ(shape(256, ElementType::f32), Pair(16, 6));
-  EXPECT_EQ(shape(128, ElementType::f64), Pair(4, 4));
-  EXPECT_EQ(shape(128, ElementType::f32), Pair(8, 4));
+  EXPECT_EQ(shape(128, ElementType::f64), Pair(4, 6));
+  EXPECT_EQ(shape(128, ElementType::f32), Pair(8, 6));
   EXPECT_THROW(preferred_shape(384, ElementType::f64), std::invalid_argument);
 }
 
@@ -42,8 +42,8 @@ TEST(Kernel_shapes, Best_instruction_set_can_run_and_includes_the_lesser_ones) {
 }
 
 TEST(Kernel_shapes, Only_known_shapes_have_vector_code) {
-  EXPECT_NE(runnable_shape(Elements(4), Elements(4), ElementType::f64), nullptr);
-  EXPECT_EQ(runnable_shape(Elements(4), Elements(4), ElementType::f32), nullptr);
+  EXPECT_NE(runnable_shape(Elements(4), Elements(6), ElementType::f64), nullptr);
+  EXPECT_EQ(runnable_shape(Elements(4), Elements(6), ElementType::f32), nullptr);
   EXPECT_EQ(runnable_shape(Elements(5), Elements(7), ElementType::f64), nullptr);
 }
 

@@ -1,0 +1,108 @@
+#include "core/optimize/bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsim {
+
+namespace {
+
+struct Shape {
+  double m, n, k, batch;
+};
+
+// Least of p / a + q / b with a b <= area, a <= most_a, b <= most_b, above what it is at the ends.
+double least_pair(double p, double most_a, double q, double most_b, double area) {
+  if (most_a * most_b <= area) return 0;
+  const double lowest_a = area / most_b;  // b at its end
+  const double a = std::clamp(std::sqrt(area * p / q), lowest_a, most_a);
+  return p / a + q * a / area - p / most_a - q / most_b;
+}
+
+// Misses of touches that are not the first, per multiply-add, where what exceeds `area` elements
+// does not survive.
+double hard_reuse(const Shape& s, double output_weight, double area) {
+  return std::min({least_pair(1, s.m, 1, s.n, area), least_pair(1, s.m, output_weight, s.k, area),
+                   least_pair(1, s.n, output_weight, s.k, area)});
+}
+
+double soft_reuse(const Shape& s, double output_weight, double area) {
+  constexpr int parts = 64;
+  double sum = 0;
+  for (int i = 1; i < parts; ++i) {
+    sum += hard_reuse(s, output_weight, area * parts / (parts - i));
+  }
+  return sum / parts;
+}
+
+// Elements that kernels and packs load and store.
+double core_elements(const Shape& s, const Accounting& accounting, const Kernel& kernel) {
+  double elements = s.k * (s.m * std::ceil(s.n / static_cast<double>(kernel.nr.value())) +
+                           s.n * std::ceil(s.m / static_cast<double>(kernel.mr.value())));
+  if (accounting.write_backs) elements += s.m * s.n;
+  if (accounting.packing) elements += (accounting.write_backs ? 2 : 1) * s.k * (s.m + s.n);
+  return s.batch * elements;
+}
+
+}  // namespace
+
+ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
+                         std::span<const Kernel> kernels) {
+  const auto extent = [&](DimClass c) {
+    return static_cast<double>(contraction.extent(c).value());
+  };
+  const Shape given{extent(DimClass::m), extent(DimClass::n), extent(DimClass::k),
+                    extent(DimClass::batch)};
+  const auto element = static_cast<double>(size_of(contraction.type()).value());
+  const Accounting& accounting = machine.accounting;
+  const double output_weight = accounting.write_backs ? 2 : 1;
+
+  ProvenBound bound;
+  double least = HUGE_VAL, register_tile = 1;
+  for (const Kernel& kernel : kernels) {
+    // The rows of the kernel may run along either operand's own dimensions.
+    for (const Shape& s : {given, Shape{given.n, given.m, given.k, given.batch}}) {
+      least = std::min(least, core_elements(s, accounting, kernel));
+    }
+    register_tile =
+        std::max(register_tile, static_cast<double>(kernel.mr.value() * kernel.nr.value()));
+  }
+  bound.bytes.push_back(least * element);
+
+  double survivors = register_tile;  // elements; a line that an inner level holds is not asked for
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const Level& level = machine.level(LevelId{l});
+    const auto line = static_cast<double>(level.line.value.value());
+    const bool soft = level.sets() > 1;
+    const double lines = static_cast<double>(level.lines().value() + (soft ? 2 * level.sets() : 0));
+    survivors = std::max(survivors, lines * line / element);
+    double first = 0;
+    for (TensorId t : all_tensors) {
+      if (t != TensorId::C && !accounting.packing) continue;
+      const double whole =
+          std::ceil(static_cast<double>(contraction.size(t).value()) * element / line);
+      first += (t == TensorId::C ? output_weight : 1) * whole * line;
+    }
+    double reuse = 0;
+    // Where packing does not count, operands can be had for nothing by packing them again.
+    if (accounting.packing) {
+      reuse = soft ? soft_reuse(given, output_weight, survivors)
+                   : hard_reuse(given, output_weight, survivors);
+    }
+    bound.bytes.push_back(first + reuse * element * contraction.flops() / 2);
+  }
+
+  if (accounting.compute_roof) {
+    bound.time = Seconds(contraction.flops() / machine.peak(size_of(contraction.type())).value());
+  }
+  for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
+    const LevelId level{static_cast<int>(l)};
+    // Rounded as the traffic is, to whole bytes.
+    bound.links.push_back(Bytes(std::llround(std::floor(bound.bytes[l]))) /
+                          machine.bandwidth(level));
+    bound.time = std::max(bound.time, bound.links.back());
+  }
+  return bound;
+}
+
+}  // namespace tcsim

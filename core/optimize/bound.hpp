@@ -1,0 +1,58 @@
+// Below which time no schedule of the optimizer's family can go, under the window model's own
+// count.
+//
+// Every link has a bound of its own; the slowest decides. They hold for whatever loop orders, tiles
+// and orders of dimensions there are, and do not rest on the innermost-loop posynomial, which reuse
+// along outer loops can beat.
+//
+// 1. Registers (link 0): a kernel of mr x nr reads each of its operands once for every register
+//    tile, so at least ceil(N / nr) M K elements of the left and ceil(M / mr) N K of the right, and
+//    C is stored once. Packing reads and writes both operands at least once.
+//
+// 2. First touches: the model counts every line of A, B and C at every link at least once, and C's
+//    again when it leaves.
+//
+// 3. Reuse. Follow one kernel step outward through the loops: the extents (m, n, k) of what is
+//    inside grow from the register tile to (M, N, K), one loop at a time. When a loop over n grows
+//    n from n1 to n2, A is touched again n2 / n1 - 1 times, and each of these touches misses unless
+//    its window fits. The window holds at least A's lines between two touches of one, m k elements:
+//    so it cannot fit if m k > S. In units of V = M N K elements the growth then costs
+//    1 / n1 - 1 / n2 for A; likewise 1 / m1 - 1 / m2 for B if n k > S, and w (1 / k1 - 1 / k2) for
+//    C if m n > S, w being 2 if what leaves counts. The extents only grow, so of the three areas
+//    one is the last to exceed S. Say it is m n: as long as neither m k nor n k exceed S nothing is
+//    paid for A and B; once, say, m k does, n may grow no more for free, and of A at least 1 / n -
+//    1 / N remains to be paid with that n, and of B 1 / m - 1 / M, where m n <= S. So the cost is
+//    at least the least of
+//       1 / n - 1 / N + 1 / m - 1 / M         with m n <= S   (C stays),
+//       1 / m - 1 / M + w (1 / k - 1 / K)     with m k <= S   (A stays),
+//       1 / n - 1 / N + w (1 / k - 1 / K)     with n k <= S   (B stays).
+//    Each is smallest where its two terms are equal, or at the end of a dimension. This is the
+//    2 V / sqrt(S) of Hong and Kung, for the count at hand; first touches come on top.
+//
+// A set-associative cache is softer: of an array with L > S lines up to S may survive, so that a
+// growth beyond S costs only the share 1 - S / L. Since 1 - S / L is the mean over u in [0, 1] of
+// [L > S / (1 - u)], the cost is at least the mean of the hard bounds with caches of S / (1 - u).
+// S is the cache's lines and two more a set, which is what the model's occupancy can round to.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// Least bytes over every link, as the machine's accounting counts them, and what follows.
+struct ProvenBound {
+  std::vector<double> bytes;  // of each link
+  std::vector<Seconds> links;
+  Seconds time;  // the slowest link, or the compute roof
+};
+
+// For schedules with any of the kernels and both operands packed.
+ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
+                         std::span<const Kernel> kernels);
+
+}  // namespace tcsim

@@ -1,0 +1,251 @@
+#include "core/optimize/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/schedule/spine.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t most_finalists = 16;
+constexpr double decisive_step = 1e-3, other_step = 0.1;  // of logarithms of times
+
+std::string key(const Tiling& t) {
+  std::string k;
+  for (const std::string& group : t.groups) (k += group) += ' ';
+  const auto add = [&](std::int64_t n) { k.append(reinterpret_cast<const char*>(&n), sizeof n); };
+  add(t.kernel.mr.value());
+  add(t.kernel.nr.value());
+  for (const auto& tile : t.tiles) {
+    for (std::int64_t n : tile) add(n);
+  }
+  for (const auto& order : t.orders) {
+    for (DimClass g : order) k += static_cast<char>('0' + index(g));
+  }
+  k += t.m_inside ? 'm' : 'n';
+  return k;
+}
+
+}  // namespace
+
+Score score(const Prediction& prediction, const Machine& machine, Objective objective) {
+  Score s;
+  switch (objective) {
+    case Objective::time: {
+      double sum = 0;
+      for (Seconds t : prediction.timing.links) {
+        s.push_back(t.value());
+        sum += t.value();
+      }
+      s.push_back(prediction.timing.compute.value());
+      std::sort(s.rbegin(), s.rend());
+      double step = decisive_step;
+      for (double& t : s) {
+        t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
+        step = other_step;
+      }
+      s.push_back(sum);
+      break;
+    }
+    case Objective::sum: {
+      double sum = 0;
+      for (Seconds t : prediction.timing.links) sum += t.value();
+      s.push_back(sum);
+      break;
+    }
+    case Objective::energy:
+      throw UnsupportedError(machine.name, "no figure says what a byte over a link costs in energy",
+                             "use the objective time or sum");
+  }
+  return s;
+}
+
+Search::Search(const Contraction& contraction, const Machine& machine,
+               const OptimizeOptions& options, std::stop_token stop)
+    : contraction_(contraction),
+      machine_(machine),
+      options_(options),
+      stop_(std::move(stop)),
+      groupings_(groupings(contraction)),
+      kernels_(kernel_choices(machine.core, contraction.type())) {}
+
+void Search::set_margin(double margin) {
+  if (margin == margin_) return;
+  margin_ = margin;
+  coarse_.clear();
+  full_.clear();
+  finalists_.clear();
+  best_.reset();
+}
+
+void Search::snap_to_family(Tiling& tiling) const {
+  snap(contraction_, common_line(machine_), tiling, options_.dividing);
+}
+
+Prediction Search::predicted(const Tiling& tiling, Detail detail) {
+  if (stop_.stop_requested()) throw Interrupted();
+  ++evaluated_;
+  return predict(contraction_, build(contraction_, machine_, tiling), machine_, counter_, margin_,
+                 detail);
+}
+
+Score Search::coarse_score(const Tiling& tiling) {
+  const auto [known, is_new] = coarse_.try_emplace(key(tiling));
+  if (!is_new) return known->second;
+  known->second = score(predicted(tiling, Detail::coarse), machine_, options_.objective);
+  const auto place =
+      std::upper_bound(finalists_.begin(), finalists_.end(), known->second,
+                       [](const Score& s, const auto& finalist) { return s < finalist.first; });
+  finalists_.insert(place, {known->second, tiling});
+  if (finalists_.size() > most_finalists) finalists_.pop_back();
+  return known->second;
+}
+
+Score Search::full_score(const Tiling& tiling) {
+  const auto [known, is_new] = full_.try_emplace(key(tiling));
+  if (!is_new) return known->second;
+  const Prediction p = predicted(tiling, Detail::full);
+  known->second = score(p, machine_, options_.objective);
+  if (!best_ || known->second < best_score_) {
+    best_ = tiling;
+    best_score_ = known->second;
+  }
+  return known->second;
+}
+
+// Goes through the moves of a tiling, taking each that is better at once, until none is.
+template <class Judge>
+Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
+  const int last = evaluated_ + budget;
+  for (bool better = true; better;) {
+    better = false;
+    for (const Tiling& next : neighbours(tiling)) {
+      if (evaluated_ >= last) return score;
+      if (Score s = judge(next); s < score) {
+        score = std::move(s);
+        tiling = next;
+        better = true;
+      }
+    }
+  }
+  return score;
+}
+
+void Search::descend_coarsely(Tiling start, int budget) {
+  snap_to_family(start);
+  const auto judge = [this](const Tiling& t) { return coarse_score(t); };
+  descend(start, judge(start), budget, judge);
+}
+
+void Search::refine(int count, int budget) {
+  for (std::size_t i = 0; i < std::min(finalists_.size(), static_cast<std::size_t>(count)); ++i) {
+    full_score(finalists_[i].second);
+  }
+  descend(best(), best_score_, budget, [this](const Tiling& t) { return full_score(t); });
+}
+
+void Search::descend_in_full(Tiling start, int budget) {
+  snap_to_family(start);
+  const auto judge = [this](const Tiling& t) { return full_score(t); };
+  descend(start, judge(start), budget, judge);
+}
+
+void Search::judge(const Tiling& tiling) { full_score(tiling); }
+
+const Tiling& Search::best() const {
+  if (!best_) throw std::logic_error("no tiling was judged in full");
+  return *best_;
+}
+
+// Sizes to try for the tile of class c at level l: one step more or less of the loop over it, twice
+// and eight times as much and as little, and those that use up the lines of an operand whose
+// stride-one dimension is behind others.
+std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t l,
+                                              std::size_t c) const {
+  const std::int64_t size = tiling.tiles[l][c];
+  const std::int64_t outer =
+      l + 1 < tiling.tiles.size() ? tiling.tiles[l + 1][c] : group_extent(contraction_, tiling, c);
+  const std::int64_t steps = (outer + size - 1) / size;
+  std::vector<std::int64_t> wishes{
+      size * 2, size / 2, outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size,
+      size * 8, size / 8};
+  for (TensorId tensor : {TensorId::A, TensorId::B}) {
+    const std::int64_t period = line_period(tiling, tensor, c);
+    if (period > 1) {
+      wishes.insert(wishes.end(), {size / period * period, (size / period + 1) * period});
+    }
+  }
+  return wishes;
+}
+
+// Tilings that differ in one tile, one loop order, the kernel or the groups. A tile's move leaves
+// the others about where they were.
+std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
+  std::vector<Tiling> all;
+  const auto add = [&](Tiling t) {
+    snap_to_family(t);
+    if (t != tiling) all.push_back(std::move(t));
+  };
+  for (std::size_t l = 0; l < tiling.tiles.size(); ++l) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::int64_t wanted : tile_wishes(tiling, l, c)) {
+        Tiling t = tiling;
+        t.tiles[l][c] = std::max<std::int64_t>(1, wanted);
+        for (std::size_t up = l + 1; up < t.tiles.size(); ++up) {
+          t.tiles[up][c] = std::max(t.tiles[up][c], t.tiles[up - 1][c]);
+        }
+        for (std::size_t down = l; down-- > 0;) {
+          t.tiles[down][c] = std::min(t.tiles[down][c], t.tiles[down + 1][c]);
+        }
+        add(std::move(t));
+      }
+    }
+    // Give up a level's own tile: what its loops ran over, the level outside runs over.
+    if (l > 0) {
+      Tiling t = tiling;
+      for (std::size_t up = l; up < t.tiles.size(); ++up) t.tiles[up] = t.tiles[l - 1];
+      add(std::move(t));
+    }
+    std::array<DimClass, 3> order{DimClass::m, DimClass::n, DimClass::k};
+    do {
+      Tiling t = tiling;
+      t.orders[l] = order;
+      add(std::move(t));
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+  Tiling t = tiling;
+  t.m_inside = !t.m_inside;
+  add(t);
+  for (const Kernel& kernel : kernels_) {
+    t = tiling;
+    t.kernel = kernel;
+    add(t);
+  }
+  for (const auto& groups : groupings_) {
+    t = tiling;
+    t.groups = groups;
+    add(t);
+  }
+  return all;
+}
+
+// Steps of a group after which a tensor's lines begin anew: a line's elements times the extents of
+// the dimensions before the stride-one dimension. 1 where that leads its group or is not in it.
+std::int64_t Search::line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
+  const auto fastest = contraction_.fastest(t);
+  if (!fastest) return 1;
+  const auto place = tiling.groups[c].find(contraction_.dim(*fastest).name);
+  if (place == std::string::npos || place == 0) return 1;
+  std::int64_t period = common_line(machine_) / size_of(contraction_.type());
+  for (std::size_t i = 0; i < place; ++i) {
+    period *= contraction_.dim(dim_named(contraction_, tiling.groups[c][i])).extent;
+  }
+  return period;
+}
+
+}  // namespace tcsim

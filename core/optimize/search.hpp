@@ -1,0 +1,81 @@
+// Local search over tilings, judged by the window model. Moves change one tile, one loop order, the
+// order of the register loops, the kernel or the order of dimensions within groups. Many tilings
+// are compared coarsely (Detail::coarse); the best of them are judged in full, with windows taken 5
+// % longer than they are: a schedule at the edge of a cache is worth little if one line more makes
+// it fall, and the model is least certain there.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/predict.hpp"
+#include "core/model/window.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/optimize/tiling.hpp"
+
+namespace tcsim {
+
+// Tiles of more lines are not counted set by set while searching, to save the time.
+inline constexpr double counted_lines = 16384;
+
+// How good a schedule is, to be compared lexicographically, less is better. For Objective::time:
+// the slowest of all links and of the compute roof in steps of 0.1 %, then the others from slow to
+// fast (acmtc-sc19, Eq. 6) in steps of 10 %, lest one be spoilt for a percent of another, then
+// their sum.
+using Score = std::vector<double>;
+Score score(const Prediction& prediction, const Machine& machine, Objective objective);
+
+class Search {
+ public:
+  Search(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
+         std::stop_token stop);
+
+  // Windows are `margin` times as long as they are from now on; forgets what was judged before.
+  void set_margin(double margin);
+
+  // Goes downhill by the coarse count until no move is better or so many more tilings were judged.
+  void descend_coarsely(Tiling start, int budget);
+  // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.
+  void refine(int count, int budget);
+  // Goes downhill from a tiling, judging in full.
+  void descend_in_full(Tiling start, int budget);
+  // Judges one tiling in full, as it is.
+  void judge(const Tiling& tiling);
+
+  // Of those judged in full. Throws std::logic_error if there is none.
+  const Tiling& best() const;
+  int evaluated() const { return evaluated_; }
+
+ private:
+  using Known = std::unordered_map<std::string, Score>;
+
+  std::vector<Tiling> neighbours(const Tiling& tiling) const;
+  std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
+  std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
+  Score coarse_score(const Tiling& tiling);
+  Score full_score(const Tiling& tiling);
+  Prediction predicted(const Tiling& tiling, Detail detail);
+  void snap_to_family(Tiling& tiling) const;
+  template <class Judge>
+  Score descend(Tiling tiling, Score score, int budget, Judge&& judge);
+
+  const Contraction& contraction_;
+  const Machine& machine_;
+  const OptimizeOptions& options_;
+  std::stop_token stop_;
+  std::vector<std::array<std::string, 4>> groupings_;
+  std::vector<Kernel> kernels_;
+  SetCounter counter_{counted_lines};
+  Known coarse_, full_;
+  std::vector<std::pair<Score, Tiling>> finalists_;  // best coarse ones, best first
+  double margin_ = 1;
+  std::optional<Tiling> best_;
+  Score best_score_;
+  int evaluated_ = 0;
+};
+
+}  // namespace tcsim

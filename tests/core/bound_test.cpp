@@ -1,0 +1,141 @@
+#include "core/optimize/bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/optimize/optimize.hpp"
+#include "tests/core/build.hpp"
+#include "tests/core/random_schedule.hpp"
+
+namespace tcsim {
+namespace {
+
+// Lines of one element and kernels of 1x6 and 2x2, so that small extents have many tiles.
+Machine small_machine(const std::vector<test::CacheSpec>& caches) {
+  Machine m = test::machine(caches, 8);
+  m.core.vector_bits.value = 64;
+  m.core.vector_registers.value = 8;
+  m.core.fma_per_cycle.value = 1;
+  m.accounting.compute_roof = false;
+  return m;
+}
+
+// Sizes that tiles of a class can have, all pairs of an inner and an outer one.
+std::vector<std::array<std::int64_t, 2>> nested_tiles(std::int64_t extent, std::int64_t unit) {
+  std::vector<std::array<std::int64_t, 2>> all;
+  const auto sizes = [unit](std::int64_t range) {
+    std::vector<std::int64_t> s;
+    const std::int64_t units = (range + unit - 1) / unit;
+    for (std::int64_t steps = 1; steps <= units; ++steps) {
+      s.push_back((units + steps - 1) / steps * unit);
+    }
+    s.erase(std::unique(s.begin(), s.end()), s.end());
+    return s;
+  };
+  for (std::int64_t outer : sizes(extent)) {
+    for (std::int64_t inner : sizes(outer)) all.push_back({inner, outer});
+  }
+  return all;
+}
+
+// Calls f(tiling) for every tile, order and kernel of a contraction for two caches.
+template <class F>
+void for_each_tiling(const Contraction& c, const Machine& m, F&& f) {
+  Tiling t;
+  t.groups = groupings(c).front();
+  t.tiles.resize(2);
+  t.orders.resize(2);
+  const auto each_order = [](auto&& g) {
+    std::array<DimClass, 3> order{DimClass::m, DimClass::n, DimClass::k};
+    do g(order);
+    while (std::next_permutation(order.begin(), order.end()));
+  };
+  for (const Kernel& kernel : kernel_choices(m.core, c.type())) {
+    t.kernel = kernel;
+    for (const auto& tm : nested_tiles(group_extent(c, t, 0), kernel.mr.value())) {
+      for (const auto& tn : nested_tiles(group_extent(c, t, 1), kernel.nr.value())) {
+        for (const auto& tk : nested_tiles(group_extent(c, t, 2), 1)) {
+          t.tiles = {{tm[0], tn[0], tk[0]}, {tm[1], tn[1], tk[1]}};
+          each_order([&](const auto& inner) {
+            t.orders[0] = inner;
+            each_order([&](const auto& outer) {
+              t.orders[1] = outer;
+              Tiling canonical = t;
+              snap(c, Bytes(8), canonical);
+              if (canonical == t) f(t);
+            });
+          });
+        }
+      }
+    }
+  }
+}
+
+struct Case {
+  const char* what;
+  std::int64_t m, n, k;
+  std::vector<test::CacheSpec> caches;
+  std::array<double, 3> bytes_per_cycle;
+};
+
+// The certificate may not promise more than the best of all tilings, and the search should come
+// near that best.
+TEST(Bound, No_tiling_of_small_problems_is_below_it) {
+  const Case cases[] = {
+      {"L1 fully associative, memory decides", 12, 12, 8, {{1, 40}, {1, 96}}, {64, 32, 1}},
+      {"the link between the caches decides", 12, 12, 8, {{1, 32}, {1, 128}}, {64, 1, 1}},
+      {"set-associative", 8, 12, 12, {{8, 4}, {16, 8}}, {64, 4, 1}},
+      {"long k", 6, 6, 16, {{1, 32}, {1, 64}}, {64, 8, 1}},
+      {"registers decide", 8, 6, 8, {{1, 32}, {1, 64}}, {1, 1, 1}},
+  };
+  for (const Case& x : cases) {
+    SCOPED_TRACE(x.what);
+    Machine m = small_machine(x.caches);
+    for (std::size_t l = 0; l < 3; ++l) m.levels[l].bandwidth.value.value = x.bytes_per_cycle[l];
+    const Contraction c = test::matmul(x.m, x.n, x.k);
+    const ProvenBound bound = proven_bound(c, m, kernel_choices(m.core, c.type()));
+    SetCounter counter;
+    Seconds best(1e9);
+    std::int64_t tilings = 0;
+    for_each_tiling(c, m, [&](const Tiling& t) {
+      ++tilings;
+      const Prediction p = predict(c, build(c, m, t), m, counter);
+      best = std::min(best, p.timing.total);
+      for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
+        ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
+                  bound.bytes[l] * (1 - 1e-9))
+            << "link " << l << " of " << to_line(build(c, m, t));
+      }
+    });
+    EXPECT_GT(tilings, 1000);
+    const Optimized o = optimize(c, m);
+    EXPECT_DOUBLE_EQ(o.certificate.relaxed_bound.value(), bound.time.value());
+    EXPECT_LE(bound.time, best);
+    EXPECT_LE(o.prediction.timing.total.value(), best.value() * 1.05);
+  }
+}
+
+// By hand: C = A B with m = n = k = 64 and a fully associative cache of 64 elements. C stays as 8 x
+// 8 tiles: each operand is read 64 / 8 times, once of which is the first touch: 2 x (1/8 - 1/64) of
+// 64^3; first touches are 3 x 64^2 and C leaves once more.
+TEST(Bound, Counts_first_touches_and_reuse) {
+  Machine m = small_machine({{1, 64}});
+  const Contraction c = test::matmul(64, 64, 64);
+  const ProvenBound b = proven_bound(c, m, std::vector<Kernel>{{Elements(2), Elements(2)}});
+  EXPECT_DOUBLE_EQ(b.bytes[1], 8 * (4 * 64.0 * 64 + 64.0 * 64 * 64 * 2 * (1 / 8. - 1 / 64.)));
+  // Registers: 64^3 / 2 of each operand, C stored, both operands packed (read and written).
+  EXPECT_DOUBLE_EQ(b.bytes[0], 8 * (64.0 * 64 * 64 + 64 * 64 + 4 * 64 * 64));
+}
+
+TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {
+  Machine m = small_machine({{1, 100000}});
+  const Contraction c = test::matmul(64, 32, 16);
+  const ProvenBound b = proven_bound(c, m, kernel_choices(m.core, c.type()));
+  EXPECT_DOUBLE_EQ(b.bytes[1], 8 * (64 * 16 + 16 * 32 + 2 * 64 * 32));
+  m.accounting = Accounting::paper();
+  EXPECT_DOUBLE_EQ(proven_bound(c, m, kernel_choices(m.core, c.type())).bytes[1], 8 * (64 * 32));
+}
+
+}  // namespace
+}  // namespace tcsim
