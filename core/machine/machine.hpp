@@ -4,11 +4,13 @@
 // Each figure carries its origin, so that a result can say what it rests on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/machine/measurement.hpp"
 #include "core/units/quantity.hpp"
 #include "core/units/text.hpp"
 
@@ -27,10 +29,26 @@ struct Figure {
 };
 
 enum class LevelKind { cache, scratchpad, memory, disk };
-enum class Replacement { lru };
+// Which line leaves a full set.
+enum class Replacement { lru, fifo, random, tree_plru, bit_plru, srrip, brrip };
 // What a level holds of the levels inside it: neither means that it makes no promise.
 enum class Inclusion { inclusive, exclusive, neither };
 enum class WritePolicy { write_back, write_through };
+// Lines that a level fetches before they are asked for.
+enum class Prefetch { none, next_line, stride };
+
+// Every value of each, in the order in which messages list them.
+inline constexpr std::array all_origins{Origin::measured, Origin::vendor, Origin::published,
+                                        Origin::assumed, Origin::hypothetical};
+inline constexpr std::array all_level_kinds{LevelKind::cache, LevelKind::scratchpad,
+                                            LevelKind::memory, LevelKind::disk};
+inline constexpr std::array all_replacements{
+    Replacement::lru,      Replacement::fifo,  Replacement::random, Replacement::tree_plru,
+    Replacement::bit_plru, Replacement::srrip, Replacement::brrip};
+inline constexpr std::array all_inclusions{Inclusion::inclusive, Inclusion::exclusive,
+                                           Inclusion::neither};
+inline constexpr std::array all_write_policies{WritePolicy::write_back, WritePolicy::write_through};
+inline constexpr std::array all_prefetches{Prefetch::none, Prefetch::next_line, Prefetch::stride};
 
 // One level of memory. `bandwidth` is that of the link to the level inside it (the innermost
 // level's link leads to the registers), as a Load-FMA-Store stream sees it (acmtc-sc19, 6.2).
@@ -40,13 +58,15 @@ struct Level {
   Figure<Bytes> capacity;     // of a cache: sets x ways x line; 0: unlimited (memory, disk)
   Figure<std::int64_t> ways;  // of a cache only
   Figure<Bytes> line;         // of a cache only
-  Replacement replacement = Replacement::lru;
-  Inclusion inclusion = Inclusion::neither;
+  Figure<Replacement> replacement{Replacement::lru, Origin::assumed, ""};
+  Figure<Inclusion> inclusion{Inclusion::neither, Origin::assumed, ""};
   WritePolicy write = WritePolicy::write_back;
   bool write_allocate = true;
+  Prefetch prefetch = Prefetch::none;
   int shared_by = 1;  // cores that share it
   Figure<Bandwidth> bandwidth;
   std::optional<Figure<Cycles>> latency;  // of a load that hits here
+  std::vector<BandwidthSeries> series;    // every measurement of the link inward
 
   std::int64_t sets() const { return capacity.value.value() / (ways.value * line.value.value()); }
   Lines lines() const { return Lines(capacity.value / line.value); }
@@ -59,8 +79,19 @@ struct Core {
   Figure<int> vector_registers;
   Figure<double> fma_per_cycle;  // vector FMA instructions started per cycle
   Figure<Cycles> fma_latency;
+  std::vector<PeakSeries> peaks;  // every measurement of the peak
 
   bool operator==(const Core&) const = default;
+};
+
+// A translation lookaside buffer for data; `ways` equals `entries` where it is fully associative.
+struct Tlb {
+  std::string name;
+  std::int64_t entries = 0;
+  std::int64_t ways = 0;
+  Bytes page;
+
+  bool operator==(const Tlb&) const = default;
 };
 
 // What a printed number counts. The papers disagree with themselves, so every result names it.
@@ -81,7 +112,10 @@ struct Machine {
   std::string description;
   std::vector<Level> levels;  // innermost first; caches, then exactly one memory (or disk)
   Core core;
+  std::vector<Tlb> tlbs;  // first the one that is asked first
   Accounting accounting;
+  std::optional<Method> method;      // if it was measured
+  std::vector<std::string> remarks;  // what a reader of its figures should know, one sentence each
 
   int cache_count() const { return static_cast<int>(levels.size()) - 1; }
   const Level& level(LevelId l) const { return levels[static_cast<std::size_t>(index(l))]; }
@@ -96,16 +130,19 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-// Throws InputError(place, ...) on a machine that cannot be: no level, a cache whose capacity is
-// not a whole number of sets, levels whose capacity does not grow, a bandwidth that is not
-// positive, two levels of one name. `place` names the machine in errors.
+// Throws InputError(place, ...) on a machine that cannot be: no level, levels out of order (caches
+// and scratchpads, then memories, then disks), a cache whose capacity is not a whole number of
+// sets, levels whose capacity shrinks outward, a bandwidth that is not positive or grows outward,
+// two levels of one name, measurements without repetitions. `place` names the machine in errors.
 void check(const Machine& machine, const std::string& place);
 
-// Throws UnsupportedError if a cache has a replacement, inclusion or write policy that neither the
-// model nor the simulator knows yet: anything but LRU, "neither", write-back with write-allocate.
+// Throws UnsupportedError if a level inside the outermost is no cache, or has a replacement,
+// inclusion, write policy or prefetch that neither the model nor the simulator knows yet: anything
+// but LRU, "neither", write-back with write-allocate, none; whether assumed or known.
 void require_plain_caches(const Machine& machine);
 
-// 16 hex digits over all that changes a result (not name, description, origins and sources).
+// 16 hex digits over all that changes a result: not name, description, origins, sources, series,
+// peaks, method and remarks.
 std::string content_hash(const Machine& machine);
 
 const char* to_text(Origin);
@@ -113,5 +150,6 @@ const char* to_text(LevelKind);
 const char* to_text(Replacement);
 const char* to_text(Inclusion);
 const char* to_text(WritePolicy);
+const char* to_text(Prefetch);
 
 }  // namespace tcsim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -14,7 +15,9 @@ namespace tcsim {
 
 namespace {
 
-constexpr std::string_view level_fields = "capacity, ways, line, bandwidth, shared_by, latency";
+constexpr std::string_view level_fields =
+    "capacity, ways, line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, "
+    "shared_by, latency";
 constexpr std::string_view core_fields =
     "frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency";
 
@@ -77,6 +80,24 @@ class Setting {
     }
     require_positive(value);
     return value;
+  }
+
+  // One of `choices` (all_replacements, ...), by its to_text().
+  template <class Choices>
+  auto word(const Choices& choices) const {
+    std::string known;
+    for (const auto choice : choices) {
+      if (text_ == to_text(choice)) return choice;
+      known += (known.empty() ? "" : ", ") + std::string(to_text(choice));
+    }
+    fail(fmt::format("'{}' is unknown", text_), "use one of " + known);
+  }
+
+  bool flag() const {
+    if (text_ != "true" && text_ != "false") {
+      fail(fmt::format("'{}' is neither true nor false", text_), "use true or false");
+    }
+    return text_ == "true";
   }
 
   Bandwidth bandwidth(Bandwidth now) const {
@@ -189,11 +210,35 @@ void set_core(Core& core, std::string_view field, const Setting& s, const Machin
   }
 }
 
+// How a cache works. Returns whether `field` says that.
+bool set_policy(Level& level, std::string_view field, const Setting& s) {
+  constexpr std::string_view policies[] = {"replacement", "inclusion", "write", "write_allocate",
+                                           "prefetch"};
+  if (std::find(std::begin(policies), std::end(policies), field) == std::end(policies))
+    return false;
+  if (level.kind != LevelKind::cache) {
+    s.fail(level.name + " is not a cache", fmt::format("only caches have {}", field));
+  }
+  if (field == "replacement") {
+    level.replacement = hypothetical(s.word(all_replacements));
+  } else if (field == "inclusion") {
+    level.inclusion = hypothetical(s.word(all_inclusions));
+  } else if (field == "write") {
+    level.write = s.word(all_write_policies);
+  } else if (field == "write_allocate") {
+    level.write_allocate = s.flag();
+  } else {
+    level.prefetch = s.word(all_prefetches);
+  }
+  return true;
+}
+
 std::string set_level(Level& level, std::string_view field, const Setting& s,
                       const std::string& knob, const Machine& machine) {
   if (field == "capacity" || field == "ways" || field == "line") {
     return set_geometry(level, field, s, knob);
   }
+  if (set_policy(level, field, s)) return "";
   if (field == "bandwidth") {
     level.bandwidth = hypothetical(s.bandwidth(level.bandwidth.value));
   } else if (field == "shared_by") {
@@ -236,11 +281,13 @@ Overridden override_knob(const Machine& machine, std::string_view knob_equals_va
   const Setting setting(knob, value);
   if (owner == "core") {
     set_core(result.machine.core, field, setting, machine);
+    result.machine.core.peaks.clear();
     return result;
   }
   for (Level& level : result.machine.levels) {
     if (level.name != owner) continue;
     result.note = set_level(level, field, setting, knob, machine);
+    level.series.clear();
     return result;
   }
   setting.fail("no such knob", known_knobs(machine));

@@ -22,17 +22,53 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t schema = 1;
-constexpr std::string_view unlimited = "unlimited";
-
 Bandwidth read_bandwidth(const MachineReader& r, const toml::node& node, std::string_view key) {
   return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); });
+}
+
+// What bandwidth and peak series share. `rates` is the key of the repetitions, which has their
+// unit.
+template <class Series>
+void read_series(const MachineReader& r, const toml::table& table, std::string_view rates,
+                 std::string_view what, Series& s) {
+  using Rate = typename decltype(s.repetitions)::value_type;
+  s.element = r.bytes(r.required(table, "element", what), "element");
+  s.instruction_set = r.text(r.required(table, "instruction_set", what), "instruction_set");
+  s.cores = r.small_count(r.required(table, "cores", what), "cores");
+  r.required(table, rates, what);
+  s.repetitions = r.list(
+      table, rates, [&](const toml::node& n, std::string_view k) { return Rate(r.number(n, k)); });
+}
+
+PeakSeries read_peak(const MachineReader& r, const toml::table& table) {
+  constexpr std::string_view what = "[[core.peak]]";
+  r.known_keys(table, what, {"element", "instruction_set", "cores", "flops_per_second"});
+  PeakSeries s;
+  read_series(r, table, "flops_per_second", what, s);
+  return s;
+}
+
+BandwidthSeries read_bandwidth_series(const MachineReader& r, const toml::table& table) {
+  constexpr std::string_view what = "[[level.series]]";
+  r.known_keys(table, what,
+               {"mix", "element", "instruction_set", "cores", "working_set", "frequency",
+                "unstable", "bytes_per_second"});
+  BandwidthSeries s;
+  read_series(r, table, "bytes_per_second", what, s);
+  s.mix = r.choice(r.required(table, "mix", what), "mix", all_access_mixes);
+  s.working_set = r.bytes(r.required(table, "working_set", what), "working_set");
+  if (const toml::node* node = table.get("frequency")) {
+    s.frequency =
+        r.parsed(*node, "frequency", [](const std::string& t) { return parse_frequency(t); });
+  }
+  s.unstable = r.flag(table, "unstable", false);
+  return s;
 }
 
 Core read_core(const MachineReader& r, const toml::table& table) {
   r.known_keys(table, "[core]",
                {"origin", "source", "frequency", "vector_bits", "vector_registers", "fma_per_cycle",
-                "fma_latency"});
+                "fma_latency", "peak"});
   const Provenance shared = r.provenance(table);
   const auto figure = [&](std::string_view key, auto read) {
     return r.figure(r.required(table, key, "[core]"), key, shared, read);
@@ -49,6 +85,8 @@ Core read_core(const MachineReader& r, const toml::table& table) {
   core.fma_latency = figure("fma_latency", [&](const toml::node& n, std::string_view k) {
     return Cycles(r.number(n, k));
   });
+  r.each_table(table, "peak", "core.peak",
+               [&](const toml::table& t) { core.peaks.push_back(read_peak(r, t)); });
   return core;
 }
 
@@ -103,22 +141,19 @@ void read_geometry(const MachineReader& r, const toml::table& table, const Prove
 }
 
 Level read_level(const MachineReader& r, const toml::table& table) {
-  r.known_keys(
-      table, "[[level]]",
-      {"name", "kind", "origin", "source", "capacity", "sets", "ways", "line", "replacement",
-       "inclusion", "write", "write_allocate", "shared_by", "bandwidth", "latency"});
+  r.known_keys(table, "[[level]]",
+               {"name", "kind", "origin", "source", "capacity", "sets", "ways", "line",
+                "replacement", "inclusion", "write", "write_allocate", "prefetch", "shared_by",
+                "bandwidth", "latency", "series"});
   const Provenance shared = r.provenance(table);
   Level l;
   l.name = r.text(r.required(table, "name", "[[level]]"), "name");
-  l.kind =
-      r.choice_or(table, "kind", l.kind,
-                  {LevelKind::cache, LevelKind::scratchpad, LevelKind::memory, LevelKind::disk});
-  l.replacement = r.choice_or(table, "replacement", l.replacement, {Replacement::lru});
-  l.inclusion = r.choice_or(table, "inclusion", l.inclusion,
-                            {Inclusion::inclusive, Inclusion::exclusive, Inclusion::neither});
-  l.write =
-      r.choice_or(table, "write", l.write, {WritePolicy::write_back, WritePolicy::write_through});
+  l.kind = r.choice_or(table, "kind", l.kind, all_level_kinds);
+  l.replacement = r.chosen_figure(table, "replacement", l.replacement, shared, all_replacements);
+  l.inclusion = r.chosen_figure(table, "inclusion", l.inclusion, shared, all_inclusions);
+  l.write = r.choice_or(table, "write", l.write, all_write_policies);
   l.write_allocate = r.flag(table, "write_allocate", l.write_allocate);
+  l.prefetch = r.choice_or(table, "prefetch", l.prefetch, all_prefetches);
   if (const toml::node* node = table.get("shared_by")) {
     l.shared_by = r.small_count(*node, "shared_by");
   }
@@ -148,6 +183,8 @@ Level read_level(const MachineReader& r, const toml::table& table) {
       return Cycles(r.number(n, k));
     });
   }
+  r.each_table(table, "series", "level.series",
+               [&](const toml::table& t) { l.series.push_back(read_bandwidth_series(r, t)); });
   return l;
 }
 
@@ -165,6 +202,30 @@ Accounting read_accounting(const MachineReader& r, const toml::table& table) {
   a.compute_roof = r.flag(table, "compute_roof", a.compute_roof);
   a.packing = r.flag(table, "packing", a.packing);
   return a;
+}
+
+Tlb read_tlb(const MachineReader& r, const toml::table& table) {
+  r.known_keys(table, "[[tlb]]", {"name", "entries", "ways", "page"});
+  const auto required = [&](const char* key) -> const toml::node& {
+    return r.required(table, key, "[[tlb]]");
+  };
+  return {r.text(required("name"), "name"), r.count(required("entries"), "entries"),
+          r.count(required("ways"), "ways"), r.bytes(required("page"), "page")};
+}
+
+Method read_method(const MachineReader& r, const toml::table& table) {
+  r.known_keys(table, "[method]", {"affinity", "clock", "pages", "warm_up", "repetitions"});
+  Method m{r.text_or(table, "affinity", ""), r.text_or(table, "clock", ""),
+           r.text_or(table, "pages", ""), r.text_or(table, "warm_up", ""), 0};
+  if (const toml::node* node = table.get("repetitions")) {
+    m.repetitions = r.small_count(*node, "repetitions");
+  }
+  return m;
+}
+
+std::vector<std::string> read_remarks(const MachineReader& r, const toml::table& root) {
+  return r.list(root, "remarks",
+                [&](const toml::node& n, std::string_view k) { return r.text(n, k); });
 }
 
 using Chain = std::vector<fs::path>;  // the files that are being read, the first one first
@@ -205,12 +266,14 @@ std::string knob_value(const MachineReader& r, const Knob& knob) {
   if (const auto* text = knob.value->as_string()) return text->get();
   if (const auto* whole = knob.value->as_integer()) return fmt::format("{}", whole->get());
   if (const auto* real = knob.value->as_floating_point()) return fmt::format("{}", real->get());
-  r.fail(*knob.value, knob.name + " is neither text nor number", "write it as in \"64MiB\" or 2");
+  if (const auto* flag = knob.value->as_boolean()) return flag->get() ? "true" : "false";
+  r.fail(*knob.value, knob.name + " is neither text nor number nor true or false",
+         "write it as in \"64MiB\" or 2");
 }
 
 Machine read_derived(const MachineReader& r, const toml::table& root, const Chain& chain) {
   r.known_keys(root, "a derived machine",
-               {"schema", "name", "description", "derived_from", "set", "accounting"});
+               {"schema", "name", "description", "derived_from", "set", "accounting", "remarks"});
   const toml::node& node = *root.get("derived_from");
   const fs::path file = base_file(r, node, r.text(node, "derived_from"));
   const fs::path canonical = fs::weakly_canonical(file);
@@ -224,6 +287,7 @@ Machine read_derived(const MachineReader& r, const toml::table& root, const Chai
   if (const toml::node* a = root.get("accounting")) {
     machine.accounting = read_accounting(r, as_table(r, *a, "accounting"));
   }
+  if (root.contains("remarks")) machine.remarks = read_remarks(r, root);
   std::string place = r.at(node);
   if (const toml::node* set = root.get("set")) {
     place = r.at(*set);
@@ -248,7 +312,8 @@ Machine read_derived(const MachineReader& r, const toml::table& root, const Chai
 
 Machine read_whole(const MachineReader& r, const toml::table& root) {
   r.known_keys(root, "a machine file",
-               {"schema", "name", "description", "derived_from", "core", "level", "accounting"});
+               {"schema", "name", "description", "derived_from", "core", "level", "accounting",
+                "tlb", "method", "remarks"});
   Machine machine;
   machine.name = r.text(r.required(root, "name", "the machine"), "name");
   machine.description = r.text_or(root, "description", "");
@@ -257,14 +322,17 @@ Machine read_whole(const MachineReader& r, const toml::table& root) {
   if (const toml::node* a = root.get("accounting")) {
     machine.accounting = read_accounting(r, as_table(r, *a, "accounting"));
   }
-  const toml::node& levels = r.required(root, "level", "the machine");
-  const toml::array* list = levels.as_array();
-  if (list == nullptr) r.fail(levels, "level is no list", "write [[level]] in double brackets");
-  MachinePlaces places{r.at(levels), r.at(core), {}};
-  for (const toml::node& node : *list) {
-    machine.levels.push_back(read_level(r, as_table(r, node, "[level]")));
-    places.levels.push_back(r.at(node));
+  r.each_table(root, "tlb", "tlb",
+               [&](const toml::table& t) { machine.tlbs.push_back(read_tlb(r, t)); });
+  if (const toml::node* m = root.get("method")) {
+    machine.method = read_method(r, as_table(r, *m, "method"));
   }
+  machine.remarks = read_remarks(r, root);
+  MachinePlaces places{r.at(r.required(root, "level", "the machine")), r.at(core), {}};
+  r.each_table(root, "level", "level", [&](const toml::table& t) {
+    machine.levels.push_back(read_level(r, t));
+    places.levels.push_back(r.at(t));
+  });
   check_at(machine, places);
   return machine;
 }
@@ -280,10 +348,10 @@ Machine parse(std::string_view text, const std::string& place, const Chain& chai
   const toml::node* version = root.get("schema");
   if (version == nullptr) {
     throw InputError(place + ":1:1", "no schema",
-                     fmt::format("begin with \"schema = {}\"", schema));
+                     fmt::format("begin with \"schema = {}\"", machine_schema));
   }
-  if (version->value_exact<std::int64_t>() != schema) {
-    r.fail(*version, "unknown schema", fmt::format("this tcsim reads schema = {}", schema));
+  if (version->value_exact<std::int64_t>() != machine_schema) {
+    r.fail(*version, "unknown schema", fmt::format("this tcsim reads schema = {}", machine_schema));
   }
   return root.contains("derived_from") ? read_derived(r, root, chain) : read_whole(r, root);
 }
@@ -299,115 +367,12 @@ Machine load(const fs::path& file, const Chain& chain) {
   return parse(text.str(), file.string(), longer);
 }
 
-// A TOML basic string.
-std::string quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += fmt::format("\\u{:04X}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-// Writes the figures of one table: what most of them share goes to the head of the table.
-class FigureWriter {
- public:
-  template <class T>
-  void add(const char* key, const Figure<T>& figure, std::string value) {
-    lines_.push_back({key, std::move(value), {figure.origin, figure.source}});
-  }
-
-  std::string text() const {
-    if (lines_.empty()) return "";
-    const auto uses = [&](const Provenance& p) {
-      return std::count_if(lines_.begin(), lines_.end(),
-                           [&](const Line& l) { return l.provenance == p; });
-    };
-    const Provenance shared =
-        std::max_element(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) {
-          return uses(a.provenance) < uses(b.provenance);
-        })->provenance;
-    std::string text = fmt::format("origin = \"{}\"\n", to_text(shared.origin));
-    if (!shared.source.empty()) text += fmt::format("source = {}\n", quote(shared.source));
-    for (const Line& l : lines_) {
-      if (l.provenance == shared) {
-        text += fmt::format("{} = {}\n", l.key, l.value);
-        continue;
-      }
-      const std::string source =
-          l.provenance.source.empty() ? "" : ", source = " + quote(l.provenance.source);
-      text += fmt::format("{} = {{ value = {}, origin = \"{}\"{} }}\n", l.key, l.value,
-                          to_text(l.provenance.origin), source);
-    }
-    return text;
-  }
-
- private:
-  struct Line {
-    const char* key;
-    std::string value;
-    Provenance provenance;
-  };
-  std::vector<Line> lines_;
-};
-
-std::string level_text(const Level& l) {
-  std::string text =
-      fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", quote(l.name), to_text(l.kind));
-  const Level usual;
-  if (l.kind == LevelKind::cache || l.replacement != usual.replacement ||
-      l.inclusion != usual.inclusion || l.write != usual.write ||
-      l.write_allocate != usual.write_allocate) {
-    text += fmt::format(
-        "replacement = \"{}\"\ninclusion = \"{}\"\nwrite = \"{}\"\nwrite_allocate = {}\n",
-        to_text(l.replacement), to_text(l.inclusion), to_text(l.write), l.write_allocate);
-  }
-  FigureWriter figures;
-  if (l.kind == LevelKind::cache) {
-    figures.add("capacity", l.capacity, quote(to_text(l.capacity.value)));
-    figures.add("ways", l.ways, fmt::format("{}", l.ways.value));
-    figures.add("line", l.line, quote(to_text(l.line.value)));
-  } else {
-    const bool limited = l.capacity.value != Bytes(0);
-    figures.add("capacity", l.capacity,
-                quote(limited ? to_text(l.capacity.value) : std::string(unlimited)));
-  }
-  figures.add("bandwidth", l.bandwidth, quote(to_text(l.bandwidth.value)));
-  if (l.latency) figures.add("latency", *l.latency, fmt::format("{}", l.latency->value.value()));
-  return text + fmt::format("shared_by = {}\n", l.shared_by) + figures.text();
-}
-
 }  // namespace
 
 Machine load_machine(const fs::path& file) { return load(file, {}); }
 
 Machine parse_machine(std::string_view toml, const std::string& place) {
   return parse(toml, place, {fs::weakly_canonical(place)});
-}
-
-std::string to_toml(const Machine& machine) {
-  const Accounting& a = machine.accounting;
-  const Core& c = machine.core;
-  FigureWriter core;
-  core.add("frequency", c.frequency, quote(to_text(c.frequency.value)));
-  core.add("vector_bits", c.vector_bits, fmt::format("{}", c.vector_bits.value));
-  core.add("vector_registers", c.vector_registers, fmt::format("{}", c.vector_registers.value));
-  core.add("fma_per_cycle", c.fma_per_cycle, fmt::format("{}", c.fma_per_cycle.value));
-  core.add("fma_latency", c.fma_latency, fmt::format("{}", c.fma_latency.value.value()));
-  std::string text = fmt::format(
-      "schema = {}\nname = {}\ndescription = {}\n\n"
-      "[accounting]\nname = {}\nwrite_backs = {}\ncompute_roof = {}\npacking = {}\n\n[core]\n{}",
-      schema, quote(machine.name), quote(machine.description), quote(a.name), a.write_backs,
-      a.compute_roof, a.packing, core.text());
-  for (const Level& l : machine.levels) text += level_text(l);
-  return text;
 }
 
 }  // namespace tcsim

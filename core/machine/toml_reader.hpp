@@ -1,5 +1,5 @@
 // Typed reading of the tables of one machine file: every fault becomes an InputError with file,
-// line and column. Internal to core/machine/toml.cpp.
+// line and column. Internal to core/machine.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,11 +12,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/machine/machine.hpp"
 
 namespace tcsim {
+
+inline constexpr std::int64_t machine_schema = 1;
+inline constexpr std::string_view unlimited = "unlimited";  // a capacity
 
 // What the figures of a table share unless they say otherwise.
 struct Provenance {
@@ -79,11 +83,14 @@ class MachineReader {
   }
 
   double number(const toml::node& node, std::string_view key) const {
-    const auto value = node.is_number() ? node.value<double>() : std::nullopt;
-    if (!value || !(std::isfinite(*value) && *value > 0)) {
+    double value = 0;
+    if (const auto* real = node.as_floating_point()) value = real->get();
+    // A large whole number is one too: toml++ converts only those that fit without loss.
+    if (const auto* whole = node.as_integer()) value = static_cast<double>(whole->get());
+    if (!(std::isfinite(value) && value > 0)) {
       fail(node, fmt::format("{} is no number greater than 0", key), "write one, without quotes");
     }
-    return *value;
+    return value;
   }
 
   bool flag(const toml::table& table, std::string_view key, bool fallback) const {
@@ -93,23 +100,32 @@ class MachineReader {
     fail(*node, fmt::format("{} is neither true nor false", key), "write true or false");
   }
 
-  // One of `choices`, by its to_text().
-  template <class Enum>
-  Enum choice(const toml::node& node, std::string_view key,
-              std::initializer_list<Enum> choices) const {
+  // One of `choices` (all_origins, ...), by its to_text().
+  template <class Choices>
+  auto choice(const toml::node& node, std::string_view key, const Choices& choices) const {
     const std::string given = text(node, key);
     std::string known;
-    for (Enum e : choices) {
+    for (const auto e : choices) {
       if (given == to_text(e)) return e;
       known += (known.empty() ? "" : ", ") + std::string(to_text(e));
     }
     fail(node, fmt::format("{} '{}' is unknown", key, given), "known are " + known);
   }
-  template <class Enum>
+  template <class Enum, class Choices>
   Enum choice_or(const toml::table& table, std::string_view key, Enum fallback,
-                 std::initializer_list<Enum> choices) const {
+                 const Choices& choices) const {
     const toml::node* node = table.get(key);
     return node ? choice(*node, key, choices) : fallback;
+  }
+  // A key that says nothing is assumed to be the fallback, whatever the table's origin.
+  template <class Enum, class Choices>
+  Figure<Enum> chosen_figure(const toml::table& table, std::string_view key,
+                             const Figure<Enum>& fallback, const Provenance& shared,
+                             const Choices& choices) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return fallback;
+    return figure(*node, key, shared,
+                  [&](const toml::node& n, std::string_view k) { return choice(n, k, choices); });
   }
 
   // A text that `parse` reads; its UsageError gets the place.
@@ -123,16 +139,45 @@ class MachineReader {
     }
   }
 
+  // The elements of an array of tables, [[key]], none if it is not there.
+  template <class Each>
+  void each_table(const toml::table& table, std::string_view key, std::string_view header,
+                  Each each) const {
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return;
+    const toml::array* list = node->as_array();
+    if (list == nullptr) {
+      fail(*node, fmt::format("{} is no list", key),
+           fmt::format("write [[{}]] in double brackets", header));
+    }
+    for (const toml::node& item : *list) {
+      if (const toml::table* t = item.as_table()) {
+        each(*t);
+      } else {
+        fail(item, fmt::format("{} is no list of tables", key),
+             fmt::format("write [[{}]] on a line of its own", header));
+      }
+    }
+  }
+
+  // A list, none if it is not there; `read` takes a node and the key.
+  template <class Read>
+  auto list(const toml::table& table, std::string_view key, Read read) const {
+    std::vector<decltype(read(table, key))> values;
+    const toml::node* node = table.get(key);
+    if (node == nullptr) return values;
+    const toml::array* items = node->as_array();
+    if (items == nullptr) fail(*node, fmt::format("{} is no list", key), "write it in [ ]");
+    for (const toml::node& item : *items) values.push_back(read(item, key));
+    return values;
+  }
+
   Bytes bytes(const toml::node& node, std::string_view key) const {
     if (node.is_integer()) return Bytes(count(node, key));
     return parsed(node, key, [](const std::string& t) { return parse_bytes(t); });
   }
 
-  Origin origin(const toml::node& node) const {
-    return choice(node, "origin",
-                  {Origin::measured, Origin::vendor, Origin::published, Origin::assumed,
-                   Origin::hypothetical});
-  }
+  Origin origin(const toml::node& node) const { return choice(node, "origin", all_origins); }
   Provenance provenance(const toml::table& table) const {
     Provenance p;
     if (const toml::node* node = table.get("origin")) p.origin = origin(*node);

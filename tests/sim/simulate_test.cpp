@@ -181,8 +181,8 @@ TEST(Simulate, Refuses_what_it_does_not_simulate) {
     std::function<void(Machine&)> change;
   };
   const std::vector<Case> cases{
-      {"test: L2: inclusion", [](Machine& m) { m.levels[1].inclusion = Inclusion::exclusive; }},
-      {"test: L1: inclusion", [](Machine& m) { m.levels[0].inclusion = Inclusion::inclusive; }},
+      {"test: L2: inclusion", [](Machine& m) { m.levels[1].inclusion.value = Inclusion::exclusive; }},
+      {"test: L1: inclusion", [](Machine& m) { m.levels[0].inclusion.value = Inclusion::inclusive; }},
       {"test: L1: write-through",
        [](Machine& m) { m.levels[0].write = WritePolicy::write_through; }},
       {"test: L2: a cache without write-allocate",
