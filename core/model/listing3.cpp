@@ -31,7 +31,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
   traffic.links[0] = core_link(nest, size_of(contraction.type()));
   for (int l = 0; l < machine.cache_count(); ++l) {
     LinkTraffic& link = traffic.links[static_cast<std::size_t>(l) + 1];
-    const auto capacity = static_cast<double>(machine.level(LevelId{l}).lines().value());
+    const auto capacity = static_cast<double>(kept_lines(machine, LevelId{l}).value());
     for (TensorId t : all_tensors) {
       // DF and DM of Listing 3, with the visits of a loop counted over all its executions.
       double moved = operand_lines(nest, t, whole);

@@ -1,5 +1,7 @@
 #include "core/model/window.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -32,7 +34,11 @@ class WindowModel {
         detail_(detail) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
-      caches_.push_back({static_cast<double>(level.sets()), static_cast<int>(level.ways.value)});
+      const double lines = static_cast<double>(kept_lines(machine, LevelId{l}).value());
+      const auto ways = static_cast<int>(level.ways.value);
+      caches_.push_back({level.sets() == 1 ? 1 : lines / ways,
+                         level.sets() == 1 ? static_cast<int>(lines) : ways});
+      exclusive_.push_back(l > 0 && level.inclusion.value == Inclusion::exclusive);
     }
   }
 
@@ -46,11 +52,14 @@ class WindowModel {
     t.links[0] = core_link(nest_, size_of(contraction_.type()));
     const auto bytes = [&](double lines) { return Bytes(std::llround(lines) * line_.value()); };
     for (std::size_t l = 0; l < caches_.size(); ++l) {
+      // What an exclusive level holds comes from the level inside it: every line that enters that
+      // one leaves it outward again, changed or not.
+      const bool all_leave = l + 1 < caches_.size() && exclusive_[l + 1];
       for (ArrayId x : all_arrays) {
         for (Phase p : all_phases) {
-          t.links[l + 1].at(p, x) = {
-              bytes(fills_[static_cast<std::size_t>(index(p))][at(x)][l]),
-              bytes(write_backs_[static_cast<std::size_t>(index(p))][at(x)][l])};
+          const double in = fills_[static_cast<std::size_t>(index(p))][at(x)][l];
+          const double changed = write_backs_[static_cast<std::size_t>(index(p))][at(x)][l];
+          t.links[l + 1].at(p, x) = {bytes(in), bytes(all_leave ? in : changed)};
         }
       }
     }
@@ -347,6 +356,7 @@ class WindowModel {
   double margin_;
   Detail detail_;
   std::vector<CacheShape> caches_;
+  std::vector<bool> exclusive_;
   std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
   std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
   // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
@@ -362,15 +372,37 @@ Bytes common_line(const Machine& machine) {
   if (machine.cache_count() < 1 || machine.cache_count() > static_cast<int>(max_levels)) {
     throw UnsupportedError(machine.name, "the model needs 1 to 8 caches", "describe so many");
   }
-  require_plain_caches(machine);
   const Bytes line = machine.levels.front().line.value;
-  for (int l = 1; l < machine.cache_count(); ++l) {
-    if (machine.level(LevelId{l}).line.value != line) {
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const Level& level = machine.level(LevelId{l});
+    const auto refuse = [&](const std::string& what, const char* mend) {
+      throw UnsupportedError(fmt::format("{}: level '{}'", machine.name, level.name),
+                             fmt::format("{} not modelled", what), mend);
+    };
+    if (level.kind != LevelKind::cache) {
+      refuse(fmt::format("a {} inside the outermost level is", to_text(level.kind)),
+             "describe caches up to the outermost level");
+    }
+    if (level.replacement.value != Replacement::lru) {
+      refuse(fmt::format("replacement {} is", to_text(level.replacement.value)), "use lru");
+    }
+    if (level.write != WritePolicy::write_back || !level.write_allocate) {
+      refuse("writing through, or without allocating, is", "use write-back with write_allocate");
+    }
+    if (level.prefetch != Prefetch::none) refuse("prefetching is", "use prefetch none");
+    if (level.line.value != line) {
       throw UnsupportedError(machine.name, "caches with lines of different sizes",
                              "give all caches one line size");
     }
   }
   return line;
+}
+
+Lines kept_lines(const Machine& machine, LevelId cache) {
+  const Level& level = machine.level(cache);
+  const int l = index(cache);
+  if (l == 0 || level.inclusion.value != Inclusion::exclusive) return level.lines();
+  return level.lines() + kept_lines(machine, LevelId{l - 1});
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,

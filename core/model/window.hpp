@@ -38,8 +38,14 @@ Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
 Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedule,
                          const Machine& machine);
 
-// Size of the machine's cache lines. Throws UnsupportedError if the caches differ, or if there are
-// none or more than 8.
+// Size of the machine's cache lines. Throws UnsupportedError for a machine that the models do not
+// cover: caches with lines of different sizes, none or more than 8 of them, scratchpads, a
+// replacement other than LRU, write-through, stores that do not allocate, prefetches. An inclusive
+// level is taken as one that makes no promise: it is much larger than what is inside it.
 Bytes common_line(const Machine& machine);
+
+// Lines that a cache keeps from memory: its own, and if it is exclusive those of the level inside
+// it as well (acmtc-sc19, 5.5).
+Lines kept_lines(const Machine& machine, LevelId cache);
 
 }  // namespace tcsim

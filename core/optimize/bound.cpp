@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/model/window.hpp"
+
 namespace tcsim {
 
 namespace {
@@ -74,7 +76,8 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     const Level& level = machine.level(LevelId{l});
     const auto line = static_cast<double>(level.line.value.value());
     const bool soft = level.sets() > 1;
-    const double lines = static_cast<double>(level.lines().value() + (soft ? 2 * level.sets() : 0));
+    const double lines = static_cast<double>(kept_lines(machine, LevelId{l}).value() +
+                                             (soft ? 2 * level.sets() : 0));
     survivors = std::max(survivors, lines * line / element);
     double first = 0;
     for (TensorId t : all_tensors) {

@@ -44,7 +44,8 @@ RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const
     const LevelId level{static_cast<int>(l)};
     p.seconds_per_element.push_back(batch * (element / machine.bandwidth(level)).value());
     if (static_cast<int>(l) < machine.cache_count()) {
-      p.capacity.push_back(static_cast<double>(machine.level(level).capacity.value / element));
+      p.capacity.push_back(static_cast<double>(kept_lines(machine, level).value() *
+                                               (common_line(machine) / element)));
     }
   }
   p.output_weight = machine.accounting.write_backs ? 2 : 1;

@@ -196,5 +196,25 @@ TEST(Accounting, Packing_counts_only_where_it_should) {
   EXPECT_EQ(link.counted(Accounting::honest(), ArrayId::A), Bytes(30));
 }
 
+// acmtc-sc19, 5.5: an exclusive L2 of 96 lines over an L1 of 32 keeps what an L2 of 128 lines
+// would. Every line that enters L1 leaves it to L2 again.
+TEST(Exclusive_level, Keeps_its_lines_and_those_inside) {
+  const Contraction c = test::matmul(48, 48, 48);
+  const Schedule s = test::schedule(
+      "groups m=j n=i k=k for n by 24 { for k by 24 { for m by 24 { for n by 6 { for m by 8 { "
+      "kernel "
+      "8x6 }}}}}");
+  Machine exclusive = test::machine({{1, 32}, {1, 96}});
+  exclusive.levels[1].inclusion.value = Inclusion::exclusive;
+  const Machine larger = test::machine({{1, 32}, {1, 128}});
+  const Traffic a = predict(c, s, exclusive).traffic, b = predict(c, s, larger).traffic;
+  EXPECT_EQ(a.links[2], b.links[2]);
+  EXPECT_NE(a.links[2], predict(c, s, test::machine({{1, 32}, {1, 96}})).traffic.links[2]);
+  for (ArrayId x : all_arrays) {
+    EXPECT_EQ(a.links[1].at(Phase::compute, x).in, b.links[1].at(Phase::compute, x).in);
+    EXPECT_EQ(a.links[1].at(Phase::compute, x).out, a.links[1].at(Phase::compute, x).in);
+  }
+}
+
 }  // namespace
 }  // namespace tcsim
