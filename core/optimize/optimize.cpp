@@ -102,6 +102,9 @@ class Optimizer {
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
+    if (options_.objective == Objective::time && first_kernel_is_enough()) {
+      search_.keep_to_kernel(kernels_.front());
+    }
     for (const Tiling& incumbent : options_.incumbents) keep(in_family(incumbent));
     if (!best_ || gap() > closed) {
       for (const Effort& effort : efforts) {
@@ -117,6 +120,14 @@ class Optimizer {
   }
 
  private:
+  // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
+  // side) only where its loads decide the time.
+  bool first_kernel_is_enough() const {
+    const std::span<const Kernel> first(kernels_.data(), 1);
+    const ProvenBound bound = proven_bound(contraction_, machine_, first);
+    return bound.links.front() <= 0.99 * bound.time;
+  }
+
   double gap() const { return best_->prediction.timing.total / bound_.time - 1; }
 
   // Judges a tiling as the model does and keeps the best.

@@ -13,7 +13,7 @@ namespace tcsim {
 namespace {
 
 constexpr std::size_t most_finalists = 16;
-constexpr double decisive_step = 1e-3, other_step = 0.1;  // of logarithms of times
+constexpr double decisive_step = 1e-3, other_step = 0.2;  // of logarithms of times
 
 std::string key(const Tiling& t) {
   std::string k;
@@ -73,6 +73,8 @@ Search::Search(const Contraction& contraction, const Machine& machine,
       stop_(std::move(stop)),
       groupings_(groupings(contraction)),
       kernels_(kernel_choices(machine.core, contraction.type())) {}
+
+void Search::keep_to_kernel(const Kernel& kernel) { kernels_ = {kernel}; }
 
 void Search::set_margin(double margin) {
   if (margin == margin_) return;

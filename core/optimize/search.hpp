@@ -37,6 +37,9 @@ class Search {
   // Windows are `margin` times as long as they are from now on; forgets what was judged before.
   void set_margin(double margin);
 
+  // Tries no other kernels from now on.
+  void keep_to_kernel(const Kernel& kernel);
+
   // Goes downhill by the coarse count until no move is better or so many more tilings were judged.
   void descend_coarsely(Tiling start, int budget);
   // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.
