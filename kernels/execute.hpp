@@ -86,7 +86,14 @@ struct RunResult {
   Check check;
   std::string kernel;
 };
+// Stands around each timed execution, and nothing else: it must call the work that it gets exactly
+// once. For whatever wants to watch the execution from outside, such as counters; what it does
+// before and after is not timed.
+using Around = std::function<void(const std::function<void()>& work)>;
+
 // Fills, runs `repetitions` (>= 1) times with the caches flushed before each, and checks a sample.
-RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {});
+RunResult run(
+    const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {},
+    const Around& around = [](const auto& work) { work(); });
 
 }  // namespace tcsim

@@ -46,7 +46,8 @@ Elements samples_for(const Contraction& c) {
 
 }  // namespace
 
-RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop) {
+RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop,
+              const Around& around) {
   if (repetitions < 1) throw std::invalid_argument("a run needs at least one repetition");
   Arena arena(plan);
   fill_inputs(arena, plan, seed);
@@ -56,10 +57,12 @@ RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_t
   for (int r = 0; r < repetitions; ++r) {
     if (stop.stop_requested()) throw Interrupted();
     flush_caches();
-    const auto begin = std::chrono::steady_clock::now();
-    execute(plan, arena, stop);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    result.repetitions.push_back(Seconds(taken.count()));
+    around([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      execute(plan, arena, stop);
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      result.repetitions.push_back(Seconds(taken.count()));
+    });
   }
   result.median = median(result.repetitions);
   result.rate = FlopsPerSecond(plan.contraction().flops() / result.median.value());

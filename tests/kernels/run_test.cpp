@@ -40,6 +40,18 @@ TEST(Run, Median_of_an_even_number_is_the_middle) {
                    (result.repetitions[0].value() + result.repetitions[1].value()) / 2);
 }
 
+TEST(Run, Calls_around_once_for_each_execution) {
+  int calls = 0;
+  const auto counted = [&](const std::function<void()>& work) {
+    work();
+    ++calls;
+  };
+  const RunResult result = run(matrix_product(8), 3, 1, {}, counted);
+  EXPECT_EQ(calls, 3);
+  EXPECT_TRUE(result.check.ok());
+  EXPECT_EQ(result.repetitions.size(), 3u);
+}
+
 TEST(Run, Needs_a_repetition) { EXPECT_THROW(run(matrix_product(8), 0, 1), std::invalid_argument); }
 
 TEST(Run, Stops_before_it_begins) {
