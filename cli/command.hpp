@@ -1,6 +1,10 @@
 // The command line as a table: each command declares its name, its line in the overview, its
-// arguments, an example and its options, and help pages come from that. A command gets parsed
-// options and a Context, writes data to Context::out, and throws the errors of core/error.hpp.
+// arguments, an example and its options, and help pages, the manual and the shells' completion come
+// from that (cli/pages.hpp). A command gets parsed options and a Context, writes data to
+// Context::out, and throws the errors of core/error.hpp.
+//
+// A new command is one file in commands/, which defines NAME_command(), and its line in
+// commands.inc.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -34,7 +38,7 @@ using Options = boost::program_options::variables_map;
 
 struct Command {
   std::string name;
-  std::string arguments;  // "WORKLOAD"
+  std::string arguments;  // "WORKLOAD"; words to choose from come first: "show|check NAME..."
   std::string summary;    // one line
   std::string example;    // works as pasted
   void (*declare)(boost::program_options::options_description&);
@@ -42,16 +46,15 @@ struct Command {
   int most_arguments = 1;
 };
 
-const Command& report_command();
-const Command& list_command();
-const Command& optimize_command();
-const Command& predict_command();
-const Command& simulate_command();
-const Command& run_command();
-const Command& machine_command();
+#define TCSIM_COMMAND(name) const Command& name##_command();
+#include "cli/commands.inc"
+#undef TCSIM_COMMAND
 
 // In the order of the overview.
 std::vector<const Command*> all_commands();
+
+// All options of the command, those that every command has included.
+boost::program_options::options_description options_of(const Command& command);
 
 // Positional arguments of the command, after its name.
 std::vector<std::string> arguments(const Options& options);

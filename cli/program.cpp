@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/nearest.hpp"
+#include "cli/out_file.hpp"
+#include "cli/pages.hpp"
+#include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 
@@ -16,53 +18,56 @@ namespace {
 
 constexpr const char* argument_option = "argument";
 
-void print_overview(std::ostream& out) {
-  out << "tcsim: how much data a tensor contraction moves, how long that takes, and what would\n"
-         "change if the hardware changed.\n\n"
-         "Usage: tcsim COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n";
-  for (const Command* c : all_commands()) {
-    out << fmt::format("  {:<34}{}\n", c->name + " " + c->arguments, c->summary);
+// An option whose value may be left out is followed by its value or by another argument:
+// "--counters papi", "--counters tccg:1". It is its value if it is one of the option's words.
+std::vector<std::string> with_implied_values(const po::options_description& options,
+                                             const std::vector<std::string>& args) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    all.push_back(args[i]);
+    if (!args[i].starts_with("--")) continue;
+    const auto* option = options.find_nothrow(args[i].substr(2), false);
+    const auto* words =
+        option == nullptr ? nullptr : dynamic_cast<const Words*>(option->semantic().get());
+    if (words == nullptr || words->implied().empty()) continue;
+    const bool given = i + 1 < args.size() && words->has(args[i + 1]);
+    all.back() += "=" + (given ? args[++i] : words->implied());
   }
-  out << "\nWORKLOAD is tccg:8 (a suite and a number; a suite alone means all of it),\n"
-         "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, or a\n"
-         "suite's .toml file.\n\n"
-         "'tcsim COMMAND --help' describes one command, 'tcsim --version' prints the version.\n\n"
-         "Example: tcsim report tccg:9\n";
+  return all;
 }
 
-po::options_description options_of(const Command& command) {
-  po::options_description options("Options", 100, 60);
-  command.declare(options);
-  options.add_options()("quiet", po::bool_switch(), "no progress, no notes")(
-      "verbose", po::bool_switch(), "say more about what is being done")("help", po::bool_switch(),
-                                                                         "this page");
-  return options;
-}
-
-void print_help(const Command& command, std::ostream& out) {
-  out << fmt::format("tcsim {}: {}\n\nUsage: tcsim {} {} [OPTIONS]\n\n", command.name,
-                     command.summary, command.name, command.arguments);
-  out << options_of(command) << fmt::format("\nExample: {}\n", command.example);
+[[noreturn]] void refuse_option(const Command& command, const std::string& option,
+                                const po::options_description& options) {
+  std::vector<std::string> known;
+  for (const auto& o : options.options()) known.push_back("--" + o->long_name());
+  const std::string meant = nearest(option, known);
+  throw UsageError(command.name, fmt::format("there is no option '{}'", option),
+                   (meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant)) +
+                       fmt::format("see 'tcsim help {}'", command.name));
 }
 
 Options parse(const Command& command, const std::vector<std::string>& args) {
-  po::options_description all = options_of(command);
-  all.add_options()(argument_option, po::value<std::vector<std::string>>());
+  const po::options_description visible = options_of(command);
+  po::options_description all;
+  all.add(visible).add_options()(argument_option, po::value<std::vector<std::string>>());
   po::positional_options_description positional;
   positional.add(argument_option, -1);
   Options options;
   try {
     po::store(
-        po::command_line_parser(args)
+        po::command_line_parser(with_implied_values(visible, args))
             .options(all)
             .positional(positional)
             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
             .run(),
         options);
     po::notify(options);
+  } catch (const BadValue& e) {
+    throw UsageError(e.get_option_name(), e.problem(), e.mend());
+  } catch (const po::unknown_option& e) {
+    refuse_option(command, e.get_option_name(), visible);
   } catch (const po::error& e) {
-    throw UsageError("tcsim " + command.name, e.what(),
-                     fmt::format("see 'tcsim {} --help'", command.name));
+    throw UsageError(command.name, e.what(), fmt::format("see 'tcsim help {}'", command.name));
   }
   return options;
 }
@@ -74,28 +79,50 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
     return Exit::done;
   }
   if (static_cast<int>(arguments(options).size()) > command.most_arguments) {
-    throw UsageError("tcsim " + command.name,
+    throw UsageError(command.name,
                      fmt::format("'{}' is one argument too many", arguments(options).back()),
-                     fmt::format("see 'tcsim {} --help'", command.name));
+                     fmt::format("see 'tcsim help {}'", command.name));
   }
   context.quiet = options["quiet"].as<bool>();
   context.verbose = options["verbose"].as<bool>();
   if (options.count("out") == 0) return command.run(options, context);
 
-  const auto file = options["out"].as<std::string>();
-  const auto refuse = [&] {
-    throw UsageError("--out " + file, "the file cannot be written", "name another one");
-  };
-  if (!std::ofstream(file, std::ios::app)) refuse();  // before the work, not after it
+  OutFile file(options["out"].as<std::string>());
   std::ostringstream text;
   Context to_file{text,          context.err,    context.stop, context.terminal,
                   context.quiet, context.verbose};
   const Exit code = command.run(options, to_file);
-  std::ofstream out(file, std::ios::binary);
-  out << text.str();
-  out.close();
-  if (!out) refuse();
+  file.write(text.str());
   return code;
+}
+
+const Command& find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command* c : all_commands()) {
+    if (c->name == name) return *c;
+    names.push_back(c->name);
+  }
+  throw UsageError("", fmt::format("there is no command '{}'", name), one_of(name, names));
+}
+
+Exit help(const std::vector<std::string>& names, Context& context) {
+  if (names.empty()) print_overview(context.out);
+  for (const std::string& name : names) print_help(find_command(name), context.out);
+  return Exit::done;
+}
+
+// For the build, which installs what they print: --man, --completion SHELL.
+Exit print_completion(const std::vector<std::string>& args, Context& context) {
+  const std::string shell = args.size() == 2 ? args[1] : "";
+  if (shell != "bash" && shell != "zsh" && shell != "fish") {
+    throw UsageError("--completion", fmt::format("'{}' is no shell that is known", shell),
+                     "use one of bash, zsh, fish");
+  }
+  print_completion(shell == "bash"  ? Shell::bash
+                   : shell == "zsh" ? Shell::zsh
+                                    : Shell::fish,
+                   context.out);
+  return Exit::done;
 }
 
 Exit dispatch(const std::vector<std::string>& args, Context& context) {
@@ -103,28 +130,37 @@ Exit dispatch(const std::vector<std::string>& args, Context& context) {
     print_overview(context.err);
     return Exit::usage;
   }
-  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-    print_overview(context.out);
-    return Exit::done;
-  }
+  const std::vector<std::string> rest(args.begin() + 1, args.end());
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") return help(rest, context);
   if (args[0] == "--version") {
     context.out << "tcsim " << version << "\n";
     return Exit::done;
   }
-  std::string names;
-  for (const Command* c : all_commands()) {
-    if (c->name == args[0]) return run(*c, {args.begin() + 1, args.end()}, context);
-    names += (names.empty() ? "" : ", ") + c->name;
+  if (args[0] == "--man") {
+    print_manual(context.out);
+    return Exit::done;
   }
-  throw UsageError("tcsim", fmt::format("there is no command '{}'", args[0]),
-                   "use one of " + names);
+  if (args[0] == "--completion") return print_completion(args, context);
+  return run(find_command(args[0]), rest, context);
 }
 
 }  // namespace
 
 std::vector<const Command*> all_commands() {
-  return {&report_command(),  &list_command(),     &machine_command(), &optimize_command(),
-          &predict_command(), &simulate_command(), &run_command()};
+  return {
+#define TCSIM_COMMAND(name) &name##_command(),
+#include "cli/commands.inc"
+#undef TCSIM_COMMAND
+  };
+}
+
+po::options_description options_of(const Command& command) {
+  po::options_description options("Options", 100, 60);
+  command.declare(options);
+  options.add_options()("quiet", po::bool_switch(), "no progress, no notes")(
+      "verbose", po::bool_switch(), "say more about what is being done")(
+      "help,h", po::bool_switch(), "this page");
+  return options;
 }
 
 std::vector<std::string> arguments(const Options& options) {
@@ -148,7 +184,7 @@ Exit main(const std::vector<std::string>& args, Context& context) {
   } catch (const Interrupted& e) {
     return fail(e, Exit::interrupted);
   } catch (const std::bad_alloc&) {
-    context.err << "tcsim: not enough memory\n";
+    context.err << "tcsim: not enough memory; use smaller sizes\n";
     return Exit::unsupported;
   } catch (const std::exception& e) {
     return fail(e, Exit::input);

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
@@ -24,29 +26,40 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// One of a few words, or a UsageError that lists them.
+// What the words of an option mean.
 template <class T>
-T word(const Options& options, const char* option,
-       std::initializer_list<std::pair<const char*, T>> words) {
+using Meanings = std::vector<std::pair<std::string, T>>;
+
+const Meanings<Format> formats{
+    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
+const Meanings<Layout> layouts{{"row-major", Layout::row_major},
+                               {"column-major", Layout::column_major}};
+const Meanings<ElementType> types{{"f64", ElementType::f64}, {"f32", ElementType::f32}};
+const Meanings<Accounting> accountings{{"honest", Accounting::honest()},
+                                       {"paper", Accounting::paper()}};
+
+template <class T>
+std::vector<std::string> words_of(const Meanings<T>& meanings) {
+  std::vector<std::string> all;
+  for (const auto& [word, meaning] : meanings) all.push_back(word);
+  return all;
+}
+
+// Precondition: the option was declared with words_of(meanings), so its value is one of them.
+template <class T>
+T meaning(const Options& options, const char* option, const Meanings<T>& meanings) {
   const auto& given = options[option].as<std::string>();
-  std::string known;
-  for (const auto& [text, value] : words) {
-    if (given == text) return value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", text);
-  }
-  throw UsageError(fmt::format("--{}", option), fmt::format("'{}' is not known", given),
-                   "use one of " + known);
+  return std::ranges::find(meanings, given, &std::pair<std::string, T>::first)->second;
 }
 
 std::optional<Layout> layout(const Options& options) {
   if (options.count("layout") == 0) return {};
-  return word<Layout>(options, "layout",
-                      {{"row-major", Layout::row_major}, {"column-major", Layout::column_major}});
+  return meaning(options, "layout", layouts);
 }
 
 std::optional<ElementType> type(const Options& options) {
   if (options.count("type") == 0) return {};
-  return word<ElementType>(options, "type", {{"f64", ElementType::f64}, {"f32", ElementType::f32}});
+  return meaning(options, "type", types);
 }
 
 // Whether the text can only be a label: TCCG form or einsum.
@@ -69,15 +82,15 @@ void refuse_for_suite(const Options& options, const std::string& argument) {
 }  // namespace
 
 void declare_output(po::options_description& options) {
-  options.add_options()("format", po::value<std::string>()->default_value("table"),
-                        "table, json or csv")("out", po::value<std::string>(),
-                                              "write to this file instead of standard output");
+  options.add_options()("format", words(words_of(formats), "table"), "form of the output")(
+      "out", po::value<std::string>(), "write to this file instead of standard output");
 }
 
 void declare_workload(po::options_description& options) {
   options.add_options()("size", po::value<std::string>(), "extent of each index: a=72,b=72,...")(
-      "layout", po::value<std::string>(), "row-major (default) or column-major")(
-      "type", po::value<std::string>(), "f64 (default) or f32");
+      "layout", words(words_of(layouts)),
+      "of the tensors; row-major unless the suite says otherwise")(
+      "type", words(words_of(types)), "of the elements; f64 unless the suite says otherwise");
 }
 
 void declare_machine(po::options_description& options) {
@@ -85,10 +98,9 @@ void declare_machine(po::options_description& options) {
                         "a shipped name, a file, or host: this machine, measured on first use")(
       "set", po::value<std::vector<std::string>>(),
       "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
-      "accounting", po::value<std::string>(), "honest or paper; otherwise what the machine says")(
-      "threads", po::value<int>()->default_value(1),
-      "use at most so many threads; so far all work takes place on one")(
-      "model", po::value<std::string>()->default_value("window"), "window or listing3");
+      "accounting", words(words_of(accountings)), "what counts; otherwise what the machine says")(
+      "threads", whole(1, 1), "use at most so many threads; so far all work takes place on one")(
+      "model", words({"window", "listing3"}, "window"), "that predicts the traffic");
 }
 
 void declare_schedule(po::options_description& options) {
@@ -96,10 +108,7 @@ void declare_schedule(po::options_description& options) {
                         "a file with a schedule, or its text; otherwise the best one is chosen");
 }
 
-Format format(const Options& options) {
-  return word<Format>(options, "format",
-                      {{"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}});
-}
+Format format(const Options& options) { return meaning(options, "format", formats); }
 
 std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
   if (is_label(argument)) {
@@ -133,7 +142,7 @@ std::vector<Contraction> workloads(const Options& options, const std::string& ar
 std::vector<Contraction> workloads(const Options& options) {
   const auto given = arguments(options);
   if (given.empty()) {
-    throw UsageError("tcsim", "a WORKLOAD is missing",
+    throw UsageError("", "a WORKLOAD is missing",
                      "for example tccg:9, or abcd-aebf-dfce --size a=72,b=72,...");
   }
   return workloads(options, given[0]);
@@ -165,13 +174,9 @@ Machine named_machine(const std::string& name, const Options& options, Context& 
 }
 
 Machine machine(const Options& options, Context& context) {
-  if (const int threads = options["threads"].as<int>(); threads < 1) {
-    throw UsageError("--threads", fmt::format("{} is out of range", threads), "give at least 1");
-  }
   Machine m = named_machine(options["machine"].as<std::string>(), options, context);
   if (options.count("accounting") != 0) {
-    m.accounting = word<Accounting>(
-        options, "accounting", {{"honest", Accounting::honest()}, {"paper", Accounting::paper()}});
+    m.accounting = meaning(options, "accounting", accountings);
   }
   return m;
 }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "cli/counted.hpp"
+#include "cli/csv.hpp"
 #include "cli/version.hpp"
 #include "core/units/text.hpp"
 
@@ -62,6 +65,7 @@ ordered_json level_json(const Result& r, std::size_t link) {
   ordered_json level{{"name", r.machine.level(id).name}, {"link", r.machine.link(id)}};
   if (auto b = predicted(r, link)) level["predicted_bytes"] = b->value();
   if (auto b = simulated(r, link)) level["simulated_bytes"] = b->value();
+  add_counted(level, r, link);
   if (auto e = error(r, link)) level["error"] = *e;
   if (r.prediction) level["predicted_seconds"] = r.prediction->timing.links[link].value();
   ordered_json tensors = ordered_json::object();
@@ -110,6 +114,7 @@ ordered_json to_json(const Result& r) {
     for (Seconds s : r.repetitions) j["repetitions_seconds"].push_back(s.value());
     j["kernel"] = r.kernel;
   }
+  if (r.counted) j["counters"] = counters_json(r);
   if (r.worst_error) j["check_error_over_bound"] = *r.worst_error;
   j["peak_gflops"] = peak_gflops(r);
   if (r.certificate) {
@@ -136,6 +141,8 @@ void print_json(const std::vector<Result>& results, bool suite, std::ostream& ou
 
 // CSV: a row per workload and level.
 
+std::string number(double value) { return fmt::format("{}", value); }
+
 template <class T>
 std::string cell(const std::optional<T>& value) {
   if (!value) return "";
@@ -145,44 +152,66 @@ std::string cell(const std::optional<T>& value) {
     return fmt::format("{}", *value);
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string s = "\"";
-  for (char c : text) s += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return s + "\"";
+// Columns of the CSV, each with what it holds of a workload's level.
+struct Column {
+  const char* name;
+  std::function<std::string(const Result&, std::size_t)> cell;
+};
+
+const std::vector<Column>& columns() {
+  using R = const Result&;
+  using L = std::size_t;
+  const auto level = [](R r, L l) { return r.machine.level(LevelId{static_cast<int>(l)}); };
+  static const std::vector<Column> all{
+      {"schema", [](R, L) { return fmt::format("{}", results_schema); }},
+      {"command", [](R r, L) { return r.command; }},
+      {"tcsim_version", [](R, L) { return version; }},
+      {"workload", [](R r, L) { return r.workload.name(); }},
+      {"label", [](R r, L) { return r.workload.label(); }},
+      {"sizes", [](R r, L) { return r.workload.sizes(); }},
+      {"type", [](R r, L) { return to_text(r.workload.type()); }},
+      {"layout", [](R r, L) { return to_text(r.workload.layout()); }},
+      {"machine", [](R r, L) { return r.machine.name; }},
+      {"machine_hash", [](R r, L) { return content_hash(r.machine); }},
+      {"accounting", [](R r, L) { return r.machine.accounting.name; }},
+      {"model", [](R r, L) { return to_text(r.model); }},
+      {"seed", [](R r, L) { return fmt::format("{}", r.seed); }},
+      {"level", [level](R r, L l) { return level(r, l).name; }},
+      {"link", [](R r, L l) { return r.machine.link(LevelId{static_cast<int>(l)}); }},
+      {"predicted_bytes", [](R r, L l) { return cell(predicted(r, l)); }},
+      {"simulated_bytes", [](R r, L l) { return cell(simulated(r, l)); }},
+      {"measured_bytes", [](R r, L l) { return cell(measured_bytes(r, l)); }},
+      {"measured_in_bytes", [](R r, L l) { return cell(measured_in(r, l)); }},
+      {"measured_out_bytes", [](R r, L l) { return cell(measured_out(r, l)); }},
+      {"error", [](R r, L l) { return cell(error(r, l)); }},
+      {"level_predicted_seconds",
+       [](R r, L l) { return r.prediction ? number(r.prediction->timing.links[l].value()) : ""; }},
+      {"predicted_seconds",
+       [](R r, L) { return r.prediction ? number(r.prediction->timing.total.value()) : ""; }},
+      {"predicted_gflops",
+       [](R r, L) { return r.prediction ? number(r.prediction->rate.value() / 1e9) : ""; }},
+      {"measured_seconds", [](R r, L) { return cell(r.measured); }},
+      {"measured_gflops", [](R r, L) { return cell(measured_gflops(r)); }},
+      {"peak_gflops", [](R r, L) { return number(peak_gflops(r)); }},
+      {"bottleneck",
+       [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
+      {"relaxed_bound_seconds",
+       [](R r, L) { return r.certificate ? number(r.certificate->relaxed_bound.value()) : ""; }},
+      {"gap", [](R r, L) { return r.certificate ? number(r.certificate->gap) : ""; }},
+      {"schedule", [](R r, L) { return to_line(r.schedule); }},
+  };
+  return all;
 }
 
 void print_csv(const std::vector<Result>& results, std::ostream& out) {
-  out << "schema,command,tcsim_version,workload,label,sizes,type,layout,machine,machine_hash,"
-         "accounting,model,seed,level,link,predicted_bytes,simulated_bytes,error,level_predicted_"
-         "seconds,predicted_seconds,predicted_gflops,measured_seconds,measured_gflops,peak_gflops,"
-         "bottleneck,relaxed_bound_seconds,gap,schedule\n";
+  std::vector<std::string> cells;
+  for (const Column& c : columns()) cells.emplace_back(c.name);
+  out << csv_line(cells);
   for (const Result& r : results) {
     for (std::size_t l = 0; l < link_count(r); ++l) {
-      const LevelId id{static_cast<int>(l)};
-      std::optional<Seconds> level_seconds, seconds;
-      std::optional<double> gflops, bound, gap;
-      std::string bottleneck;
-      if (r.prediction) {
-        level_seconds = r.prediction->timing.links[l];
-        seconds = r.prediction->timing.total;
-        gflops = r.prediction->rate.value() / 1e9;
-        bottleneck = bottleneck_name(r.prediction->timing, r.machine);
-      }
-      if (r.certificate) {
-        bound = r.certificate->relaxed_bound.value();
-        gap = r.certificate->gap;
-      }
-      out << fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-          results_schema, r.command, version, quoted(r.workload.name()), r.workload.label(),
-          quoted(r.workload.sizes()), to_text(r.workload.type()), to_text(r.workload.layout()),
-          quoted(r.machine.name), content_hash(r.machine), r.machine.accounting.name,
-          to_text(r.model), r.seed, quoted(r.machine.level(id).name), r.machine.link(id),
-          cell(predicted(r, l)), cell(simulated(r, l)), cell(error(r, l)), cell(level_seconds),
-          cell(seconds), cell(gflops), cell(r.measured), cell(measured_gflops(r)),
-          fmt::format("{}", peak_gflops(r)), bottleneck, cell(bound), cell(gap),
-          quoted(to_line(r.schedule)));
+      cells.clear();
+      for (const Column& c : columns()) cells.push_back(c.cell(r, l));
+      out << csv_line(cells);
     }
   }
 }
@@ -271,6 +300,7 @@ void print_table(const Result& r, std::ostream& out) {
     print_totals(r, out);
     out << "\n";
   }
+  if (r.counted) print_counted(r, out);
   if (r.prediction) {
     out << fmt::format("  bottleneck    {}\n", bottleneck_name(r.prediction->timing, r.machine));
   }

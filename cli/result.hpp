@@ -11,6 +11,7 @@
 #include "core/model/traffic.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/contraction.hpp"
+#include "microbench/counters/counting.hpp"
 
 namespace tcsim::cli {
 
@@ -33,6 +34,7 @@ struct Result {
   std::vector<Seconds> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound
   std::string kernel;                 // that the run used
+  std::optional<Counted> counted;     // while it ran
   std::optional<Certificate> certificate;
   double seconds_to_solve = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "cli/values.hpp"
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
 #include "sim/simulate.hpp"
@@ -44,25 +45,69 @@ void add_simulation(Result& result, Context& context) {
 }
 
 void declare_run(po::options_description& options) {
-  options.add_options()("repetitions", po::value<int>()->default_value(5),
-                        "how often to run; the median counts")(
-      "seed", po::value<std::uint64_t>()->default_value(1), "of the inputs' values");
+  options.add_options()("repetitions", whole(5, 1, 10000), "how often to run; the median counts")(
+      "seed", whole<std::uint64_t>(1, 0), "of the inputs' values")(
+      "counters", words({"auto", "papi", "likwid", "none"})->implied("auto"),
+      "count cache lines over each link while it runs, where this machine can");
 }
 
-void add_run(Result& result, const Options& options, Context& context) {
-  const int repetitions = options["repetitions"].as<int>();
-  if (repetitions < 1 || repetitions > 10000) {
-    throw UsageError("--repetitions", fmt::format("{} is out of range", repetitions),
-                     "give 1 to 10000");
+namespace {
+
+// Where even the tables of a schedule do not fit, says for which sizes.
+Result with_memory(const Contraction& c, const std::function<Result()>& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw UnsupportedError(fmt::format("{} {}", c.name(), c.sizes()), "there is not enough memory",
+                           "use smaller sizes");
   }
-  Progress progress(context, result.workload.name() + ": running");
+}
+
+std::optional<Counting> counting(const Options& options) {
+  if (options.count("counters") == 0) return {};
+  const auto& source = options["counters"].as<std::string>();
+  return choose_counting(source == "papi"     ? CounterChoice::papi
+                         : source == "likwid" ? CounterChoice::likwid
+                         : source == "none"   ? CounterChoice::none
+                                              : CounterChoice::automatic);
+}
+
+}  // namespace
+
+Runner::Runner(const Options& options, Context& context)
+    : repetitions_(options["repetitions"].as<int>()),
+      counting_(counting(options)),
+      context_(context) {
+  if (!counting_ || counting_->groups() <= repetitions_) return;
+  repetitions_ = counting_->groups();
+  if (!context.quiet) {
+    context.err << fmt::format("note: {} repetitions, so that every figure gets its turn\n",
+                               repetitions_);
+  }
+}
+
+void Runner::require_memory(const Contraction& contraction) const {
+  tcsim::require_memory(contraction);
+}
+
+void Runner::require_memory(const Result& result) const {
+  tcsim::require_memory(Plan(result.workload, result.schedule));
+}
+
+void Runner::add_run(Result& result) {
+  Progress progress(context_, result.workload.name() + ": running");
   progress.show(0);
-  RunResult run =
-      tcsim::run(Plan(result.workload, result.schedule), repetitions, result.seed, context.stop);
+  if (counting_) counting_->restart();
+  RunResult run = tcsim::run(Plan(result.workload, result.schedule), repetitions_, result.seed,
+                             context_.stop, [&](const std::function<void()>& work) {
+                               if (counting_) return counting_->count(work);
+                               work();
+                             });
   result.measured = run.median;
   result.repetitions = std::move(run.repetitions);
   result.worst_error = run.check.worst_error;
   result.kernel = run.kernel;
+  if (counting_) result.counted = counting_->result();
 }
 
 Exit for_each_workload(const Options& options, Context& context,
@@ -74,7 +119,7 @@ Exit for_each_workload(const Options& options, Context& context,
   Exit code = Exit::done;
   try {
     for (const Contraction& c : all) {
-      results.push_back(work(c, m));
+      results.push_back(with_memory(c, [&] { return work(c, m); }));
       if (results.back().worst_error && !(*results.back().worst_error <= 1)) code = Exit::no;
       // A table is readable as it grows; the other formats are one document.
       if (form == Format::table) {

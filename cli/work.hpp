@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/result.hpp"
+#include "microbench/counters/counting.hpp"
 
 namespace tcsim::cli {
 
@@ -13,10 +15,25 @@ namespace tcsim::cli {
 Result predicted_result(const std::string& command, const Options&, const Contraction&,
                         const Machine&, Context&);
 void add_simulation(Result& result, Context& context);
-void add_run(Result& result, const Options& options, Context& context);
 
-// Options of a real run: --repetitions.
+// Options of a real run: --repetitions, --seed, --counters.
 void declare_run(boost::program_options::options_description& options);
+
+// Real runs with what --counters asks for. Throws UnsupportedError at once if the machine cannot
+// count that way, or, by require_memory(), has too little memory.
+class Runner {
+ public:
+  Runner(const Options& options, Context& context);
+
+  void require_memory(const Contraction& contraction) const;  // before a schedule is chosen
+  void require_memory(const Result& result) const;            // with its schedule
+  void add_run(Result& result);
+
+ private:
+  int repetitions_;
+  std::optional<Counting> counting_;
+  Context& context_;
+};
 
 // Calls `work` for every workload of the command line, then prints. Interrupted, it prints what is
 // complete and returns Exit::interrupted.

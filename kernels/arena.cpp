@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -29,26 +30,48 @@ Bytes available_memory() {
   return Bytes(std::numeric_limits<std::int64_t>::max());
 }
 
-[[noreturn]] void refuse(const Plan& plan, const std::string& have) {
+[[noreturn]] void refuse(const Contraction& c, const std::string& what, Bytes need,
+                         const std::string& have) {
+  const auto of = [&](TensorId t) { return to_display(c.size(t).value() * size_of(c.type())); };
   throw UnsupportedError(
-      plan.contraction().name(),
-      fmt::format("its tensors and buffers need {}, {}", to_display(plan.arena_size()), have),
-      "use smaller sizes, or f32");
+      fmt::format("{} {}", c.name(), c.sizes()),
+      fmt::format("{} need {} (A {}, B {}, C {}), {}", what, to_display(need), of(TensorId::A),
+                  of(TensorId::B), of(TensorId::C), have),
+      c.type() == ElementType::f64 ? "use smaller sizes, or f32" : "use smaller sizes");
+}
+
+void require(const Contraction& c, const std::string& what, Bytes need) {
+  const Bytes have = available_memory();
+  if (need <= have) return;
+  refuse(c, what, need, fmt::format("this machine has {} available", to_display(have)));
 }
 
 }  // namespace
 
-Arena::Arena(const Plan& plan) : plan_(&plan) {
-  const Bytes have = available_memory();
-  if (plan.arena_size() > have) {
-    refuse(plan, fmt::format("this machine has {} available", to_display(have)));
+void require_memory(const Contraction& c) {
+  double need = 0;  // three tensors may need more than an int64_t of bytes
+  for (TensorId t : all_tensors) {
+    need += static_cast<double>(c.size(t).value()) * static_cast<double>(size_of(c.type()).value());
   }
+  constexpr double most = 0x1p62;
+  require(c, "its tensors", Bytes(static_cast<std::int64_t>(std::min(need, most))));
+}
+
+void require_memory(const Plan& plan) {
+  require(plan.contraction(), "its tensors and buffers", plan.arena_size());
+}
+
+Arena::Arena(const Plan& plan) : plan_(&plan) {
+  require_memory(plan);
   size_ =
       (static_cast<std::size_t>(plan.arena_size().value()) + huge_page - 1) / huge_page * huge_page;
   // Pages come as zeros. One huge page more, and cut the ends off, since mmap aligns to small ones.
   const std::size_t mapped = size_ + huge_page;
   void* place = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (place == MAP_FAILED) refuse(plan, "which the system does not give");
+  if (place == MAP_FAILED) {
+    refuse(plan.contraction(), "its tensors and buffers", plan.arena_size(),
+           "which the system does not give");
+  }
   auto* begin = static_cast<std::byte*>(place);
   const std::size_t skipped =
       (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;

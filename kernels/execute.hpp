@@ -33,8 +33,14 @@ const std::vector<KernelShape>& kernel_shapes();
 // Throws std::invalid_argument for another width.
 KernelShape preferred_shape(int vector_bits, ElementType type);
 
+// Throw UnsupportedError, which names sizes and needs, unless this machine has the memory that a
+// run takes: for the tensors, which is known before there is a schedule, or for all arrays of a
+// plan.
+void require_memory(const Contraction& contraction);
+void require_memory(const Plan& plan);
+
 // Memory for a plan's arrays: one arena, aligned to 2 MiB, huge pages asked for. Contents of A, B
-// and C start as zeros. Throws UnsupportedError if there is not enough memory, naming how much.
+// and C start as zeros. Throws as require_memory(plan) does.
 class Arena {
  public:
   explicit Arena(const Plan& plan);

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/csv.hpp"
+#include "cli/nearest.hpp"
+#include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
@@ -34,6 +38,11 @@ void print(const Table& table, Format format, std::ostream& out) {
     out << j.dump(2) << "\n";
     return;
   }
+  if (format == Format::csv) {
+    out << csv_line(table.columns);
+    for (const auto& row : table.rows) out << csv_line(row);
+    return;
+  }
   std::vector<std::size_t> width;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     width.push_back(table.columns[i].size());
@@ -42,12 +51,7 @@ void print(const Table& table, Format format, std::ostream& out) {
   const auto line = [&](const std::vector<std::string>& row) {
     std::string text;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool quote = row[i].find(',') != std::string::npos;
-      if (format == Format::csv) {
-        text += (i > 0 ? "," : "") + (quote ? "\"" + row[i] + "\"" : row[i]);
-      } else {
-        text += fmt::format("{:<{}}", row[i], width[i] + 2);
-      }
+      text += fmt::format("{:<{}}", row[i], width[i] + 2);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out << text << "\n";
@@ -104,9 +108,9 @@ const Command& list_command() {
       [](const Options& options, Context& context) {
         const auto given = arguments(options);
         const std::string what = given.empty() ? "" : given[0];
-        if (what != "workloads" && what != "machines" && what != "kernels") {
-          throw UsageError("tcsim list", fmt::format("'{}' cannot be listed", what),
-                           "use workloads, machines or kernels");
+        const std::vector<std::string> known = argument_words(list_command());
+        if (std::ranges::find(known, what) == known.end()) {
+          throw UsageError("list", fmt::format("'{}' cannot be listed", what), one_of(what, known));
         }
         print(what == "workloads"  ? list_workloads()
               : what == "machines" ? list_machines()

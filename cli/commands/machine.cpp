@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
@@ -62,17 +63,25 @@ nlohmann::ordered_json to_json(const Machine& m) {
   return j;
 }
 
-constexpr const char* csv_header =
-    "machine,hash,level,kind,capacity_bytes,sets,ways,line_bytes,bandwidth_bytes_per_second,"
-    "bandwidth_origin\n";
+const std::vector<std::string> csv_columns{"machine",
+                                           "hash",
+                                           "level",
+                                           "kind",
+                                           "capacity_bytes",
+                                           "sets",
+                                           "ways",
+                                           "line_bytes",
+                                           "bandwidth_bytes_per_second",
+                                           "bandwidth_origin"};
 
 void show_csv(const Machine& m, std::ostream& out) {
+  const auto text = [](const auto& number) { return fmt::format("{}", number); };
   for (const Level& l : m.levels) {
     const bool cache = l.kind == LevelKind::cache;
-    out << fmt::format(
-        "{},{},{},{},{},{},{},{},{},{}\n", m.name, content_hash(m), l.name, to_text(l.kind),
-        l.capacity.value.value(), cache ? l.sets() : 0, l.ways.value, l.line.value.value(),
-        l.bandwidth.value.at(m.core.frequency.value).value(), to_text(l.bandwidth.origin));
+    out << csv_line(
+        {m.name, content_hash(m), l.name, to_text(l.kind), text(l.capacity.value.value()),
+         text(cache ? l.sets() : 0), text(l.ways.value), text(l.line.value.value()),
+         text(l.bandwidth.value.at(m.core.frequency.value).value()), to_text(l.bandwidth.origin)});
   }
 }
 
@@ -87,7 +96,7 @@ Exit show(const std::vector<std::string>& names, const Options& options, Context
     return Exit::done;
   }
   if (form == Format::csv) {
-    context.out << csv_header;
+    context.out << csv_line(csv_columns);
     for (const Machine& m : machines) show_csv(m, context.out);
     return Exit::done;
   }
@@ -135,7 +144,7 @@ const Command& machine_command() {
         std::vector<std::string> given = arguments(options);
         const std::string what = given.empty() ? "" : given[0];
         if (given.size() < 2 || (what != "show" && what != "check")) {
-          throw UsageError("tcsim machine", "show or check, and a machine, are wanted",
+          throw UsageError("machine", "show or check, and a machine, are wanted",
                            "for example 'tcsim machine show e5-2680v4'");
         }
         given.erase(given.begin());

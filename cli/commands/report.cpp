@@ -21,10 +21,14 @@ const Command& report_command() {
         declare_output(o);
       },
       [](const Options& options, Context& context) {
+        std::optional<Runner> runner;
+        if (is_host(options) && !options["no-run"].as<bool>()) runner.emplace(options, context);
         return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
+          if (runner) runner->require_memory(c);
           Result r = predicted_result("report", options, c, m, context);
+          if (runner) runner->require_memory(r);
           if (!options["no-simulate"].as<bool>()) add_simulation(r, context);
-          if (is_host(options) && !options["no-run"].as<bool>()) add_run(r, options, context);
+          if (runner) runner->add_run(r);
           return r;
         });
       }};

@@ -5,25 +5,27 @@ namespace tcsim::cli {
 namespace po = boost::program_options;
 
 const Command& run_command() {
-  static const Command command{"run",
-                               "WORKLOAD",
-                               "execute the real computation on this machine, check it, GFLOPS",
-                               "tcsim run ij-ik-kj --size i=960,j=960,k=960",
-                               [](po::options_description& o) {
-                                 declare_workload(o);
-                                 declare_machine(o);
-                                 declare_schedule(o);
-                                 declare_run(o);
-                                 declare_output(o);
-                               },
-                               [](const Options& options, Context& context) {
-                                 return for_each_workload(
-                                     options, context, [&](const Contraction& c, const Machine& m) {
-                                       Result r = predicted_result("run", options, c, m, context);
-                                       add_run(r, options, context);
-                                       return r;
-                                     });
-                               }};
+  static const Command command{
+      "run",
+      "WORKLOAD",
+      "execute the real computation on this machine, check it, GFLOPS, count cache lines",
+      "tcsim run ij-ik-kj --size i=960,j=960,k=960 --counters",
+      [](po::options_description& o) {
+        declare_workload(o);
+        declare_machine(o);
+        declare_schedule(o);
+        declare_run(o);
+        declare_output(o);
+      },
+      [](const Options& options, Context& context) {
+        Runner runner(options, context);
+        return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
+          runner.require_memory(c);
+          Result r = predicted_result("run", options, c, m, context);
+          runner.add_run(r);
+          return r;
+        });
+      }};
   return command;
 }
 

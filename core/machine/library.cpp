@@ -56,7 +56,13 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
   if (fs::exists(name_or_file, ignored)) return name_or_file;
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  if (known.empty()) known = "none";
+  if (!data) {
+    throw UsageError(
+        "'" + name_or_file + "'",
+        std::string("no such file, and the folder of shipped ") + folder + " is not there either",
+        "set TCSIM_DATA_DIR to the folder that holds machines and data, or give the "
+        "path of a file");
+  }
   throw UsageError("'" + name_or_file + "'", std::string("no such ") + what,
                    "give the path of a file or a shipped name: " + known);
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view label_form =
     "write OUTPUT-A-B such as abcd-aebf-dfce, or A,B->OUTPUT such as aebf,dfce->abcd";
+constexpr std::string_view blanks = " \t";
 constexpr std::string_view sizes_form = "write one size for each index, such as a=72,b=72";
 
 // Not std::isalpha: that depends on the locale.
@@ -134,16 +135,23 @@ std::int64_t parse_extent(std::string_view text, std::size_t offset, std::string
 }  // namespace
 
 Sizes parse_sizes(std::string_view text) {
+  // Blanks may stand around every part: people write "a = 72, b = 72".
+  const auto behind_blanks = [&](std::size_t from) {
+    return std::min(text.find_first_not_of(blanks, from), text.size());
+  };
   Sizes sizes;
-  for (std::size_t pos = 0;; ++pos) {
+  for (std::size_t pos = behind_blanks(0);; pos = behind_blanks(pos + 1)) {
     if (pos == text.size() || !is_letter(text[pos])) fail(text, pos, "index expected", sizes_form);
     const char name = text[pos];
-    if (pos + 1 == text.size() || text[pos + 1] != '=') {
-      fail(text, pos + 1, fmt::format("'=' expected after '{}'", name), sizes_form);
+    const std::size_t equals = behind_blanks(pos + 1);
+    if (equals == text.size() || text[equals] != '=') {
+      fail(text, equals, fmt::format("'=' expected after '{}'", name), sizes_form);
     }
-    const std::size_t begin = pos + 2;
+    const std::size_t begin = behind_blanks(equals + 1);
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::int64_t extent = parse_extent(text, begin, text.substr(begin, end - begin), name);
+    std::string_view number = text.substr(begin, end - begin);
+    number = number.substr(0, number.find_last_not_of(blanks) + 1);
+    const std::int64_t extent = parse_extent(text, begin, number, name);
     if (!sizes.emplace(name, extent).second) {
       fail(text, pos, fmt::format("'{}' has a size already", name), sizes_form);
     }

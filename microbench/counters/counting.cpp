@@ -141,20 +141,34 @@ Counted Counting::result() const {
   return result;
 }
 
+void Counting::restart() {
+  for (Figure& f : figures_) f.counts.clear();
+  for (auto& counts : named_counts_) counts.clear();
+  next_ = 0;
+}
+
 namespace {
 
-Counting all_that_count(const std::vector<EventFile>& files) {
+// "papi: counts 5 figures of traffic", "papi: no cache events, ...".
+std::string outcome(const Counting& counting) {
+  const std::string name = counting.source().name(), limits = counting.result().limits;
+  return limits.empty() ? fmt::format("{}: counts {} figures of traffic", name, counting.figures())
+                        : fmt::format("{}: no cache events, {}", name, limits);
+}
+
+Counting asked_for(std::unique_ptr<CounterSource> source) {
+  Counting counting(std::move(source), shipped_events());
+  counting.explain("asked for by name\n" + outcome(counting));
+  return counting;
+}
+
+Counting best_of_all(const std::vector<EventFile>& files) {
   std::optional<Counting> best;
   std::string why;
   for (const auto& make : {make_papi_source, make_likwid_source}) {
     try {
       Counting counting(make(), files);
-      const std::string name = counting.source().name();
-      const std::string limits = counting.result().limits;
-      why = joined(why, "\n",
-                   limits.empty()
-                       ? fmt::format("{}: counts {} figures of traffic", name, counting.figures())
-                       : fmt::format("{}: no cache events, {}", name, limits));
+      why = joined(why, "\n", outcome(counting));
       if (!best || counting.figures() > best->figures()) best = std::move(counting);
     } catch (const UnsupportedError& e) {
       why = joined(why, "\n", e.what());
@@ -170,15 +184,15 @@ Counting all_that_count(const std::vector<EventFile>& files) {
 Counting choose_counting(CounterChoice choice) {
   switch (choice) {
     case CounterChoice::papi:
-      return Counting(make_papi_source(), shipped_events(), "papi: asked for");
+      return asked_for(make_papi_source());
     case CounterChoice::likwid:
-      return Counting(make_likwid_source(), shipped_events(), "likwid: asked for");
+      return asked_for(make_likwid_source());
     case CounterChoice::none:
-      return Counting(make_no_source("counting is switched off"), {}, "none: asked for");
+      return Counting(make_no_source("counting is switched off"), {}, "asked for by name");
     case CounterChoice::automatic:
       break;
   }
-  return all_that_count(shipped_events());
+  return best_of_all(shipped_events());
 }
 
 }  // namespace tcsim

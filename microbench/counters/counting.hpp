@@ -43,7 +43,7 @@ class Counting {
   Counting(std::unique_ptr<CounterSource> source, const std::vector<EventFile>& files,
            std::string why = "");
 
-  // Figures of traffic (link and direction) that will be counted, and that the file asked for.
+  // Figures of traffic, each a link and a direction, that are counted.
   int figures() const { return static_cast<int>(figures_.size()); }
   // Repetitions that it takes to count each figure once; at least 1.
   int groups() const { return static_cast<int>(groups_.size()); }
@@ -53,7 +53,9 @@ class Counting {
   // Runs `work` once and counts the next group meanwhile.
   void count(const std::function<void()>& work);
 
+  // Of all that was counted since the last restart().
   Counted result() const;
+  void restart();
 
  private:
   struct Figure {

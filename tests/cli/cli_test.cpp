@@ -5,46 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/command.hpp"
+#include "tests/cli/run.hpp"
 
 namespace tcsim::cli {
 namespace {
 
 using nlohmann::json;
-
-struct Ran {
-  Exit code;
-  std::string out, err;
-};
-
-Ran tcsim(const std::vector<std::string>& args, std::stop_token stop = {}) {
-  std::ostringstream out, err;
-  Context context{out, err, std::move(stop)};
-  const Exit code = main(args, context);
-  return {code, out.str(), err.str()};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) all.push_back(line);
-  return all;
-}
-
-// A small multiplication on a shipped machine.
-std::vector<std::string> with_matmul(const std::string& command,
-                                     std::vector<std::string> more = {}) {
-  std::vector<std::string> args{command,          "ij-ik-kj",  "--size",
-                                "i=96,j=72,k=80", "--machine", "i7-6700k"};
-  args.insert(args.end(), more.begin(), more.end());
-  return args;
-}
 
 TEST(Help, Overview_names_every_command_and_each_has_a_page_with_its_example) {
   const Ran overview = tcsim({"--help"});
@@ -53,6 +20,8 @@ TEST(Help, Overview_names_every_command_and_each_has_a_page_with_its_example) {
     EXPECT_TRUE(contains(overview.out, "  " + c->name + " ")) << c->name;
     const Ran page = tcsim({c->name, "--help"});
     EXPECT_EQ(page.code, Exit::done);
+    EXPECT_EQ(page.out, tcsim({c->name, "-h"}).out);
+    EXPECT_EQ(page.out, tcsim({"help", c->name}).out);
     EXPECT_TRUE(contains(page.out, "Example: " + c->example)) << c->name;
   }
   EXPECT_EQ(tcsim({}).code, Exit::usage);
@@ -65,7 +34,7 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
     std::string said;
   };
   const Case cases[] = {
-      {{"repot"}, "there is no command 'repot'; use one of report"},
+      {{"repot"}, "there is no command 'repot'; did you mean 'report'? use one of report"},
       {{"predict"}, "a WORKLOAD is missing"},
       {{"predict", "tccg:37", "--machine", "i7-6700k"}, "use tccg:1 to tccg:36"},
       {{"predict", "tccg:0", "--machine", "i7-6700k"}, "has no workload '0'"},
@@ -74,19 +43,34 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {{"predict", "ij-ik-kj", "--size", "i=4,j=4", "--machine", "i7-6700k"}, "'k'"},
       {with_matmul("predict", {"--format", "xml"}), "use one of table, json, csv"},
       {with_matmul("predict", {"--accounting", "mine"}), "use one of honest, paper"},
-      {with_matmul("predict", {"--model", "oracle"}), "use window or listing3"},
+      {with_matmul("predict", {"--model", "oracle"}), "use one of window, listing3"},
       {with_matmul("predict", {"--set", "L9.capacity=1MiB"}), "L9"},
       {with_matmul("predict", {"--frobnicate"}), "frobnicate"},
       {with_matmul("predict", {"more"}), "'more' is one argument too many"},
       {{"predict", "tccg:8", "--machine", "nosuch"}, "e5-2680v4"},
       {{"predict", "tccg:8", "--size", "a=1", "--machine", "i7-6700k"}, "is a suite"},
-      {{"list", "wishes"}, "use workloads, machines or kernels"},
+      {{"list", "wishes"}, "use one of workloads, machines, kernels"},
       {{"machine", "admire", "i7-6700k"}, "show or check"},
       {{"predict", "conv2d", "--size", "k=3", "--machine", "i7-6700k"}, "convolutions"},
-      {with_matmul("predict", {"--threads", "0"}), "give at least 1"},
+      {with_matmul("predict", {"--threads", "0"}),
+       "0 is out of range; give a whole number, at least 1"},
       {with_matmul("predict", {"--schedule", "nosuch.txt"}), "there is no file 'nosuch.txt'"},
       {with_matmul("run", {"--repetitions", "0"}), "give 1 to 10000"},
+      {{"report", "tccg:1", "--repetitions", "0"}, "--repetitions: 0 is out of range"},
+      {{"report", "tccg:1", "--repetitions", "many"}, "'many' is no whole number"},
+      {with_matmul("run", {"--seed", "-1"}), "--seed: -1 is out of range; give a whole number"},
+      {with_matmul("run", {"--seed", "18446744073709551616"}), "is out of range"},
+      {with_matmul("run", {"--seed", "1.5"}), "'1.5' is no whole number"},
+      {with_matmul("run", {"--counters", "vtune"}), "'vtune' is one argument too many"},
+      {with_matmul("run", {"--counters=vtune"}), "use one of auto, papi, likwid, none"},
+      {with_matmul("predict", {"--format", "jsno"}), "did you mean 'json'?"},
+      {with_matmul("predict", {"--shedule", "x"}), "did you mean '--schedule'?"},
+      {{"optimise", "tccg:1"}, "did you mean 'optimize'?"},
+      {{"sim"}, "did you mean 'simulate'?"},
+      {{"help", "predikt"}, "did you mean 'predict'?"},
+      {{"list", "kernel"}, "did you mean 'kernels'?"},
       {with_matmul("predict", {"--out", "/nonexistent/x"}), "cannot be written"},
+      {with_matmul("predict", {"--out", "/"}), "it is a folder; name a file"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.said);
@@ -95,6 +79,14 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
     EXPECT_TRUE(contains(r.err, c.said)) << r.err;
     EXPECT_EQ(r.out, "");
   }
+}
+
+TEST(Size, May_have_blanks_around_every_part) {
+  const auto run = [](const std::string& size) {
+    return tcsim({"predict", "ij-ik-kj", "--size", size, "--machine", "i7-6700k"});
+  };
+  EXPECT_EQ(run(" i = 96 , j=72,\tk = 80 ").out, run("i=96,j=72,k=80").out);
+  EXPECT_EQ(run("i = 9 6, j = 72, k = 80").code, Exit::usage);
 }
 
 TEST(Input, A_bad_schedule_is_an_input_error_with_its_place) {
@@ -269,16 +261,6 @@ TEST(Override, A_line_shorter_than_an_element_is_refused) {
       "simulate", {"--set", "L1.line=4B", "--set", "L2.line=4B", "--set", "L3.line=4B"}));
   EXPECT_EQ(r.code, Exit::input);
   EXPECT_TRUE(contains(r.err, "8 to 4096")) << r.err;
-}
-
-TEST(Out, Writes_the_file_instead_of_standard_output) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_out.json";
-  const Ran r = tcsim(with_matmul("predict", {"--format", "json", "--out", file.string()}));
-  EXPECT_EQ(r.code, Exit::done);
-  EXPECT_EQ(r.out, "");
-  std::ifstream in(file);
-  EXPECT_EQ(json::parse(in)["command"], "predict");
-  std::filesystem::remove(file);
 }
 
 TEST(Stop, A_suite_that_is_interrupted_prints_what_it_has) {

@@ -135,6 +135,10 @@ TEST(Parse_sizes, Reads_each_index_once) {
             (Sizes{{'a', 1}, {'b', 72}, {'Z', 9223372036854775807}}));
 }
 
+TEST(Parse_sizes, Takes_blanks_around_every_part) {
+  EXPECT_EQ(parse_sizes(" a = 72,\tb =3 "), (Sizes{{'a', 72}, {'b', 3}}));
+}
+
 struct BadSizes {
   const char* text;
   const char* message;
@@ -144,7 +148,9 @@ TEST(Parse_sizes, Reports_bad_sizes_with_their_column) {
   const std::vector<BadSizes> cases{
       {"", "\"\" column 1: index expected"},
       {"a=72,", "\"a=72,\" column 6: index expected"},
-      {"a=72, b=3", "\"a=72, b=3\" column 6: index expected"},
+      {"a=72, ,b=3", "\"a=72, ,b=3\" column 7: index expected"},
+      {"a = 7 2", "\"a = 7 2\" column 5: the size of 'a' is \"7 2\", not a whole number"},
+      {"a b=3", "\"a b=3\" column 3: '=' expected after 'a'"},
       {"a72", "\"a72\" column 2: '=' expected after 'a'"},
       {"a", "\"a\" column 2: '=' expected after 'a'"},
       {"a=2,b=", "\"a=2,b=\" column 7: the size of 'b' is \"\", not a whole number"},

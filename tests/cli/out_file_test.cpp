@@ -1,0 +1,92 @@
+#include "cli/out_file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "tests/cli/run.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own, which is gone afterwards.
+class OutFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("tcsim_out_file_test." + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string read(const std::string& name) const {
+    std::ifstream in(folder_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(OutFiles, Holds_what_would_have_gone_to_standard_output) {
+  const auto args = with_matmul("predict", {"--format", "json"});
+  auto to_file = args;
+  to_file.insert(to_file.end(), {"--out", path("a.json")});
+  const Ran r = tcsim(to_file);
+  EXPECT_EQ(r.code, Exit::done);
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(read("a.json"), tcsim(args).out);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutFiles, A_command_that_fails_leaves_what_was_there) {
+  write("a", "before");
+  EXPECT_EQ(tcsim(with_matmul("predict", {"--set", "L9.ways=1", "--out", path("a")})).code,
+            Exit::usage);
+  EXPECT_EQ(read("a"), "before");
+  EXPECT_EQ(tcsim(with_matmul("predict", {"--set", "L9.ways=1", "--out", path("new")})).code,
+            Exit::usage);
+  EXPECT_EQ(files(), 1u) << "neither the new file nor a part of it";
+}
+
+TEST_F(OutFiles, Takes_the_place_of_the_old_file_when_all_is_written) {
+  write("a", "before");
+  fs::permissions(path("a"), fs::perms::owner_read | fs::perms::owner_write);
+  OutFile out(path("a"));
+  EXPECT_EQ(read("a"), "before");
+  out.write("after");
+  EXPECT_EQ(read("a"), "after");
+  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutFiles, A_link_stays_a_link) {
+  write("a", "before");
+  fs::create_symlink("a", path("link"));
+  OutFile(path("link")).write("after");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read("a"), "after");
+}
+
+TEST_F(OutFiles, What_is_no_regular_file_is_written_directly) {
+  OutFile("/dev/null").write("text");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  // A device that is always full: the write fails, and that is said.
+  EXPECT_THROW(OutFile("/dev/full").write("text"), UsageError);
+}
+
+}  // namespace
+}  // namespace tcsim::cli
