@@ -24,12 +24,17 @@ function(tcsim_library name)
   target_link_libraries(${name} PUBLIC tcsim_flags ${ARG_LINK})
 endfunction()
 
-# tcsim_test(NAME LABEL label SOURCES... [LINK libs...]): one GoogleTest program; each of its tests
-# is a CTest test with the label (unit, golden or slow).
+# tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [COUNTS]): one GoogleTest program; each of its
+# tests is a CTest test with the label (unit, golden or slow). COUNTS: it uses the counter libraries,
+# whose leaks are only told from ours (tests/lsan.supp) by walking the whole stack.
 function(tcsim_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "COUNTS" "LABEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tcsim_flags ${ARG_LINK} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TCSIM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 300)
+  if(ARG_COUNTS)
+    set(environment ENVIRONMENT ASAN_OPTIONS=fast_unwind_on_malloc=0)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT 300
+    ${environment})
 endfunction()

@@ -89,7 +89,8 @@ class Reader {
 
   void check_schema(const toml::table& top) const {
     const toml::node* schema = top.get("schema");
-    if (schema != nullptr && schema->value<std::int64_t>() == 1) return;
+    // Not value<std::int64_t>(): toml++ casts any floating-point number to an integer first.
+    if (schema != nullptr && schema->is_integer() && **schema->as_integer() == 1) return;
     throw InputError(at(schema != nullptr ? schema->source() : top.source()),
                      "no 'schema' that this version of tcsim reads", "write schema = 1");
   }

@@ -180,6 +180,7 @@ TEST(Events, A_fault_is_named_with_its_line_and_what_would_be_right) {
   const std::string head = "schema = 1\nsource = \"papi\"\n";
   const std::pair<std::string, std::string> cases[] = {
       {"", "f.toml:1:1: no 'schema'"},
+      {"schema = 1e99", "f.toml:1:10: no 'schema'"},
       {"schema = 2", "f.toml:1:10: no 'schema' that this version of tcsim reads; write schema = 1"},
       {"schema = 1\nsource = \"vtune\"",
        "f.toml:2:10: 'vtune' is no source of counts; use papi or"},
@@ -233,8 +234,8 @@ TEST(Papi, Counts_the_page_faults_of_pages_that_are_touched_first) {
   const auto first = papi->count(events, touch), second = papi->count(events, touch);
   munmap(place, pages * page);
   EXPECT_GE(first[1], 1000);
-  EXPECT_LE(first[1], 1100) << "the work itself touches little else";
-  EXPECT_LE(second[1], 100);
+  EXPECT_LE(first[1], 1500) << "the work itself touches little else";
+  EXPECT_LE(second[1], 100) << "they are there now";
   EXPECT_GT(first[0], 0);  // nanoseconds on the processor
 }
 
