@@ -95,7 +95,7 @@ class Program {
   }
 
  private:
-  static constexpr double tie_break = 0.01;
+  static constexpr double tie_break = 1e-5;
   const RelaxationProblem& problem_;
   int levels_;
   std::vector<Posynomial> times_;
