@@ -44,6 +44,7 @@ struct Command {
   void (*declare)(boost::program_options::options_description&);
   Exit (*run)(const Options&, Context&);
   int most_arguments = 1;
+  bool owns_out = false;  // --out is for something else than what is printed
 };
 
 #define TCSIM_COMMAND(name) const Command& name##_command();

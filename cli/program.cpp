@@ -85,7 +85,7 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   }
   context.quiet = options["quiet"].as<bool>();
   context.verbose = options["verbose"].as<bool>();
-  if (options.count("out") == 0) return command.run(options, context);
+  if (options.count("out") == 0 || command.owns_out) return command.run(options, context);
 
   OutFile file(options["out"].as<std::string>());
   std::ostringstream text;

@@ -81,9 +81,14 @@ void refuse_for_suite(const Options& options, const std::string& argument) {
 
 }  // namespace
 
+void declare_format(po::options_description& options) {
+  options.add_options()("format", words(words_of(formats), "table"), "form of the output");
+}
+
 void declare_output(po::options_description& options) {
-  options.add_options()("format", words(words_of(formats), "table"), "form of the output")(
-      "out", po::value<std::string>(), "write to this file instead of standard output");
+  declare_format(options);
+  options.add_options()("out", po::value<std::string>(),
+                        "write to this file instead of standard output");
 }
 
 void declare_workload(po::options_description& options) {
@@ -155,6 +160,7 @@ Machine named_machine(const std::string& name, const Options& options, Context& 
   if (name == "host") {
     Progress progress(context, "measuring this machine");
     ProbeOptions probe;
+    probe.quick = true;
     probe.stop = context.stop;
     probe.progress = [&](const std::string& what, double share) {
       progress.show("measuring this machine: " + what, share);

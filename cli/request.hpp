@@ -16,7 +16,8 @@ namespace tcsim::cli {
 
 enum class Format { table, json, csv };
 
-void declare_output(boost::program_options::options_description&);    // --format, --out, ...
+void declare_format(boost::program_options::options_description&);    // --format
+void declare_output(boost::program_options::options_description&);    // --format, --out
 void declare_workload(boost::program_options::options_description&);  // --size, --layout, --type
 void declare_machine(boost::program_options::options_description&);   // --machine, --set, ...
 void declare_schedule(boost::program_options::options_description&);  // --schedule

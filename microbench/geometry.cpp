@@ -44,7 +44,23 @@ Bytes kernel_size(std::string_view text) {
   return Bytes(value > (std::int64_t{1} << 32) ? 0 : value << shift);
 }
 
-// A virtual machine may hide a figure or invent one that does not fit the others.
+std::optional<CacheGeometry> read_cache(const fs::path& folder) {
+  const std::string type = first_line(folder / "type");
+  if (type != "Data" && type != "Unified") return {};
+  CacheGeometry c;
+  c.level = static_cast<int>(leading_number(first_line(folder / "level")));
+  c.capacity = kernel_size(first_line(folder / "size"));
+  c.ways = leading_number(first_line(folder / "ways_of_associativity"));
+  c.line = Bytes(leading_number(first_line(folder / "coherency_line_size")));
+  c.shared_by =
+      std::max(1, static_cast<int>(parse_cpu_list(first_line(folder / "shared_cpu_list")).size()));
+  if (c.level < 1 || c.capacity < Bytes(1)) return {};
+  mend(c, leading_number(first_line(folder / "number_of_sets")));
+  return c;
+}
+
+}  // namespace
+
 void mend(CacheGeometry& c, std::int64_t sets) {
   const auto note = [&](const std::string& text) { c.note += (c.note.empty() ? "" : ", ") + text; };
   if (c.line < Bytes(1) || !std::has_single_bit(static_cast<std::uint64_t>(c.line.value()))) {
@@ -64,35 +80,20 @@ void mend(CacheGeometry& c, std::int64_t sets) {
   }
 }
 
-std::optional<CacheGeometry> read_cache(const fs::path& folder) {
-  const std::string type = first_line(folder / "type");
-  if (type != "Data" && type != "Unified") return {};
-  CacheGeometry c;
-  c.level = static_cast<int>(leading_number(first_line(folder / "level")));
-  c.capacity = kernel_size(first_line(folder / "size"));
-  c.ways = leading_number(first_line(folder / "ways_of_associativity"));
-  c.line = Bytes(leading_number(first_line(folder / "coherency_line_size")));
-  c.shared_by = std::max(1, count_cpu_list(first_line(folder / "shared_cpu_list")));
-  if (c.level < 1 || c.capacity < Bytes(1)) return {};
-  mend(c, leading_number(first_line(folder / "number_of_sets")));
-  return c;
-}
-
-}  // namespace
-
-int count_cpu_list(std::string_view list) {
-  std::int64_t count = 0;
+std::vector<int> parse_cpu_list(std::string_view list) {
+  constexpr std::int64_t most = 1 << 16;  // processors; the kernel's own limit is below
+  std::vector<int> cpus;
   while (!list.empty()) {
     std::string_view item = list.substr(0, list.find(','));
     list.remove_prefix(std::min(list.size(), item.size() + 1));
     const auto dash = item.find('-');
-    if (item.empty() || item[0] < '0' || item[0] > '9') return 0;
+    if (item.empty() || item[0] < '0' || item[0] > '9') return {};
     const std::int64_t first = leading_number(item);
     const std::int64_t last = dash == item.npos ? first : leading_number(item.substr(dash + 1));
-    if (last < first || last > 1 << 20) return 0;
-    count += last - first + 1;
+    if (last < first || last >= most || cpus.size() >= static_cast<std::size_t>(most)) return {};
+    for (std::int64_t cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
   }
-  return static_cast<int>(count);
+  return cpus;
 }
 
 std::string processor_name(std::string_view cpuinfo) {

@@ -1,17 +1,15 @@
 #include "microbench/host.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
-#include "microbench/geometry.hpp"
 #include "microbench/keep.hpp"
 #include "microbench/loops.hpp"
-#include "microbench/measure.hpp"
 #include "microbench/probe.hpp"
+#include "microbench/team.hpp"
+#include "microbench/topology.hpp"
 
 namespace tcsim {
 
@@ -24,15 +22,13 @@ std::string this_processor() {
   return processor_name(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-std::vector<CacheGeometry> caches_of(int cpu) {
-  return read_geometry(fmt::format("/sys/devices/system/cpu/cpu{}/cache", cpu));
-}
-
 // A home folder may be shared by machines whose processors have the same name, as virtual ones
 // often do, so the caches are compared too.
 bool is_this_machine(const Machine& kept) {
   if (kept.description != this_processor()) return false;
-  const std::vector<CacheGeometry> caches = caches_of(Pinned().cpu());
+  // The first source decides what is taken of all of them, and the others take their time.
+  const std::vector<CacheGeometry> caches =
+      merge(ask_sources(allowed_cpus().front(), 1)).topology.caches;
   if (kept.cache_count() != static_cast<int>(caches.size())) return false;
   for (std::size_t i = 0; i < caches.size(); ++i) {
     const Level& l = kept.levels[i];
@@ -41,7 +37,7 @@ bool is_this_machine(const Machine& kept) {
       return false;
     }
   }
-  return kept.core.vector_bits.value == best_loops().vector_bits;
+  return kept.core.vector_bits.value == loops_here()[0]->vector_bits;
 }
 
 // A variable that names an absolute path; anything else is to be ignored (XDG base directories).
@@ -52,9 +48,13 @@ fs::path folder_in(const char* variable) {
 
 }  // namespace
 
-Machine probe_host(const ProbeOptions& options) {
-  const Pinned pinned;
-  return probe(caches_of(pinned.cpu()), this_processor(), best_loops(), options);
+Probed probe_host(const ProbeOptions& options) {
+  const std::vector<int> allowed = allowed_cpus();
+  MergedTopology topology = merge(ask_sources(allowed.front()));
+  const std::vector<int> cpus = one_cpu_per_core(topology.topology, allowed);
+  std::vector<const InstructionSetLoops*> sets;
+  for (const auto* const* s = loops_here(); *s != nullptr; ++s) sets.push_back(*s);
+  return assemble(topology, this_processor(), measure(topology, cpus, sets, options));
 }
 
 fs::path host_file() {
@@ -68,7 +68,7 @@ fs::path host_file() {
 }
 
 Machine host_machine(const ProbeOptions& options) {
-  return kept_or_probed(host_file(), is_this_machine, [&] { return probe_host(options); });
+  return kept_or_probed(host_file(), is_this_machine, [&] { return probe_host(options).machine; });
 }
 
 }  // namespace tcsim

@@ -2,14 +2,28 @@
 
 namespace tcsim {
 
-const ProbeLoops& best_loops() {
+namespace {
+
+struct Here {
+  const InstructionSetLoops* list[4] = {};
+
+  Here() {
+    int n = 0;
 #if defined(__x86_64__)
-  // These also ask whether the kernel saves the registers.
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f")) return avx512_loops;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_loops;
+    // These also ask whether the kernel saves the registers.
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f")) list[n++] = &avx512_loops;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list[n++] = &avx2_loops;
 #endif
-  return plain_loops;
+    list[n] = &plain_loops;
+  }
+};
+
+}  // namespace
+
+const InstructionSetLoops* const* loops_here() {
+  static const Here here;
+  return here.list;
 }
 
 void add_chain(long rounds) {
@@ -25,6 +39,19 @@ void add_chain(long rounds) {
   }
 #undef ADD_8
 #undef ADD
+}
+
+void* chase(void* node, long loads) {
+#define NEXT node = *static_cast<void**>(node);
+#define NEXT_4 NEXT NEXT NEXT NEXT
+  for (long load = 0; load < loads; load += chase_step) {
+    NEXT_4 NEXT_4 NEXT_4 NEXT_4 __asm__ volatile(
+        ""
+        : "+r"(node));  // the caller may ignore the result; the loads stay
+  }
+#undef NEXT_4
+#undef NEXT
+  return node;
 }
 
 }  // namespace tcsim

@@ -6,13 +6,20 @@
 namespace tcsim {
 
 namespace {
-using Vec = __m256d;
-inline Vec multiply_add(Vec x, Vec a, Vec b) { return _mm256_fmadd_pd(x, a, b); }
-inline Vec broadcast(double s) { return _mm256_set1_pd(s); }
+struct F32 {
+  using Vec = __m256;
+  using Element = float;
+};
+struct F64 {
+  using Vec = __m256d;
+  using Element = double;
+};
+inline __m256 multiply_add(__m256 x, __m256 a, __m256 b) { return _mm256_fmadd_ps(x, a, b); }
+inline __m256d multiply_add(__m256d x, __m256d a, __m256d b) { return _mm256_fmadd_pd(x, a, b); }
 #define REGISTER "x"
 #include "microbench/loops_body.hpp"
 }  // namespace
 
-const ProbeLoops avx2_loops{"AVX2", 256, 16, stream, independent, 12, dependent};
+const InstructionSetLoops avx2_loops{"AVX2", 256, 16, Loops<F32>::table, Loops<F64>::table};
 
 }  // namespace tcsim

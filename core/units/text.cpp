@@ -195,6 +195,14 @@ std::string to_display(Bytes bytes) {
   return four_digits(static_cast<double>(bytes.value()), units);
 }
 
+std::string to_binary_display(Bytes bytes) {
+  static constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes.value());
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, units[unit]);
+}
+
 std::string to_display(Seconds seconds) {
   static constexpr std::array<std::string_view, 4> units{"ns", "us", "ms", "s"};
   return four_digits(seconds.value() * 1e9, units);

@@ -37,5 +37,6 @@ std::string to_text(Hertz);
 // For tables, not exact: four significant digits, "1.234 MB", "3.21 ms".
 std::string to_display(Bytes);
 std::string to_display(Seconds);
+std::string to_binary_display(Bytes);  // of a size of memory: "22.5 KiB"
 
 }  // namespace tcsim

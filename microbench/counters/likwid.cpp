@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "microbench/counters/source.hpp"
-#include "microbench/measure.hpp"
+#include "microbench/team.hpp"
 
 namespace tcsim {
 

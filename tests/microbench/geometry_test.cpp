@@ -10,7 +10,6 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "microbench/probe.hpp"
 
 namespace tcsim {
 namespace {
@@ -65,9 +64,9 @@ TEST_F(Geometry, Data_and_unified_caches_are_listed_innermost_first) {
   add("power", {{"type", "Data"}, {"level", "9"}, {"size", "1K"}});
   // Two hardware threads a core: 28 of them at L3 are 14 cores.
   EXPECT_EQ(read_geometry(folder_),
-            (std::vector<CacheGeometry>{{1, Bytes(32768), 8, Bytes(64), 1, ""},
-                                        {2, Bytes(262144), 8, Bytes(64), 1, ""},
-                                        {3, Bytes(36700160), 20, Bytes(64), 14, ""}}));
+            (std::vector<CacheGeometry>{{1, Bytes(32768), 8, Bytes(64), 1, {}, ""},
+                                        {2, Bytes(262144), 8, Bytes(64), 1, {}, ""},
+                                        {3, Bytes(36700160), 20, Bytes(64), 14, {}, ""}}));
 }
 
 TEST_F(Geometry, What_the_kernel_hides_is_assumed_and_noted) {
@@ -83,9 +82,9 @@ TEST_F(Geometry, What_the_kernel_hides_is_assumed_and_noted) {
                  {"coherency_line_size", "64"}});
   EXPECT_EQ(read_geometry(folder_),
             (std::vector<CacheGeometry>{
-                {1, Bytes(32768), 4, Bytes(64), 1, "line assumed, ways assumed"},
-                {2, Bytes(262144), 8, Bytes(64), 1, "line assumed, ways assumed"},
-                {3, Bytes(1023680), 7, Bytes(64), 1, "capacity rounded to whole sets"}}));
+                {1, Bytes(32768), 4, Bytes(64), 1, {}, "line assumed, ways assumed"},
+                {2, Bytes(262144), 8, Bytes(64), 1, {}, "line assumed, ways assumed"},
+                {3, Bytes(1023680), 7, Bytes(64), 1, {}, "capacity rounded to whole sets"}}));
 }
 
 TEST_F(Geometry, A_processor_without_cache_files_is_unsupported) {
@@ -95,12 +94,12 @@ TEST_F(Geometry, A_processor_without_cache_files_is_unsupported) {
   EXPECT_THROW(read_geometry(folder_), UnsupportedError);
 }
 
-TEST(CpuList, Ranges_and_single_processors_are_counted) {
-  EXPECT_EQ(count_cpu_list("0"), 1);
-  EXPECT_EQ(count_cpu_list("0-3"), 4);
-  EXPECT_EQ(count_cpu_list("0-1,4,8-11"), 7);
-  for (const char* none : {"", "x", "3-1", ",", "-3", "0-9999999999"}) {
-    EXPECT_EQ(count_cpu_list(none), 0) << none;
+TEST(CpuList, Ranges_and_single_processors_are_listed) {
+  EXPECT_EQ(parse_cpu_list("0"), (std::vector<int>{0}));
+  EXPECT_EQ(parse_cpu_list("0-3"), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(parse_cpu_list("0-1,4,8-11"), (std::vector<int>{0, 1, 4, 8, 9, 10, 11}));
+  for (const char* none : {"", "x", "3-1", ",", "-3", "0-9999999999", "0-65535,0"}) {
+    EXPECT_EQ(parse_cpu_list(none), std::vector<int>()) << none;
   }
 }
 
@@ -110,35 +109,6 @@ TEST(ProcessorName, It_is_the_first_model_name) {
             "Intel(R) Xeon(R)");
   EXPECT_EQ(processor_name("CPU part : 0xd0c\n"), "unknown processor");
   EXPECT_EQ(processor_name(""), "unknown processor");
-}
-
-TEST(WorkingSets, They_lie_inside_their_level_and_outside_the_one_before) {
-  const auto cache = [](int level, std::int64_t bytes) {
-    return CacheGeometry{level, Bytes(bytes), 8, Bytes(64), 1, ""};
-  };
-  // L1: 32 KiB / 2. L2: sqrt(2^15 x 2^20) = 185363.8, whole 512 B: 362 x 512 = 185344.
-  // L3: sqrt(2^20 x 2^25) = 5931641.6: 11585 x 512 = 5931520. Memory: 4 x 32 MiB.
-  EXPECT_EQ(working_sets({cache(1, 1 << 15), cache(2, 1 << 20), cache(3, 1 << 25)}),
-            (std::vector<Bytes>{Bytes(16384), Bytes(185344), Bytes(5931520), Bytes(1 << 27)}));
-  // Three quarters of a level that is hardly larger than the one inside; memory has a limit.
-  EXPECT_EQ(working_sets({cache(1, 1 << 29), cache(2, 1 << 29)}),
-            (std::vector<Bytes>{Bytes(1 << 28), Bytes(3 << 27), Bytes(1 << 29)}));
-}
-
-TEST(LowerToInner, An_outer_level_is_no_faster_than_the_one_inside_and_says_so) {
-  std::vector<Level> levels(3);
-  levels[0].name = "L1";
-  levels[0].bandwidth = {{10, Bandwidth::Unit::bytes_per_cycle}, Origin::measured, "a"};
-  levels[1].name = "L2";
-  levels[1].bandwidth = {{21e9, Bandwidth::Unit::bytes_per_second}, Origin::measured, "b"};
-  levels[2].name = "memory";
-  levels[2].bandwidth = {{5e9, Bandwidth::Unit::bytes_per_second}, Origin::measured, "c"};
-  lower_to_inner(levels, Hertz(2e9));  // L1: 10 B/cycle x 2 GHz = 20 GB/s
-  EXPECT_EQ(levels[1].bandwidth, (Figure<Bandwidth>{{10, Bandwidth::Unit::bytes_per_cycle},
-                                                    Origin::measured,
-                                                    "b; lowered from 21GB/s to that of L1"}));
-  EXPECT_EQ(levels[0].bandwidth.source, "a");
-  EXPECT_EQ(levels[2].bandwidth.source, "c");
 }
 
 }  // namespace
