@@ -163,7 +163,8 @@ DraftLevel cache_of(const Object& o, const std::string& leaf, const std::string&
 void list_ignored(const Object& o, std::set<std::string>& types) {
   static const std::set<std::string> used{"Machine", "Package",  "Socket", "Core",
                                           "PU",      "NUMANode", "Group",  "Die"};
-  if (used.count(o.type) == 0 && !holds_data(o)) types.insert(o.type);
+  const bool instructions = o.attribute("cache_type") == "2";
+  if (used.count(o.type) == 0 && !holds_data(o) && !instructions) types.insert(o.type);
   for (const auto& child : o.children) list_ignored(*child, types);
 }
 

@@ -247,18 +247,19 @@ class Writer {
     text += fmt::format("        size per core: {0}\n        size per thread: {0}\n", row(size));
     text += fmt::format("        total size: {}\n        results:\n",
                         row([&](const Column& c) { return bytes(c.working_set * c.cores); }));
-    for (const auto& [mix, first] : table[0].series) {
+    for (const auto& first : table[0].series) {
+      const AccessMix mix = first.first;
       text += fmt::format("          {}: {}\n", likwid_kernel(mix), row([&](const Column& c) {
                             const auto& r = c.series.at(mix)->repetitions;
                             return rate(*std::max_element(r.begin(), r.end()));
                           }));
     }
     text += "        stats:\n";
-    for (const auto& [mix, first] : table[0].series) {
-      text += fmt::format("          {}:\n", likwid_kernel(mix));
+    for (const auto& first : table[0].series) {
+      text += fmt::format("          {}:\n", likwid_kernel(first.first));
       for (const Column& c : table) {
         std::vector<std::string> rates;
-        for (BytesPerSecond r : c.series.at(mix)->repetitions) rates.push_back(rate(r));
+        for (BytesPerSecond r : c.series.at(first.first)->repetitions) rates.push_back(rate(r));
         text += fmt::format("          - [{}]\n", fmt::join(rates, ", "));
       }
     }
