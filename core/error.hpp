@@ -13,7 +13,17 @@ class Error : public std::runtime_error {
  public:
   Error(const std::string& place, const std::string& problem, const std::string& mend)
       : std::runtime_error((place.empty() ? "" : place + ": ") + problem +
-                           (mend.empty() ? "" : "; " + mend)) {}
+                           (mend.empty() ? "" : "; " + mend)),
+        place_(place),
+        problem_(problem),
+        mend_(mend) {}
+
+  const std::string& place() const { return place_; }
+  const std::string& problem() const { return problem_; }
+  const std::string& mend() const { return mend_; }
+
+ private:
+  std::string place_, problem_, mend_;
 };
 
 // What the user typed cannot be meant: exit code 2.

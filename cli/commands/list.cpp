@@ -7,6 +7,7 @@
 #include "cli/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
@@ -43,21 +44,7 @@ void print(const Table& table, Format format, std::ostream& out) {
     for (const auto& row : table.rows) out << csv_line(row);
     return;
   }
-  std::vector<std::size_t> width;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    width.push_back(table.columns[i].size());
-    for (const auto& row : table.rows) width[i] = std::max(width[i], row[i].size());
-  }
-  const auto line = [&](const std::vector<std::string>& row) {
-    std::string text;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += fmt::format("{:<{}}", row[i], width[i] + 2);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out << text << "\n";
-  };
-  line(table.columns);
-  for (const auto& row : table.rows) line(row);
+  out << aligned(table.columns, table.rows);
 }
 
 Table list_workloads() {

@@ -78,8 +78,12 @@ fs::path data_dir() {
 std::vector<std::string> shipped_machines() { return names_in(data_dir() / "machines"); }
 std::vector<std::string> shipped_suites() { return names_in(data_dir() / "data"); }
 
+fs::path find_machine_file(const std::string& name_or_file) {
+  return find_file(name_or_file, "machines", "machine");
+}
+
 Machine find_machine(const std::string& name_or_file) {
-  return load_machine(find_file(name_or_file, "machines", "machine"));
+  return load_machine(find_machine_file(name_or_file));
 }
 
 Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type) {

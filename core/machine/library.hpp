@@ -19,6 +19,7 @@ std::vector<std::string> shipped_suites();    // sorted names, such as "tccg"
 
 // A shipped name or the path of a file. Throws UsageError that lists the names if it is neither.
 Machine find_machine(const std::string& name_or_file);
+std::filesystem::path find_machine_file(const std::string& name_or_file);
 Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type = {});
 
 }  // namespace tcsim

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 Bandwidth read_bandwidth(const MachineReader& r, const toml::node& node, std::string_view key) {
-  return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); });
+  return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); },
+                  {"GB/s", "B/cycle"});
 }
 
 // What bandwidth and peak series share. `rates` is the key of the repetitions, which has their
@@ -58,8 +59,8 @@ BandwidthSeries read_bandwidth_series(const MachineReader& r, const toml::table&
   s.mix = r.choice(r.required(table, "mix", what), "mix", all_access_mixes);
   s.working_set = r.bytes(r.required(table, "working_set", what), "working_set");
   if (const toml::node* node = table.get("frequency")) {
-    s.frequency =
-        r.parsed(*node, "frequency", [](const std::string& t) { return parse_frequency(t); });
+    s.frequency = r.parsed(*node, "frequency",
+                           [](const std::string& t) { return parse_frequency(t); }, {"GHz"});
   }
   s.unstable = r.flag(table, "unstable", false);
   return s;
@@ -76,7 +77,7 @@ Core read_core(const MachineReader& r, const toml::table& table) {
   const auto count = [&](const toml::node& n, std::string_view k) { return r.small_count(n, k); };
   Core core;
   core.frequency = figure("frequency", [&](const toml::node& n, std::string_view k) {
-    return r.parsed(n, k, [](const std::string& t) { return parse_frequency(t); });
+    return r.parsed(n, k, [](const std::string& t) { return parse_frequency(t); }, {"GHz"});
   });
   core.vector_bits = figure("vector_bits", count);
   core.vector_registers = figure("vector_registers", count);
@@ -130,13 +131,13 @@ void read_geometry(const MachineReader& r, const toml::table& table, const Prove
     }
     l.ways = {l.capacity.value / way, set_count.origin, set_count.source};
   } else if (product(l.ways.value) != l.capacity.value) {
-    r.fail(*sets,
-           fmt::format("{}: capacity {}, {} sets and {} ways contradict one another ({} sets x {} "
-                       "ways x {} is {})",
-                       l.name, to_text(l.capacity.value), set_count.value, l.ways.value,
-                       set_count.value, l.ways.value, to_text(l.line.value),
-                       to_text(product(l.ways.value))),
-           "give two of the three");
+    r.fault(*sets,
+            fmt::format("{}: capacity {}, {} sets and {} ways contradict one another ({} sets x {} "
+                        "ways x {} is {})",
+                        l.name, to_text(l.capacity.value), set_count.value, l.ways.value,
+                        set_count.value, l.ways.value, to_text(l.line.value),
+                        to_text(product(l.ways.value))),
+            "give two of the three");
   }
 }
 
@@ -230,7 +231,22 @@ std::vector<std::string> read_remarks(const MachineReader& r, const toml::table&
 
 using Chain = std::vector<fs::path>;  // the files that are being read, the first one first
 
+// A machine as far as it could be read, with the places of its parts and what is wrong with them.
+struct Read {
+  Machine machine;
+  MachinePlaces places;
+  std::vector<Finding> findings;
+};
+
 Machine load(const fs::path& file, const Chain& chain);
+
+TablePlace places_in(const MachineReader& r, const toml::node& node) {
+  TablePlace place{r.at(node)};
+  if (const toml::table* table = node.as_table()) {
+    for (const auto& [key, value] : *table) place.keys[std::string(key.str())] = r.at(value);
+  }
+  return place;
+}
 
 // The file that derived_from names: one beside the deriving file, or a shipped machine.
 fs::path base_file(const MachineReader& r, const toml::node& node, const std::string& base) {
@@ -271,7 +287,7 @@ std::string knob_value(const MachineReader& r, const Knob& knob) {
          "write it as in \"64MiB\" or 2");
 }
 
-Machine read_derived(const MachineReader& r, const toml::table& root, const Chain& chain) {
+Read read_derived(const MachineReader& r, const toml::table& root, const Chain& chain) {
   r.known_keys(root, "a derived machine",
                {"schema", "name", "description", "derived_from", "set", "accounting", "remarks"});
   const toml::node& node = *root.get("derived_from");
@@ -289,9 +305,9 @@ Machine read_derived(const MachineReader& r, const toml::table& root, const Chai
   }
   if (root.contains("remarks")) machine.remarks = read_remarks(r, root);
   std::string place = r.at(node);
+  std::vector<Knob> knobs;
   if (const toml::node* set = root.get("set")) {
     place = r.at(*set);
-    std::vector<Knob> knobs;
     collect_knobs(as_table(r, *set, "set"), "", knobs);
     std::sort(knobs.begin(), knobs.end(), [](const Knob& a, const Knob& b) {
       const auto& x = a.value->source().begin;
@@ -306,11 +322,19 @@ Machine read_derived(const MachineReader& r, const toml::table& root, const Chai
       }
     }
   }
-  check(machine, place);
-  return machine;
+  MachinePlaces places = same_place(machine, place);
+  for (const Knob& knob : knobs) {
+    const auto dot = knob.name.find('.');
+    const std::string owner = knob.name.substr(0, dot), field = knob.name.substr(dot + 1);
+    if (owner == "core") places.core.keys[field] = r.at(*knob.value);
+    for (std::size_t i = 0; i < machine.levels.size(); ++i) {
+      if (machine.levels[i].name == owner) places.levels[i].keys[field] = r.at(*knob.value);
+    }
+  }
+  return {std::move(machine), std::move(places), {}};
 }
 
-Machine read_whole(const MachineReader& r, const toml::table& root) {
+Read read_whole(const MachineReader& r, const toml::table& root) {
   r.known_keys(root, "a machine file",
                {"schema", "name", "description", "derived_from", "core", "level", "accounting",
                 "tlb", "method", "remarks"});
@@ -328,16 +352,23 @@ Machine read_whole(const MachineReader& r, const toml::table& root) {
     machine.method = read_method(r, as_table(r, *m, "method"));
   }
   machine.remarks = read_remarks(r, root);
-  MachinePlaces places{r.at(r.required(root, "level", "the machine")), r.at(core), {}};
+  MachinePlaces places{
+      r.at(r.required(root, "level", "the machine")), places_in(r, core), {}, {}, {}, {}};
+  r.each_table(*core.as_table(), "peak", "core.peak",
+               [&](const toml::table& t) { places.peaks.push_back(r.at(t)); });
+  r.each_table(root, "tlb", "tlb", [&](const toml::table& t) { places.tlbs.push_back(r.at(t)); });
   r.each_table(root, "level", "level", [&](const toml::table& t) {
     machine.levels.push_back(read_level(r, t));
-    places.levels.push_back(r.at(t));
+    places.levels.push_back(places_in(r, t));
+    places.series.emplace_back();
+    r.each_table(t, "series", "level.series",
+                 [&](const toml::table& s) { places.series.back().push_back(r.at(s)); });
   });
-  check_at(machine, places);
-  return machine;
+  return {std::move(machine), std::move(places), {}};
 }
 
-Machine parse(std::string_view text, const std::string& place, const Chain& chain) {
+// Throws InputError for a fault in the file's form.
+Read read(std::string_view text, const std::string& place, const Chain& chain) {
   const MachineReader r(place);
   toml::table root;
   try {
@@ -353,18 +384,33 @@ Machine parse(std::string_view text, const std::string& place, const Chain& chai
   if (version->value_exact<std::int64_t>() != machine_schema) {
     r.fail(*version, "unknown schema", fmt::format("this tcsim reads schema = {}", machine_schema));
   }
-  return root.contains("derived_from") ? read_derived(r, root, chain) : read_whole(r, root);
+  Read result = root.contains("derived_from") ? read_derived(r, root, chain) : read_whole(r, root);
+  result.findings = r.findings();
+  for (Finding& f : inspect_at(result.machine, result.places)) {
+    result.findings.push_back(std::move(f));
+  }
+  return result;
 }
 
-Machine load(const fs::path& file, const Chain& chain) {
+std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   if (fs::is_directory(file) || !in || !(text << in.rdbuf())) {
     throw InputError(file.string(), "cannot be read", "give the path of a machine file");
   }
+  return text.str();
+}
+
+Machine parse(std::string_view text, const std::string& place, const Chain& chain) {
+  Read result = read(text, place, chain);
+  throw_first_error(result.findings);
+  return std::move(result.machine);
+}
+
+Machine load(const fs::path& file, const Chain& chain) {
   Chain longer = chain;
   longer.push_back(fs::weakly_canonical(file));
-  return parse(text.str(), file.string(), longer);
+  return parse(text_of(file), file.string(), longer);
 }
 
 }  // namespace
@@ -373,6 +419,16 @@ Machine load_machine(const fs::path& file) { return load(file, {}); }
 
 Machine parse_machine(std::string_view toml, const std::string& place) {
   return parse(toml, place, {fs::weakly_canonical(place)});
+}
+
+InspectedFile inspect_machine_file(const fs::path& file) {
+  const std::string text = text_of(file);
+  try {
+    Read result = read(text, file.string(), {fs::weakly_canonical(file)});
+    return {std::move(result.machine), std::move(result.findings)};
+  } catch (const InputError& e) {
+    return {{}, {{Severity::error, e.place(), e.problem(), e.mend()}}};
+  }
 }
 
 }  // namespace tcsim

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/machine/inspect.hpp"
 #include "core/machine/machine.hpp"
 
 namespace tcsim {
@@ -43,6 +44,12 @@ class MachineReader {
                          const std::string& mend) const {
     throw InputError(at(node), problem, mend);
   }
+
+  // A contradiction that reading survives.
+  void fault(const toml::node& node, const std::string& problem, const std::string& mend) const {
+    findings_.push_back({Severity::error, at(node), problem, mend});
+  }
+  const std::vector<Finding>& findings() const { return findings_; }
 
   void known_keys(const toml::table& table, std::string_view what,
                   std::initializer_list<std::string_view> known) const {
@@ -128,9 +135,19 @@ class MachineReader {
                   [&](const toml::node& n, std::string_view k) { return choice(n, k, choices); });
   }
 
-  // A text that `parse` reads; its UsageError gets the place.
+  // A text that `parse` reads; its UsageError gets the place. `units` are examples for a number
+  // that comes without one.
   template <class Parse>
-  auto parsed(const toml::node& node, std::string_view key, Parse parse) const {
+  auto parsed(const toml::node& node, std::string_view key, Parse parse,
+              std::initializer_list<std::string_view> units = {}) const {
+    if (node.is_number() && units.size() > 0) {
+      std::string examples;
+      for (std::string_view unit : units) {
+        examples +=
+            fmt::format("{}\"{}{}\"", examples.empty() ? "" : " or ", number(node, key), unit);
+      }
+      fail(node, fmt::format("{} has no unit", key), "write " + examples);
+    }
     const std::string given = text(node, key);
     try {
       return parse(given);
@@ -173,8 +190,18 @@ class MachineReader {
   }
 
   Bytes bytes(const toml::node& node, std::string_view key) const {
-    if (node.is_integer()) return Bytes(count(node, key));
-    return parsed(node, key, [](const std::string& t) { return parse_bytes(t); });
+    const auto* text = node.as_string();
+    const bool bare =
+        text != nullptr && text->get().find_first_not_of("0123456789") == std::string::npos;
+    const Bytes size = node.is_integer()
+                           ? Bytes(count(node, key))
+                           : parsed(node, key, [](const std::string& t) { return parse_bytes(t); });
+    if (bare || node.is_integer()) {
+      findings_.push_back({Severity::warning, at(node),
+                           fmt::format("{} {} has no unit and is read as bytes", key, size.value()),
+                           fmt::format("write \"{}\"", to_text(size))});
+    }
+    return size;
   }
 
   Origin origin(const toml::node& node) const { return choice(node, "origin", all_origins); }
@@ -205,6 +232,7 @@ class MachineReader {
 
  private:
   std::string place_;
+  mutable std::vector<Finding> findings_;  // notes taken on the way
 };
 
 }  // namespace tcsim

@@ -50,6 +50,7 @@ double core_elements(const Shape& s, const Accounting& accounting, const Kernel&
 
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                          std::span<const Kernel> kernels) {
+  common_line(machine);  // refuses what has no lines to count
   const auto extent = [&](DimClass c) {
     return static_cast<double>(contraction.extent(c).value());
   };

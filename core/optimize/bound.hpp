@@ -51,7 +51,8 @@ struct ProvenBound {
   Seconds time;  // the slowest link, or the compute roof
 };
 
-// For schedules with any of the kernels and both operands packed.
+// For schedules with any of the kernels and both operands packed. Throws UnsupportedError as
+// common_line() does.
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                          std::span<const Kernel> kernels);
 

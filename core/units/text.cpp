@@ -174,13 +174,22 @@ std::int64_t parse_count(std::string_view text, std::string_view what) {
 }
 
 std::string to_text(Bytes bytes) {
-  for (std::size_t i = binary_prefixes.size(); i-- > 0;) {
-    const Prefix& p = binary_prefixes[i];
-    if (bytes.value() != 0 && bytes.value() % p.scale == 0) {
-      return fmt::format("{}{}B", bytes.value() / p.scale, p.text);
+  std::string number = fmt::format("{}", bytes.value());
+  std::string text = number + "B";
+  if (bytes == Bytes(0)) return text;
+  // Binary prefixes first: decimal ones only where the number gets shorter, as 32GB does.
+  for (const auto& prefixes : {binary_prefixes, decimal_prefixes}) {
+    for (const Prefix& p : prefixes) {
+      if (bytes.value() % p.scale != 0) continue;
+      const std::string scaled = fmt::format("{}", bytes.value() / p.scale);
+      const bool binary = p.text.ends_with('i');
+      if (scaled.size() < number.size() || (binary && scaled.size() == number.size())) {
+        number = scaled;
+        text = fmt::format("{}{}B", scaled, p.text);
+      }
     }
   }
-  return fmt::format("{}B", bytes.value());
+  return text;
 }
 
 std::string to_text(Bandwidth b) {

@@ -30,7 +30,7 @@ Hertz parse_frequency(std::string_view text);      // "2.6GHz"; > 0
 // A whole number > 0; `what` names it in the error ("ways").
 std::int64_t parse_count(std::string_view text, std::string_view what);
 
-std::string to_text(Bytes);      // "32KiB" where that is exact, otherwise "1234B"
+std::string to_text(Bytes);      // exact: "32KiB", "32GB", otherwise "1234B"
 std::string to_text(Bandwidth);  // shortest text that reads back as the same number
 std::string to_text(Hertz);
 

@@ -50,7 +50,12 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {{"predict", "tccg:8", "--machine", "nosuch"}, "e5-2680v4"},
       {{"predict", "tccg:8", "--size", "a=1", "--machine", "i7-6700k"}, "is a suite"},
       {{"list", "wishes"}, "use one of workloads, machines, kernels"},
-      {{"machine", "admire", "i7-6700k"}, "show or check"},
+      {{"machine", "admire", "i7-6700k"}, "use one of show, check, diff, import, export"},
+      {{"machine", "show"}, "a machine is missing"},
+      {{"machine", "diff", "i7-6700k"}, "1 names are given; give two"},
+      {{"machine", "export", "i7-6700k"}, "say --to kerncraft"},
+      {{"machine", "export", "i7-6700k", "--to", "word"}, "kerncraft"},
+      {{"machine", "export", "i7-6700k", "--to", "blis", "--kernel", "8"}, "such as 8x6"},
       {{"predict", "conv2d", "--size", "k=3", "--machine", "i7-6700k"}, "convolutions"},
       {with_matmul("predict", {"--threads", "0"}),
        "0 is out of range; give a whole number, at least 1"},
@@ -96,16 +101,6 @@ TEST(Input, A_bad_schedule_is_an_input_error_with_its_place) {
   const Ran illegal =
       tcsim(with_matmul("predict", {"--schedule", "groups m=j n=i k=k kernel 8x6"}));
   EXPECT_EQ(illegal.code, Exit::input) << illegal.err;
-}
-
-TEST(Input, A_damaged_machine_file_is_named_with_its_line) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_damaged.toml";
-  std::ofstream(file) << "schema = 1\nname = \"x\"\n[[level]]\nname = 7\n";
-  const Ran r = tcsim({"machine", "check", file.string(), "e5-2680v4"});
-  EXPECT_EQ(r.code, Exit::input);
-  EXPECT_TRUE(contains(r.out, file.string() + ":")) << r.out;
-  EXPECT_TRUE(contains(r.out, "e5-2680v4: ok")) << r.out;
-  std::filesystem::remove(file);
 }
 
 TEST(Predict, Prints_a_table_json_and_csv_with_the_same_numbers) {
@@ -223,22 +218,6 @@ TEST(List, Shows_what_ships_in_every_format) {
   EXPECT_EQ(json::parse(tcsim({"list", "workloads", "--format", "json"}).out)["rows"].size(), 36u);
   EXPECT_EQ(lines(tcsim({"list", "machines", "--format", "csv"}).out)[0],
             "machine,levels,peak_f64_gflops,description");
-}
-
-TEST(Machine, Show_prints_what_the_file_says) {
-  const Ran r = tcsim({"machine", "show", "e5-2680v4"});
-  EXPECT_TRUE(contains(r.out, "35MiB")) << r.out;
-  const json j = json::parse(tcsim({"machine", "show", "e5-2680v4", "--format", "json"}).out);
-  EXPECT_EQ(j["levels"][2]["capacity_bytes"], 35 * 1024 * 1024);
-  const Ran toml = tcsim({"machine", "show", "e5-2680v4", "--toml"});
-  EXPECT_TRUE(contains(toml.out, "25.28B/cycle")) << toml.out;
-}
-
-TEST(Machine, Several_are_one_document) {
-  const Ran r = tcsim({"machine", "show", "e5-2680v4", "i7-6700k", "--format", "json"});
-  EXPECT_EQ(json::parse(r.out).size(), 2u);
-  const Ran csv = tcsim({"machine", "show", "e5-2680v4", "i7-6700k", "--format", "csv"});
-  EXPECT_EQ(lines(csv.out).size(), 9u);  // a header and four levels each
 }
 
 TEST(Machine, What_is_not_simulated_is_refused) {

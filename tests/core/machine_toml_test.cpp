@@ -56,7 +56,7 @@ TEST(MachineToml, Sizes_that_contradict_one_another_are_an_error_with_the_three_
             "m.toml:11:8: L1: sets x ways x line is out of range; check the three numbers");
   // 32 KiB / (9 x 64) = 56.8889 sets.
   EXPECT_EQ(parse_error(file_with("capacity = \"32KiB\"\nways = 9\nline = \"64B\"\n")),
-            "m.toml:9:1: L1: capacity 32KiB with 9 ways and lines of 64B gives 56.8889 sets; a "
+            "m.toml:11:12: L1: capacity 32KiB with 9 ways and lines of 64B gives 56.8889 sets; a "
             "cache's capacity is a whole number of sets x ways x line");
 }
 
@@ -246,7 +246,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       "core.{frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency}");
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L3.capacity\" = \"128KiB\"\n"),
-      ":4:1: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "
+      ":5:17: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "
       "outward; capacities do not shrink");
   EXPECT_EQ(error("derived_from = \"nowhere\"\n").substr(0, 73),
             ":3:16: derived_from 'nowhere' is neither a file nor a shipped machine; gi");

@@ -103,6 +103,8 @@ TEST(Units, Sizes_are_written_with_the_largest_exact_binary_unit) {
   EXPECT_EQ(to_text(Bytes(std::int64_t{3} << 40)), "3TiB");
   EXPECT_EQ(to_text(Bytes(1536)), "1536B");  // 1.5 KiB is not whole
   EXPECT_EQ(to_text(Bytes(0)), "0B");
+  EXPECT_EQ(to_text(Bytes(1024000)), "1000KiB");
+  EXPECT_EQ(to_text(Bytes(32000000000)), "32GB");
 }
 
 TEST(Units, Bandwidths_and_frequencies_are_written_short) {
