@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/machine/exchange/kernel.hpp"
 #include "core/units/quantity.hpp"
 
 namespace tcsim {
@@ -32,9 +33,6 @@ void mend(CacheGeometry& cache, std::int64_t sets);
 // Reads FOLDER/index*/: data and unified caches, innermost first, at least one. `folder` is
 // /sys/devices/system/cpu/cpuN/cache. Throws UnsupportedError if there is none.
 std::vector<CacheGeometry> read_geometry(const std::filesystem::path& folder);
-
-// The processors of a list in the kernel's form, "0-3,8", as it names them; empty if it is none.
-std::vector<int> parse_cpu_list(std::string_view list);
 
 // "model name" of the text of /proc/cpuinfo; "unknown processor" if it has none.
 std::string processor_name(std::string_view cpuinfo);

@@ -30,6 +30,8 @@ class PycachesimReader {
       const auto line = 1 + std::count(until.begin(), until.end(), '\n');
       throw InputError(fmt::format("{}:{}", place_, line), "no JSON there",
                        "give a dictionary of caches in JSON, with true, false and null");
+    } catch (const Json::exception& e) {
+      throw InputError(place_ + ":1", e.what(), "give a dictionary of caches in JSON");
     }
     if (!root_.is_object()) {
       throw InputError(place_ + ":1", "no dictionary", "write { \"L1\": { \"sets\": 64, ... } }");
