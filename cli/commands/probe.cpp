@@ -36,8 +36,10 @@ void save(const Probed& probed, std::optional<OutFile>& out, const Options& opti
 void name_unstable_levels(const Probed& probed, Context& context) {
   std::string names;
   for (std::size_t l = 0; l < probed.figures.size(); ++l) {
-    if (!probed.figures[l].unstable) continue;
-    names += (names.empty() ? "" : ", ") + probed.machine.levels[l].name;
+    const bool bandwidth = probed.figures[l].unstable;
+    if (!bandwidth && !probed.measured.latencies[l].unstable) continue;
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", probed.machine.levels[l].name,
+                         bandwidth ? "" : " (its latency)");
   }
   if (names.empty() || context.quiet) return;
   context.err << fmt::format(

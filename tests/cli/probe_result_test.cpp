@@ -49,7 +49,7 @@ TEST(Probe_table, It_has_levels_mixes_core_method_and_remarks) {
         "5 of each series in 5 rounds, 0 disturbed ones left out", "a remark of the topology"}) {
     EXPECT_TRUE(contains(table, part)) << part << "\n" << table;
   }
-  EXPECT_FALSE(contains(table, "  unstable\n"));
+  EXPECT_FALSE(contains(table, " unstable\n"));
 }
 
 TEST(Probe_table, An_unstable_level_is_marked) {
@@ -57,7 +57,7 @@ TEST(Probe_table, An_unstable_level_is_marked) {
   for (BandwidthSeries& s : m.streams[2]) s.unstable = true;
   const std::string table =
       printed(Format::table, assemble(made_up_topology(), "made up", std::move(m)));
-  EXPECT_TRUE(contains(table, "  unstable\n")) << table;
+  EXPECT_TRUE(contains(table, " unstable\n")) << table;
   EXPECT_TRUE(contains(table, "10.0*")) << table;
 }
 

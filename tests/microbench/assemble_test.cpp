@@ -71,6 +71,14 @@ TEST(Assemble, A_level_most_of_whose_series_drifted_is_unstable) {
   EXPECT_FALSE(p.figures[1].unstable);
 }
 
+TEST(Assemble, An_unstable_latency_is_named) {
+  Measured m = made_up_measurement();
+  m.latencies[2].unstable = true;
+  const Probed p = assembled(m);
+  EXPECT_TRUE(mentions(p.machine.remarks, "memory's latency is unstable"));
+  EXPECT_FALSE(p.figures[2].unstable);
+}
+
 TEST(Assemble, Series_of_one_kind_make_one_figure_and_the_slope_is_left_out) {
   Measured m = made_up_measurement();
   // On L1's slope: outside of its plateau.
