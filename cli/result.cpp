@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/counted.hpp"
 #include "cli/csv.hpp"
+#include "cli/simulation.hpp"
 #include "cli/version.hpp"
 #include "core/units/text.hpp"
 
@@ -25,8 +27,8 @@ std::optional<Bytes> predicted(const Result& r, std::size_t link) {
 }
 
 std::optional<Bytes> simulated(const Result& r, std::size_t link) {
-  if (!r.simulated) return {};
-  return r.simulated->links[link].counted(r.machine.accounting);
+  if (!r.simulation) return {};
+  return r.simulation->traffic.links[link].counted(r.machine.accounting);
 }
 
 double peak_gflops(const Result& r) {
@@ -77,10 +79,11 @@ ordered_json level_json(const Result& r, std::size_t link) {
       if (bytes.value() > 0) tensor[key] = bytes.value();
     };
     if (r.prediction) add("predicted_bytes", r.prediction->traffic);
-    add("simulated_bytes", r.simulated);
+    if (r.simulation) add("simulated_bytes", r.simulation->traffic);
     if (!tensor.empty()) tensors[to_text(a)] = tensor;
   }
   if (!tensors.empty()) level["by_tensor"] = tensors;
+  add_simulation(level, r, link);
   return level;
 }
 
@@ -100,6 +103,7 @@ ordered_json to_json(const Result& r) {
                  {"seed", r.seed}};
   j["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
+  add_simulation(j, r);
   if (r.prediction) {
     const Timing& t = r.prediction->timing;
     j["predicted_seconds"] = t.total.value();
@@ -206,11 +210,13 @@ const std::vector<Column>& columns() {
 void print_csv(const std::vector<Result>& results, std::ostream& out) {
   std::vector<std::string> cells;
   for (const Column& c : columns()) cells.emplace_back(c.name);
+  std::ranges::copy(simulation_columns(), std::back_inserter(cells));
   out << csv_line(cells);
   for (const Result& r : results) {
     for (std::size_t l = 0; l < link_count(r); ++l) {
       cells.clear();
       for (const Column& c : columns()) cells.push_back(c.cell(r, l));
+      std::ranges::copy(simulation_cells(r, l), std::back_inserter(cells));
       out << csv_line(cells);
     }
   }
@@ -221,8 +227,8 @@ void print_csv(const std::vector<Result>& results, std::ostream& out) {
 void print_levels(const Result& r, std::ostream& out) {
   out << fmt::format("  {:<14}", "link");
   if (r.prediction) out << fmt::format("{:>14}", "predicted");
-  if (r.simulated) out << fmt::format("{:>14}", "simulated");
-  if (r.prediction && r.simulated) out << fmt::format("{:>10}", "error");
+  if (r.simulation) out << fmt::format("{:>14}", "simulated");
+  if (r.prediction && r.simulation) out << fmt::format("{:>10}", "error");
   if (r.prediction) out << fmt::format("{:>14}{:>16}", "time", "bandwidth");
   out << "\n";
   for (std::size_t l = 0; l < link_count(r); ++l) {
@@ -230,7 +236,7 @@ void print_levels(const Result& r, std::ostream& out) {
     out << fmt::format("  {:<14}", r.machine.link(id));
     if (auto b = predicted(r, l)) out << fmt::format("{:>14}", to_display(*b));
     if (auto b = simulated(r, l)) out << fmt::format("{:>14}", to_display(*b));
-    if (r.prediction && r.simulated) {
+    if (r.prediction && r.simulation) {
       const auto e = error(r, l);
       out << fmt::format("{:>10}", e ? fmt::format("{:+.2f} %", 100 * *e) : "-");
     }
@@ -242,7 +248,7 @@ void print_levels(const Result& r, std::ostream& out) {
   }
   if (r.prediction && r.machine.accounting.compute_roof) {
     out << fmt::format("  {:<14}", "compute");
-    out << std::string(14 + (r.simulated ? 24 : 0), ' ');
+    out << std::string(14 + (r.simulation ? 24 : 0), ' ');
     out << fmt::format("{:>14}{:>16}\n", to_display(r.prediction->timing.compute),
                        fmt::format("{:.1f} GFLOPS", peak_gflops(r)));
   }
@@ -265,7 +271,7 @@ void print_tensors(const Result& r, std::ostream& out) {
   for (std::size_t l = 0; l < link_count(r); ++l) {
     const std::string link = r.machine.link(LevelId{static_cast<int>(l)});
     if (r.prediction) row(link, "predicted", r.prediction->traffic, l);
-    if (r.simulated) row(r.prediction ? "" : link, "simulated", *r.simulated, l);
+    if (r.simulation) row(r.prediction ? "" : link, "simulated", r.simulation->traffic, l);
   }
   out << "\n";
 }
@@ -296,6 +302,7 @@ void print_table(const Result& r, std::ostream& out) {
   print_levels(r, out);
   out << "\n";
   if (r.command == "predict" || r.command == "simulate") print_tensors(r, out);
+  if (r.command == "simulate") print_simulation(r, out);
   if (r.prediction || r.measured) {
     print_totals(r, out);
     out << "\n";

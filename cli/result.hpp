@@ -12,6 +12,9 @@
 #include "core/optimize/optimize.hpp"
 #include "core/workload/contraction.hpp"
 #include "microbench/counters/counting.hpp"
+#include "sim/attribution.hpp"
+#include "sim/sample.hpp"
+#include "sim/simulate.hpp"
 
 namespace tcsim::cli {
 
@@ -29,7 +32,10 @@ struct Result {
   std::uint64_t seed = 0;
 
   std::optional<Prediction> prediction;
-  std::optional<Traffic> simulated;
+  std::optional<Simulation> simulation;
+  std::vector<LevelAttribution> attribution;  // with --attribution
+  std::optional<SampledSimulation> sampled;   // with --sample, instead of a simulation
+  std::vector<TlbCounts> tlbs;                // with --tlb
   std::optional<Seconds> measured;
   std::vector<Seconds> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound

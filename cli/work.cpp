@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
-#include "sim/simulate.hpp"
 
 namespace tcsim::cli {
 
@@ -26,22 +23,6 @@ Result predicted_result(const std::string& command, const Options& options,
   r.certificate = chosen.certificate;
   r.seconds_to_solve = chosen.seconds_to_solve;
   return r;
-}
-
-void add_simulation(Result& result, Context& context) {
-  Progress progress(context, result.workload.name() + ": simulating");
-  SimulationOptions options;
-  options.stop = context.stop;
-  options.progress = [&](double share) { progress.show(share); };
-  const auto start = std::chrono::steady_clock::now();
-  Simulation simulation = simulate(Plan(result.workload, result.schedule), result.machine, options);
-  if (context.verbose) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    context.err << fmt::format(
-        "{}: {:.4g} million line touches simulated in {:.2f} s\n", result.workload.name(),
-        static_cast<double>(simulation.touches.value()) / 1e6, spent.count());
-  }
-  result.simulated = std::move(simulation.traffic);
 }
 
 void declare_run(po::options_description& options) {

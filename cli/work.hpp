@@ -14,7 +14,6 @@ namespace tcsim::cli {
 // A result with a schedule and its prediction.
 Result predicted_result(const std::string& command, const Options&, const Contraction&,
                         const Machine&, Context&);
-void add_simulation(Result& result, Context& context);
 
 // Options of a real run: --repetitions, --seed, --counters.
 void declare_run(boost::program_options::options_description& options);

@@ -11,22 +11,36 @@ namespace {
 // More waiting blocks than this only make the simulating core's own cache miss.
 constexpr std::uint32_t max_waiting = 64;
 
+constexpr std::uint32_t max_places = 256;
+constexpr std::size_t far_bytes = 512 << 10;
+
+// The tags will be wanted when the request runs.
+void prefetch(const LevelData& data, std::uint32_t block) {
+  const Tag* tags = data.tags_of(block);
+  for (std::size_t i = 0; i < data.group_stride; i += 64 / sizeof(Tag)) {
+    __builtin_prefetch(tags + i, 1);
+  }
+}
+
 // Lanes in a mask: without the instruction, which not every processor has, std::popcount is a call.
-constexpr auto lane_counts = [] {
-  std::array<std::uint8_t, 1u << max_width> table{};
+constexpr auto byte_counts = [] {
+  std::array<std::uint8_t, 256> table{};
   for (std::size_t i = 0; i < table.size(); ++i) {
     table[i] = static_cast<std::uint8_t>(std::popcount(i));
   }
   return table;
 }();
+int lane_count(LaneMask lanes) { return byte_counts[lanes & 255] + byte_counts[lanes >> 8]; }
 
 // The widest that the sets and the processor allow.
 std::uint32_t width_for(std::uint32_t unit, Engine engine) {
-  if (engine == Engine::best && unit % 8 == 0 && __builtin_cpu_supports("avx2")) return 8;
+  if (engine == Engine::best && unit % 16 == 0 && __builtin_cpu_supports("avx512f")) return 16;
+  if (engine >= Engine::avx2 && unit % 8 == 0 && __builtin_cpu_supports("avx2")) return 8;
   return engine != Engine::narrow && unit % 4 == 0 ? 4 : 1;
 }
 
 Access access_for(std::uint32_t width, std::uint32_t ways) {
+  if (width == 16) return access_avx512(ways);
   if (width == 8) return access_avx2(ways);
   return width == 4 ? access_sse2(ways) : access_narrow;
 }
@@ -42,6 +56,7 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
   // The largest power of two in it, so that a mask finds the place of a block.
   const auto unit = static_cast<std::uint32_t>(common & -common);
   const std::uint32_t width = width_for(unit, engine);
+  residues_ = unit;
   unit_ = width == 1 ? 1 : unit;
   lane_bits_ = static_cast<std::uint32_t>(std::countr_zero(width));
   lane_max_ = width - 1;
@@ -49,8 +64,21 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
   waiting_.resize(waiting_mask_ + 1);
   for (const CacheShape& c : caches) {
     const auto ways = static_cast<std::uint32_t>(c.ways);
-    caches_.push_back({make_level(c.sets, c.ways, width), access_for(width, ways), {}});
+    Cache cache;
+    cache.data = make_level(c.sets, c.ways, width);
+    cache.access = access_for(width, ways);
+    cache.far = cache.data.size() * sizeof(Tag) > far_bytes;
+    caches_.push_back(std::move(cache));
   }
+  common = 0;
+  for (auto cache = caches_.rbegin(); cache != caches_.rend(); ++cache) {
+    common = std::gcd(common, std::int64_t{cache->data.groups});
+    const auto places = static_cast<std::uint32_t>(common & -common);
+    cache->queue_mask = width == 1 ? 0 : std::min(places, max_places) - 1;
+    cache->queue.resize(cache->queue_mask + 1);
+  }
+
+  selected_.assign(1, ~LaneMask{0});
 
   std::array<ArrayId, array_count> order = all_arrays;
   const auto first = [&](ArrayId a) { return first_lines[slot(a)]; };
@@ -60,9 +88,19 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
   }
 }
 
+void Hierarchy::select(const std::vector<bool>& selected) {
+  const std::size_t width = lane_max_ + 1,
+                    blocks = std::max<std::size_t>(1, selected.size() / width);
+  selected_.assign(blocks, 0);
+  for (std::size_t line = 0; line < blocks * width; ++line) {
+    if (selected[line % selected.size()]) selected_[line / width] |= LaneMask{1} << line % width;
+  }
+  selected_mask_ = static_cast<std::uint32_t>(blocks) - 1;
+}
+
 void Hierarchy::enter(Phase phase) {
-  settle_all();
-  phase_ = static_cast<std::size_t>(index(phase));
+  settle(caches_.size());
+  packing_ = phase == Phase::packing;
 }
 
 void Hierarchy::read(const TwoStreams& streams) {
@@ -74,94 +112,212 @@ void Hierarchy::read(const TwoStreams& streams) {
   }
 }
 
-// Whole stretches of both streams, one after the other, where their lines have no set in common;
-// where they have, half as many steps at a time.
+// A stretch of one of two streams: the steps that touch its lines, counted from its first step.
+struct Stretch {
+  std::uint64_t begin;  // byte address
+  std::uint64_t bytes;  // a step
+  int line_bits;
+
+  std::uint64_t first_line() const { return begin >> line_bits; }
+  std::uint64_t first_step(std::uint64_t line) const {
+    const std::uint64_t from = (first_line() + line) << line_bits;
+    return from <= begin ? 0 : (from - begin) / bytes;
+  }
+  std::uint64_t last_step(std::uint64_t line) const {
+    return (((first_line() + line + 1) << line_bits) - 1 - begin) / bytes;
+  }
+};
+
+// Whether both stretches may run one after the other, `first` first, though they take turns: where
+// two of their lines may share a set, `first` has to be done with its line before the other's
+// begins; in the same step it is if it is the left one, which a step begins with.
+bool Hierarchy::may_go_first(const Stretch& first, std::uint64_t first_lines, const Stretch& second,
+                             std::uint64_t second_lines, bool first_is_left) const {
+  const std::uint64_t mask = unit_ - 1;
+  const std::uint64_t ahead = (first.first_line() - second.first_line()) & mask;
+  for (std::uint64_t i = 0; i < first_lines; ++i) {
+    for (std::uint64_t j = (i + ahead) & mask; j < second_lines; j += unit_) {
+      const std::uint64_t done = first.last_step(i), begins = second.first_step(j);
+      if (done > begins || (done == begins && !first_is_left)) return false;
+    }
+  }
+  return true;
+}
+
+// Whole stretches of both streams, one after the other, where that changes the order in no set;
+// where it does, half as many steps at a time.
 void Hierarchy::read_steps(const TwoStreams& s, std::int64_t step, std::int64_t steps) {
-  const auto lines = [&](std::uint64_t begin, std::uint32_t bytes) {
-    const std::uint64_t from = begin + static_cast<std::uint64_t>(step) * bytes;
-    const std::uint64_t to = from + static_cast<std::uint64_t>(steps) * bytes - 1;
-    return LineRun{static_cast<std::uint32_t>(from >> line_bits_),
+  const auto stretch = [&](std::uint64_t begin, std::uint32_t bytes) {
+    return Stretch{begin + static_cast<std::uint64_t>(step) * bytes, bytes, line_bits_};
+  };
+  const auto lines = [&](const Stretch& stretch_of) {
+    const std::uint64_t to =
+        stretch_of.begin + static_cast<std::uint64_t>(steps) * stretch_of.bytes - 1;
+    return LineRun{static_cast<std::uint32_t>(stretch_of.begin >> line_bits_),
                    static_cast<std::uint32_t>(to >> line_bits_)};
   };
-  const LineRun left = lines(s.left, s.left_bytes), right = lines(s.right, s.right_bytes);
-  const std::uint32_t from_left = (right.first - left.first) & (unit_ - 1);
-  const std::uint32_t from_right = (left.first - right.first) & (unit_ - 1);
-  const bool apart = left.last - left.first < from_left && right.last - right.first < from_right;
-  if (steps > 1 && !apart) {
+  const Stretch left_stretch = stretch(s.left, s.left_bytes);
+  const Stretch right_stretch = stretch(s.right, s.right_bytes);
+  const LineRun left = lines(left_stretch), right = lines(right_stretch);
+  const std::uint32_t left_lines = left.last - left.first + 1;
+  const std::uint32_t right_lines = right.last - right.first + 1;
+  const std::uint32_t to_right = (right.first - left.first) & (unit_ - 1);
+  const std::uint32_t to_left = (left.first - right.first) & (unit_ - 1);
+  const bool apart = left_lines <= to_right && right_lines <= to_left;
+  if (steps == 1 || apart ||
+      may_go_first(left_stretch, left_lines, right_stretch, right_lines, true)) {
+    read(left, s.left_array);
+    read(right, s.right_array);
+  } else if (may_go_first(right_stretch, right_lines, left_stretch, left_lines, false)) {
+    read(right, s.right_array);
+    read(left, s.left_array);
+  } else {
     const std::int64_t half = steps / 2;
     read_steps(s, step, half);
     read_steps(s, step + half, steps - half);
     return;
   }
-  read(left, s.left_array);
-  read(right, s.right_array);
   // A line that several steps share is touched in each of them.
   touches_ +=
       repeats(s.left, s.left_bytes, step, steps) + repeats(s.right, s.right_bytes, step, steps);
 }
 
-// Steps after the first one that begin in a line that the step before touched.
+// Steps after the first one that begin in a line that the step before touched: all but those that
+// begin where a line does. These come back every `period` steps, if at all.
 std::int64_t Hierarchy::repeats(std::uint64_t begin, std::uint32_t bytes, std::int64_t step,
                                 std::int64_t steps) const {
-  const std::uint64_t in_line = (std::uint64_t{1} << line_bits_) - 1;
-  if (((begin | bytes) & in_line) == 0) return 0;
-  std::int64_t count = 0;
-  for (std::int64_t i = step + 1; i < step + steps; ++i) {
-    count += ((begin + static_cast<std::uint64_t>(i) * bytes) & in_line) != 0;
+  const std::uint64_t line = std::uint64_t{1} << line_bits_, in_line = line - 1;
+  const std::uint64_t shared = std::gcd(std::uint64_t{bytes}, line);
+  if ((begin & (shared - 1)) != 0) return steps - 1;
+  const auto period = static_cast<std::int64_t>(line / shared);
+  std::int64_t first = step + 1;  // the first step after this one that begins with a line
+  while (((begin + static_cast<std::uint64_t>(first) * bytes) & in_line) != 0) {
+    if (++first == step + steps) break;
   }
-  return count;
+  const std::int64_t rest = step + steps - first;
+  return steps - 1 - (rest <= 0 ? 0 : (rest - 1) / period + 1);
 }
 
 void Hierarchy::settle(Waiting& waiting) {
-  if (waiting.lanes) fetch(0, waiting.block, waiting.lanes, waiting.dirty, waiting.array);
+  if (waiting.lanes) {
+    run(0,
+        {waiting.block, static_cast<std::uint16_t>(waiting.lanes),
+         static_cast<std::uint8_t>(slot(waiting.array)), false, packing_},
+        waiting.dirty);
+  }
   waiting.lanes = waiting.dirty = 0;
 }
 
-void Hierarchy::settle_all() {
+void Hierarchy::settle(std::size_t caches) {
   for (Waiting& waiting : waiting_) settle(waiting);
+  for (std::size_t l = 1; l < caches; ++l) {
+    Cache& cache = caches_[l];
+    if (!cache.queued) continue;
+    cache.queued = false;
+    for (auto& place : cache.queue) {
+      for (Request& r : place) {
+        if (r.lanes) run(l, r, r.write_back ? r.lanes : 0);
+        r.lanes = 0;
+      }
+    }
+  }
 }
 
-void Hierarchy::fetch(std::size_t level, std::uint32_t block, LaneMask lanes, LaneMask dirty,
-                      ArrayId array) {
+// Level l > 0 is asked by the one inside it.
+void Hierarchy::request(std::size_t l, const Request& r) {
+  Cache& cache = caches_[l];
+  if (cache.log) {
+    RequestLog& log = *cache.log;
+    if (log.requests.size() < log.most) {
+      log.requests.push_back(r);
+    } else {
+      log.full = true;
+    }
+  }
+  cache.queued = true;
+  auto& place = cache.queue[r.block & cache.queue_mask];
+  Request *joined = nullptr, *empty = nullptr;
+  for (Request& waiting : place) {
+    if (waiting.lanes != 0 && waiting.may_join(r)) {
+      joined = &waiting;
+      continue;
+    }
+    if (waiting.lanes & r.lanes) {
+      run(l, waiting, waiting.write_back ? waiting.lanes : 0);
+      waiting.lanes = 0;
+    }
+    if (waiting.lanes == 0) empty = &waiting;
+  }
+  if (joined) {
+    joined->lanes |= r.lanes;
+    return;
+  }
+  if (!empty) {
+    empty = &place[cache.next++ % place.size()];
+    run(l, *empty, empty->write_back ? empty->lanes : 0);
+  }
+  *empty = r;
+  if (cache.far) prefetch(cache.data, r.block);
+}
+
+void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {
   Cache& cache = caches_[level];
   Missed missed;
-  cache.access(cache.data, block, lanes, dirty, missed);
+  cache.access(cache.data, r.block, r.lanes, dirty, missed);
   if (!missed.lanes) return;
-  cache.counts[phase_].in[slot(array)] += lane_counts[missed.lanes];
-  if (level + 1 < caches_.size()) fetch(level + 1, block, missed.lanes, 0, array);
-  if (missed.dirty_victims) send_victims(level, missed.dirty_victims, missed.victims);
+  LinkLines& counts = cache.counts[r.packing];
+  if (r.write_back) {
+    counts.written_in += lane_count(missed.lanes);
+  } else {
+    counts.in[r.array] += lane_count(missed.lanes);
+    if (level + 1 < caches_.size()) {
+      r.lanes = static_cast<std::uint16_t>(missed.lanes);
+      request(level + 1, r);
+    }
+  }
+  if (missed.dirty_victims) {
+    send_victims(level, missed.dirty_victims, missed.victims, r.packing);
+  }
 }
 
-void Hierarchy::write_back(std::size_t level, std::uint32_t block, LaneMask lanes) {
-  Cache& cache = caches_[level];
-  Missed missed;
-  cache.access(cache.data, block, lanes, lanes, missed);
-  if (missed.dirty_victims) send_victims(level, missed.dirty_victims, missed.victims);
+void Hierarchy::add_lines(std::size_t l, const PhaseLines& more) {
+  PhaseLines& counts = caches_[l].counts;
+  for (std::size_t phase = 0; phase < counts.size(); ++phase) {
+    for (std::size_t array = 0; array < array_count; ++array) {
+      counts[phase].in[array] += more[phase].in[array];
+      counts[phase].out[array] += more[phase].out[array];
+    }
+    counts[phase].written_in += more[phase].written_in;
+  }
 }
 
 // Dirty lines go from `level` to the next one; neighbours go together.
 void Hierarchy::send_victims(std::size_t level, LaneMask lanes,
-                             const std::array<Tag, max_width>& victims) {
-  auto& out = caches_[level].counts[phase_].out;
+                             const std::array<Tag, max_width>& victims, bool packing) {
+  auto& out = caches_[level].counts[packing].out;
   while (lanes) {
-    const std::uint32_t block =
-        line_of(victims[static_cast<std::size_t>(std::countr_zero(lanes))]) >> lane_bits_;
+    const std::uint32_t first = line_of(victims[static_cast<std::size_t>(std::countr_zero(lanes))]);
+    const std::uint32_t block = first >> lane_bits_;
+    const std::size_t array = slot(owner(first));
     LaneMask together = 0;
     for (LaneMask rest = lanes; rest; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       const std::uint32_t line = line_of(victims[static_cast<std::size_t>(lane)]);
-      if (line >> lane_bits_ != block) continue;
-      ++out[slot(owner(line))];
+      if (line >> lane_bits_ != block || slot(owner(line)) != array) continue;
+      ++out[array];
       together |= LaneMask{1} << lane;
     }
-    if (level + 1 < caches_.size()) write_back(level + 1, block, together);
+    if (level + 1 < caches_.size()) {
+      request(level + 1, {block, static_cast<std::uint16_t>(together),
+                          static_cast<std::uint8_t>(array), true, packing});
+    }
     lanes &= ~together;
   }
 }
 
 void Hierarchy::drain() {
-  settle_all();
   for (std::size_t l = 0; l < caches_.size(); ++l) {
+    settle(l + 1);
     const LevelData& data = caches_[l].data;
     for (std::size_t group = 0; group < data.groups; ++group) {
       for (std::uint32_t way = data.ways; way-- > 0;) {
@@ -173,10 +329,16 @@ void Hierarchy::drain() {
           dirty |= (tags[lane] & dirty_bit) << lane;
           tags[lane] &= ~dirty_bit;
         }
-        send_victims(l, dirty, victims);
+        send_victims(l, dirty, victims, packing_);
       }
     }
   }
+}
+
+Lines Hierarchy::resident(int l) const {
+  const LevelData& data = caches_[static_cast<std::size_t>(l)].data;
+  const Tag* tags = data.tags.get();
+  return Lines(std::count_if(tags, tags + data.size(), [](Tag t) { return t != no_tag; }));
 }
 
 ArrayId Hierarchy::owner(std::uint32_t line) const {

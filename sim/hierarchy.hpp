@@ -8,16 +8,18 @@
 // The level behind the last cache is memory: it has every line.
 //
 // What makes it fast is that only the order of touches within a set matters. Touches of lines in
-// one block (sim/level.hpp) wait together until another block of the same sets is touched, and then
-// run as one. If the number of sets of every level is a multiple of `unit`, two lines that differ
-// modulo `unit` never meet in a set, so they may overtake each other, and so may all that follows
-// from them. Lines are counted when they cross a link, by the array that they belong to and by the
-// phase that the caller is in.
+// one block (sim/level.hpp) wait together until other lines of the same sets are touched, and then
+// run as one. If the number of sets of a level and of every level behind it is a multiple of
+// `unit`, two lines that differ modulo `unit` never meet in a set there, so they may overtake each
+// other, and so may all that follows from them. Lines are counted when they cross a link, by the
+// array that they belong to and by the phase that the caller is in. For the same reason a part of
+// the lines can be simulated alone: on another processor, or as a sample.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/model/traffic.hpp"
@@ -53,7 +55,37 @@ inline constexpr std::uint32_t no_lines = 0xFFFFFFFF;
 
 // How to go about it: results do not depend on it. `best` is the fastest that the sets and the
 // processor allow; `narrow` runs every touch on its own, in order.
-enum class Engine { narrow, sse2, best };
+enum class Engine { narrow, sse2, avx2, best };
+
+// Lines over the link outside a cache, by array.
+struct LinkLines {
+  std::array<std::int64_t, array_count> in{}, out{};
+  std::int64_t written_in = 0;  // lines that came to the cache as write-backs, not being there
+};
+using PhaseLines = std::array<LinkLines, 2>;  // by phase
+
+// What a level is asked for by the one inside it: lines of one block, fetched or written back.
+struct Request {
+  std::uint32_t block = 0;
+  std::uint16_t lanes = 0;
+  std::uint8_t array = 0;
+  bool write_back : 1 = false;
+  bool packing : 1 = false;  // the phase
+
+  bool may_join(const Request& r) const {
+    return block == r.block && array == r.array && write_back == r.write_back &&
+           packing == r.packing;
+  }
+};
+
+// Requests in order, up to a number of them; later ones only set `full`.
+struct RequestLog {
+  std::vector<Request> requests;
+  std::size_t most = 0;
+  bool full = false;
+};
+
+struct Stretch;  // of one of two streams
 
 class Hierarchy {
  public:
@@ -63,6 +95,12 @@ class Hierarchy {
   Hierarchy(const std::vector<CacheShape>& caches,
             const std::array<std::uint32_t, array_count>& first_lines, int line_bits,
             Engine engine = Engine::best);
+
+  // Lines that differ modulo this number, a power of two, never meet in a set of any cache.
+  std::uint32_t residues() const { return residues_; }
+  // Only lines are simulated, and counted at the links, whose number modulo selected.size() is
+  // selected; the size is a power of two that divides residues(). Before the first access.
+  void select(const std::vector<bool>& selected);
 
   // What crosses a link from now on counts under this phase. It begins with compute.
   void enter(Phase phase);
@@ -77,7 +115,28 @@ class Hierarchy {
   // end: what is counted is complete only then.
   void drain();
 
+  // For sim/replay.hpp, which runs a piece of work once and repeats what it did.
+  // Runs what waits at the innermost caches, so that their tags are complete.
+  void settle(std::size_t caches);
+  const LevelData& level(std::size_t l) const { return caches_[l].data; }
+  const PhaseLines& lines(std::size_t l) const { return caches_[l].counts; }  // outside cache l
+  void add_lines(std::size_t l, const PhaseLines& more);
+  void add_touches(std::int64_t more) { touches_ += more; }
+  // Appends requests that cache l gets from now on to the log; nullptr ends that.
+  void record(std::size_t l, RequestLog* log) { caches_[l].log = log; }
+  void request(std::size_t l, const Request& r);
+  std::uint32_t width() const { return lane_max_ + 1; }
+  // The array that the line belongs to.
+  ArrayId owner(std::uint32_t line) const;
+
   int cache_count() const { return static_cast<int>(caches_.size()); }
+  // Lines that cache l, 0 the innermost, has now.
+  Lines resident(int l) const;
+  // Lines that write-backs put into it; the others came over the link outside it.
+  Lines written_in(int l) const {
+    const PhaseLines& p = caches_[static_cast<std::size_t>(l)].counts;
+    return Lines(p[0].written_in + p[1].written_in);
+  }
   Lines touches() const { return Lines(touches_); }
   // Lines that the cache inside link l got over it, and that it wrote back over it; link l joins
   // level l to level l - 1, l in 1..cache_count().
@@ -85,14 +144,17 @@ class Hierarchy {
   Lines write_backs(int l, Phase p, ArrayId a) const { return Lines(at(l, p).out[slot(a)]); }
 
  private:
-  // Lines over the link outside a cache, by array.
-  struct Counts {
-    std::array<std::int64_t, array_count> in{}, out{};
-  };
   struct Cache {
     LevelData data;
     Access access = nullptr;
-    std::array<Counts, 2> counts{};  // by phase
+    PhaseLines counts{};
+    RequestLog* log = nullptr;
+    // Requests that have not run yet, by block modulo their number; those that share a place have
+    // no line in common modulo the unit, so that their order is free. The core's are in waiting_.
+    std::vector<std::array<Request, 4>> queue;
+    std::uint32_t queue_mask = 0, next = 0;
+    bool queued = false;
+    bool far = false;  // too large for this processor's own inner caches
   };
   // Touches of lines in one block that have not run yet.
   struct Waiting {
@@ -107,7 +169,7 @@ class Hierarchy {
   };
 
   static constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
-  const Counts& at(int l, Phase p) const {
+  const LinkLines& at(int l, Phase p) const {
     return caches_[static_cast<std::size_t>(l) - 1].counts[static_cast<std::size_t>(index(p))];
   }
 
@@ -118,8 +180,9 @@ class Hierarchy {
     std::uint32_t from = run.first & lane_max_;
     for (std::uint32_t block = run.first >> lane_bits_; block <= last_block; ++block) {
       const std::uint32_t to = block == last_block ? run.last & lane_max_ : lane_max_;
-      const LaneMask lanes = (2u << to) - (1u << from);
+      const LaneMask lanes = ((2u << to) - (1u << from)) & selected_[block & selected_mask_];
       from = 0;
+      if (lanes == 0) continue;
       Waiting& waiting = waiting_[block & waiting_mask_];
       if (waiting.block != block || waiting.array != array) {
         settle(waiting);
@@ -131,24 +194,26 @@ class Hierarchy {
     }
   }
   void read_steps(const TwoStreams& streams, std::int64_t step, std::int64_t steps);
+  bool may_go_first(const Stretch& first, std::uint64_t first_lines, const Stretch& second,
+                    std::uint64_t second_lines, bool first_is_left) const;
   std::int64_t repeats(std::uint64_t begin, std::uint32_t bytes, std::int64_t step,
                        std::int64_t steps) const;
   void settle(Waiting& waiting);
-  void settle_all();
-  // The level inside `level`, or the core, asks it for lines, or writes lines back to it.
-  void fetch(std::size_t level, std::uint32_t block, LaneMask lanes, LaneMask dirty, ArrayId array);
-  void write_back(std::size_t level, std::uint32_t block, LaneMask lanes);
-  void send_victims(std::size_t level, LaneMask lanes, const std::array<Tag, max_width>& victims);
-  ArrayId owner(std::uint32_t line) const;
+  void run(std::size_t level, Request r, LaneMask dirty);
+  void send_victims(std::size_t level, LaneMask lanes, const std::array<Tag, max_width>& victims,
+                    bool packing);
 
   std::vector<Cache> caches_;
   std::array<Owner, array_count> owners_;
   int line_bits_;
+  std::uint32_t residues_ = 1;
+  std::vector<LaneMask> selected_;  // by block modulo their number
+  std::uint32_t selected_mask_ = 0;
   std::uint32_t unit_ = 1;                      // a power of two that divides all numbers of sets
   std::uint32_t lane_bits_ = 0, lane_max_ = 0;  // log2 of the width, width - 1
   std::uint32_t waiting_mask_ = 0;              // unit / width - 1
   std::vector<Waiting> waiting_;
-  std::size_t phase_ = 0;
+  bool packing_ = false;  // the phase
   std::int64_t touches_ = 0;
 };
 

@@ -23,7 +23,7 @@ constexpr Tag tag_of(std::uint32_t line) { return line << 1; }
 constexpr std::uint32_t line_of(Tag tag) { return tag >> 1; }
 
 using LaneMask = std::uint32_t;
-inline constexpr std::uint32_t max_width = 8;
+inline constexpr std::uint32_t max_width = 16;
 
 struct LevelData {
   // Tags of the sets of a block.
@@ -31,6 +31,7 @@ struct LevelData {
     const std::uint32_t group = power_of_two ? block & (groups - 1) : modulo(block);
     return tags.get() + std::size_t{group} * group_stride;
   }
+  std::size_t size() const { return group_stride * groups; }  // tags, padding included
   // block % groups by two multiplications (Lemire, Kaser, Kurz 2019, exact for 32 bits).
   std::uint32_t modulo(std::uint32_t block) const {
     __extension__ using Wide = unsigned __int128;
@@ -66,7 +67,8 @@ using Access = void (*)(const LevelData& level, std::uint32_t block, LaneMask la
 
 // For width 1.
 void access_narrow(const LevelData&, std::uint32_t block, LaneMask, LaneMask dirty, Missed&);
-Access access_sse2(std::uint32_t ways);  // for width 4
-Access access_avx2(std::uint32_t ways);  // for width 8, where the processor has AVX2
+Access access_sse2(std::uint32_t ways);    // for width 4
+Access access_avx2(std::uint32_t ways);    // for width 8, where the processor has AVX2
+Access access_avx512(std::uint32_t ways);  // for width 16, where the processor has AVX-512F
 
 }  // namespace tcsim::sim

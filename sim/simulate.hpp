@@ -1,22 +1,34 @@
 // Exact cache simulation of a plan on a machine: the plan is walked, every access of its packs and
 // kernels becomes cache-line touches at the executor's addresses, and they run through the
-// machine's set-associative levels. See sim/hierarchy.hpp for the rules of a level, and
-// docs/simulator.md for the order of accesses within a kernel and a pack.
+// machine's levels. docs/simulator.md has the rules of a level and the order of accesses.
 #pragma once
 
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/machine/machine.hpp"
 #include "core/model/traffic.hpp"
 #include "core/schedule/plan.hpp"
+#include "sim/config.hpp"
 
 namespace tcsim {
 
-// Lines that a level answered, by what happened; summed over arrays and phases.
+// What happened at a level, by number of lines (of writes, for those that go through); summed over
+// arrays and phases.
 struct LevelCounts {
-  Lines hits, misses, write_backs;
+  Lines hits, misses;       // requests from inside: fetches, and writes that go through
+  Lines write_backs;        // dirty lines sent outward
+  Lines fetches;            // lines that came over the link outside, for misses and prefetches
+  Lines fills;              // lines put in, from outside or by a write-back
+  Lines evictions;          // lines that left for another one
+  Lines clean_victims;      // clean lines sent outward, to an exclusive level
+  Lines writes_through;     // writes sent outward
+  Lines invalidations;      // lines that left because an inclusive level lost them
+  Lines prefetches;         // fetches before they were asked for
+  Lines useful_prefetches;  // of these, asked for before they left
+
   bool operator==(const LevelCounts&) const = default;
 };
 
@@ -28,18 +40,48 @@ struct Simulation {
   bool operator==(const Simulation&) const = default;
 };
 
+// How a simulation went about it.
+struct SimulationEffort {
+  Lines repeated;  // of the touches, those that were not simulated: see sim/replay.hpp
+  int threads = 1;
+};
+
 struct SimulationOptions {
   // Called now and then with the share of the multiply-adds that is done, in [0, 1].
-  std::function<void(double)> progress;
+  std::function<void(double)> progress = {};
   // Asked to stop, simulate() throws Interrupted.
-  std::stop_token stop;
+  std::stop_token stop = {};
+
+  // How to go about it: results do not depend on what follows.
+  int threads = 1;            // at most so many; caches that are not plain take one
+  bool replay = true;         // repeat what happened before instead of simulating it again
+  double replay_worth = 4;    // lines that a piece to repeat touches, for each that the caches hold
+  Bytes memory{256ll << 20};  // that replay may use on each thread, beside the caches themselves
+  SimulationEffort* effort = nullptr;  // filled in at the end
 };
 
 // Dirty lines are drained at the end, so that every byte written reaches memory. Throws
-// UnsupportedError for a machine that asks for what is not simulated (a replacement, inclusion or
-// write policy other than LRU, neither, write-back with write-allocate), or for lines of different
-// size in one machine.
+// UnsupportedError for a machine that cannot be simulated (sim/config.hpp), or has lines shorter
+// than an element or longer than 4096 bytes.
 Simulation simulate(const Plan& plan, const Machine& machine,
                     const SimulationOptions& options = {});
+
+// The same for caches with rules that a machine file does not have.
+Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
+                    const SimulationOptions& options = {});
+
+// Translations of one TLB's pages; it is asked for those that the one before it lacks.
+struct TlbCounts {
+  std::string name;
+  Bytes page;
+  std::int64_t hits = 0, misses = 0;
+  bool operator==(const TlbCounts&) const = default;
+};
+
+// The machine's TLBs, as LRU caches of pages. Those with pages of one size stand behind each other
+// in the machine's order, as if all memory had pages of that size. Throws UnsupportedError for a
+// TLB whose entries are no whole number of sets, or a page that is no power of two.
+std::vector<TlbCounts> simulate_tlbs(const Plan& plan, const Machine& machine,
+                                     const SimulationOptions& options = {});
 
 }  // namespace tcsim

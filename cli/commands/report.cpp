@@ -1,3 +1,4 @@
+#include "cli/simulation.hpp"
 #include "cli/work.hpp"
 
 namespace tcsim::cli {
@@ -27,7 +28,7 @@ const Command& report_command() {
           if (runner) runner->require_memory(c);
           Result r = predicted_result("report", options, c, m, context);
           if (runner) runner->require_memory(r);
-          if (!options["no-simulate"].as<bool>()) add_simulation(r, context);
+          if (!options["no-simulate"].as<bool>()) add_simulation(r, options, context);
           if (runner) runner->add_run(r);
           return r;
         });

@@ -1,26 +1,73 @@
+#include "cli/simulation.hpp"
 #include "cli/work.hpp"
+#include "core/error.hpp"
+#include "core/model/window.hpp"
 
 namespace tcsim::cli {
 
 namespace po = boost::program_options;
 
+namespace {
+
+// A machine of the same size that the model knows, to choose a schedule by.
+Machine modelled(Machine machine) {
+  for (Level& level : machine.levels) {
+    level.replacement.value = Replacement::lru;
+    level.write = WritePolicy::write_back;
+    level.write_allocate = true;
+    level.prefetch = Prefetch::none;
+    level.line.value = machine.levels.front().line.value;
+  }
+  return machine;
+}
+
+// Why the model does not know the machine; empty if it does.
+std::string gap_of_model(const Machine& machine) {
+  try {
+    common_line(machine);
+  } catch (const UnsupportedError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+Result simulated_result(const Options& options, const Contraction& c, const Machine& m,
+                        Context& context) {
+  const std::string gap = gap_of_model(m);
+  Result r = predicted_result("simulate", options, c, gap.empty() ? m : modelled(m), context);
+  r.machine = m;
+  if (!gap.empty()) {
+    r.prediction.reset();
+    r.certificate.reset();
+    if (!context.quiet) context.err << "note: nothing is predicted: " << gap << "\n";
+  }
+  if (options.count("write-trace") != 0) {
+    write_trace(r, options["write-trace"].as<std::string>(), context);
+    return r;
+  }
+  add_simulation(r, options, context);
+  return r;
+}
+
+}  // namespace
+
 const Command& simulate_command() {
   static const Command command{
       "simulate",
       "WORKLOAD",
-      "exact cache simulation of a schedule, beside its prediction",
+      "exact cache simulation of a schedule, beside its prediction, or of a trace",
       "tcsim simulate ij-ik-kj --size i=384,j=384,k=384 --machine i7-6700k",
       [](po::options_description& o) {
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);
+        declare_simulation(o);
         declare_output(o);
       },
       [](const Options& options, Context& context) {
+        if (options.count("trace") != 0) return simulate_traces(options, context);
         return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
-          Result r = predicted_result("simulate", options, c, m, context);
-          add_simulation(r, context);
-          return r;
+          return simulated_result(options, c, m, context);
         });
       }};
   return command;

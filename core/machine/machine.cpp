@@ -8,30 +8,6 @@
 
 namespace tcsim {
 
-void require_plain_caches(const Machine& machine) {
-  for (int l = 0; l < machine.cache_count(); ++l) {
-    const Level& level = machine.level(LevelId{l});
-    const auto refuse = [&](const std::string& what) {
-      throw UnsupportedError(fmt::format("{}: {}", machine.name, level.name),
-                             what + " is not modelled or simulated yet",
-                             "use an LRU, write-back, write-allocate cache with inclusion "
-                             "\"neither\" and no prefetch");
-    };
-    if (level.kind != LevelKind::cache) refuse(fmt::format("a {} inside", to_text(level.kind)));
-    if (level.replacement.value != Replacement::lru) {
-      refuse(fmt::format("replacement {}", to_text(level.replacement.value)));
-    }
-    if (level.inclusion.value != Inclusion::neither) {
-      refuse(fmt::format("inclusion {}", to_text(level.inclusion.value)));
-    }
-    if (level.prefetch != Prefetch::none) {
-      refuse(fmt::format("prefetch {}", to_text(level.prefetch)));
-    }
-    if (level.write != WritePolicy::write_back) refuse(to_text(level.write));
-    if (!level.write_allocate) refuse("a cache without write-allocate");
-  }
-}
-
 std::string Machine::link(LevelId l) const {
   const auto i = static_cast<std::size_t>(index(l));
   if (i == 0) return levels[0].name + "-register";

@@ -136,11 +136,6 @@ struct Machine {
 // two levels of one name, measurements without repetitions. `place` names the machine in errors.
 void check(const Machine& machine, const std::string& place);
 
-// Throws UnsupportedError if a level inside the outermost is no cache, or has a replacement,
-// inclusion, write policy or prefetch that neither the model nor the simulator knows yet: anything
-// but LRU, "neither", write-back with write-allocate, none; whether assumed or known.
-void require_plain_caches(const Machine& machine);
-
 // 16 hex digits over all that changes a result: not name, description, origins, sources, series,
 // peaks, method and remarks.
 std::string content_hash(const Machine& machine);

@@ -87,6 +87,14 @@ struct KernelCall {
   bool first_k = true;             // the kernel overwrites C; otherwise it adds to it
 };
 
+// One iteration of a loop, about to begin.
+struct Iteration {
+  std::size_t depth = 0;  // of the loop in Plan::steps()
+  const Tile* tile = nullptr;
+  // Where the iteration's part of a packed operand begins, as in KernelCall.
+  std::int64_t left_offset = -1, right_offset = -1;
+};
+
 class Plan {
  public:
   // `schedule` must have passed check(). Throws UnsupportedError if an array has 2^47 bytes
@@ -140,7 +148,10 @@ class Plan {
 std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
 
 // Calls visitor.pack(const PackPlan&, const Tile&) and visitor.kernel(const KernelCall&) in the
-// order of the schedule. A visitor stops the walk by throwing.
+// order of the schedule. A visitor stops the walk by throwing. One that can do without what an
+// iteration of a loop would call has
+//   bool skips(const Iteration&)   asked before each iteration: whether to leave it out
+//   void done(std::size_t depth)   after each one that was not left out
 template <class Visitor>
 void walk(const Plan& plan, Visitor&& visitor);
 
@@ -192,7 +203,11 @@ class Walker {
       range = {outer.begin + i, std::min(s.tile, outer.size - i)};
       if (left >= 0) left_ = left + i * left_stride;
       if (right >= 0) right_ = right + i * right_stride;
+      if constexpr (requires { visitor_.skips(Iteration{}); }) {
+        if (visitor_.skips(Iteration{depth, &tile_, left_, right_})) continue;
+      }
       step(depth + 1);
+      if constexpr (requires { visitor_.done(depth); }) visitor_.done(depth);
     }
     range = outer;
     left_ = left;

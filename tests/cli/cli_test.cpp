@@ -220,18 +220,14 @@ TEST(List, Shows_what_ships_in_every_format) {
             "machine,levels,peak_f64_gflops,description");
 }
 
-TEST(Machine, What_is_not_simulated_is_refused) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_exclusive.toml";
-  std::string toml = tcsim({"machine", "show", "i7-6700k", "--toml"}).out;
-  const std::string neither = "inclusion = { value = \"neither\"";
-  const auto place = toml.rfind(neither);
-  ASSERT_NE(place, std::string::npos);
-  std::ofstream(file) << toml.replace(place, neither.size(), "inclusion = { value = \"exclusive\"");
-  const Ran r =
-      tcsim({"simulate", "ij-ik-kj", "--size", "i=9,j=9,k=9", "--machine", file.string()});
-  EXPECT_EQ(r.code, Exit::unsupported);
-  EXPECT_TRUE(contains(r.err, "inclusion exclusive")) << r.err;
-  std::filesystem::remove(file);
+TEST(Machine, What_is_not_modelled_is_simulated_alone) {
+  const std::vector<std::string> fifo{"--set", "L2.replacement=fifo"};
+  const Ran predicted = tcsim(with_matmul("predict", fifo));
+  EXPECT_EQ(predicted.code, Exit::unsupported);
+  EXPECT_TRUE(contains(predicted.err, "replacement fifo is not modelled")) << predicted.err;
+  const Ran simulated = tcsim(with_matmul("simulate", fifo));
+  EXPECT_EQ(simulated.code, Exit::done) << simulated.err;
+  EXPECT_TRUE(contains(simulated.err, "note: nothing is predicted")) << simulated.err;
 }
 
 TEST(Override, A_line_shorter_than_an_element_is_refused) {

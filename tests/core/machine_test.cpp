@@ -216,29 +216,6 @@ TEST(Series, Median_and_spread_are_of_the_sorted_repetitions) {
   EXPECT_EQ(p.spread(), 0);
 }
 
-TEST(PlainCaches, What_is_assumed_is_as_plain_as_what_is_known) {
-  Machine m = valid();
-  EXPECT_EQ(m.levels[0].replacement, (Figure<Replacement>{Replacement::lru, Origin::assumed, ""}));
-  require_plain_caches(m);
-  m.levels[0].replacement = {Replacement::lru, Origin::vendor, "manual"};
-  m.levels[0].inclusion = {Inclusion::neither, Origin::assumed, "no source tells"};
-  require_plain_caches(m);
-  const auto refused = [&](const std::function<void(Level&)>& spoil) {
-    Machine other = m;
-    spoil(other.levels[0]);
-    return error_of<UnsupportedError>([&] { require_plain_caches(other); });
-  };
-  EXPECT_EQ(refused([](Level& l) { l.replacement.value = Replacement::tree_plru; }),
-            "small: L1: replacement tree-plru is not modelled or simulated yet; use an LRU, "
-            "write-back, write-allocate cache with inclusion \"neither\" and no prefetch");
-  EXPECT_TRUE(refused([](Level& l) {
-                l.prefetch = Prefetch::next_line;
-              }).starts_with("small: L1: prefetch next-line"));
-  EXPECT_TRUE(refused([](Level& l) {
-                l.inclusion.value = Inclusion::exclusive;
-              }).starts_with("small: L1: inclusion exclusive"));
-}
-
 TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) {
   const Machine m = valid();
   Machine renamed = m;

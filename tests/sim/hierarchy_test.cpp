@@ -20,7 +20,7 @@ class Every_engine : public testing::TestWithParam<Engine> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Hierarchy, Every_engine,
-                         testing::Values(Engine::narrow, Engine::sse2, Engine::best));
+                         testing::Values(Engine::narrow, Engine::sse2, Engine::avx2, Engine::best));
 
 void read(Hierarchy& h, std::initializer_list<std::uint32_t> lines) {
   for (std::uint32_t line : lines) h.read(LineRun{line, line}, ArrayId::C);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/schedule/plan.hpp"
+#include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/simulate.hpp"
 #include "tests/sim/twin.hpp"
@@ -36,8 +37,8 @@ class Random {
 };
 
 std::vector<sim::CacheShape> random_caches(Random& random) {
-  // Sets in multiples of 8 or 4 take the vector paths, any others the path in order.
-  const std::int64_t unit = random.one_of<std::int64_t>({1, 4, 8, 8, 16});
+  // Sets in multiples of 16, 8 or 4 take the vector paths, any others the path in order.
+  const std::int64_t unit = random.one_of<std::int64_t>({1, 4, 8, 16, 16, 32});
   std::vector<sim::CacheShape> caches(static_cast<std::size_t>(random.between(1, 4)));
   for (auto& c : caches) {
     c.sets = unit * random.one_of<std::int64_t>({1, 1, 2, 3, 4, 8});
@@ -62,7 +63,7 @@ class Accesses {
     first_lines[static_cast<std::size_t>(index(ArrayId::packed_B))] = 0;
     first_lines[static_cast<std::size_t>(index(ArrayId::C))] = line(lines_ / 3);
     first_lines[static_cast<std::size_t>(index(ArrayId::A))] = line(lines_ / 2);
-    for (auto e : {sim::Engine::narrow, sim::Engine::sse2, sim::Engine::best}) {
+    for (auto e : {sim::Engine::narrow, sim::Engine::sse2, sim::Engine::avx2, sim::Engine::best}) {
       engines_.push_back(std::make_unique<sim::Hierarchy>(shapes_, first_lines, line_bits_, e));
     }
   }
@@ -159,13 +160,16 @@ TEST(Hierarchy, Equals_lists_of_lines_on_random_accesses_in_every_engine) {
   }
 }
 
-Contraction random_contraction(Random& random) {
+// `regular`: extents are powers of two, so that the same happens again and again.
+Contraction random_contraction(Random& random, bool regular = false) {
   std::vector<Dimension> dims;
   std::array<std::vector<DimId>, 3> tensors;
   const auto add = [&](DimClass c, std::int64_t count) {
     for (; count > 0; --count) {
       const DimId d{static_cast<int>(dims.size())};
-      dims.push_back({static_cast<char>('a' + dims.size()), random.between(1, 9)});
+      const std::int64_t extent =
+          regular ? std::int64_t{1} << random.between(1, 5) : random.between(1, 9);
+      dims.push_back({static_cast<char>('a' + dims.size()), extent});
       if (c != DimClass::n) tensors[0].push_back(d);
       if (c != DimClass::m) tensors[1].push_back(d);
       if (c != DimClass::k) tensors[2].push_back(d);
@@ -257,11 +261,11 @@ Schedule random_schedule(const Contraction& c, Random& random) {
   return schedule;
 }
 
-Machine random_machine(Random& random) {
+Machine random_machine(Random& random, std::vector<sim::CacheShape> caches) {
   Machine machine;
   machine.name = "random";
   const auto line = random.one_of<std::int64_t>({8, 16, 32, 64, 64, 128});
-  for (const auto& shape : random_caches(random)) {
+  for (const auto& shape : caches) {
     Level level;
     level.name = "L" + std::to_string(machine.levels.size() + 1);
     level.ways.value = shape.ways;
@@ -285,8 +289,12 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
     const Schedule schedule = random_schedule(contraction, random);
     ASSERT_NO_THROW(check(schedule, contraction, {"L1"}, "random")) << to_text(schedule);
     const Plan plan(contraction, schedule);
-    const Machine machine = random_machine(random);
-    const Simulation fast = simulate(plan, machine), slow = twin::simulate(plan, machine);
+    const Machine machine = random_machine(random, random_caches(random));
+    const Simulation slow = twin::simulate(plan, machine);
+    const Simulation fast = simulate(plan, machine, {.threads = 1 + static_cast<int>(seed % 4)});
+    ASSERT_EQ(simulate(plan, machine, {.replay_worth = 0}), slow);
+    ASSERT_EQ(sim::simulate_general(plan, sim::system_of(machine), {}), slow);
+    ASSERT_EQ(simulate(plan, machine, {.replay = false}), slow);
     ASSERT_EQ(fast.touches, slow.touches);
     ASSERT_EQ(fast.traffic.links.size(), slow.traffic.links.size());
     for (std::size_t l = 0; l < fast.traffic.links.size(); ++l) {
@@ -301,6 +309,34 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
     }
     ASSERT_EQ(fast, slow);
   }
+}
+
+// Regular contractions on small caches, iterations of the innermost loop compared with all before,
+// or of loops further out for more caches, with room for all of them or for few. What does not
+// repeat is compared with the twin above.
+TEST(Replay, Changes_nothing_on_random_regular_plans) {
+  int repeated = 0;
+  for (unsigned seed = 1; seed <= 800; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Contraction contraction = random_contraction(random, true);
+    if (contraction.flops() > 4e6) continue;
+    const Plan plan(contraction, random_schedule(contraction, random));
+    std::vector<sim::CacheShape> caches(static_cast<std::size_t>(random.between(1, 3)));
+    for (auto& c : caches) {
+      c = {random.one_of<std::int64_t>({1, 2, 4, 8, 12, 16, 48}), random.between(1, 9)};
+    }
+    const Machine machine = random_machine(random, caches);
+    SimulationEffort effort;
+    SimulationOptions options{.threads = 1 + static_cast<int>(seed % 2)};
+    options.replay_worth = random.one_of({0.0, 0.3, 1.0, 2.0});
+    options.memory = Bytes(random.one_of<std::int64_t>({4 << 10, 64 << 10, 1 << 20, 64 << 20}));
+    options.effort = &effort;
+    ASSERT_EQ(simulate(plan, machine, options), simulate(plan, machine, {.replay = false}))
+        << to_text(plan.schedule());
+    repeated += effort.repeated > Lines(0);
+  }
+  EXPECT_GT(repeated, 100);  // plans in which something was repeated, else this says little
 }
 
 }  // namespace

@@ -59,7 +59,12 @@ TEST(Simulate, A_stream_brings_every_line_once) {
   EXPECT_EQ(link.at(Phase::compute, ArrayId::A), lines(128, 0));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::B), lines(128, 0));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::C), lines(1, 1));
-  EXPECT_EQ(s.levels.at(0), (LevelCounts{Lines(2049 - 257), Lines(257), Lines(1)}));
+  LevelCounts expected;
+  expected.hits = Lines(2049 - 257);
+  expected.misses = expected.fetches = expected.fills = Lines(257);
+  expected.evictions = Lines(257 - 3);
+  expected.write_backs = Lines(1);
+  EXPECT_EQ(s.levels.at(0), expected);
 }
 
 // A 64 x 32 by 32 x 1, a row of A at a time: A is walked at a stride of 8 lines, 32 of them, B is 4
@@ -181,18 +186,22 @@ TEST(Simulate, Refuses_what_it_does_not_simulate) {
     std::function<void(Machine&)> change;
   };
   const std::vector<Case> cases{
-      {"test: L2: inclusion", [](Machine& m) { m.levels[1].inclusion.value = Inclusion::exclusive; }},
-      {"test: L1: inclusion", [](Machine& m) { m.levels[0].inclusion.value = Inclusion::inclusive; }},
-      {"test: L1: write-through",
-       [](Machine& m) { m.levels[0].write = WritePolicy::write_through; }},
-      {"test: L2: a cache without write-allocate",
-       [](Machine& m) { m.levels[1].write_allocate = false; }},
+      {"test: L1: inclusion inclusive",
+       [](Machine& m) { m.levels[0].inclusion.value = Inclusion::inclusive; }},
+      {"test: L2: it is exclusive, and its lines have 128 bytes",
+       [](Machine& m) {
+         m.levels[1].inclusion.value = Inclusion::exclusive;
+         m.levels[1].line.value = Bytes(128);
+       }},
       {"test: L1: a scratchpad", [](Machine& m) { m.levels[0].kind = LevelKind::scratchpad; }},
-      {"test: L2: its lines have 128 bytes",
-       [](Machine& m) { m.levels[1].line.value = Bytes(128); }},
-      {"test: lines of 48 bytes",
+      {"test: L1: lines of 48 bytes",
        [](Machine& m) {
          for (Level& l : m.levels) l.line.value = Bytes(48);
+       }},
+      {"test: L2: lines of 8192 bytes",
+       [](Machine& m) {
+         m.levels[1].line.value = Bytes(8192);
+         m.levels[1].capacity.value = Bytes(8 * 8 * 8192);
        }},
       {"test: the machine has no cache",
        [](Machine& m) { m.levels.erase(m.levels.begin(), m.levels.end() - 1); }},
@@ -223,13 +232,14 @@ TEST(Simulate, Stops_when_asked) {
   const Plan plan = matmul(64, 64, 64, loop(DimClass::n, 8, loop(DimClass::m, 8, kernel(8, 8))));
   std::stop_source source;
   source.request_stop();
-  EXPECT_THROW(simulate(plan, machine_with({{8, 2}}), {{}, source.get_token()}), Interrupted);
+  EXPECT_THROW(simulate(plan, machine_with({{8, 2}}), {.stop = source.get_token()}), Interrupted);
 }
 
 TEST(Simulate, Progress_grows_and_ends_at_one) {
   const Plan plan = matmul(128, 128, 128, loop(DimClass::n, 1, loop(DimClass::m, 1, kernel(1, 1))));
   std::vector<double> seen;
-  simulate(plan, machine_with({{8, 2}}), {[&](double share) { seen.push_back(share); }, {}});
+  simulate(plan, machine_with({{8, 2}}),
+           {.progress = [&](double share) { seen.push_back(share); }});
   ASSERT_FALSE(seen.empty());
   EXPECT_TRUE(std::ranges::is_sorted(seen));
   EXPECT_GE(seen.front(), 0);

@@ -197,7 +197,13 @@ Simulation simulate(const Plan& plan, const Machine& machine) {
       }
     }
     result.traffic.links.push_back(link);
-    result.levels.push_back({Lines(asked - in), Lines(in), Lines(out)});
+    LevelCounts counts;
+    counts.hits = Lines(asked - in);
+    counts.misses = counts.fetches = Lines(in);
+    counts.write_backs = Lines(out);
+    counts.fills = Lines(caches.fills[l - 1]);
+    counts.evictions = Lines(caches.evictions[l - 1]);
+    result.levels.push_back(counts);
     asked = in;
   }
   return result;

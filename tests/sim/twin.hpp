@@ -46,6 +46,7 @@ class Caches {
   Phase phase = Phase::compute;
   // By link (1 is the first), phase and array: lines in, lines out.
   std::map<std::tuple<std::size_t, Phase, ArrayId>, std::int64_t> in, out;
+  std::map<std::size_t, std::int64_t> fills, evictions;  // by level, 0 the innermost
 
  private:
   std::list<Line>& set(std::size_t level, std::int64_t line) {
@@ -89,8 +90,10 @@ class Caches {
 
   void insert(std::size_t level, std::int64_t line, bool dirty) {
     auto& lines = set(level, line);
+    ++fills[level];
     lines.push_front({line, dirty});
     if (static_cast<std::int64_t>(lines.size()) <= shapes_[level].ways) return;
+    ++evictions[level];
     const Line victim = lines.back();
     lines.pop_back();
     if (victim.dirty) leave(level, victim.number);

@@ -1,0 +1,69 @@
+// What is simulated: caches behind one another, for one core or several, and where a rule is one
+// in which simulators differ, which of them. docs/simulator.md, "Rules of a level", gives the whole
+// protocol.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/units/quantity.hpp"
+
+namespace tcsim::sim {
+
+// What becomes of a write-back whose line the level lacks.
+enum class WriteBackMiss {
+  allocate,  // the line is put in; nothing is fetched if the write-back brings the whole line
+  pass       // it goes on to the next level
+};
+
+struct LevelConfig {
+  std::string name;
+  std::int64_t sets = 1;  // any number
+  std::int64_t ways = 1;  // any number
+  Bytes line{64};         // a power of two
+  Replacement replacement = Replacement::lru;
+  Inclusion inclusion = Inclusion::neither;  // towards the levels inside; neither at the innermost
+  WritePolicy write = WritePolicy::write_back;
+  bool write_allocate = true;  // a write that misses fetches its line
+  Prefetch prefetch = Prefetch::none;
+  int shared_by = 1;  // neighbouring cores that share one such cache
+
+  // Rules in which simulators differ.
+  bool write_hit_refreshes = true;   // a write that finds its line is a use of it
+  bool write_back_refreshes = true;  // so is a write-back that does
+  WriteBackMiss write_back_miss = WriteBackMiss::allocate;
+
+  bool operator==(const LevelConfig&) const = default;
+};
+
+struct SystemConfig {
+  std::string name;                 // in errors
+  std::vector<LevelConfig> levels;  // innermost first; memory behind the last one has every line
+  int cores = 1;
+  bool drain = true;       // dirty lines are written back at the end
+  std::uint64_t seed = 1;  // of random and brrip
+
+  bool operator==(const SystemConfig&) const = default;
+};
+
+// The seed of one cache's policy.
+std::uint64_t cache_seed(const SystemConfig& config, std::size_t level, std::size_t instance);
+
+// The caches of a machine with a number of cores at work; with one core it has all to itself.
+// Throws UnsupportedError where a level is no cache.
+SystemConfig system_of(const Machine& machine, int cores = 1);
+
+// Throws UnsupportedError, naming the level, for what cannot be: no level, a line that is no power
+// of two, sets or ways below 1 or together 2^31 or more, an innermost level that is inclusive or
+// exclusive, an inclusive level with shorter lines than the one inside it or an exclusive one with
+// other lines, an exclusive level that prefetches, caches that are shared by a number of cores that
+// is no multiple of that of the caches inside them.
+void check(const SystemConfig& config);
+
+// Whether sim/hierarchy.hpp, which is faster, gives the same: LRU, neither inclusive nor exclusive,
+// write-back with allocation, the usual rules, one line size, no prefetch, one core.
+bool is_plain(const SystemConfig& config);
+
+}  // namespace tcsim::sim

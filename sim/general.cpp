@@ -1,0 +1,98 @@
+#include "sim/general.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+
+namespace tcsim::sim {
+
+namespace {
+
+constexpr std::int64_t max_line_bytes = 4096;  // arrays begin at multiples of this
+
+}  // namespace
+
+void check(const Plan& plan, const SystemConfig& config) {
+  check(config);
+  for (const LevelConfig& level : config.levels) {
+    const std::int64_t line = level.line.value(), element = plan.element().value();
+    if (line < element || line > max_line_bytes) {
+      throw UnsupportedError(
+          fmt::format("{}: {}", config.name, level.name),
+          fmt::format("lines of {} bytes are not simulated", line),
+          fmt::format("use a power of two from {} to {} bytes", element, max_line_bytes));
+    }
+  }
+}
+
+bool counts_every_element(const LevelConfig& innermost) {
+  return innermost.replacement == Replacement::srrip ||
+         innermost.replacement == Replacement::brrip ||
+         innermost.write == WritePolicy::write_through || !innermost.write_allocate ||
+         innermost.prefetch != Prefetch::none;
+}
+
+ArrayOrder::ArrayOrder(const Plan& plan) {
+  for (ArrayId a : all_arrays) {
+    if (!is_buffer(a) || plan.pack(tensor_of(a)) != nullptr) arrays.push_back(a);
+  }
+  std::ranges::sort(arrays, {}, [&](ArrayId a) { return plan.base(a); });
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    ends.push_back(static_cast<std::uint64_t>(plan.base(arrays[i]).value()));
+  }
+  ends.push_back(~std::uint64_t{0});
+}
+
+LevelCounts counts_of(const LevelEvents& e) {
+  LevelCounts counts;
+  counts.hits = Lines(e.hits);
+  counts.misses = Lines(e.misses);
+  counts.write_backs = Lines(e.write_backs);
+  counts.fetches = Lines(e.fetches);
+  counts.fills = Lines(e.fills);
+  counts.evictions = Lines(e.evictions);
+  counts.clean_victims = Lines(e.clean_victims);
+  counts.writes_through = Lines(e.writes_through);
+  counts.invalidations = Lines(e.invalidations);
+  counts.prefetches = Lines(e.prefetches);
+  counts.useful_prefetches = Lines(e.useful_prefetches);
+  return counts;
+}
+
+Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
+                     const std::vector<LevelEvents>& events, const PhaseBytes& bytes, Lines touches,
+                     const LinkTraffic& registers) {
+  Simulation result;
+  result.touches = touches;
+  result.traffic.links.push_back(registers);
+  for (std::size_t l = 0; l < config.levels.size(); ++l) {
+    LinkTraffic link;
+    for (Phase p : all_phases) {
+      const auto& by_owner = bytes[l][static_cast<std::size_t>(index(p))];
+      for (std::size_t i = 0; i < by_owner.size(); ++i) {
+        link.at(p, order.arrays[i]) += {by_owner[i].in, by_owner[i].out};
+      }
+    }
+    result.traffic.links.push_back(link);
+    result.levels.push_back(counts_of(events[l]));
+  }
+  return result;
+}
+
+Simulation simulate_general(const Plan& plan, const SystemConfig& config,
+                            const SimulationOptions& options) {
+  const ArrayOrder order(plan);
+  System<> system(config, order.ends);
+  SystemSink<NoObserver> sink(system, config.levels.front(), plan.element().value());
+  PlanVisitor<SystemSink<NoObserver>> visitor(plan, sink);
+  Watch watch(options, plan.contraction().flops() / 2, true);
+  walk(plan, Watched(visitor, watch));
+  if (config.drain) system.drain();
+  sink.collect();
+  watch.finish();
+  return result_of(config, order, system, sink.bytes(), sink.touches(), visitor.tally().registers);
+}
+
+}  // namespace tcsim::sim

@@ -1,0 +1,185 @@
+#include "sim/plain.hpp"
+
+#include <bit>
+#include <optional>
+#include <thread>
+
+#include "sim/hierarchy.hpp"
+#include "sim/plan_visitor.hpp"
+#include "sim/replay.hpp"
+#include "sim/watch.hpp"
+
+namespace tcsim::sim {
+
+namespace {
+
+int line_bits_of(const SystemConfig& config) {
+  return std::countr_zero(static_cast<std::uint64_t>(config.levels.front().line.value()));
+}
+
+Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
+  std::vector<CacheShape> caches;
+  for (const LevelConfig& l : config.levels) caches.push_back({l.sets, l.ways});
+  std::array<std::uint32_t, array_count> first_lines{};
+  for (ArrayId a : all_arrays) {
+    const bool is_there = !is_buffer(a) || plan.pack(tensor_of(a)) != nullptr;
+    first_lines[static_cast<std::size_t>(index(a))] =
+        is_there ? static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config))
+                 : no_lines;
+  }
+  return Hierarchy(caches, first_lines, line_bits_of(config));
+}
+
+// Elements side by side become lines; in a row a line that was touched last is not touched again.
+class LineSink {
+ public:
+  LineSink(Hierarchy& caches, int line_bits) : caches_(caches), line_bits_(line_bits) {}
+  void enter(Phase phase) { caches_.enter(phase); }
+  void begin_row() { previous_ = no_lines; }
+  void read(const TwoStreams& streams) { caches_.read(streams); }
+  template <bool write>
+  void touch(ArrayId array, std::uint64_t address, std::int64_t bytes) {
+    LineRun lines{static_cast<std::uint32_t>(address >> line_bits_),
+                  static_cast<std::uint32_t>((address + std::uint64_t(bytes) - 1) >> line_bits_)};
+    if (lines.first == previous_) ++lines.first;
+    previous_ = lines.last;
+    if (lines.first > lines.last) return;
+    if constexpr (write) {
+      caches_.write(lines, array);
+    } else {
+      caches_.read(lines, array);
+    }
+  }
+
+ private:
+  Hierarchy& caches_;
+  int line_bits_;
+  std::uint32_t previous_ = no_lines;
+};
+
+// One part of the sets: all of the plan is walked, a part of its lines simulated.
+class Part {
+ public:
+  Part(const Plan& plan, const SystemConfig& config, const SimulationOptions& options, int number,
+       int count)
+      : caches_(hierarchy_of(plan, config)),
+        sink_(caches_, line_bits_of(config)),
+        visitor_(plan, sink_),
+        watch_(options, plan.contraction().flops() / 2, number == 0) {
+    if (count > 1) {
+      std::vector<bool> selected(caches_.width() * static_cast<std::size_t>(count));
+      const std::size_t from = caches_.width() * static_cast<std::size_t>(number);
+      std::fill_n(selected.begin() + static_cast<std::ptrdiff_t>(from), caches_.width(), true);
+      caches_.select(selected);
+    }
+    if (options.replay && can_replay(plan, caches_, line_bits_of(config))) {
+      replay_.emplace(plan, caches_, line_bits_of(config), visitor_.tally(), options.replay_worth,
+                      options.memory);
+    }
+    walk(plan, *this);
+    caches_.drain();
+    watch_.finish();
+  }
+
+  void pack(const PackPlan& pack, const Tile& tile) {
+    watch_.look(visitor_.tally().multiply_adds);
+    visitor_.pack(pack, tile);
+  }
+  void kernel(const KernelCall& call) {
+    watch_.look(visitor_.tally().multiply_adds);
+    visitor_.kernel(call);
+  }
+  bool skips(const Iteration& iteration) {
+    if (!replay_ || !replay_->skips(iteration)) return false;
+    watch_.look(visitor_.tally().multiply_adds);
+    return true;
+  }
+  void done(std::size_t depth) {
+    if (replay_) replay_->done(depth);
+  }
+
+  const Hierarchy& caches() const { return caches_; }
+  Lines repeated() const { return replay_ ? replay_->repeated() : Lines(0); }
+  const LinkTraffic& registers() { return visitor_.tally().registers; }
+
+ private:
+  Hierarchy caches_;
+  LineSink sink_;
+  PlanVisitor<LineSink> visitor_;
+  Watch watch_;
+  std::optional<Replay> replay_;
+};
+
+// Lines that go together modulo the least number of sets stay on one thread, a vector at least.
+int part_count(const Plan& plan, const SystemConfig& config, int threads) {
+  if (threads <= 1) return 1;
+  const Hierarchy caches = hierarchy_of(plan, config);
+  const std::uint32_t most = std::max(1u, caches.residues() / caches.width());
+  return static_cast<int>(std::bit_floor(std::min(most, static_cast<std::uint32_t>(threads))));
+}
+
+// Parts run on threads of their own; the first error is thrown here.
+std::vector<std::unique_ptr<Part>> run_parts(const Plan& plan, const SystemConfig& config,
+                                             const SimulationOptions& options) {
+  const int count = part_count(plan, config, options.threads);
+  std::vector<std::unique_ptr<Part>> parts(static_cast<std::size_t>(count));
+  std::vector<std::exception_ptr> errors(parts.size());
+  const auto run = [&](std::size_t i) {
+    try {
+      parts[i] = std::make_unique<Part>(plan, config, options, static_cast<int>(i), count);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < parts.size(); ++i) threads.emplace_back(run, i);
+    run(0);
+  }
+  for (const auto& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
+                          const SimulationOptions& options) {
+  const auto parts = run_parts(plan, config, options);
+  const std::int64_t line = config.levels.front().line.value();
+  if (options.effort) {
+    *options.effort = {parts.front()->repeated(), static_cast<int>(parts.size())};
+  }
+  Simulation result;
+  result.touches = parts.front()->caches().touches();
+  result.traffic.links.push_back(parts.front()->registers());
+  Lines asked = result.touches;
+  for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
+    LinkTraffic link;
+    LevelCounts counts;
+    for (const auto& part : parts) {
+      const Hierarchy& caches = part->caches();
+      for (Phase p : all_phases) {
+        for (ArrayId a : all_arrays) {
+          const Lines in = caches.fills(l, p, a), out = caches.write_backs(l, p, a);
+          link.at(p, a) += {Bytes(in.value() * line), Bytes(out.value() * line)};
+          counts.misses += in;
+          counts.write_backs += out;
+        }
+      }
+      counts.fills += caches.written_in(l - 1);
+      counts.evictions -= caches.resident(l - 1);
+    }
+    counts.hits = asked - counts.misses;
+    counts.fetches = counts.misses;
+    counts.fills += counts.misses;
+    counts.evictions += counts.fills;  // what came and is not there any more
+    asked = counts.misses;
+    result.traffic.links.push_back(link);
+    result.levels.push_back(counts);
+  }
+  return result;
+}
+
+}  // namespace tcsim::sim

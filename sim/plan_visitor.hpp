@@ -1,0 +1,178 @@
+// Turns a plan's packs and kernels into the accesses that the core makes, at the executor's
+// addresses; docs/simulator.md, "Order of accesses". A Sink gets them:
+//   void enter(Phase)
+//   void begin_row()      what follows is another row or column of an operand
+//   template <bool write> void touch(ArrayId, std::uint64_t address, std::int64_t bytes)
+//                         elements side by side, in order
+//   void read(const TwoStreams&)
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/traffic.hpp"
+#include "core/schedule/plan.hpp"
+#include "sim/hierarchy.hpp"
+
+namespace tcsim::sim {
+
+// What a walk adds up beside the caches.
+struct Tally {
+  LinkTraffic registers;  // bytes that the core loads and stores
+  double multiply_adds = 0;
+};
+
+template <class Sink>
+class PlanVisitor {
+ public:
+  PlanVisitor(const Plan& plan, Sink& sink)
+      : plan_(plan), sink_(sink), element_(plan.element().value()) {
+    for (TensorId t : all_tensors) {
+      for (DimClass g : all_dim_classes) {
+        runs_[static_cast<std::size_t>(index(t))][at(g)] =
+            contiguous_runs(plan.offsets(t, g), plan.extent(g));
+      }
+    }
+  }
+
+  Tally& tally() { return tally_; }
+
+  void pack(const PackPlan& pack, const Tile& tile) {
+    sink_.enter(Phase::packing);
+    const std::int64_t start =
+        plan_.offset(pack.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+    const ArrayId buffer = buffer_of(pack.tensor);
+    for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
+      if (blocks.size() > 1) {
+        pack_together(pack, blocks, start);
+      } else {
+        pack_alone(pack, blocks.front(), start);
+      }
+      for (const PackBlock& block : blocks) {
+        registers(Phase::packing, array_of(pack.tensor)).in +=
+            Bytes(block.rows * block.k_size * element_);
+        registers(Phase::packing, buffer).out += Bytes(pack.panel * block.k_size * element_);
+      }
+    });
+    sink_.enter(Phase::compute);
+  }
+
+  void kernel(const KernelCall& call) {
+    const Tile& tile = *call.tile;
+    const Range ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)], ks = tile[at(DimClass::k)];
+    const std::int64_t batch = tile[at(DimClass::batch)].begin;
+    const TensorId left = plan_.left(), right = plan_.right();
+    const bool left_packed = call.left_offset >= 0, right_packed = call.right_offset >= 0;
+    if (left_packed && right_packed) {
+      sink_.read(TwoStreams{address(buffer_of(left), call.left_offset),
+                            address(buffer_of(right), call.right_offset),
+                            static_cast<std::uint32_t>(plan_.mr() * element_),
+                            static_cast<std::uint32_t>(plan_.nr() * element_), buffer_of(left),
+                            buffer_of(right), ks.size});
+    } else {
+      const std::int64_t left_start = plan_.offset(left, DimClass::batch, batch);
+      const std::int64_t right_start = plan_.offset(right, DimClass::batch, batch);
+      for (std::int64_t p = 0; p < ks.size; ++p) {
+        touch_operand(left, DimClass::m, ms, call.left_offset, plan_.mr(), p, ks, left_start);
+        touch_operand(right, DimClass::n, ns, call.right_offset, plan_.nr(), p, ks, right_start);
+      }
+    }
+    const std::int64_t c_start = plan_.offset(TensorId::C, DimClass::batch, batch);
+    for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
+      touch_row<true>(TensorId::C, DimClass::m, ms,
+                      c_start + plan_.offset(TensorId::C, DimClass::n, n));
+    }
+    count_loads(left, left_packed, (left_packed ? plan_.mr() : ms.size) * ks.size);
+    count_loads(right, right_packed, (right_packed ? plan_.nr() : ns.size) * ks.size);
+    Moved& c = registers(Phase::compute, ArrayId::C);
+    c.out += Bytes(ms.size * ns.size * element_);
+    if (!call.first_k) c.in += Bytes(ms.size * ns.size * element_);
+    tally_.multiply_adds += static_cast<double>(ms.size * ns.size * ks.size);
+  }
+
+ private:
+  // The source row by row or column by column, then the block from beginning to end.
+  void pack_alone(const PackPlan& pack, const PackBlock& block, std::int64_t start) {
+    const bool along_k = !pack.along_rows;
+    const Range rows{block.row, block.rows}, ks{block.k, block.k_size};
+    const DimClass outer = along_k ? pack.rows : DimClass::k;
+    const DimClass inner = along_k ? DimClass::k : pack.rows;
+    const Range outer_range = along_k ? rows : ks, inner_range = along_k ? ks : rows;
+    for (std::int64_t i = 0; i < outer_range.size; ++i) {
+      touch_row<false>(pack.tensor, inner, inner_range,
+                       start + plan_.offset(pack.tensor, outer, outer_range.begin + i));
+    }
+    sink_.begin_row();
+    touch<true>(buffer_of(pack.tensor), block.destination, pack.panel * block.k_size);
+  }
+
+  // Blocks that share source lines: column by column, rows of all blocks in turn, then the columns.
+  void pack_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start) {
+    const ArrayId source = array_of(pack.tensor), buffer = buffer_of(pack.tensor);
+    const std::int64_t* row_offsets = plan_.offsets(pack.tensor, pack.rows);
+    const std::int64_t* k_offsets = plan_.offsets(pack.tensor, DimClass::k);
+    for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
+      sink_.begin_row();
+      for (std::int64_t r = 0; r < pack.panel; ++r) {
+        for (const PackBlock& block : blocks) {
+          if (r >= block.rows) continue;
+          touch<false>(source, start + row_offsets[block.row + r] + k_offsets[block.k + p], 1);
+        }
+      }
+      for (const PackBlock& block : blocks) {
+        sink_.begin_row();
+        touch<true>(buffer, block.destination + p * pack.panel, pack.panel);
+      }
+    }
+  }
+
+  std::uint64_t address(ArrayId a, std::int64_t element) const {
+    return static_cast<std::uint64_t>(plan_.base(a).value() + element * element_);
+  }
+  template <bool write>
+  void touch(ArrayId a, std::int64_t first, std::int64_t count) {
+    sink_.template touch<write>(a, address(a, first), count * element_);
+  }
+
+  // Touches the tensor's elements of one range of a group, one by one; `start` is the offset of
+  // the other groups.
+  template <bool write>
+  void touch_row(TensorId t, DimClass group, Range range, std::int64_t start) {
+    const std::int64_t* offsets = plan_.offsets(t, group);
+    const auto& runs = runs_[static_cast<std::size_t>(index(t))][at(group)];
+    const std::int64_t end = range.begin + range.size;
+    sink_.begin_row();
+    for (std::int64_t i = range.begin; i < end;) {
+      const std::int64_t count = std::min<std::int64_t>(runs[static_cast<std::size_t>(i)], end - i);
+      touch<write>(array_of(t), start + offsets[i], count);
+      i += count;
+    }
+  }
+
+  // Column (or row) p of one operand of a kernel, packed at `offset` or in place.
+  void touch_operand(TensorId t, DimClass group, Range range, std::int64_t offset,
+                     std::int64_t panel, std::int64_t p, Range ks, std::int64_t start) {
+    if (offset >= 0) {
+      sink_.begin_row();
+      touch<false>(buffer_of(t), offset + p * panel, panel);
+    } else {
+      touch_row<false>(t, group, range, start + plan_.offset(t, DimClass::k, ks.begin + p));
+    }
+  }
+
+  Moved& registers(Phase p, ArrayId a) { return tally_.registers.at(p, a); }
+  void count_loads(TensorId t, bool packed, std::int64_t loads) {
+    registers(Phase::compute, packed ? buffer_of(t) : array_of(t)).in += Bytes(loads * element_);
+  }
+
+  const Plan& plan_;
+  Sink& sink_;
+  std::int64_t element_;
+  Tally tally_;
+  std::array<std::array<std::vector<std::int64_t>, 4>, 3> runs_;
+};
+
+}  // namespace tcsim::sim

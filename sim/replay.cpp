@@ -1,0 +1,379 @@
+#include "sim/replay.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tcsim::sim {
+
+namespace {
+
+constexpr double worth = 4;     // lines that an iteration touches for each that the caches hold
+constexpr int patience = 4096;  // iterations without a repetition after which a loop is left alone
+constexpr std::size_t most_samples = 512;  // tags that go into a hash
+
+constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
+constexpr std::size_t slot(TensorId t) { return static_cast<std::size_t>(index(t)); }
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of(const std::vector<std::uint32_t>& key, const std::vector<Tag>& state) {
+  std::uint64_t hash = 1;
+  for (std::uint32_t k : key) hash = mixed(hash, k);
+  const std::size_t step = std::max<std::size_t>(1, state.size() / most_samples);
+  for (std::size_t i = 0; i < state.size(); i += step) hash = mixed(hash, state[i]);
+  return hash;
+}
+
+// Adds to every tag what belongs to the part of the line numbers that it lies in. Part i begins at
+// from[i], ascending; without branches, so that it becomes vector instructions.
+constexpr std::size_t part_count = array_count + 1;  // the last one are empty ways
+struct Parts {
+  std::array<std::int32_t, part_count> from{};
+  std::array<std::uint32_t, part_count> add{};  // less that of the part before it
+};
+
+void move_tags(const Tag* tags, std::size_t count, const Parts& parts, Tag* to) {
+  const Parts p = parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto line = static_cast<std::int32_t>(tags[i] >> 1);
+    std::uint32_t add = 0;
+    for (std::size_t j = 0; j < part_count; ++j) add += line >= p.from[j] ? p.add[j] : 0;
+    to[i] = tags[i] + add;
+  }
+}
+
+Tally operator-(Tally a, const Tally& b) {
+  for (std::size_t p = 0; p < all_phases.size(); ++p) {
+    for (std::size_t i = 0; i < array_count; ++i) {
+      a.registers.moved[p][i].in -= b.registers.moved[p][i].in;
+      a.registers.moved[p][i].out -= b.registers.moved[p][i].out;
+    }
+  }
+  a.multiply_adds -= b.multiply_adds;
+  return a;
+}
+
+Tally& operator+=(Tally& a, const Tally& b) {
+  for (std::size_t p = 0; p < all_phases.size(); ++p) {
+    for (std::size_t i = 0; i < array_count; ++i)
+      a.registers.moved[p][i] += b.registers.moved[p][i];
+  }
+  a.multiply_adds += b.multiply_adds;
+  return a;
+}
+
+PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
+  for (std::size_t p = 0; p < a.size(); ++p) {
+    for (std::size_t i = 0; i < array_count; ++i) {
+      a[p].in[i] -= b[p].in[i];
+      a[p].out[i] -= b[p].out[i];
+    }
+    a[p].written_in -= b[p].written_in;
+  }
+  return a;
+}
+
+}  // namespace
+
+bool can_replay(const Plan& plan, const Hierarchy& caches, int line_bits) {
+  const bool blocks_in_arrays = (caches.width() << line_bits) <= 4096;  // arrays begin at those
+  return blocks_in_arrays && (plan.arena_size().value() >> line_bits) < (std::int64_t{1} << 29);
+}
+
+std::size_t Replay::Entry::bytes() const {
+  return sizeof(Entry) + (before.size() + after.size() + key.size()) * sizeof(Tag) +
+         requests.size() * sizeof(Request) + lines.size() * sizeof(PhaseLines);
+}
+
+Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally, double worth,
+               Bytes memory)
+    : plan_(plan), caches_(caches), tally_(tally), line_bits_(line_bits) {
+  std::int64_t lines = 0;
+  for (std::size_t l = 0; l < static_cast<std::size_t>(caches.cache_count()); ++l) {
+    const LevelData& level = caches.level(l);
+    lines += std::int64_t{level.groups} * level.width * level.ways;
+    Prefix prefix;
+    prefix.levels = l + 1;
+    prefix.lines = lines;
+    prefixes_.push_back(std::move(prefix));
+  }
+  // Outer prefixes repeat less, and their contents are large.
+  std::size_t room = static_cast<std::size_t>(memory.value());
+  for (Prefix& prefix : prefixes_) prefix.memory = room /= 2;
+
+  for (ArrayId a : all_arrays) {
+    if (is_buffer(a) && plan.pack(tensor_of(a)) == nullptr) continue;
+    const auto first = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits);
+    places_.push_back({a, first, 0, 0});
+  }
+  std::ranges::sort(places_, {}, &Place::first);
+  std::uint32_t relative = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const auto end = i + 1 < places_.size()
+                         ? places_[i + 1].first
+                         : static_cast<std::uint32_t>(plan.arena_size().value() >> line_bits) + 1;
+    places_[i].size = end - places_[i].first;
+    places_[i].relative = relative;
+    relative += 2 * places_[i].size;
+  }
+  choose_candidates(worth);
+}
+
+void Replay::choose_candidates(double worth) {
+  const auto& steps = plan_.steps();
+  candidates_.resize(steps.size());
+  uses_.resize(steps.size());
+  classes_.resize(steps.size());
+  std::array<std::int64_t, 4> range{};
+  for (DimClass g : all_dim_classes) range[at(g)] = plan_.extent(g);
+  const double element = static_cast<double>(plan_.element().value());
+  const double lines_per_k =
+      static_cast<double>(plan_.mr() + plan_.nr()) * element / (1 << line_bits_);
+  std::array<bool, 3> packed{};
+  for (std::size_t depth = 0; depth < steps.size(); ++depth) {
+    const Step& step = steps[depth];
+    if (step.kind == Step::Kind::pack) packed[slot(step.tensor)] = true;
+    if (step.kind != Step::Kind::loop) continue;
+    const bool once = step.tile >= range[at(step.group)];
+    range[at(step.group)] = std::min(range[at(step.group)], step.tile);
+    Uses& uses = uses_[depth];
+    uses.packed_outside = packed;
+    for (TensorId t : all_tensors) uses.in_place[slot(t)] = !packed[slot(t)];
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      const PackPlan* pack = plan_.pack(t);
+      if (!pack || packed[slot(t)]) continue;
+      const DimClass group = pack->along_rows ? pack->rows : DimClass::k;
+      uses.phase_of[at(group)] *= pack->apart * pack->strips;
+    }
+    double kernels = 1;
+    for (DimClass g : all_dim_classes) kernels *= static_cast<double>(range[at(g)]);
+    kernels /= static_cast<double>(plan_.mr() * plan_.nr());
+    if (once) continue;  // the same as the iteration around it
+    for (std::size_t p = 0; p < prefixes_.size(); ++p) {
+      if (kernels * lines_per_k < worth * static_cast<double>(prefixes_[p].lines)) continue;
+      prefixes_[p].depth = depth;  // the innermost one stays
+    }
+  }
+  for (std::size_t p = prefixes_.size(); p-- > 0;) {
+    if (prefixes_[p].depth != nowhere) candidates_[prefixes_[p].depth].push_back(p);
+  }
+}
+
+// Two ranges are of one class if the iteration reads the same of all tables relative to the first
+// entry. A pack within cuts its range at multiples of apart * strips, so that the beginning counts
+// modulo that; the kernel asks whether k begins at 0.
+std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Range range) {
+  Class& c = classes_[depth][at(group)];
+  const auto [found, is_new] = c.by_range.try_emplace({range.begin, range.size}, 0u);
+  if (!is_new) return found->second;
+  const Uses& uses = uses_[depth];
+  std::vector<std::int64_t> table{range.size, range.begin % uses.phase_of[at(group)],
+                                  group == DimClass::k && range.begin == 0};
+  for (TensorId t : all_tensors) {
+    const std::int64_t* offsets = plan_.offsets(t, group);
+    if (!offsets || !uses.in_place[slot(t)]) continue;
+    for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
+      table.push_back(offsets[i] - offsets[range.begin]);
+    }
+  }
+  const auto number = static_cast<std::uint32_t>(c.known.size());
+  return found->second = c.known.try_emplace(std::move(table), number).first->second;
+}
+
+// Where the iteration's part of an array begins; of an array that it does not touch, the array.
+std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
+  const TensorId t = tensor_of(a);
+  const Uses& uses = uses_[iteration.depth];
+  std::int64_t element = 0;
+  if (is_buffer(a)) {
+    if (uses.packed_outside[slot(t)]) {
+      element = t == plan_.left() ? iteration.left_offset : iteration.right_offset;
+    }
+  } else if (uses.in_place[slot(t)]) {
+    for (DimClass g : all_dim_classes) {
+      element += plan_.offset(t, g, (*iteration.tile)[at(g)].begin);
+    }
+  }
+  return static_cast<std::uint64_t>(plan_.base(a).value() + element * plan_.element().value());
+}
+
+Replay::Piece Replay::piece(const Iteration& iteration) {
+  Piece piece;
+  piece.shape.push_back(static_cast<std::uint32_t>(iteration.depth));
+  for (DimClass g : all_dim_classes) {
+    piece.shape.push_back(range_class(iteration.depth, g, (*iteration.tile)[at(g)]));
+  }
+  for (const Place& place : places_) {
+    const std::uint64_t begin = address(place.array, iteration);
+    piece.shape.push_back(
+        static_cast<std::uint32_t>(begin & ((std::uint64_t{1} << line_bits_) - 1)));
+    piece.bases[slot(place.array)] = static_cast<std::uint32_t>(begin >> line_bits_);
+  }
+  return piece;
+}
+
+// Contents of the innermost caches relative to the bases. A tag's array decides by how much it is
+// moved, to where lines of different arrays stay different.
+void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
+  Parts parts;
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    std::uint32_t add = 0;
+    parts.from[i] = std::numeric_limits<std::int32_t>::max();
+    if (i < places_.size()) {
+      const Place& p = places_[i];
+      parts.from[i] = static_cast<std::int32_t>(p.first);
+      add = 2 * (p.relative + p.size - bases[slot(p.array)]);
+    }
+    parts.add[i] = add - before;
+    before = add;
+  }
+  std::size_t size = 0;
+  for (std::size_t l = 0; l < levels; ++l) size += caches_.level(l).size();
+  state.resize(size);
+  Tag* to = state.data();
+  for (std::size_t l = 0; l < levels; ++l) {
+    move_tags(caches_.level(l).tags.get(), caches_.level(l).size(), parts, to);
+    to += caches_.level(l).size();
+  }
+}
+
+void Replay::write_state(const std::vector<Tag>& state, std::size_t levels, const Bases& bases) {
+  Parts parts;
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    std::uint32_t add = 0;
+    parts.from[i] = std::numeric_limits<std::int32_t>::max();
+    if (i < places_.size()) {
+      const Place& p = places_[i];
+      parts.from[i] = static_cast<std::int32_t>(p.relative);
+      add = 2 * (bases[slot(p.array)] - p.relative - p.size);
+    }
+    parts.add[i] = add - before;
+    before = add;
+  }
+  const Tag* from = state.data();
+  for (std::size_t l = 0; l < levels; ++l) {
+    move_tags(from, caches_.level(l).size(), parts, caches_.level(l).tags.get());
+    from += caches_.level(l).size();
+  }
+}
+
+const Replay::Entry* Replay::find(const Prefix& prefix, std::uint64_t hash,
+                                  const Entry& wanted) const {
+  const auto [from, to] = prefix.entries.equal_range(hash);
+  for (auto i = from; i != to; ++i) {
+    if (i->second.key == wanted.key && i->second.before == wanted.before) return &i->second;
+  }
+  return nullptr;
+}
+
+bool Replay::skips(const Iteration& iteration) {
+  const std::vector<std::size_t>& candidates = candidates_[iteration.depth];
+  const auto given_up = [&](std::size_t p) { return prefixes_[p].misses >= patience; };
+  if (std::ranges::all_of(candidates, given_up)) return false;
+  caches_.settle(prefixes_[candidates.front()].levels);
+  const Piece here = piece(iteration);
+  bool repeated = false;
+  for (std::size_t p : candidates) {
+    if (given_up(p)) continue;
+    Prefix& prefix = prefixes_[p];
+    Entry entry;
+    entry.key = here.shape;
+    for (std::size_t l = 0; l < prefix.levels; ++l) {
+      const std::uint32_t sets = caches_.level(l).groups * caches_.level(l).width;
+      for (const Place& place : places_) {
+        entry.key.push_back(here.bases[slot(place.array)] % sets);
+      }
+    }
+    entry.bases = here.bases;
+    read_state(prefix.levels, here.bases, entry.before);
+    const std::uint64_t hash = hash_of(entry.key, entry.before);
+    if (const Entry* known = find(prefix, hash, entry)) {
+      prefix.misses = prefix.refused = 0;
+      repeat(prefix, *known, here.bases);
+      repeated = true;
+      break;
+    }
+    ++prefix.misses;
+    begin(prefix, hash, std::move(entry));
+  }
+  if (repeated) done(iteration.depth);  // for the larger prefixes, which did not know it
+  return repeated;
+}
+
+void Replay::repeat(Prefix& prefix, const Entry& entry, const Bases& bases) {
+  for (std::size_t l = 0; l < prefix.levels; ++l) caches_.add_lines(l, entry.lines[l]);
+  caches_.add_touches(entry.touches);
+  repeated_ += entry.touches;
+  tally_ += entry.tally;
+  write_state(entry.after, prefix.levels, bases);
+  std::array<std::uint32_t, array_count> shift{};
+  // A multiple of the width, also where it is negative and wraps around.
+  const auto width = static_cast<std::int32_t>(caches_.width());
+  for (std::size_t a = 0; a < array_count; ++a) {
+    const auto lines = static_cast<std::int32_t>(bases[a] - entry.bases[a]);
+    shift[a] = static_cast<std::uint32_t>(lines / width);
+  }
+  for (Request r : entry.requests) {
+    r.block += shift[r.array];
+    caches_.request(prefix.levels, r);
+  }
+}
+
+void Replay::begin(Prefix& prefix, std::uint64_t hash, Entry entry) {
+  for (std::size_t l = 0; l < prefix.levels; ++l) entry.lines.push_back(caches_.lines(l));
+  entry.touches = caches_.touches().value();
+  entry.tally = tally_;
+  if (prefix.levels < static_cast<std::size_t>(caches_.cache_count())) {
+    prefix.log.requests.clear();
+    prefix.log.most = prefix.memory / 4 / sizeof(Request);  // so much is not worth keeping
+    prefix.log.full = false;
+    caches_.record(prefix.levels, &prefix.log);
+  }
+  prefix.recording = {hash, std::move(entry)};
+}
+
+void Replay::done(std::size_t depth) {
+  for (Prefix& prefix : prefixes_) {
+    if (prefix.recording && prefix.depth == depth) end(prefix);
+  }
+}
+
+void Replay::end(Prefix& prefix) {
+  caches_.settle(prefix.levels);
+  auto [hash, entry] = *std::exchange(prefix.recording, {});
+  if (prefix.levels < static_cast<std::size_t>(caches_.cache_count())) {
+    caches_.record(prefix.levels, nullptr);
+  }
+  if (prefix.log.full) return;
+  for (std::size_t l = 0; l < prefix.levels; ++l) {
+    entry.lines[l] = caches_.lines(l) - entry.lines[l];
+  }
+  entry.touches = caches_.touches().value() - entry.touches;
+  entry.tally = tally_ - entry.tally;
+  entry.requests = prefix.log.requests;
+  read_state(prefix.levels, entry.bases, entry.after);
+  keep(prefix, hash, std::move(entry));
+}
+
+// When the room is used up the old entries stay, since work that goes in circles comes back to
+// them; if it does not for a while they make way.
+void Replay::keep(Prefix& prefix, std::uint64_t hash, Entry entry) {
+  const std::size_t bytes = entry.bytes();
+  if (bytes > prefix.memory / 4) return;
+  if (prefix.bytes + bytes > prefix.memory) {
+    if (++prefix.refused < static_cast<std::int64_t>(2 * prefix.entries.size())) return;
+    prefix.entries.clear();
+    prefix.bytes = 0;
+    prefix.refused = 0;
+  }
+  prefix.bytes += bytes;
+  prefix.entries.emplace(hash, std::move(entry));
+}
+
+}  // namespace tcsim::sim

@@ -1,0 +1,129 @@
+// Runs a piece of a plan once and repeats what it did wherever the same would happen again.
+//
+// A piece is one iteration of a loop. What the innermost p caches do in it depends on two things
+// alone: on the lines that they hold when it begins, in which order and which of them dirty, and on
+// the lines that it touches, in which order; never on what lies further out. Let every array move
+// by a multiple of the number of sets of each of these caches. Then lines keep their sets, and if
+// both the caches' contents and the touches of one iteration are those of an earlier one moved in
+// that way, so is all that follows: contents at the end, counts, and the requests that reach the
+// next level. An earlier iteration's requests are therefore repeated, moved, to the next level,
+// without looking at the p caches, which then get its contents at the end, moved. Where p is all
+// levels, the counts are added and nothing is simulated.
+//
+// The check is exact. Touches are the same where the iteration's ranges have the same sizes, its
+// arrays begin at the same byte of a line, and every table of offsets that it reads is the same
+// relative to its first entry. Contents are compared tag by tag, relative to where the arrays of
+// the iteration begin; a hash only says where to look.
+//
+// Every p is tried at the innermost loop whose iterations touch many more lines than the p caches
+// hold, so that comparing costs little where nothing ever repeats; the largest p first. A loop for
+// more caches is never inside one for fewer, so that a repetition leaves no recording of a smaller
+// prefix without its requests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/schedule/plan.hpp"
+#include "sim/hierarchy.hpp"
+#include "sim/plan_visitor.hpp"
+
+namespace tcsim::sim {
+
+class Replay {
+ public:
+  // `tally` is changed by what is repeated. Iterations that touch fewer than `worth` lines for each
+  // that the caches hold are left alone. At most `memory` bytes are kept.
+  Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally, double worth,
+         Bytes memory);
+
+  // As a visitor of walk() has them.
+  bool skips(const Iteration& iteration);
+  void done(std::size_t depth);
+
+  // Touches that were not simulated by all levels.
+  Lines repeated() const { return Lines(repeated_); }
+
+ private:
+  using Bases = std::array<std::uint32_t, array_count>;  // first line, by array
+
+  // What has to be the same for an iteration to touch the same lines, moved; and where it is.
+  struct Piece {
+    std::vector<std::uint32_t> shape;
+    Bases bases{};
+  };
+  struct Entry {
+    std::vector<std::uint32_t> key;
+    Bases bases{};
+    std::vector<Tag> before, after;
+    std::vector<PhaseLines> lines;  // outside each of the p caches
+    std::int64_t touches = 0;
+    Tally tally;
+    std::vector<Request> requests;  // of the next level
+    std::size_t bytes() const;
+  };
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+  // The innermost `levels` caches: what is known of them, and what is being learnt.
+  struct Prefix {
+    std::size_t levels = 0;
+    std::int64_t lines = 0;
+    std::size_t depth = nowhere;  // of the loop whose iterations are compared
+    std::unordered_multimap<std::uint64_t, Entry> entries;
+    std::size_t bytes = 0, memory = 0;  // of the entries: taken, and to be had
+    std::int64_t misses = 0;            // iterations in a row that repeated nothing
+    std::int64_t refused = 0;           // of these, for which there was no more room
+    // The iteration that runs, if it does so for the first time, and its hash. Counts in the entry
+    // are those at its beginning.
+    std::optional<std::pair<std::uint64_t, Entry>> recording;
+    RequestLog log;
+  };
+
+  void choose_candidates(double worth);
+  Piece piece(const Iteration& iteration);
+  std::uint32_t range_class(std::size_t depth, DimClass group, Range range);
+  std::uint64_t address(ArrayId a, const Iteration& iteration) const;
+  void read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const;
+  void write_state(const std::vector<Tag>& state, std::size_t levels, const Bases& bases);
+  const Entry* find(const Prefix& prefix, std::uint64_t hash, const Entry& wanted) const;
+  void repeat(Prefix& prefix, const Entry& entry, const Bases& bases);
+  void begin(Prefix& prefix, std::uint64_t hash, Entry entry);
+  void end(Prefix& prefix);
+  void keep(Prefix& prefix, std::uint64_t hash, Entry entry);
+
+  const Plan& plan_;
+  Hierarchy& caches_;
+  Tally& tally_;
+  int line_bits_;
+  std::int64_t repeated_ = 0;
+  std::vector<Prefix> prefixes_;
+  std::vector<std::vector<std::size_t>> candidates_;  // prefixes by depth, the largest first
+  // Tensors that are read in place inside a loop, buffers that are filled outside it.
+  struct Uses {
+    std::array<bool, 3> in_place{};
+    std::array<bool, 3> packed_outside{};
+    std::array<std::int64_t, 4> phase_of{1, 1, 1, 1};  // see range_class()
+  };
+  std::vector<Uses> uses_;  // by depth
+  struct Class {
+    std::map<std::vector<std::int64_t>, std::uint32_t> known;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> by_range;
+  };
+  std::vector<std::array<Class, 4>> classes_;  // by depth and group
+  // Arrays in the order of addresses, for moving tags: where each begins among the lines, and among
+  // lines relative to bases, which do not overlap between arrays either.
+  struct Place {
+    ArrayId array = ArrayId::A;
+    std::uint32_t first = 0, relative = 0, size = 0;
+  };
+  std::vector<Place> places_;
+};
+
+// Whether Replay can be used: its relative line numbers have to fit.
+bool can_replay(const Plan& plan, const Hierarchy& caches, int line_bits);
+
+}  // namespace tcsim::sim

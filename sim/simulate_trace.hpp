@@ -1,0 +1,42 @@
+// Exact cache simulation of traces, one for each core.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/simulate.hpp"
+#include "sim/system.hpp"
+#include "sim/trace/trace.hpp"
+
+namespace tcsim {
+
+// What is done with the instructions of a trace: left out; through the same caches as data; or
+// through an innermost cache of their own, of the same shape, with the others shared.
+enum class Instructions { ignore, unified, split };
+
+struct TraceOptions {
+  // Cores take turns: so many accesses of one, then of the next, until each trace is at its end.
+  std::int64_t grain = 1;
+  Instructions instructions = Instructions::ignore;
+  std::stop_token stop = {};
+};
+
+struct TraceSimulation {
+  std::int64_t accesses = 0;        // that the cores made; a modify is two
+  std::int64_t records = 0;         // of the traces
+  std::vector<LevelCounts> levels;  // one per cache
+  LevelCounts instructions;  // of the innermost caches for instructions, where they are split
+  std::vector<sim::OwnerBytes> bytes;  // over the link outside each level
+  bool operator==(const TraceSimulation&) const = default;
+};
+
+// `config.cores` has to be the number of traces. Throws InputError for a malformed trace,
+// UnsupportedError for caches that cannot be, or split ones where cores share the innermost level.
+TraceSimulation simulate(std::span<const std::unique_ptr<sim::TraceReader>> traces,
+                         const sim::SystemConfig& config, const TraceOptions& options = {});
+
+// Every access of a plan, as simulate() has them, into a trace.
+void write_trace(const Plan& plan, sim::TraceWriter& writer, std::stop_token stop = {});
+
+}  // namespace tcsim

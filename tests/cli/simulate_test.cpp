@@ -1,0 +1,165 @@
+// tcsim simulate as a user sees it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+using nlohmann::json;
+
+Ran simulate(std::vector<std::string> more) {
+  return tcsim(with_matmul("simulate", std::move(more)));
+}
+
+// A file that is gone when the test is.
+class File {
+ public:
+  File(const std::string& name, const std::string& bytes)
+      : path_((std::filesystem::temp_directory_path() / ("tcsim_simulate_test_" + name)).string()) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// 96 x 80 + 80 x 72 + 96 x 72 doubles are 2544 lines, each fetched once; buffers come on top.
+TEST(Simulate, Prints_the_counts_of_every_cache_in_each_format) {
+  const Ran table = simulate({});
+  ASSERT_EQ(table.code, Exit::done) << table.err;
+  EXPECT_TRUE(contains(table.out, "evictions"));
+  const json j = json::parse(simulate({"--format", "json"}).out);
+  const json& l3 = j["levels"][2]["cache"];
+  EXPECT_EQ(j["levels"][2]["name"], "L3");
+  EXPECT_GE(l3["misses"].get<int>(), 2544);
+  EXPECT_EQ(l3["evictions"], 0);
+  EXPECT_EQ(l3["fetches"], l3["misses"]);
+  EXPECT_EQ(64 * (l3["misses"].get<int>() + l3["write_backs"].get<int>()),
+            j["levels"][3]["simulated_bytes"]);
+  const Ran csv = simulate({"--format", "csv"});
+  EXPECT_TRUE(contains(csv.out, ",hits,misses,fetches,fills,evictions,write_backs,"));
+  EXPECT_TRUE(contains(csv.out, "," + std::to_string(l3["hits"].get<int>()) + "," +
+                                    std::to_string(l3["misses"].get<int>()) + ","));
+}
+
+TEST(Simulate, Attribution_accounts_for_every_miss_in_each_format) {
+  const json j = json::parse(simulate({"--attribution", "--format", "json"}).out);
+  for (int l = 0; l < 3; ++l) {
+    const json& level = j["levels"][static_cast<std::size_t>(l)];
+    const json& why = level["why"];
+    EXPECT_EQ(
+        why["compulsory"].get<int>() + why["capacity"].get<int>() + why["conflict"].get<int>(),
+        level["cache"]["misses"]);
+    std::int64_t requests = level["reuse_distances"]["first_uses"];
+    for (const json& bucket : level["reuse_distances"]["histogram"]) {
+      requests += bucket["requests"].get<std::int64_t>();
+    }
+    EXPECT_EQ(requests, level["cache"]["hits"].get<int>() + level["cache"]["misses"].get<int>());
+  }
+  const Ran table = simulate({"--attribution"});
+  for (const char* part : {"compulsory", "reuse carried by", "reuse distance", "A, packing"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part;
+  }
+  EXPECT_TRUE(contains(simulate({"--attribution", "--format", "csv"}).out, ",first:"));
+}
+
+TEST(Simulate, Threads_and_repetition_change_no_byte_of_the_output) {
+  const std::string out = simulate({"--format", "json"}).out;
+  const auto without_times = [](const std::string& text) {
+    json j = json::parse(text);
+    j["certificate"].erase("seconds_to_solve");
+    return j;
+  };
+  EXPECT_EQ(without_times(simulate({"--format", "json", "--threads", "2"}).out),
+            without_times(out));
+  EXPECT_EQ(without_times(simulate({"--format", "json", "--no-replay"}).out), without_times(out));
+}
+
+TEST(Simulate, A_sample_comes_with_its_confidence) {
+  const json j = json::parse(simulate({"--sample", "8", "--format", "json"}).out);
+  EXPECT_EQ(j["sample"]["classes"], 8);
+  EXPECT_EQ(j["sample"]["of"], 64);
+  const json exact = json::parse(simulate({"--format", "json"}).out);
+  const json& estimate = j["levels"][0]["sample"]["misses"];
+  EXPECT_NEAR(estimate["value"].get<double>(), exact["levels"][0]["cache"]["misses"].get<double>(),
+              2 * estimate["error_95"].get<double>());
+  EXPECT_TRUE(contains(simulate({"--sample", "8"}).out, "8 of 64 classes of sets"));
+  EXPECT_EQ(simulate({"--sample", "1"}).code, Exit::usage);
+}
+
+TEST(Simulate, Rules_name_what_is_wrong_with_them) {
+  EXPECT_EQ(simulate({"--rule", "L2.write_back_miss=pass"}).code, Exit::done);
+  EXPECT_TRUE(contains(simulate({"--rule", "L9.write_back_miss=pass"}).err, "no cache 'L9'"));
+  EXPECT_TRUE(contains(simulate({"--rule", "L2.x=pass"}).err, "no rule 'x'"));
+  EXPECT_TRUE(contains(simulate({"--rule", "L2.write_back_miss=x"}).err, "use allocate or pass"));
+  EXPECT_TRUE(contains(simulate({"--rule", "nonsense"}).err, "LEVEL.RULE=VALUE"));
+}
+
+// The accesses of a schedule, written down and simulated as a trace: the same misses.
+TEST(Simulate, A_written_trace_misses_as_often_as_its_schedule) {
+  const File trace("trace", "");
+  ASSERT_EQ(simulate({"--write-trace", trace.path()}).code, Exit::done);
+  const json direct = json::parse(simulate({"--format", "json"}).out);
+  const Ran ran =
+      tcsim({"simulate", "--trace", trace.path(), "--machine", "i7-6700k", "--format", "json"});
+  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  const json j = json::parse(ran.out);
+  for (std::size_t l = 0; l < 3; ++l) {
+    for (const char* field : {"misses", "evictions", "write_backs"}) {
+      EXPECT_EQ(j["levels"][l][field], direct["levels"][l]["cache"][field]) << l << field;
+    }
+  }
+}
+
+TEST(Simulate, Traces_are_printed_in_each_format) {
+  const File trace("text", " L 0,8\nI  1000,4\n L 40,8\n M 8,4\n");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"simulate", "--trace", trace.path(), "--machine", "i7-6700k"};
+    args.insert(args.end(), more.begin(), more.end());
+    return tcsim(args);
+  };
+  EXPECT_TRUE(contains(run({}).out, "4 records, 4 accesses"));
+  const json j = json::parse(run({"--format", "json", "--instructions", "split"}).out);
+  EXPECT_EQ(j["levels"][0]["misses"], 2);
+  EXPECT_EQ(j["levels"][0]["instructions"]["misses"], 1);
+  EXPECT_EQ(j["levels"][1]["misses"], 3);
+  EXPECT_TRUE(contains(run({"--format", "csv"}).out, ",4,4,L1,L1-L2,2,2,2,2,0,1,"));
+  EXPECT_EQ(run({"--attribution"}).code, Exit::usage);
+  EXPECT_EQ(run({"tccg:1"}).code, Exit::usage);
+  EXPECT_EQ(run({"--instructions", "x"}).code, Exit::usage);
+}
+
+TEST(Simulate, A_malformed_trace_names_the_record) {
+  const File trace("bad", " L 0,8\n L zz,8\n");
+  const Ran r = tcsim({"simulate", "--trace", trace.path(), "--machine", "i7-6700k"});
+  EXPECT_EQ(r.code, Exit::input);
+  EXPECT_TRUE(contains(r.err, trace.path() + ":2: an address is missing at 'zz,8'")) << r.err;
+  EXPECT_EQ(tcsim({"simulate", "--trace", "/nonexistent", "--machine", "i7-6700k"}).code,
+            Exit::input);
+}
+
+TEST(Simulate, Tlbs_are_simulated_on_request) {
+  std::string toml = tcsim({"machine", "show", "i7-6700k", "--toml"}).out;
+  const File file("tlb.toml", toml +
+                                  "\n[[tlb]]\nname = \"dTLB\"\nentries = 64\nways = 4\npage = "
+                                  "\"4KiB\"\n");
+  const json j = json::parse(tcsim({"simulate", "ij-ik-kj", "--size", "i=96,j=72,k=80", "--machine",
+                                    file.path(), "--tlb", "--format", "json"})
+                                 .out);
+  EXPECT_EQ(j["tlbs"][0]["name"], "dTLB");
+  // 15 + 12 pages of A and B, 14 of C, and their buffers: all stay.
+  EXPECT_GE(j["tlbs"][0]["misses"].get<int>(), 15 + 12 + 14);
+  EXPECT_LE(j["tlbs"][0]["misses"].get<int>(), 64);
+}
+
+}  // namespace
+}  // namespace tcsim::cli

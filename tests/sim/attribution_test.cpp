@@ -1,0 +1,168 @@
+#include "sim/attribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <list>
+#include <random>
+
+#include "core/error.hpp"
+#include "sim/sample.hpp"
+#include "tests/core/build.hpp"
+
+namespace tcsim {
+namespace {
+
+// A list of lines, the latest used first: the distance is the place in it.
+TEST(Reuse_distance, Equals_the_place_in_a_list) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    sim::ReuseDistance fast;
+    std::list<std::uint64_t> slow;
+    for (std::uint64_t i = 0; i < 6000; ++i) {  // past the first compactions
+      const std::uint64_t line = random() % (seed % 2 ? 30 : 2000);
+      const auto use = fast.use(line, i);
+      const auto found = std::find(slow.begin(), slow.end(), line);
+      ASSERT_EQ(use.distance.has_value(), found != slow.end());
+      if (use.distance) {
+        ASSERT_EQ(*use.distance, std::distance(slow.begin(), found));
+      }
+      slow.remove(line);
+      slow.push_front(line);
+    }
+  }
+}
+
+TEST(Reuse_distance, Gives_back_the_mark_of_the_last_use) {
+  sim::ReuseDistance uses;
+  uses.use(7, 100);
+  uses.use(8, 200);
+  EXPECT_EQ(uses.use(7, 300).last_mark, 100u);
+  EXPECT_EQ(uses.use(7, 400).last_mark, 300u);
+}
+
+sim::SystemConfig caches(std::vector<std::pair<std::int64_t, std::int64_t>> shapes) {
+  sim::SystemConfig config;
+  config.name = "test";
+  for (const auto& [sets, ways] : shapes) {
+    sim::LevelConfig level;
+    level.name = "L" + std::to_string(config.levels.size() + 1);
+    level.sets = sets;
+    level.ways = ways;
+    config.levels.push_back(level);
+  }
+  return config;
+}
+
+// 64 x 1 x 32, a row of A at a time, column-major: A is 32 columns of 8 lines, B 4 lines, C 8. Rows
+// of a kernel each; loop m carries what is used again. 37 lines a row in a cache of 16: all that is
+// not the first use of a line is capacity, none conflict.
+//   A: a miss each, 64 * 32, of which 256 first uses; B: 4 lines a row, 4 first uses; C: one a row,
+//   8 first uses.
+TEST(Attribution, Blames_capacity_and_the_loop_that_carries_the_reuse) {
+  const Contraction c = test::matmul(64, 1, 32, Layout::column_major);
+  const Plan plan(c, test::schedule("groups m=i n=j k=k for m by 1 { kernel 1x1 }"));
+  const Attribution a = attribute(plan, caches({{1, 16}}));
+  const auto& compute = a.levels[0].misses[0];
+  EXPECT_EQ(compute[0], (MissCauses{Lines(256), Lines(64 * 32 - 256), Lines(0)}));
+  EXPECT_EQ(compute[1], (MissCauses{Lines(4), Lines(64 * 4 - 4), Lines(0)}));
+  EXPECT_EQ(compute[2], (MissCauses{Lines(8), Lines(64 - 8), Lines(0)}));
+  EXPECT_EQ(a.levels[0].by_step[0], Lines(64 * 37 - 268));
+  EXPECT_EQ(a.levels[0].by_step[1], Lines(0));
+  EXPECT_EQ(a.levels[0].first_uses, Lines(268));
+}
+
+// The same rows in 64 lines of 8 sets: fully associative they would fit, so what misses again does
+// for its set's sake.
+TEST(Attribution, Blames_conflicts_where_a_fully_associative_cache_would_hit) {
+  const Contraction c = test::matmul(64, 1, 32, Layout::column_major);
+  const Plan plan(c, test::schedule("groups m=i n=j k=k for m by 1 { kernel 1x1 }"));
+  const Attribution a = attribute(plan, caches({{8, 8}}));
+  const MissCauses total = a.levels[0].total();
+  EXPECT_EQ(total.compulsory, Lines(268));
+  EXPECT_EQ(total.capacity, Lines(0));
+  EXPECT_EQ(total.total(), a.simulation.levels[0].misses);
+  EXPECT_GT(total.conflict, Lines(0));
+}
+
+// The 36 distances of a row's lines from their last use: a row apart, 36 other lines; and the
+// elements of B's lines within a row, one line of A between two of them, and the line itself.
+TEST(Attribution, Histogram_holds_every_request) {
+  const Contraction c = test::matmul(64, 1, 32, Layout::column_major);
+  const Plan plan(c, test::schedule("groups m=i n=j k=k for m by 1 { kernel 1x1 }"));
+  const Attribution a = attribute(plan, caches({{1, 64}}));
+  const auto& d = a.levels[0].reuse_distances;
+  // B's line again after one line of A: distance 1, 28 times a row.
+  EXPECT_EQ(d[1], Lines(64 * 28));
+  Lines all = a.levels[0].first_uses;
+  for (Lines n : d) all += n;
+  EXPECT_EQ(all, a.simulation.touches);
+}
+
+TEST(Attribution, Simulates_the_same_and_accounts_for_every_miss) {
+  const Contraction c = test::matmul(48, 40, 56);
+  const Plan plan(c, test::schedule("groups m=j n=i k=k for n by 24 { for k by 28 { pack A in L1 { "
+                                    "pack B in L1 { for n by 6 { for m by 8 { kernel 8x6 } } } } "
+                                    "} }"));
+  const auto config = caches({{8, 4}, {16, 8}});
+  const Attribution a = attribute(plan, config);
+  EXPECT_EQ(a.simulation, simulate(plan, config));
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_EQ(a.levels[l].total().total(), a.simulation.levels[l].misses);
+    Lines carried;
+    for (Lines n : a.levels[l].by_step) carried += n;
+    EXPECT_EQ(carried + a.levels[l].total().compulsory, a.simulation.levels[l].misses);
+  }
+}
+
+// All classes of sets, each simulated alone, add up to the whole exactly.
+TEST(Sample, Of_all_classes_is_exact) {
+  const Contraction c = test::matmul(48, 40, 56);
+  const Plan plan(c, test::schedule("groups m=j n=i k=k for n by 24 { for k by 28 { pack A in L1 { "
+                                    "pack B in L1 { for n by 6 { for m by 8 { kernel 8x6 } } } } "
+                                    "} }"));
+  auto config = caches({{8, 3}, {24, 5}});
+  config.levels[0].replacement = Replacement::tree_plru;
+  config.levels[1].inclusion = Inclusion::inclusive;
+  config.levels[1].line = Bytes(128);
+  EXPECT_EQ(class_count(config), 4);
+  const Simulation whole = simulate(plan, config);
+  const SampledSimulation sampled = sample(plan, config, 4);
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_EQ(sampled.levels[l].misses.value, static_cast<double>(whole.levels[l].misses.value()));
+    EXPECT_EQ(sampled.levels[l].write_backs.value,
+              static_cast<double>(whole.levels[l].write_backs.value()));
+    EXPECT_EQ(sampled.levels[l].misses.error, 0);
+  }
+}
+
+// 95 % of the intervals hold the truth; over 200 samples 180 or more do, but for a chance of 1 in
+// 1000 (binomial, 200 draws of 0.95). Seeds 1 to 200.
+TEST(Sample, Interval_holds_the_truth_as_often_as_it_says) {
+  const Contraction c = test::matmul(60, 52, 44);
+  const Plan plan(c, test::schedule("groups m=j n=i k=k for n by 6 { for m by 8 { kernel 8x6 } }"));
+  auto config = caches({{32, 2}});
+  config.levels[0].replacement = Replacement::fifo;
+  const auto truth = static_cast<double>(simulate(plan, config).levels[0].misses.value());
+  int held = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    config.seed = seed;
+    const Estimate e = sample(plan, config, 8).levels[0].misses;
+    held += std::abs(e.value - truth) <= e.error;
+  }
+  EXPECT_GE(held, 180);
+}
+
+TEST(Sample, Refuses_what_cannot_be_divided) {
+  const Plan plan(test::matmul(8, 8, 8), test::schedule("groups m=j n=i k=k kernel 8x8"));
+  EXPECT_THROW(sample(plan, caches({{7, 2}}), 2), UnsupportedError);
+  EXPECT_THROW(sample(plan, caches({{8, 2}}), 1), UsageError);
+  EXPECT_THROW(sample(plan, caches({{8, 2}}), 9), UsageError);
+  auto config = caches({{8, 2}});
+  config.levels[0].prefetch = Prefetch::next_line;
+  EXPECT_THROW(sample(plan, config, 2), UnsupportedError);
+}
+
+}  // namespace
+}  // namespace tcsim
