@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/error.hpp"
+#include "core/machine/share.hpp"
 #include "sim/hierarchy.hpp"
 
 namespace tcsim {
@@ -281,6 +282,7 @@ class Simulator {
 }  // namespace
 
 Simulation simulate(const Plan& plan, const Machine& machine, const SimulationOptions& options) {
+  if (machine.core.cores > 1) return simulate(plan, view_of_one_core(machine), options);
   Simulator simulator(plan, machine, options);
   walk(plan, simulator);
   return simulator.finish();
