@@ -186,6 +186,34 @@ TEST(MachineToml, Faults_of_measurements_are_told_with_their_place) {
             "m.toml:3:7: tlb is no list; write [[tlb]] in double brackets");
 }
 
+TEST(MachineToml, Energy_is_a_figure_in_picojoules_per_byte_or_with_its_unit) {
+  const auto energy = [](const std::string& value) {
+    return parse(file_with(plain_keys + "energy = " + value + "\n")).levels[0].energy;
+  };
+  EXPECT_EQ(energy("25")->value, JoulesPerByte(25e-12));
+  EXPECT_EQ(energy("2.5")->value, JoulesPerByte(2.5e-12));
+  EXPECT_EQ(energy("\"1.2nJ/B\"")->value, JoulesPerByte(1.2e-9));
+  EXPECT_EQ(energy("{ value = 25, origin = \"published\", source = \"x\" }"),
+            (Figure<JoulesPerByte>{JoulesPerByte(25e-12), Origin::published, "x"}));
+  EXPECT_FALSE(valid().levels[0].energy);
+  EXPECT_EQ(parse_error(file_with(plain_keys + "energy = \"25pJ\"\n")),
+            "m.toml:14:10: energy: '25pJ': 'pJ' is no unit of energy per byte; write an energy per "
+            "byte such as 25pJ/B or 1.2nJ/B");
+  EXPECT_TRUE(parse_error(file_with(plain_keys + "energy = -1\n"))
+                  .starts_with("m.toml:14:10: energy is no number greater than 0"));
+}
+
+TEST(MachineToml, Cores_at_work_and_halved_register_loads_are_read) {
+  const Machine m = parse(file_with(plain_keys) + "[accounting]\nhalve_register_loads = true\n");
+  EXPECT_TRUE(m.accounting.halve_register_loads);
+  EXPECT_EQ(m.core.cores, 1);
+  EXPECT_EQ(parse(head + core_table + "cores = 14\n" + cache_with(plain_keys) + memory).core.cores,
+            14);
+  EXPECT_EQ(parse_error(head + core_table + "cores = 0\n" + cache_with(plain_keys) + memory),
+            "m.toml:9:9: cores is no count; write a whole number from 1 to 2147483647, without "
+            "quotes");
+}
+
 TEST(MachineToml, What_is_written_reads_back_as_the_same_machine) {
   const std::uint32_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

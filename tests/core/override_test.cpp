@@ -45,6 +45,18 @@ TEST_F(MachineFiles, Knobs_set_figures_and_make_them_hypothetical) {
   EXPECT_EQ(set("L2.line=128B").levels[1].sets(), 256);  // 256 KiB / (8 x 128)
 }
 
+TEST_F(MachineFiles, Caches_are_set_together) {
+  const Machine m = find_machine("e5-2680v4");
+  const Machine wide = override_knob(m, "caches.line=128B").machine;
+  for (int l = 0; l < 3; ++l) EXPECT_EQ(wide.level(LevelId{l}).line.value, Bytes(128));
+  EXPECT_EQ(wide.level(LevelId{3}), m.level(LevelId{3}));
+  // 3.75 sets of 8 ways and 1.5 sets of 20 ways
+  EXPECT_EQ(override_knob(m, "caches.capacity=1920").note,
+            "L1.capacity: 1920B is not a whole number of 8-way sets of 64B lines; 2KiB is used; "
+            "L2.capacity: 1920B is not a whole number of 8-way sets of 64B lines; 2KiB is used; "
+            "L3.capacity: 1920B is not a whole number of 20-way sets of 64B lines; 2560B is used");
+}
+
 TEST_F(MachineFiles, A_fully_associative_cache_grows_by_ways) {
   Machine m = valid();
   m.levels[0].ways.value = 512;  // 32 KiB in one set
