@@ -218,6 +218,7 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
   Optimized best = optimize(contraction, machine, context.stop);
   chosen.seconds_to_solve = now() - start;
   chosen.schedule = std::move(best.schedule);
+  chosen.tiling = std::move(best.tiling);
   chosen.certificate = best.certificate;
   if (context.verbose) {
     context.err << fmt::format("{}: {} relaxed problems solved, {} schedules judged, {:.2f} s\n",

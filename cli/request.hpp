@@ -40,6 +40,7 @@ bool is_host(const Options&);
 // A schedule for the workload: the one that --schedule names (checked), or the optimizer's choice.
 struct Chosen {
   Schedule schedule;
+  std::optional<Tiling> tiling;  // of the optimizer's choice
   Prediction prediction;
   std::optional<Certificate> certificate;  // of the optimizer's choice
   double seconds_to_solve = 0;

@@ -7,10 +7,13 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "cli/advice.hpp"
 #include "cli/counted.hpp"
 #include "cli/csv.hpp"
+#include "cli/describe.hpp"
 #include "cli/simulation.hpp"
 #include "cli/version.hpp"
+#include "core/machine/share.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {
@@ -40,27 +43,7 @@ std::optional<double> measured_gflops(const Result& r) {
   return r.workload.flops() / r.measured->value() / 1e9;
 }
 
-std::string accounting_words(const Accounting& a) {
-  return fmt::format("{} ({}, {}, {})", a.name,
-                     a.write_backs ? "bytes in and out" : "bytes in only",
-                     a.packing ? "packing counted" : "packing left out",
-                     a.compute_roof ? "compute roof" : "no compute roof");
-}
-
 // JSON.
-
-ordered_json workload_json(const Contraction& c) {
-  ordered_json sizes;
-  for (int i = 0; i < c.dim_count(); ++i) {
-    sizes[std::string(1, c.dim(DimId{i}).name)] = c.dim(DimId{i}).extent;
-  }
-  return {{"name", c.name()},
-          {"label", c.label()},
-          {"sizes", sizes},
-          {"type", to_text(c.type())},
-          {"layout", to_text(c.layout())},
-          {"flops", c.flops()}};
-}
 
 ordered_json level_json(const Result& r, std::size_t link) {
   const LevelId id{static_cast<int>(link)};
@@ -91,14 +74,10 @@ ordered_json to_json(const Result& r) {
   ordered_json j{{"schema", results_schema},
                  {"command", r.command},
                  {"tcsim_version", version},
-                 {"workload", workload_json(r.workload)},
+                 {"workload", json_of(r.workload)},
                  {"machine", {{"name", r.machine.name}, {"hash", content_hash(r.machine)}}},
                  {"schedule", to_line(r.schedule)},
-                 {"accounting",
-                  {{"name", r.machine.accounting.name},
-                   {"write_backs", r.machine.accounting.write_backs},
-                   {"packing", r.machine.accounting.packing},
-                   {"compute_roof", r.machine.accounting.compute_roof}}},
+                 {"accounting", json_of(r.machine.accounting)},
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
   j["levels"] = ordered_json::array();
@@ -127,6 +106,7 @@ ordered_json to_json(const Result& r) {
                         {"gap", r.certificate->gap},
                         {"seconds_to_solve", r.seconds_to_solve}};
   }
+  if (r.advice) j["what_would_help"] = json_of(*r.advice);
   return j;
 }
 
@@ -225,6 +205,7 @@ void print_csv(const std::vector<Result>& results, std::ostream& out) {
 // Tables.
 
 void print_levels(const Result& r, std::ostream& out) {
+  const Machine machine = view_of_one_core(r.machine);
   out << fmt::format("  {:<14}", "link");
   if (r.prediction) out << fmt::format("{:>14}", "predicted");
   if (r.simulation) out << fmt::format("{:>14}", "simulated");
@@ -242,7 +223,7 @@ void print_levels(const Result& r, std::ostream& out) {
     }
     if (r.prediction) {
       out << fmt::format("{:>14}{:>16}", to_display(r.prediction->timing.links[l]),
-                         fmt::format("{:.1f} GB/s", r.machine.bandwidth(id).value() / 1e9));
+                         fmt::format("{:.1f} GB/s", machine.bandwidth(id).value() / 1e9));
     }
     out << "\n";
   }
@@ -294,11 +275,7 @@ void print_totals(const Result& r, std::ostream& out) {
 }
 
 void print_table(const Result& r, std::ostream& out) {
-  out << fmt::format("{}  {}  {}  {} {}\n", r.workload.name(), r.workload.label(),
-                     r.workload.sizes(), to_text(r.workload.type()), to_text(r.workload.layout()));
-  out << fmt::format("machine {}{}, accounting {}, model {}\n\n", r.machine.name,
-                     r.machine.description.empty() ? "" : " (" + r.machine.description + ")",
-                     accounting_words(r.machine.accounting), to_text(r.model));
+  out << heading(r.workload, r.machine, fmt::format(", model {}", to_text(r.model))) << "\n";
   print_levels(r, out);
   out << "\n";
   if (r.command == "predict" || r.command == "simulate") print_tensors(r, out);
@@ -328,6 +305,7 @@ void print_table(const Result& r, std::ostream& out) {
                          r.machine.link(LevelId{static_cast<int>(l)}), 100 * *e);
     }
   }
+  if (r.advice) out << "\nwhat would help\n  " << r.advice->words << "\n";
   out << "\nschedule\n" << to_text(r.schedule);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/advice.hpp"
 #include "cli/request.hpp"
 #include "core/machine/machine.hpp"
 #include "core/model/traffic.hpp"
@@ -28,6 +29,7 @@ struct Result {
   Contraction workload;
   Machine machine;
   Schedule schedule;
+  std::optional<Tiling> tiling;  // of a schedule that the optimizer chose
   ModelKind model = ModelKind::window;
   std::uint64_t seed = 0;
 
@@ -43,6 +45,7 @@ struct Result {
   std::optional<Counted> counted;     // while it ran
   std::optional<Certificate> certificate;
   double seconds_to_solve = 0;
+  std::optional<Advice> advice;
 };
 
 // Prediction and simulation further apart than this are pointed out.

@@ -9,6 +9,7 @@
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/machine/share.hpp"
 #include "sim/simulate_trace.hpp"
 
 namespace tcsim::cli {
@@ -242,7 +243,7 @@ void add_simulation(Result& result, const Options& options, Context& context) {
   how.replay = !flag(options, "no-replay");
   how.effort = &effort;
   const Plan plan(result.workload, result.schedule);
-  const sim::SystemConfig config = system(options, result.machine);
+  const sim::SystemConfig config = system(options, view_of_one_core(result.machine));
   const auto start = std::chrono::steady_clock::now();
   if (flag(options, "tlb")) result.tlbs = simulate_tlbs(plan, result.machine, how);
   if (options.count("sample") != 0) {

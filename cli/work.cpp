@@ -19,10 +19,25 @@ Result predicted_result(const std::string& command, const Options& options,
   progress.show(0);
   Chosen chosen = choose(options, contraction, machine, context);
   r.schedule = std::move(chosen.schedule);
+  r.tiling = std::move(chosen.tiling);
   r.prediction = std::move(chosen.prediction);
   r.certificate = chosen.certificate;
   r.seconds_to_solve = chosen.seconds_to_solve;
   return r;
+}
+
+void add_advice(Result& result, const Options& options, Context& context) {
+  if (result.model != ModelKind::window) return;
+  Progress progress(context, result.workload.name() + ": what would help");
+  ExploreOptions explore;
+  explore.stop = context.stop;
+  explore.progress = [&](double share) { progress.show(share); };
+  if (options.count("schedule") != 0) {
+    explore.fixed = &result.schedule;
+  } else if (result.tiling) {
+    explore.incumbents = {*result.tiling};
+  }
+  result.advice = advice(result.workload, result.machine, explore);
 }
 
 void declare_run(po::options_description& options) {

@@ -14,6 +14,8 @@ namespace tcsim::cli {
 // A result with a schedule and its prediction.
 Result predicted_result(const std::string& command, const Options&, const Contraction&,
                         const Machine&, Context&);
+// By the window model; nothing for a result by another model.
+void add_advice(Result& result, const Options& options, Context& context);
 
 // Options of a real run: --repetitions, --seed, --counters.
 void declare_run(boost::program_options::options_description& options);

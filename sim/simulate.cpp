@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "core/machine/share.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plain.hpp"
@@ -24,7 +25,7 @@ void check_plain(const Plan& plan, const sim::SystemConfig& config) {
 }  // namespace
 
 Simulation simulate(const Plan& plan, const Machine& machine, const SimulationOptions& options) {
-  return simulate(plan, sim::system_of(machine), options);
+  return simulate(plan, sim::system_of(view_of_one_core(machine)), options);
 }
 
 Simulation simulate(const Plan& plan, const sim::SystemConfig& config,

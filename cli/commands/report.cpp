@@ -9,7 +9,7 @@ const Command& report_command() {
   static const Command command{
       "report",
       "WORKLOAD",
-      "predicted, simulated and measured side by side",
+      "predicted, simulated and measured side by side, and what would help",
       "tcsim report tccg:9",
       [](po::options_description& o) {
         declare_workload(o);
@@ -18,7 +18,8 @@ const Command& report_command() {
         declare_run(o);
         o.add_options()("no-simulate", po::bool_switch(), "leave the simulation out")(
             "no-run", po::bool_switch(),
-            "leave the measurement out (it only takes place with --machine host)");
+            "leave the measurement out (it only takes place with --machine host)")(
+            "no-whatif", po::bool_switch(), "leave out what would help");
         declare_output(o);
       },
       [](const Options& options, Context& context) {
@@ -30,6 +31,7 @@ const Command& report_command() {
           if (runner) runner->require_memory(r);
           if (!options["no-simulate"].as<bool>()) add_simulation(r, options, context);
           if (runner) runner->add_run(r);
+          if (!options["no-whatif"].as<bool>()) add_advice(r, options, context);
           return r;
         });
       }};

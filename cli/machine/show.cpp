@@ -56,6 +56,7 @@ std::string peculiarities(const Machine& m) {
     std::string what;
     if (l.write != WritePolicy::write_back) what += fmt::format(", {}", to_text(l.write));
     if (!l.write_allocate) what += ", no write-allocate";
+    if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
@@ -90,6 +91,7 @@ std::string table(const Machine& m) {
              m.core.vector_registers.value, m.core.fma_per_cycle.value,
              m.core.fma_latency.value.value(), m.peak(Bytes(8)).value() / 1e9,
              m.peak(Bytes(4)).value() / 1e9) +
+         (m.core.cores == 1 ? "" : fmt::format("  at work   {} cores\n", m.core.cores)) +
          peculiarities(m);
 }
 
@@ -197,6 +199,7 @@ Json level_json(const Machine& m, const Level& l) {
   j["shared_by"] = l.shared_by;
   put(j, "bandwidth", "_bytes_per_second", l.bandwidth, per_second(m, l));
   if (l.latency) put(j, "latency", "_cycles", *l.latency, l.latency->value.value());
+  if (l.energy) put(j, "energy", "_joules_per_byte", *l.energy, l.energy->value.value());
   if (l.series.empty()) return j;
   j["series"] = Json::array();
   for (const BandwidthSeries& s : l.series) {
@@ -220,6 +223,7 @@ Json to_json(const Machine& m) {
   put(core, "vector_registers", "", c.vector_registers, c.vector_registers.value);
   put(core, "fma_per_cycle", "", c.fma_per_cycle, c.fma_per_cycle.value);
   put(core, "fma_latency", "_cycles", c.fma_latency, c.fma_latency.value.value());
+  core["cores"] = c.cores;
   for (const PeakSeries& s : c.peaks) core["peaks"].push_back(rates(s, "flops_per_second"));
   j["core"] = core;
   for (const Tlb& t : m.tlbs) {
@@ -261,20 +265,33 @@ const std::vector<std::string> level_columns{"machine",
                                              "inclusion_origin",
                                              "write",
                                              "write_allocate",
-                                             "prefetch"};
+                                             "prefetch",
+                                             "energy_joules_per_byte"};
 
 void level_csv(const Machine& m, std::ostream& out) {
   for (const Level& l : m.levels) {
     const bool cache = l.kind == LevelKind::cache;
     const auto of_cache = [&](const char* text) { return std::string(cache ? text : ""); };
-    out << csv_line(
-        {m.name, content_hash(m), l.name, to_text(l.kind), number(l.capacity.value.value()),
-         number(cache ? l.sets() : 0), number(l.ways.value), number(l.line.value.value()),
-         number(per_second(m, l)), to_text(l.bandwidth.origin), number(l.shared_by),
-         l.latency ? number(l.latency->value.value()) : "", of_cache(to_text(l.replacement.value)),
-         of_cache(to_text(l.replacement.origin)), of_cache(to_text(l.inclusion.value)),
-         of_cache(to_text(l.inclusion.origin)), of_cache(to_text(l.write)),
-         of_cache(l.write_allocate ? "true" : "false"), of_cache(to_text(l.prefetch))});
+    out << csv_line({m.name,
+                     content_hash(m),
+                     l.name,
+                     to_text(l.kind),
+                     number(l.capacity.value.value()),
+                     number(cache ? l.sets() : 0),
+                     number(l.ways.value),
+                     number(l.line.value.value()),
+                     number(per_second(m, l)),
+                     to_text(l.bandwidth.origin),
+                     number(l.shared_by),
+                     l.latency ? number(l.latency->value.value()) : "",
+                     of_cache(to_text(l.replacement.value)),
+                     of_cache(to_text(l.replacement.origin)),
+                     of_cache(to_text(l.inclusion.value)),
+                     of_cache(to_text(l.inclusion.origin)),
+                     of_cache(to_text(l.write)),
+                     of_cache(l.write_allocate ? "true" : "false"),
+                     of_cache(to_text(l.prefetch)),
+                     l.energy ? number(l.energy->value.value()) : ""});
   }
 }
 

@@ -59,6 +59,19 @@ class Comparison {
     plain(name + " source", a.source, b.source, false);
   }
 
+  template <class T>
+  void optional(const std::string& name, const std::optional<Figure<T>>& a,
+                const std::optional<Figure<T>>& b) {
+    const auto text = [](const std::optional<Figure<T>>& f) {
+      return f ? text_of(f->value) : std::string(none);
+    };
+    if (a && b) {
+      figure(name, *a, *b);
+    } else if (a || b) {
+      only(name, text(a), text(b), true);
+    }
+  }
+
   void only(const std::string& figure, const std::string& a, const std::string& b,
             bool changes_results) {
     list.push_back({figure, a, b, {}, changes_results});
@@ -146,14 +159,8 @@ void compare_level(Comparison& c, const Level& a, const Level& b) {
   c.plain(n + ".prefetch", a.prefetch, b.prefetch, true);
   c.plain(n + ".shared_by", a.shared_by, b.shared_by, true);
   c.figure(n + ".bandwidth", a.bandwidth, b.bandwidth);
-  if (a.latency && b.latency) {
-    c.figure(n + ".latency", *a.latency, *b.latency);
-  } else if (a.latency || b.latency) {
-    const auto text = [](const Level& l) {
-      return l.latency ? text_of(l.latency->value) : std::string(none);
-    };
-    c.only(n + ".latency", text(a), text(b), true);
-  }
+  c.optional(n + ".latency", a.latency, b.latency);
+  c.optional(n + ".energy", a.energy, b.energy);
   compare_series(c, n, a.series, b.series);
 }
 
@@ -163,6 +170,7 @@ void compare_core(Comparison& c, const Core& a, const Core& b) {
   c.figure("core.vector_registers", a.vector_registers, b.vector_registers);
   c.figure("core.fma_per_cycle", a.fma_per_cycle, b.fma_per_cycle);
   c.figure("core.fma_latency", a.fma_latency, b.fma_latency);
+  c.plain("core.cores", a.cores, b.cores, true);
   compare_series(c, "core", a.peaks, b.peaks);
 }
 
@@ -221,6 +229,8 @@ std::vector<Difference> differences(const Machine& a, const Machine& b) {
   c.plain("accounting.write_backs", a.accounting.write_backs, b.accounting.write_backs, true);
   c.plain("accounting.compute_roof", a.accounting.compute_roof, b.accounting.compute_roof, true);
   c.plain("accounting.packing", a.accounting.packing, b.accounting.packing, true);
+  c.plain("accounting.halve_register_loads", a.accounting.halve_register_loads,
+          b.accounting.halve_register_loads, true);
   compare_method(c, a, b);
   if (c.list.empty() && a != b) {
     const bool levels = !same_order(a.levels, b.levels);

@@ -69,6 +69,7 @@ class Inspector {
          c.fma_per_cycle.value, "give a number from 0.001 to 1000");
     must(positive(c.fma_latency.value.value()), "fma_latency", c.fma_latency.value.value(),
          "give a number of cycles greater than 0");
+    must(c.cores >= 1, "cores", c.cores, "give a whole number of at least 1");
     for (std::size_t i = 0; i < c.peaks.size(); ++i) series(c.peaks[i], "core", at_.peaks[i]);
   }
 
@@ -110,7 +111,10 @@ class Inspector {
     const std::string& name = m_.levels[i].name;
     const std::string place = at_.levels[i].of({"name"});
     if (name.empty()) error(place, "a level has no name", "name it, such as \"L1\"");
-    if (name == "core") error(place, "a level is named 'core'", "'core' names the compute core");
+    if (name == "core" || name == "caches") {
+      error(place, fmt::format("a level is named '{}'", name),
+            "'core' names the compute core, 'caches' all caches together");
+    }
     if (name.find_first_of(".= \t\n") != std::string::npos) {
       error(place, fmt::format("level name '{}' has a dot, space or '='", name),
             "use letters and digits, such as \"L1\"");
@@ -174,6 +178,11 @@ class Inspector {
       error(at.of({"latency"}),
             fmt::format("{} has a latency of {}", l.name, l.latency->value.value()),
             "give a number of cycles greater than 0");
+    }
+    if (l.energy && !positive(l.energy->value.value())) {
+      error(at.of({"energy"}),
+            fmt::format("{} has an energy of {} joules per byte", l.name, l.energy->value.value()),
+            "give an energy such as 25pJ/B");
     }
     if (l.shared_by < 1) {
       error(at.of({"shared_by"}), fmt::format("{} is shared by {} cores", l.name, l.shared_by),

@@ -28,13 +28,16 @@ std::string content_hash(const Machine& machine) {
                         to_text(l.replacement.value), to_text(l.inclusion.value), to_text(l.write),
                         l.write_allocate, l.shared_by, to_text(l.bandwidth.value),
                         l.latency ? fmt::format("{}", l.latency->value.value()) : "-");
+    if (l.energy) text += fmt::format("energy {}\n", l.energy->value.value());
     if (l.prefetch != Prefetch::none) text += fmt::format("prefetch {}\n", to_text(l.prefetch));
   }
   const Core& c = machine.core;
   text += fmt::format("core {} {} {} {} {}\n", c.frequency.value.value(), c.vector_bits.value,
                       c.vector_registers.value, c.fma_per_cycle.value, c.fma_latency.value.value());
+  if (c.cores != 1) text += fmt::format("cores {}\n", c.cores);
   const Accounting& a = machine.accounting;
   text += fmt::format("accounting {} {} {}\n", a.write_backs, a.compute_roof, a.packing);
+  if (a.halve_register_loads) text += "halve_register_loads\n";
   for (const Tlb& t : machine.tlbs) {
     text += fmt::format("tlb {} {} {} {}\n", t.entries, t.ways, t.page.value(), t.name);
   }

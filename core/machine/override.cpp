@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -17,14 +18,15 @@ namespace {
 
 constexpr std::string_view level_fields =
     "capacity, ways, line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, "
-    "shared_by, latency";
+    "shared_by, latency, energy";
 constexpr std::string_view core_fields =
-    "frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency";
+    "frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency, cores";
 
 std::string known_knobs(const Machine& machine) {
   std::string levels;
   for (const Level& l : machine.levels) levels += (levels.empty() ? "" : "|") + l.name;
-  return fmt::format("the knobs are {}.{{{}}} and core.{{{}}}", levels, level_fields, core_fields);
+  return fmt::format("the knobs are {}|caches.{{{}}} and core.{{{}}}", levels, level_fields,
+                     core_fields);
 }
 
 // One knob and the text that it is set to.
@@ -114,6 +116,13 @@ class Setting {
     return set;
   }
 
+  JoulesPerByte energy(JoulesPerByte now) const {
+    const JoulesPerByte set =
+        factor_ ? now * *factor_ : read([](const std::string& t) { return parse_energy(t); });
+    require_positive(set.value());
+    return set;
+  }
+
  private:
   static std::optional<double> relative(std::string_view value) {
     if (!value.ends_with('x')) return {};
@@ -180,6 +189,9 @@ std::string set_geometry(Level& level, std::string_view field, const Setting& se
       setting.fail(level.name + " is unlimited", "set a size such as 64GiB");
     }
     const Bytes wanted(setting.whole(before.value(), bytes));
+    if (cache && level.sets() == 1) {
+      level.ways = hypothetical(std::max<std::int64_t>(1, wanted / level.line.value));
+    }
     level.capacity = hypothetical(wanted);
     return cache ? set_capacity(level, wanted, setting, knob) : "";
   }
@@ -205,6 +217,8 @@ void set_core(Core& core, std::string_view field, const Setting& s, const Machin
     core.fma_per_cycle = hypothetical(s.real(core.fma_per_cycle.value));
   } else if (field == "fma_latency") {
     core.fma_latency = hypothetical(Cycles(s.real(core.fma_latency.value.value())));
+  } else if (field == "cores") {
+    core.cores = s.small(core.cores, "cores");
   } else {
     s.fail("no such knob", known_knobs(machine));
   }
@@ -249,6 +263,11 @@ std::string set_level(Level& level, std::string_view field, const Setting& s,
     }
     const double now = level.latency ? level.latency->value.value() : 0;
     level.latency = hypothetical(Cycles(s.real(now)));
+  } else if (field == "energy") {
+    if (!level.energy && s.is_relative()) {
+      s.fail(level.name + " has no energy to scale", "set an energy such as 25pJ/B");
+    }
+    level.energy = hypothetical(s.energy(level.energy ? level.energy->value : JoulesPerByte(0)));
   } else {
     s.fail("no such knob", known_knobs(machine));
   }
@@ -281,7 +300,17 @@ Overridden override_knob(const Machine& machine, std::string_view knob_equals_va
   const Setting setting(knob, value);
   if (owner == "core") {
     set_core(result.machine.core, field, setting, machine);
-    result.machine.core.peaks.clear();
+    if (field != "cores") result.machine.core.peaks.clear();
+    return result;
+  }
+  if (owner == "caches") {
+    for (const Level& level : machine.levels) {
+      if (level.kind != LevelKind::cache) continue;
+      Overridden one =
+          override_knob(result.machine, fmt::format("{}.{}={}", level.name, field, value));
+      result.machine = std::move(one.machine);
+      result.note += (result.note.empty() || one.note.empty() ? "" : "; ") + one.note;
+    }
     return result;
   }
   for (Level& level : result.machine.levels) {

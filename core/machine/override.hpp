@@ -1,8 +1,8 @@
 // What-if knobs by name: "L3.capacity=64MiB", "memory.bandwidth=100GB/s", "core.frequency=3GHz".
 // LEVEL.FIELD with the level's name in the machine file and one of capacity, ways, line,
-// replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, latency; or
-// core.FIELD with frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency. A number
-// may be relative: "1.2x".
+// replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, latency, energy;
+// or core.FIELD with frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency, cores.
+// A number may be relative: "1.2x". caches.FIELD sets the field of every cache.
 #pragma once
 
 #include <string>
@@ -21,9 +21,10 @@ struct Overridden {
 
 // Sets one knob; the figure's origin becomes hypothetical, and the measurements of that level (or
 // of the core) go, since they are of another one. A cache's new capacity keeps ways and line, and
-// is rounded to the nearest whole number of sets (at least one); new ways or a new line keep the
-// capacity where that is possible and otherwise round it in the same way. Throws UsageError (place:
-// the knob) on an unknown knob, listing those that exist, or a bad value.
+// is rounded to the nearest whole number of sets (at least one); a fully associative one (of one
+// set) stays so and gets other ways. New ways or a new line keep the capacity where that is
+// possible and otherwise round it in the same way. The result is not checked. Throws UsageError
+// (place: the knob) on an unknown knob, listing those that exist, or a bad value.
 Overridden override_knob(const Machine& machine, std::string_view knob_equals_value);
 
 }  // namespace tcsim

@@ -69,7 +69,7 @@ BandwidthSeries read_bandwidth_series(const MachineReader& r, const toml::table&
 Core read_core(const MachineReader& r, const toml::table& table) {
   r.known_keys(table, "[core]",
                {"origin", "source", "frequency", "vector_bits", "vector_registers", "fma_per_cycle",
-                "fma_latency", "peak"});
+                "fma_latency", "cores", "peak"});
   const Provenance shared = r.provenance(table);
   const auto figure = [&](std::string_view key, auto read) {
     return r.figure(r.required(table, key, "[core]"), key, shared, read);
@@ -86,6 +86,7 @@ Core read_core(const MachineReader& r, const toml::table& table) {
   core.fma_latency = figure("fma_latency", [&](const toml::node& n, std::string_view k) {
     return Cycles(r.number(n, k));
   });
+  if (const toml::node* node = table.get("cores")) core.cores = r.small_count(*node, "cores");
   r.each_table(table, "peak", "core.peak",
                [&](const toml::table& t) { core.peaks.push_back(read_peak(r, t)); });
   return core;
@@ -145,7 +146,7 @@ Level read_level(const MachineReader& r, const toml::table& table) {
   r.known_keys(table, "[[level]]",
                {"name", "kind", "origin", "source", "capacity", "sets", "ways", "line",
                 "replacement", "inclusion", "write", "write_allocate", "prefetch", "shared_by",
-                "bandwidth", "latency", "series"});
+                "bandwidth", "latency", "energy", "series"});
   const Provenance shared = r.provenance(table);
   Level l;
   l.name = r.text(r.required(table, "name", "[[level]]"), "name");
@@ -184,6 +185,10 @@ Level read_level(const MachineReader& r, const toml::table& table) {
       return Cycles(r.number(n, k));
     });
   }
+  if (const toml::node* node = table.get("energy")) {
+    l.energy = r.figure(*node, "energy", shared,
+                        [&](const toml::node& n, std::string_view k) { return r.energy(n, k); });
+  }
   r.each_table(table, "series", "level.series",
                [&](const toml::table& t) { l.series.push_back(read_bandwidth_series(r, t)); });
   return l;
@@ -196,12 +201,14 @@ const toml::table& as_table(const MachineReader& r, const toml::node& node,
 }
 
 Accounting read_accounting(const MachineReader& r, const toml::table& table) {
-  r.known_keys(table, "[accounting]", {"name", "write_backs", "compute_roof", "packing"});
+  r.known_keys(table, "[accounting]",
+               {"name", "write_backs", "compute_roof", "packing", "halve_register_loads"});
   Accounting a;
   a.name = r.text_or(table, "name", a.name);
   a.write_backs = r.flag(table, "write_backs", a.write_backs);
   a.compute_roof = r.flag(table, "compute_roof", a.compute_roof);
   a.packing = r.flag(table, "packing", a.packing);
+  a.halve_register_loads = r.flag(table, "halve_register_loads", a.halve_register_loads);
   return a;
 }
 

@@ -204,6 +204,13 @@ class MachineReader {
     return size;
   }
 
+  JoulesPerByte energy(const toml::node& node, std::string_view key) const {
+    const auto parse = [](const std::string& t) { return parse_energy(t); };
+    // A bare number is picojoules per byte, in quotes or not.
+    return node.is_string() ? parsed(node, key, parse)
+                            : parse(fmt::format("{}", number(node, key)));
+  }
+
   Origin origin(const toml::node& node) const { return choice(node, "origin", all_origins); }
   Provenance provenance(const toml::table& table) const {
     Provenance p;

@@ -130,6 +130,7 @@ std::string level_text(const Level& l) {
   }
   figures.add("bandwidth", l.bandwidth, quote(to_text(l.bandwidth.value)));
   if (l.latency) figures.add("latency", *l.latency, fmt::format("{}", l.latency->value.value()));
+  if (l.energy) figures.add("energy", *l.energy, quote(to_text(l.energy->value)));
   text += fmt::format("shared_by = {}\n", l.shared_by) + figures.text();
   for (const BandwidthSeries& s : l.series) text += series_text(s);
   return text;
@@ -167,8 +168,10 @@ std::string to_toml(const Machine& machine) {
     text += "]\n";
   }
   text += fmt::format(
-      "\n[accounting]\nname = {}\nwrite_backs = {}\ncompute_roof = {}\npacking = {}\n\n[core]\n{}",
-      quote(a.name), a.write_backs, a.compute_roof, a.packing, core.text());
+      "\n[accounting]\nname = {}\nwrite_backs = {}\ncompute_roof = {}\npacking = {}\n"
+      "halve_register_loads = {}\n\n[core]\n{}{}",
+      quote(a.name), a.write_backs, a.compute_roof, a.packing, a.halve_register_loads,
+      c.cores == 1 ? "" : fmt::format("cores = {}\n", c.cores), core.text());
   for (const PeakSeries& s : c.peaks) text += peak_text(s);
   for (const Tlb& t : machine.tlbs) text += tlb_text(t);
   if (machine.method) text += method_text(*machine.method);

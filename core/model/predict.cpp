@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/machine/share.hpp"
 
 namespace tcsim {
 
@@ -32,6 +33,9 @@ Prediction with(Traffic traffic, const Contraction& contraction, const Machine& 
 
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    ModelKind model) {
+  if (machine.core.cores > 1) {
+    return predict(contraction, schedule, view_of_one_core(machine), model);
+  }
   if (model == ModelKind::listing3) {
     return with(listing3_traffic(contraction, schedule, machine), contraction, machine);
   }
@@ -41,6 +45,9 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
 
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    SetCounter& counter, double margin, Detail detail) {
+  if (machine.core.cores > 1) {
+    return predict(contraction, schedule, view_of_one_core(machine), counter, margin, detail);
+  }
   return with(window_traffic(contraction, schedule, machine, counter, margin, detail), contraction,
               machine);
 }

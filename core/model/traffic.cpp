@@ -1,15 +1,19 @@
 #include "core/model/traffic.hpp"
 
+#include <algorithm>
+
 namespace tcsim {
 
 Bytes LinkTraffic::counted(const Accounting& accounting, ArrayId a) const {
-  Bytes total;
-  for (Phase p : all_phases) {
-    if (p == Phase::packing && !accounting.packing) continue;
-    total += at(p, a).in;
-    if (accounting.write_backs) total += at(p, a).out;
+  const auto bytes = [&](Phase p) {
+    return at(p, a).in + (accounting.write_backs ? at(p, a).out : Bytes(0));
+  };
+  if (accounting.packing) return bytes(Phase::compute) + bytes(Phase::packing);
+  // Without this, packing again and again would be a way to have operands for nothing.
+  if (is_buffer(a)) {
+    return std::max(bytes(Phase::compute), at(Phase::packing, array_of(tensor_of(a))).in);
   }
-  return total;
+  return bytes(Phase::compute);
 }
 
 Bytes LinkTraffic::counted(const Accounting& accounting) const {

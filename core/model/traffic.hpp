@@ -34,7 +34,8 @@ struct LinkTraffic {
     return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
   }
 
-  // Bytes that count under `accounting`: of one array, or of all.
+  // Bytes that count under `accounting`: of one array, or of all. Where packing does not count,
+  // what kernels read of a buffer is at least what its packing read of the tensor.
   Bytes counted(const Accounting& accounting, ArrayId a) const;
   Bytes counted(const Accounting& accounting) const;
   bool operator==(const LinkTraffic&) const = default;

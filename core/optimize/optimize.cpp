@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/machine/share.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/search.hpp"
@@ -203,6 +204,9 @@ Optimized optimize(const Contraction& contraction, const Machine& machine, std::
 
 Optimized optimize(const Contraction& contraction, const Machine& machine,
                    const OptimizeOptions& options, std::stop_token stop) {
+  if (machine.core.cores > 1) {
+    return optimize(contraction, view_of_one_core(machine), options, std::move(stop));
+  }
   return Optimizer(contraction, machine, options, std::move(stop)).run();
 }
 

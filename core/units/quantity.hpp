@@ -40,6 +40,7 @@ using Cycles = Quantity<struct CyclesTag, double>;
 using Seconds = Quantity<struct SecondsTag, double>;
 using Hertz = Quantity<struct HertzTag, double>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
+using JoulesPerByte = Quantity<struct JoulesPerByteTag, double>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag, double>;
 
 // Index into a workload's dimensions.

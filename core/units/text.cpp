@@ -104,6 +104,15 @@ std::string four_digits(double value, std::span<const std::string_view> units) {
   return fmt::format("{:.4g} {}", value, units[unit]);
 }
 
+struct EnergyUnit {
+  std::string_view text;
+  double in_a_joule;
+};
+// Smallest first.
+constexpr std::array energy_units{EnergyUnit{"fJ/B", 1e15}, EnergyUnit{"pJ/B", 1e12},
+                                  EnergyUnit{"nJ/B", 1e9},  EnergyUnit{"uJ/B", 1e6},
+                                  EnergyUnit{"mJ/B", 1e3},  EnergyUnit{"J/B", 1}};
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text) {
@@ -162,6 +171,19 @@ Hertz parse_frequency(std::string_view text) {
   return Hertz(p.value * static_cast<double>(*scale));
 }
 
+JoulesPerByte parse_energy(std::string_view text) {
+  const std::string example = "write an energy per byte such as 25pJ/B or 1.2nJ/B";
+  const Parsed p = split(text, example);
+  const std::string_view unit = p.unit.empty() ? "pJ/B" : p.unit;
+  for (const EnergyUnit& e : energy_units) {
+    if (unit != e.text) continue;
+    const JoulesPerByte energy(p.value / e.in_a_joule);
+    if (!(energy.value() > 0)) throw UsageError(quoted(text), "number out of range", example);
+    return energy;
+  }
+  throw UsageError(quoted(text), fmt::format("'{}' is no unit of energy per byte", unit), example);
+}
+
 std::int64_t parse_count(std::string_view text, std::string_view what) {
   const std::string_view s = trim(text);
   std::int64_t value = 0;
@@ -198,6 +220,16 @@ std::string to_text(Bandwidth b) {
 }
 
 std::string to_text(Hertz f) { return shortest(f.value(), "Hz"); }
+
+std::string to_text(JoulesPerByte energy) {
+  for (const EnergyUnit& e : energy_units) {
+    const double scaled = energy.value() * e.in_a_joule;
+    if (scaled >= 1 && scaled < 1000 && scaled / e.in_a_joule == energy.value()) {
+      return fmt::format("{}{}", scaled, e.text);
+    }
+  }
+  return fmt::format("{}J/B", energy.value());
+}
 
 std::string to_display(Bytes bytes) {
   static constexpr std::array<std::string_view, 7> units{"B", "kB", "MB", "GB", "TB", "PB", "EB"};

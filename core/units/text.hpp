@@ -24,15 +24,17 @@ struct Bandwidth {
   bool operator==(const Bandwidth&) const = default;
 };
 
-Bytes parse_bytes(std::string_view text);          // "48KiB"; whole bytes, > 0
-Bandwidth parse_bandwidth(std::string_view text);  // "25.6GB/s", "25.28B/cycle"; > 0
-Hertz parse_frequency(std::string_view text);      // "2.6GHz"; > 0
+Bytes parse_bytes(std::string_view text);           // "48KiB"; whole bytes, > 0
+Bandwidth parse_bandwidth(std::string_view text);   // "25.6GB/s", "25.28B/cycle"; > 0
+Hertz parse_frequency(std::string_view text);       // "2.6GHz"; > 0
+JoulesPerByte parse_energy(std::string_view text);  // "25pJ/B", a bare number is pJ per byte; > 0
 // A whole number > 0; `what` names it in the error ("ways").
 std::int64_t parse_count(std::string_view text, std::string_view what);
 
 std::string to_text(Bytes);      // exact: "32KiB", "32GB", otherwise "1234B"
 std::string to_text(Bandwidth);  // shortest text that reads back as the same number
 std::string to_text(Hertz);
+std::string to_text(JoulesPerByte);
 
 // For tables, not exact: four significant digits, "1.234 MB", "3.21 ms".
 std::string to_display(Bytes);

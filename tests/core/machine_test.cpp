@@ -259,6 +259,10 @@ TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) 
       [](Machine& c) {
         c.levels[0].latency = Figure<Cycles>{Cycles(4), Origin::assumed, ""};
       },
+      [](Machine& c) {
+        c.levels[0].energy = Figure<JoulesPerByte>{JoulesPerByte(25e-12), Origin::assumed, ""};
+      },
+      [](Machine& c) { c.core.cores = 2; },
       [](Machine& c) { c.core.frequency.value = Hertz(2.1e9); },
       [](Machine& c) { c.core.vector_bits.value = 512; },
       [](Machine& c) { c.core.vector_registers.value = 32; },
@@ -266,7 +270,8 @@ TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) 
       [](Machine& c) { c.core.fma_latency.value = Cycles(5); },
       [](Machine& c) { c.accounting.write_backs = false; },
       [](Machine& c) { c.accounting.compute_roof = false; },
-      [](Machine& c) { c.accounting.packing = false; }};
+      [](Machine& c) { c.accounting.packing = false; },
+      [](Machine& c) { c.accounting.halve_register_loads = true; }};
   std::set<std::string> hashes{content_hash(m)};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Machine changed = m;

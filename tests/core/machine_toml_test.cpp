@@ -76,7 +76,7 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   EXPECT_EQ(parse_error(with("asociativity = 8")),
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
-            "prefetch, shared_by, bandwidth, latency, series");
+            "prefetch, shared_by, bandwidth, latency, energy, series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
             "m.toml:11:15: replacement 'mru' is unknown; known are lru, fifo, random, tree-plru, "
             "bit-plru, srrip, brrip");
@@ -186,6 +186,34 @@ TEST(MachineToml, Faults_of_measurements_are_told_with_their_place) {
             "m.toml:3:7: tlb is no list; write [[tlb]] in double brackets");
 }
 
+TEST(MachineToml, Energy_is_a_figure_in_picojoules_per_byte_or_with_its_unit) {
+  const auto energy = [](const std::string& value) {
+    return parse(file_with(plain_keys + "energy = " + value + "\n")).levels[0].energy;
+  };
+  EXPECT_EQ(energy("25")->value, JoulesPerByte(25e-12));
+  EXPECT_EQ(energy("2.5")->value, JoulesPerByte(2.5e-12));
+  EXPECT_EQ(energy("\"1.2nJ/B\"")->value, JoulesPerByte(1.2e-9));
+  EXPECT_EQ(energy("{ value = 25, origin = \"published\", source = \"x\" }"),
+            (Figure<JoulesPerByte>{JoulesPerByte(25e-12), Origin::published, "x"}));
+  EXPECT_FALSE(valid().levels[0].energy);
+  EXPECT_EQ(parse_error(file_with(plain_keys + "energy = \"25pJ\"\n")),
+            "m.toml:14:10: energy: '25pJ': 'pJ' is no unit of energy per byte; write an energy per "
+            "byte such as 25pJ/B or 1.2nJ/B");
+  EXPECT_TRUE(parse_error(file_with(plain_keys + "energy = -1\n"))
+                  .starts_with("m.toml:14:10: energy is no number greater than 0"));
+}
+
+TEST(MachineToml, Cores_at_work_and_halved_register_loads_are_read) {
+  const Machine m = parse(file_with(plain_keys) + "[accounting]\nhalve_register_loads = true\n");
+  EXPECT_TRUE(m.accounting.halve_register_loads);
+  EXPECT_EQ(m.core.cores, 1);
+  EXPECT_EQ(parse(head + core_table + "cores = 14\n" + cache_with(plain_keys) + memory).core.cores,
+            14);
+  EXPECT_EQ(parse_error(head + core_table + "cores = 0\n" + cache_with(plain_keys) + memory),
+            "m.toml:9:9: cores is no count; write a whole number from 1 to 2147483647, without "
+            "quotes");
+}
+
 TEST(MachineToml, What_is_written_reads_back_as_the_same_machine) {
   const std::uint32_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -241,9 +269,10 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
   };
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
-      ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory.{capacity, ways, line, "
-      "replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, latency} and "
-      "core.{frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency}");
+      ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
+      "line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, "
+      "latency, energy} and core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
+      "fma_latency, cores}");
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L3.capacity\" = \"128KiB\"\n"),
       ":5:17: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "

@@ -33,11 +33,39 @@ TEST_F(MachineFiles, Knobs_set_figures_and_make_them_hypothetical) {
   EXPECT_EQ(set("core.vector_registers=32").core.vector_registers.value, 32);
   EXPECT_EQ(set("core.fma_per_cycle=1.5").core.fma_per_cycle.value, 1.5);
   EXPECT_EQ(set("core.fma_latency=4").core.fma_latency.value, Cycles(4));
+  EXPECT_EQ(set("core.cores=14").core.cores, 14);
+  EXPECT_EQ(set("L3.energy=25pJ/B").levels[2].energy,
+            (Figure<JoulesPerByte>{JoulesPerByte(25e-12), Origin::hypothetical, ""}));
+  EXPECT_EQ(error_of<UsageError>([&] { set("L3.energy=2x"); }),
+            "L3.energy: L3 has no energy to scale; set an energy such as 25pJ/B");
   // New ways keep the capacity (and its origin) where that is possible.
   const Level l3 = set("L3.ways=16").levels[2];
   EXPECT_EQ(l3.ways.value, 16);
   EXPECT_EQ(l3.capacity, m.levels[2].capacity);
   EXPECT_EQ(set("L2.line=128B").levels[1].sets(), 256);  // 256 KiB / (8 x 128)
+}
+
+TEST_F(MachineFiles, Caches_are_set_together) {
+  const Machine m = find_machine("e5-2680v4");
+  const Machine wide = override_knob(m, "caches.line=128B").machine;
+  for (int l = 0; l < 3; ++l) EXPECT_EQ(wide.level(LevelId{l}).line.value, Bytes(128));
+  EXPECT_EQ(wide.level(LevelId{3}), m.level(LevelId{3}));
+  // 3.75 sets of 8 ways and 1.5 sets of 20 ways
+  EXPECT_EQ(override_knob(m, "caches.capacity=1920").note,
+            "L1.capacity: 1920B is not a whole number of 8-way sets of 64B lines; 2KiB is used; "
+            "L2.capacity: 1920B is not a whole number of 8-way sets of 64B lines; 2KiB is used; "
+            "L3.capacity: 1920B is not a whole number of 20-way sets of 64B lines; 2560B is used");
+}
+
+TEST_F(MachineFiles, A_fully_associative_cache_grows_by_ways) {
+  Machine m = valid();
+  m.levels[0].ways.value = 512;  // 32 KiB in one set
+  const Level grown = override_knob(m, "L1.capacity=1.5x").machine.levels[0];
+  EXPECT_EQ(grown.ways.value, 768);
+  EXPECT_EQ(grown.sets(), 1);
+  const Overridden odd = override_knob(m, "L1.capacity=1000");
+  EXPECT_EQ(odd.machine.levels[0].ways.value, 15);
+  EXPECT_EQ(odd.machine.levels[0].capacity.value, Bytes(960));
 }
 
 TEST_F(MachineFiles, Knobs_choose_how_a_cache_works) {

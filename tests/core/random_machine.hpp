@@ -19,7 +19,7 @@ class RandomMachine {
     Machine m;
     m.name = text();
     m.description = text();
-    m.accounting = {text(), flip(), flip(), flip()};
+    m.accounting = {text(), flip(), flip(), flip(), flip()};
     m.core = core();
     add_levels(m);
     for (int n = number(0, 2); n > 0; --n) {
@@ -50,6 +50,7 @@ class RandomMachine {
     c.vector_registers = figure(number(1, 64));
     c.fma_per_cycle = figure(real(-3, 3));
     c.fma_latency = figure(Cycles(real(-8, 12)));
+    if (flip()) c.cores = number(1, 200);
     for (int n = number(0, 2); n > 0; --n) {
       PeakSeries s;
       fill(s);
@@ -90,6 +91,7 @@ class RandomMachine {
                  : Bandwidth{bandwidth / frequency * 0.999999, Bandwidth::Unit::bytes_per_cycle});
       bandwidth = l.bandwidth.value.at(m.core.frequency.value).value();
       if (flip()) l.latency = figure(Cycles(real(-8, 12)));
+      if (flip()) l.energy = figure(JoulesPerByte(real(-15, 0)));
       for (int n = number(0, 2); n > 0; --n) l.series.push_back(series());
       m.levels.push_back(l);
     }

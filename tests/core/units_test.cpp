@@ -97,6 +97,20 @@ TEST(Units, Counts_are_whole_and_named_in_the_error) {
   }
 }
 
+TEST(Units, Energies_per_byte_are_picojoules_unless_they_say_otherwise) {
+  EXPECT_EQ(parse_energy("25pJ/B").value(), 25e-12);
+  EXPECT_EQ(parse_energy("25").value(), 25e-12);
+  EXPECT_EQ(parse_energy(" 1.5 nJ/B ").value(), 1.5e-9);
+  EXPECT_EQ(parse_energy("0.5J/B").value(), 0.5);
+  EXPECT_EQ(to_text(JoulesPerByte(25e-12)), "25pJ/B");
+  EXPECT_EQ(to_text(JoulesPerByte(1.5e-9)), "1.5nJ/B");
+  EXPECT_EQ(usage_error([] { parse_energy("25pJ"); }),
+            "'25pJ': 'pJ' is no unit of energy per byte; write an energy per byte such as 25pJ/B "
+            "or 1.2nJ/B");
+  EXPECT_EQ(usage_error([] { parse_energy("-1pJ/B"); }),
+            "'-1pJ/B': not greater than 0; write an energy per byte such as 25pJ/B or 1.2nJ/B");
+}
+
 TEST(Units, Sizes_are_written_with_the_largest_exact_binary_unit) {
   EXPECT_EQ(to_text(Bytes(32768)), "32KiB");
   EXPECT_EQ(to_text(Bytes(36700160)), "35MiB");
@@ -130,6 +144,8 @@ TEST(Units, What_is_written_reads_back_to_the_last_bit) {
     EXPECT_EQ(parse_bandwidth(to_text(per_second)), per_second) << to_text(per_second);
     EXPECT_EQ(parse_bandwidth(to_text(per_cycle)), per_cycle) << to_text(per_cycle);
     EXPECT_EQ(parse_frequency(to_text(Hertz(value))).value(), value) << to_text(Hertz(value));
+    const JoulesPerByte energy(value * 1e-15);
+    EXPECT_EQ(parse_energy(to_text(energy)), energy) << to_text(energy);
     const Bytes bytes(std::max<std::int64_t>(1, size(random) >> shift(random)));
     EXPECT_EQ(parse_bytes(to_text(bytes)), bytes) << to_text(bytes);
   }

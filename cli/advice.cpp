@@ -1,0 +1,63 @@
+#include "cli/advice.hpp"
+
+#include "core/error.hpp"
+
+namespace tcsim::cli {
+
+using nlohmann::ordered_json;
+
+Advice advice(const Contraction& contraction, const Machine& machine,
+              const ExploreOptions& options) {
+  Advice a{elasticities(contraction, machine, options), {}, {}, ""};
+  if (!a.elasticities.complete) throw Interrupted();
+  a.next = next_crossover(contraction, machine, a.elasticities, options);
+  a.caches = larger_caches(contraction, machine, a.elasticities, options);
+  if (options.stop.stop_requested()) throw Interrupted();
+  a.words = help_words(machine, a.elasticities, a.next, a.caches);
+  return a;
+}
+
+ordered_json json_of(const Crossover& c) {
+  ordered_json j{
+      {"knob", c.knob}, {"value", c.value}, {"factor", c.factor}, {"from", c.from}, {"to", c.to}};
+  for (const PackingVariant& v : c.packing) {
+    j["packing"].push_back({{"counted", v.counted}, {"factor", v.factor}});
+  }
+  return j;
+}
+
+ordered_json json_of(const Elasticities& elasticities) {
+  ordered_json all = ordered_json::array();
+  const auto step = [](const KnobStep& s) {
+    return ordered_json{{"value", s.value},
+                        {"factor", s.factor},
+                        {"predicted_seconds", s.time.value()},
+                        {"elasticity", s.elasticity},
+                        {"bottleneck", s.bottleneck}};
+  };
+  for (const Elasticity& e : elasticities.knobs) {
+    ordered_json j{{"knob", e.knob.name}, {"unit", to_text(e.knob.unit)}, {"value", e.knob.base}};
+    if (e.up) j["up"] = step(*e.up);
+    if (e.down) j["down"] = step(*e.down);
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
+ordered_json json_of(const std::vector<LargerCache>& caches) {
+  ordered_json all = ordered_json::array();
+  for (const LargerCache& c : caches) {
+    all.push_back(
+        {{"level", c.level}, {"factor", c.factor}, {"predicted_seconds", c.time.value()}});
+  }
+  return all;
+}
+
+ordered_json json_of(const Advice& a) {
+  ordered_json j{{"text", a.words}, {"elasticities", json_of(a.elasticities)}};
+  if (a.next) j["next_crossover"] = json_of(*a.next);
+  j["larger_caches"] = json_of(a.caches);
+  return j;
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,47 @@
+#include "cli/describe.hpp"
+
+#include <fmt/format.h>
+
+namespace tcsim::cli {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const Contraction& c) {
+  ordered_json sizes;
+  for (int i = 0; i < c.dim_count(); ++i) {
+    sizes[std::string(1, c.dim(DimId{i}).name)] = c.dim(DimId{i}).extent;
+  }
+  return {{"name", c.name()},
+          {"label", c.label()},
+          {"sizes", sizes},
+          {"type", to_text(c.type())},
+          {"layout", to_text(c.layout())},
+          {"flops", c.flops()}};
+}
+
+ordered_json json_of(const Accounting& a) {
+  return {{"name", a.name},
+          {"write_backs", a.write_backs},
+          {"packing", a.packing},
+          {"compute_roof", a.compute_roof},
+          {"halve_register_loads", a.halve_register_loads}};
+}
+
+std::string to_words(const Accounting& a) {
+  return fmt::format("{} ({}, {}, {}{})", a.name,
+                     a.write_backs ? "bytes in and out" : "bytes in only",
+                     a.packing ? "packing counted" : "packing left out",
+                     a.compute_roof ? "compute roof" : "no compute roof",
+                     a.halve_register_loads ? ", register loads at half" : "");
+}
+
+std::string heading(const Contraction& workload, const Machine& machine, const std::string& more) {
+  return fmt::format(
+      "{}  {}  {}  {} {}\nmachine {}{}{}, accounting {}{}\n", workload.name(), workload.label(),
+      workload.sizes(), to_text(workload.type()), to_text(workload.layout()), machine.name,
+      machine.description.empty() ? "" : " (" + machine.description + ")",
+      machine.core.cores == 1 ? "" : fmt::format(", each of {} cores at work", machine.core.cores),
+      to_words(machine.accounting), more);
+}
+
+}  // namespace tcsim::cli

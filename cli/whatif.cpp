@@ -1,0 +1,358 @@
+#include "cli/whatif.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/csv.hpp"
+#include "cli/describe.hpp"
+#include "cli/result.hpp"
+#include "cli/version.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string times(double factor) { return fmt::format("{:.4g}x", factor); }
+
+double gflops(const Choice& c) { return c.prediction.rate.value() / 1e9; }
+
+// Sums over workloads at every value of one knob, as far as all of them got.
+struct Total {
+  double value = 0, factor = 0;
+  Seconds time;
+  std::map<std::string, int> bottlenecks;  // how many workloads each decides
+};
+std::vector<Total> totals(const std::vector<WhatIf>& all) {
+  std::vector<Total> sums;
+  if (all.empty() || !all.front().curve) return sums;
+  std::size_t points = all.front().curve->points.size();
+  for (const WhatIf& w : all) points = std::min(points, w.curve ? w.curve->points.size() : 0);
+  for (std::size_t i = 0; i < points; ++i) {
+    const CurvePoint& first = all.front().curve->points[i];
+    Total t{first.value, first.factor, {}, {}};
+    for (const WhatIf& w : all) {
+      const CurvePoint& p = w.curve->points[i];
+      if (p.value != first.value) return {};  // one of them was interrupted
+      t.time += p.choice.time();
+      ++t.bottlenecks[p.bottleneck];
+    }
+    sums.push_back(std::move(t));
+  }
+  return sums;
+}
+
+std::string counted(const std::map<std::string, int>& bottlenecks) {
+  std::string text;
+  for (const auto& [name, count] : bottlenecks) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+  }
+  return text;
+}
+
+// JSON.
+
+ordered_json prediction_json(const Choice& c, const std::string& bottleneck) {
+  return {{"predicted_seconds", c.time().value()},
+          {"predicted_gflops", gflops(c)},
+          {"bottleneck", bottleneck},
+          {"schedule", to_line(c.schedule)}};
+}
+
+ordered_json points_json(const WhatIf& w) {
+  ordered_json points = ordered_json::array();
+  if (w.curve) {
+    for (const CurvePoint& p : w.curve->points) {
+      ordered_json j{{"value", p.value}, {"factor", p.factor}};
+      j.update(prediction_json(p.choice, p.bottleneck));
+      points.push_back(std::move(j));
+    }
+  }
+  if (w.plane) {
+    for (const PlanePoint& p : w.plane->points) {
+      ordered_json j{{"values", p.values}, {"factors", p.factors}};
+      if (p.choice) j.update(prediction_json(*p.choice, p.bottleneck));
+      if (!p.remark.empty()) j["remark"] = p.remark;
+      points.push_back(std::move(j));
+    }
+  }
+  return points;
+}
+
+ordered_json to_json(const WhatIf& w) {
+  ordered_json j{{"schema", results_schema},
+                 {"command", "whatif"},
+                 {"tcsim_version", version},
+                 {"workload", json_of(w.workload)},
+                 {"machine", {{"name", w.machine.name}, {"hash", content_hash(w.machine)}}}};
+  j.update(prediction_json(w.base.choice, w.base.bottleneck));
+  j["accounting"] = json_of(w.machine.accounting);
+  j["fixed_schedule"] = w.fixed_schedule;
+  j["complete"] = w.complete;
+  j["vary"] = ordered_json::array();
+  for (const KnobRange& r : w.ranges) {
+    ordered_json knob{
+        {"knob", r.knob.name}, {"unit", to_text(r.knob.unit)}, {"value", r.knob.base}};
+    if (!r.remark.empty()) knob["remark"] = r.remark;
+    j["vary"].push_back(std::move(knob));
+  }
+  j["points"] = points_json(w);
+  j["crossovers"] = ordered_json::array();
+  if (w.curve) {
+    for (const Crossover& c : w.curve->crossovers) j["crossovers"].push_back(json_of(c));
+  }
+  if (w.advice) {
+    j["elasticities"] = json_of(w.advice->elasticities);
+    if (w.advice->next) j["next_crossover"] = json_of(*w.advice->next);
+    j["larger_caches"] = json_of(w.advice->caches);
+    j["text"] = w.advice->words;
+  }
+  return j;
+}
+
+void print_json(const std::vector<WhatIf>& all, bool suite, std::ostream& out) {
+  if (!suite && all.size() == 1) {
+    out << to_json(all.front()).dump(2) << "\n";
+    return;
+  }
+  ordered_json j{{"schema", results_schema},
+                 {"command", "whatif"},
+                 {"tcsim_version", version},
+                 {"results", ordered_json::array()}};
+  for (const WhatIf& w : all) j["results"].push_back(to_json(w));
+  j["total"] = ordered_json::array();
+  for (const Total& t : totals(all)) {
+    j["total"].push_back({{"value", t.value},
+                          {"factor", t.factor},
+                          {"predicted_seconds", t.time.value()},
+                          {"bottlenecks", t.bottlenecks}});
+  }
+  out << j.dump(2) << "\n";
+}
+
+// CSV: rows of points, crossovers and elasticities, told apart by the column `row`.
+
+std::string number(double value) { return fmt::format("{}", value); }
+
+class Csv {
+ public:
+  explicit Csv(std::ostream& out) : out_(out) {
+    out_ << "schema,command,tcsim_version,workload,label,sizes,type,layout,machine,machine_hash,"
+            "accounting,row,knob,unit,value,factor,knob_2,unit_2,value_2,factor_2,"
+            "predicted_seconds,predicted_gflops,bottleneck,from,to,elasticity,schedule\n";
+  }
+
+  void print(const WhatIf& w) {
+    head_ = {fmt::format("{}", results_schema),
+             "whatif",
+             version,
+             w.workload.name(),
+             w.workload.label(),
+             w.workload.sizes(),
+             to_text(w.workload.type()),
+             to_text(w.workload.layout()),
+             w.machine.name,
+             content_hash(w.machine),
+             w.machine.accounting.name};
+    if (w.curve) {
+      const Knob& k = w.curve->knob;
+      for (const CurvePoint& p : w.curve->points) {
+        row("point", {&k, p.value, p.factor}, {}, prediction(p.choice, p.bottleneck));
+      }
+      for (const Crossover& c : w.curve->crossovers) {
+        row("crossover", {&k, c.value, c.factor}, {}, {"", "", "", c.from, c.to, "", ""});
+      }
+    }
+    if (w.plane) {
+      for (const PlanePoint& p : w.plane->points) {
+        row("point", {&w.plane->knobs[0], p.values[0], p.factors[0]},
+            {&w.plane->knobs[1], p.values[1], p.factors[1]},
+            p.choice ? prediction(*p.choice, p.bottleneck)
+                     : std::vector<std::string>{"", "", "", "", "", "", ""});
+      }
+    }
+    if (!w.advice) return;
+    for (const Elasticity& e : w.advice->elasticities.knobs) {
+      for (const auto& step : {e.up, e.down}) {
+        if (!step) continue;
+        row("elasticity", {&e.knob, step->value, step->factor}, {},
+            {number(step->time.value()), number(w.workload.flops() / step->time.value() / 1e9),
+             step->bottleneck, "", "", number(step->elasticity), ""});
+      }
+    }
+  }
+
+ private:
+  struct At {
+    const Knob* knob = nullptr;
+    double value = 0, factor = 0;
+  };
+
+  static std::vector<std::string> prediction(const Choice& c, const std::string& bottleneck) {
+    return {number(c.time().value()), number(gflops(c)), bottleneck, "", "", "",
+            to_line(c.schedule)};
+  }
+
+  void row(const char* kind, const At& first, const At& second,
+           const std::vector<std::string>& rest) {
+    std::vector<std::string> cells = head_;
+    cells.emplace_back(kind);
+    for (const At& at : {first, second}) {
+      if (at.knob == nullptr) {
+        cells.insert(cells.end(), 4, "");
+      } else {
+        cells.push_back(at.knob->name);
+        cells.emplace_back(to_text(at.knob->unit));
+        cells.push_back(number(at.value));
+        cells.push_back(number(at.factor));
+      }
+    }
+    cells.insert(cells.end(), rest.begin(), rest.end());
+    out_ << csv_line(cells);
+  }
+
+  std::ostream& out_;
+  std::vector<std::string> head_;
+};
+
+// Tables.
+
+// Schedules get numbers in the order in which they come up.
+class Numbered {
+ public:
+  std::size_t of(const Schedule& s) {
+    const auto found = std::find(seen_.begin(), seen_.end(), s);
+    if (found == seen_.end()) seen_.push_back(s);
+    return static_cast<std::size_t>(std::find(seen_.begin(), seen_.end(), s) - seen_.begin()) + 1;
+  }
+
+ private:
+  std::vector<Schedule> seen_;
+};
+
+void print_curve(const Curve& curve, std::ostream& out) {
+  out << fmt::format("\n  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n", curve.knob.name, "factor", "time",
+                     "rate", "bottleneck", "schedule");
+  Numbered schedules;
+  for (const CurvePoint& p : curve.points) {
+    out << fmt::format("  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n", display(curve.knob, p.value),
+                       times(p.factor), to_display(p.choice.time()),
+                       fmt::format("{:.1f} GFLOPS", gflops(p.choice)), p.bottleneck,
+                       schedules.of(p.choice.schedule));
+  }
+  out << "\n  crossovers\n";
+  if (curve.crossovers.empty()) out << "    none in this range\n";
+  for (const Crossover& c : curve.crossovers) {
+    out << fmt::format("    {:<14}{:>12}  {} to {}\n", display(curve.knob, c.value),
+                       change_words(c.factor), c.from, c.to);
+    for (const PackingVariant& v : c.packing) {
+      out << fmt::format("    {:<14}{:>12}  {}{}\n", "", change_words(v.factor), v.counted,
+                         &v == &c.packing.front() ? " (this accounting)" : "");
+    }
+  }
+}
+
+void print_plane(const Plane& plane, std::ostream& out) {
+  const std::size_t columns = static_cast<std::size_t>(std::count_if(
+      plane.points.begin(), plane.points.end(),
+      [&](const PlanePoint& p) { return p.values[0] == plane.points.front().values[0]; }));
+  const auto table = [&](const char* what, auto&& cell) {
+    out << fmt::format("\n  {}; down {}, across {}\n  {:<14}", what, plane.knobs[0].name,
+                       plane.knobs[1].name, "");
+    for (std::size_t c = 0; c < columns; ++c) {
+      out << fmt::format("{:>14}", display(plane.knobs[1], plane.points[c].values[1]));
+    }
+    for (std::size_t i = 0; i < plane.points.size(); ++i) {
+      const PlanePoint& p = plane.points[i];
+      if (i % columns == 0) out << fmt::format("\n  {:<14}", display(plane.knobs[0], p.values[0]));
+      out << fmt::format("{:>14}", p.choice ? cell(p) : "-");
+    }
+    out << "\n";
+  };
+  table("bottleneck", [](const PlanePoint& p) { return p.bottleneck; });
+  table("time", [](const PlanePoint& p) { return to_display(p.choice->time()); });
+  std::vector<std::string> reasons;
+  for (const PlanePoint& p : plane.points) {
+    if (p.remark.empty() || std::find(reasons.begin(), reasons.end(), p.remark) != reasons.end()) {
+      continue;
+    }
+    reasons.push_back(p.remark);
+  }
+  if (reasons.empty()) return;
+  out << fmt::format("  -  no such machine: {}{}\n", reasons.front(),
+                     reasons.size() > 1 ? ", and so on" : "");
+}
+
+std::string step_cell(const std::optional<KnobStep>& s, Seconds base) {
+  if (!s) return fmt::format("{:>12}{:>12}{:>9}", "-", "-", "-");
+  return fmt::format("{:>12}{:>12}{:>9.3f}", change_words(s->factor), change_words(s->time / base),
+                     s->elasticity == 0 ? 0.0 : s->elasticity);
+}
+
+void print_elasticities(const Elasticities& all, std::ostream& out) {
+  out << fmt::format(
+      "\n  elasticities, d log time / d log knob\n    {:<22}{:>14}{:>12}{:>12}{:>9}"
+      "{:>12}{:>12}{:>9}\n",
+      "knob", "value", "more", "time", "", "less", "time", "");
+  for (const Elasticity& e : all.knobs) {
+    out << fmt::format("    {:<22}{:>14}{}{}\n", e.knob.name, display(e.knob, e.knob.base),
+                       step_cell(e.up, all.base.time()), step_cell(e.down, all.base.time()));
+  }
+}
+
+}  // namespace
+
+void print_table(const WhatIf& w, std::ostream& out) {
+  out << heading(w.workload, w.machine, "");
+  out << fmt::format("as it is: {}, {:.1f} GFLOPS, {} decides{}\n",
+                     to_display(w.base.choice.time()), gflops(w.base.choice), w.base.bottleneck,
+                     w.fixed_schedule ? "; its schedule is kept"
+                                      : "; every machine gets the best schedule for it");
+  for (const KnobRange& r : w.ranges) {
+    if (!r.remark.empty()) out << r.remark << "\n";
+  }
+  if (w.curve) print_curve(*w.curve, out);
+  if (w.plane) print_plane(*w.plane, out);
+  if (w.advice) {
+    print_elasticities(w.advice->elasticities, out);
+    out << "\n  " << w.advice->words << "\n";
+  }
+  if (!w.complete) out << "\n  interrupted: this is what there is\n";
+}
+
+void print_total(const std::vector<WhatIf>& all, std::ostream& out) {
+  const std::vector<Total> sums = totals(all);
+  if (sums.empty()) return;
+  const Knob& knob = all.front().curve->knob;
+  out << fmt::format("\nall {} workloads\n  {:<22}{:>10}{:>14}  {}\n", all.size(), knob.name,
+                     "factor", "time", "bottlenecks");
+  for (const Total& t : sums) {
+    out << fmt::format("  {:<22}{:>10}{:>14}  {}\n", display(knob, t.value), times(t.factor),
+                       to_display(t.time), counted(t.bottlenecks));
+  }
+}
+
+void print(const std::vector<WhatIf>& all, Format format, bool suite, std::ostream& out) {
+  switch (format) {
+    case Format::json:
+      return print_json(all, suite, out);
+    case Format::csv: {
+      Csv csv(out);
+      for (const WhatIf& w : all) csv.print(w);
+      return;
+    }
+    case Format::table:
+      for (const WhatIf& w : all) {
+        if (&w != &all.front()) out << "\n";
+        print_table(w, out);
+      }
+      if (suite) print_total(all, out);
+  }
+}
+
+}  // namespace tcsim::cli

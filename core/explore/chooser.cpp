@@ -1,0 +1,42 @@
+#include "core/explore/chooser.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/optimize/optimize.hpp"
+
+namespace tcsim {
+
+namespace {
+constexpr double less = 1 - 1e-9;  // a time that is less by more than rounding
+}
+
+Chooser::Chooser(const Contraction& contraction, const Schedule* fixed, std::stop_token stop)
+    : contraction_(contraction), fixed_(fixed), stop_(std::move(stop)) {}
+
+Choice Chooser::search(const Machine& machine, const std::vector<Tiling>& incumbents) {
+  if (stop_.stop_requested()) throw Interrupted();
+  if (fixed_ != nullptr) {
+    return {{}, *fixed_, predict(contraction_, *fixed_, machine, counter_)};
+  }
+  OptimizeOptions options;
+  options.incumbents = incumbents;
+  options.counter = &counter_;
+  Optimized o = optimize(contraction_, machine, options, stop_);
+  return {std::move(o.tiling), std::move(o.schedule), std::move(o.prediction)};
+}
+
+bool Chooser::improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling) {
+  if (!tiling || !choice.tiling || *tiling == *choice.tiling) return false;
+  if (stop_.stop_requested()) throw Interrupted();
+  const auto kernels = kernel_choices(machine.core, contraction_.type());
+  if (std::find(kernels.begin(), kernels.end(), tiling->kernel) == kernels.end()) return false;
+  Choice other{tiling, build(contraction_, machine, *tiling), {}};
+  other.prediction = predict(contraction_, other.schedule, machine, counter_);
+  if (!(other.time() < choice.time() * less)) return false;
+  choice = std::move(other);
+  return true;
+}
+
+}  // namespace tcsim

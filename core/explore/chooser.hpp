@@ -1,0 +1,52 @@
+// The best schedule known for each of several machines that differ by knobs. What a search finds
+// for one machine is tried on its neighbours, so that a better machine is never told to be slower
+// only because the search for it was less lucky.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
+#include "core/model/set_counts.hpp"
+#include "core/optimize/tiling.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// A schedule for a machine, and what it costs there.
+struct Choice {
+  std::optional<Tiling> tiling;  // of a schedule that was searched for
+  Schedule schedule;
+  Prediction prediction;
+
+  Seconds time() const { return prediction.timing.total; }
+};
+
+class Chooser {
+ public:
+  // With a fixed schedule, that one is chosen everywhere. Contraction and schedule must outlive
+  // this.
+  Chooser(const Contraction& contraction, const Schedule* fixed, std::stop_token stop);
+
+  // Searches, beginning from what is known for others. Throws Interrupted and what optimize() or
+  // predict() throw.
+  Choice search(const Machine& machine, const std::vector<Tiling>& incumbents);
+  // What a tiling gives on this machine, if that is less time than `choice` takes and the core has
+  // its kernel. Returns whether it was.
+  bool improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling);
+
+  bool is_fixed() const { return fixed_ != nullptr; }
+  const Contraction& contraction() const { return contraction_; }
+
+ private:
+  const Contraction& contraction_;
+  const Schedule* fixed_;
+  std::stop_token stop_;
+  SetCounter counter_;
+};
+
+}  // namespace tcsim

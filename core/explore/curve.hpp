@@ -1,0 +1,87 @@
+// Predicted time along a knob, and where its bottleneck changes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/explore/chooser.hpp"
+#include "core/explore/knob_range.hpp"
+#include "core/machine/machine.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+struct ExploreOptions {
+  const Schedule* fixed = nullptr;       // predicted everywhere instead of choosing anew
+  std::vector<Tiling> incumbents;        // where the search begins, may be empty
+  std::stop_token stop;                  // asked to stop, what is there is returned
+  std::function<void(double)> progress;  // share that is done
+};
+
+struct CurvePoint {
+  double value = 0;   // of the knob
+  double factor = 0;  // over the base machine's
+  Choice choice;
+  std::string bottleneck;  // a link, or "compute"
+};
+
+// Where packing's traffic is left out of the accounting: the crossover if it were added to the
+// computation's. Packing reads lines of an operand over a link and writes as many of its copy; at
+// the registers kernels alone count.
+struct PackingVariant {
+  std::string counted;  // "computation only", "with packing's reads", "... and writes"
+  double factor = 0;
+};
+
+struct Crossover {
+  std::string knob;
+  double value = 0;   // from which on `to` decides
+  double factor = 0;  // over the base machine's
+  std::string from, to;
+  // Only where packing is left out and the knob is the bandwidth of a link that decides on one
+  // side; for the schedule at the crossover.
+  std::vector<PackingVariant> packing;
+};
+
+struct Curve {
+  Knob knob;
+  CurvePoint base;  // the machine as it is
+  std::vector<CurvePoint> points;
+  std::vector<Crossover> crossovers;  // within the range, by value
+  bool complete = true;               // false: stopped before the end
+};
+
+// How near a crossover is known, in the knob, or the next value that the machine can have.
+inline constexpr double crossover_tolerance = 1e-3;
+
+// Goes from the worst machine to the best, each search beginning from what the one before chose,
+// and carries every choice to its neighbours on both sides until none gains: with a better
+// machine the curve does not rise, unless a schedule that is left as it is becomes slower (more
+// sets can make lines collide) or the core loses its kernel. Between points whose bottlenecks
+// differ it bisects; between those of one bottleneck but different schedules it looks every 25 %,
+// or every 5 % where a second link comes within 10 % of deciding. Throws what optimize() throws for
+// the base machine, but Interrupted only if there is nothing yet.
+Curve curve(const Contraction& contraction, const Machine& machine, const KnobRange& range,
+            const ExploreOptions& options = {});
+
+// Two knobs at once: every pair of values (Ends::as_given), each carried to its neighbours.
+struct PlanePoint {
+  double values[2] = {0, 0};
+  double factors[2] = {0, 0};
+  std::optional<Choice> choice;  // empty: no such machine, or stopped before it
+  std::string bottleneck;
+  std::string remark;  // why there is no such machine
+};
+struct Plane {
+  Knob knobs[2];
+  CurvePoint base;
+  std::vector<PlanePoint> points;  // the second knob's values run fastest
+  bool complete = true;
+};
+Plane plane(const Contraction& contraction, const Machine& machine, const KnobRange& first,
+            const KnobRange& second, const ExploreOptions& options = {});
+
+}  // namespace tcsim

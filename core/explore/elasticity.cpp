@@ -1,0 +1,105 @@
+#include "core/explore/elasticity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr double step = 1.01;
+
+struct Case {
+  std::size_t knob;
+  bool up;
+  double value;
+  Machine machine;
+  Choice choice;
+};
+
+// The next machine in that direction: 1 % away, or as far as it takes to differ, at most to four
+// times or a quarter.
+std::optional<Machine> neighbour(const Machine& machine, const Knob& knob, bool up) {
+  std::string ignored;
+  for (double by = step; by <= 4; by = by * by) {
+    const double wanted = up ? knob.base * by : knob.base / by;
+    const auto next = possible(machine, knob, wanted, ignored);
+    if (!next) {
+      if (knob.continuous()) return {};
+      continue;  // such as 1 % more cores than one
+    }
+    const double value = value_of(*next, knob);
+    if (up ? value > knob.base * (1 + 1e-12) : value < knob.base * (1 - 1e-12)) return next;
+  }
+  return {};
+}
+
+KnobStep step_of(const Case& c, const Knob& knob, Seconds base) {
+  const double factor = c.value / knob.base;
+  const double change = std::log(c.choice.time() / base);
+  // Differences in the last digits are none.
+  const double elasticity = std::abs(change) < 1e-9 ? 0 : change / std::log(factor);
+  return {c.value, factor, c.choice.time(), elasticity,
+          bottleneck_name(c.choice.prediction.timing, c.machine)};
+}
+
+}  // namespace
+
+const KnobStep* Elasticity::better() const {
+  if (!up) return down ? &*down : nullptr;
+  return down && down->time < up->time ? &*down : &*up;
+}
+
+Elasticities elasticities(const Contraction& contraction, const Machine& machine,
+                          const ExploreOptions& options) {
+  Elasticities result;
+  Chooser chooser(contraction, options.fixed, options.stop);
+  result.base = chooser.search(machine, options.incumbents);
+  std::vector<Knob> knobs = all_knobs(machine);
+  std::vector<Case> cases;
+  try {
+    std::vector<Tiling> incumbents = options.incumbents;
+    if (result.base.tiling) incumbents.push_back(*result.base.tiling);
+    for (std::size_t k = 0; k < knobs.size(); ++k) {
+      for (bool up : {true, false}) {
+        auto next = neighbour(machine, knobs[k], up);
+        if (!next) continue;
+        const double value = value_of(*next, knobs[k]);
+        try {
+          Choice choice = chooser.search(*next, incumbents);
+          cases.push_back({k, up, value, *std::move(next), std::move(choice)});
+        } catch (const UnsupportedError&) {
+        }
+      }
+      if (options.progress) {
+        options.progress(static_cast<double>(k + 1) / static_cast<double>(knobs.size()));
+      }
+    }
+    std::vector<Tiling> pool;
+    const auto gather = [&](const Choice& c) {
+      if (c.tiling && std::find(pool.begin(), pool.end(), *c.tiling) == pool.end()) {
+        pool.push_back(*c.tiling);
+      }
+    };
+    gather(result.base);
+    for (const Case& c : cases) gather(c.choice);
+    for (const Tiling& tiling : pool) {
+      chooser.improve(result.base, machine, tiling);
+      for (Case& c : cases) chooser.improve(c.choice, c.machine, tiling);
+    }
+  } catch (const Interrupted&) {
+    result.complete = false;
+  }
+  result.bottleneck = bottleneck_name(result.base.prediction.timing, machine);
+  for (const Knob& knob : knobs) result.knobs.push_back({knob, {}, {}});
+  for (const Case& c : cases) {
+    Elasticity& e = result.knobs[c.knob];
+    (c.up ? e.up : e.down) = step_of(c, e.knob, result.base.time());
+  }
+  return result;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,44 @@
+// How much the predicted time of a workload on a machine depends on each of the machine's knobs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/explore/curve.hpp"
+
+namespace tcsim {
+
+// One step of a knob away from the machine as it is.
+struct KnobStep {
+  double value = 0;
+  double factor = 0;      // over the machine's, above 1 upward
+  Seconds time;           // with the best schedule for the changed machine
+  double elasticity = 0;  // log(time / base time) / log(factor); 0: changes nothing
+  std::string bottleneck;
+};
+
+struct Elasticity {
+  Knob knob;
+  // 1 % either way, or the next value that the machine can have. The two differ where the time has
+  // a kink, as where two links are equally slow. Empty: no machine can be like that.
+  std::optional<KnobStep> up, down;
+  // The step in whose direction the time falls more (upward if neither).
+  const KnobStep* better() const;
+};
+
+struct Elasticities {
+  Choice base;
+  std::string bottleneck;
+  std::vector<Elasticity> knobs;  // in the order of all_knobs()
+  bool complete = true;
+};
+
+// d log time / d log knob for every knob of the machine. Schedules are chosen anew for each step;
+// each is then tried on the base machine and on every other step, so that what a step brings is the
+// knob's doing and not that of a luckier search. Where a machine comes to be that the model does
+// not cover, the step is left out. Options as for curve().
+Elasticities elasticities(const Contraction& contraction, const Machine& machine,
+                          const ExploreOptions& options = {});
+
+}  // namespace tcsim

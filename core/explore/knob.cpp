@@ -1,0 +1,278 @@
+#include "core/explore/knob.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/machine/override.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::string_view every_cache = "caches";
+
+struct Field {
+  std::string_view name;
+  KnobUnit unit;
+  Sense sense;
+};
+constexpr Field level_fields[] = {
+    {"capacity", KnobUnit::bytes, Sense::better},
+    {"ways", KnobUnit::count, Sense::unknown},
+    {"line", KnobUnit::bytes, Sense::unknown},
+    {"bandwidth", KnobUnit::bytes_per_cycle, Sense::better},
+    {"latency", KnobUnit::cycles, Sense::unknown},
+};
+constexpr Field core_fields[] = {
+    {"frequency", KnobUnit::hertz, Sense::better},
+    {"fma_per_cycle", KnobUnit::number, Sense::better},
+    {"vector_bits", KnobUnit::bits, Sense::unknown},
+    {"cores", KnobUnit::count, Sense::worse},
+};
+
+struct Parts {
+  std::string_view owner, field;
+};
+Parts split(std::string_view name) {
+  const auto dot = name.find('.');
+  return {name.substr(0, dot), dot == name.npos ? std::string_view{} : name.substr(dot + 1)};
+}
+
+const Level* level_named(const Machine& machine, std::string_view name) {
+  for (const Level& l : machine.levels) {
+    if (l.name == name) return &l;
+  }
+  return nullptr;
+}
+
+double raw_value(const Level& l, std::string_view field, KnobUnit unit, Hertz frequency) {
+  if (field == "capacity") return static_cast<double>(l.capacity.value.value());
+  if (field == "ways") return static_cast<double>(l.ways.value);
+  if (field == "line") return static_cast<double>(l.line.value.value());
+  if (field == "latency") return l.latency ? l.latency->value.value() : 0;
+  const Bandwidth& b = l.bandwidth.value;
+  const bool as_wanted =
+      (b.unit == Bandwidth::Unit::bytes_per_cycle) == (unit == KnobUnit::bytes_per_cycle);
+  if (as_wanted) return b.value;
+  const double rate = b.at(frequency).value();
+  return unit == KnobUnit::bytes_per_cycle ? rate / frequency.value() : rate;
+}
+
+double core_value(const Core& c, std::string_view field) {
+  if (field == "frequency") return c.frequency.value.value();
+  if (field == "fma_per_cycle") return c.fma_per_cycle.value;
+  if (field == "vector_bits") return c.vector_bits.value;
+  return c.cores;
+}
+
+bool has(const Level& l, std::string_view field) {
+  if (field == "ways" || field == "line") return l.kind == LevelKind::cache;
+  return field != "latency" || l.latency.has_value();
+}
+
+[[noreturn]] void refuse(const Machine& machine, std::string_view name, const std::string& why) {
+  std::string known;
+  for (const Knob& k : all_knobs(machine)) known += (known.empty() ? "" : ", ") + k.name;
+  throw UsageError(std::string(name), why, "what can be varied is " + known);
+}
+
+double to_power_of_two(double value) { return std::exp2(std::round(std::log2(value))); }
+
+bool is_power_of_two(const Knob& knob) {
+  return knob.unit == KnobUnit::bits || split(knob.name).field == "line";
+}
+
+// As override_knob() reads it, to the last bit.
+std::string exact_text(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes:
+    case KnobUnit::count:
+    case KnobUnit::bits:
+      value = std::max(1.0, std::round(is_power_of_two(knob) ? to_power_of_two(value) : value));
+      if (!(value < std::ldexp(1.0, 63))) throw UsageError(knob.name, "value out of range", "");
+      return fmt::format("{}", static_cast<std::int64_t>(value));
+    case KnobUnit::bytes_per_second:
+      return fmt::format("{}B/s", value);
+    case KnobUnit::bytes_per_cycle:
+      return fmt::format("{}B/cycle", value);
+    case KnobUnit::hertz:
+      return fmt::format("{}Hz", value);
+    case KnobUnit::cycles:
+    case KnobUnit::number:
+      break;
+  }
+  return fmt::format("{}", value);
+}
+
+double plain_number(const Knob& knob, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) ||
+      !std::isfinite(value)) {
+    throw UsageError(knob.name, fmt::format("'{}' is no number greater than 0", text),
+                     "write a number, or a factor such as 1.5x");
+  }
+  return value;
+}
+
+}  // namespace
+
+const char* to_text(KnobUnit u) {
+  switch (u) {
+    case KnobUnit::bytes:
+      return "bytes";
+    case KnobUnit::count:
+      return "count";
+    case KnobUnit::bits:
+      return "bits";
+    case KnobUnit::bytes_per_second:
+      return "bytes_per_second";
+    case KnobUnit::bytes_per_cycle:
+      return "bytes_per_cycle";
+    case KnobUnit::cycles:
+      return "cycles";
+    case KnobUnit::hertz:
+      return "hertz";
+    case KnobUnit::number:
+      return "number";
+  }
+  return "";
+}
+
+bool Knob::continuous() const {
+  return unit == KnobUnit::bytes_per_second || unit == KnobUnit::bytes_per_cycle ||
+         unit == KnobUnit::cycles || unit == KnobUnit::hertz || unit == KnobUnit::number;
+}
+
+Knob find_knob(const Machine& machine, std::string_view name, std::optional<KnobUnit> unit) {
+  const auto [owner, field] = split(name);
+  const Level* level = owner == every_cache ? &machine.levels.front() : level_named(machine, owner);
+  if (owner == "core") {
+    for (const Field& f : core_fields) {
+      if (f.name != field) continue;
+      return {std::string(name), f.unit, f.sense, core_value(machine.core, field)};
+    }
+  } else if (level != nullptr) {
+    for (const Field& f : level_fields) {
+      if (f.name != field) continue;
+      if (owner == every_cache && field != "line") break;
+      if (field == "line" && owner != every_cache && machine.cache_count() > 1) {
+        refuse(machine, name, "the caches must have lines of one size to be modelled");
+      }
+      if (!has(*level, field) || (field == "capacity" && level->capacity.value == Bytes(0))) {
+        refuse(machine, name, fmt::format("{} has no {} to vary", level->name, field));
+      }
+      Knob knob{std::string(name), f.unit, f.sense, 0};
+      if (field == "bandwidth") {
+        const bool per_cycle = level->bandwidth.value.unit == Bandwidth::Unit::bytes_per_cycle;
+        knob.unit =
+            unit.value_or(per_cycle ? KnobUnit::bytes_per_cycle : KnobUnit::bytes_per_second);
+      }
+      knob.base = value_of(machine, knob);
+      return knob;
+    }
+  }
+  refuse(machine, name, "no such knob");
+}
+
+std::vector<Knob> all_knobs(const Machine& machine) {
+  std::vector<Knob> knobs;
+  for (const Level& l : machine.levels) {
+    for (const Field& f : level_fields) {
+      if (f.name == "line" || !has(l, f.name)) continue;
+      if (f.name == "capacity" && l.kind != LevelKind::cache) continue;  // no time depends on it
+      knobs.push_back(find_knob(machine, fmt::format("{}.{}", l.name, f.name)));
+    }
+  }
+  if (machine.cache_count() > 0) knobs.push_back(find_knob(machine, "caches.line"));
+  for (const Field& f : core_fields) {
+    knobs.push_back(find_knob(machine, fmt::format("core.{}", f.name)));
+  }
+  return knobs;
+}
+
+double value_of(const Machine& machine, const Knob& knob) {
+  const auto [owner, field] = split(knob.name);
+  if (owner == "core") return core_value(machine.core, field);
+  const Level* level = owner == every_cache ? &machine.levels.front() : level_named(machine, owner);
+  assert(level != nullptr);
+  return raw_value(*level, field, knob.unit, machine.core.frequency.value);
+}
+
+Machine with_knob(const Machine& machine, const Knob& knob, double value) {
+  return override_knob(machine, knob.name + "=" + exact_text(knob, value)).machine;
+}
+
+std::optional<Machine> possible(const Machine& machine, const Knob& knob, double value,
+                                std::string& why) {
+  try {
+    Machine m = with_knob(machine, knob, value);
+    check(m, "");
+    return m;
+  } catch (const Error& e) {
+    // The mend speaks to whoever wrote a machine file.
+    why = e.what();
+    why = why.substr(0, why.find("; "));
+    return {};
+  }
+}
+
+std::string display(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes: {
+      const Bytes bytes(std::llround(value));
+      const std::string exact = to_text(bytes);
+      return exact.size() <= 8 ? exact : to_display(bytes);
+    }
+    case KnobUnit::count:
+    case KnobUnit::bits:
+      return fmt::format("{:.0f}", value);
+    case KnobUnit::bytes_per_second:
+      return fmt::format("{:.4g}GB/s", value / 1e9);
+    case KnobUnit::bytes_per_cycle:
+      return fmt::format("{:.4g}B/cycle", value);
+    case KnobUnit::hertz:
+      return fmt::format("{:.4g}GHz", value / 1e9);
+    case KnobUnit::cycles:
+    case KnobUnit::number:
+      break;
+  }
+  return fmt::format("{:.4g}", value);
+}
+
+double parse_value(const Knob& knob, std::string_view text, KnobUnit& unit) {
+  unit = knob.unit;
+  if (text.ends_with('x')) return knob.base * plain_number(knob, text.substr(0, text.size() - 1));
+  try {
+    switch (knob.unit) {
+      case KnobUnit::bytes:
+        return static_cast<double>(parse_bytes(text).value());
+      case KnobUnit::count:
+      case KnobUnit::bits:
+        return static_cast<double>(parse_count(text, split(knob.name).field));
+      case KnobUnit::bytes_per_second:
+      case KnobUnit::bytes_per_cycle: {
+        const Bandwidth b = parse_bandwidth(text);
+        unit = b.unit == Bandwidth::Unit::bytes_per_cycle ? KnobUnit::bytes_per_cycle
+                                                          : KnobUnit::bytes_per_second;
+        return b.value;
+      }
+      case KnobUnit::hertz:
+        return parse_frequency(text).value();
+      case KnobUnit::cycles:
+      case KnobUnit::number:
+        break;
+    }
+  } catch (const UsageError& e) {
+    throw UsageError(knob.name, e.what(), "");
+  }
+  return plain_number(knob, text);
+}
+
+}  // namespace tcsim

@@ -1,0 +1,168 @@
+#include "core/explore/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/units/text.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr double reach = 16;
+constexpr int reach_points = 9;
+constexpr double idle_below = 1e-3;  // of the time: a gain not worth a word
+
+double gain(const Elasticity& e) {
+  const KnobStep* s = e.better();
+  if (s == nullptr) return 0;
+  return s->factor > 1 ? -s->elasticity : s->elasticity;
+}
+
+// "memory.bandwidth" as "memory bandwidth".
+std::string words(const Knob& knob) {
+  const auto dot = knob.name.find('.');
+  std::string owner = knob.name.substr(0, dot), field = knob.name.substr(dot + 1);
+  if (owner == "core" && field == "cores") return "cores at work";
+  if (owner == "caches") return "line size";
+  for (char& c : field) {
+    if (c == '_') c = ' ';
+  }
+  if (field == "fma per cycle") field = "FMA per cycle";
+  return owner + " " + field;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? names[i] : (i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return text;
+}
+
+std::string percent(double share) {
+  const double p = 100 * share;
+  // Two significant digits or so; rounding makes no "-0".
+  const int digits = std::abs(p) < 1 ? 2 : 1;
+  const double shown = std::round(p * std::pow(10, digits)) / std::pow(10, digits);
+  return fmt::format("{:+.{}f} %", shown == 0 ? 0.0 : shown, digits);
+}
+
+}  // namespace
+
+std::vector<const Elasticity*> strongest(const Elasticities& elasticities) {
+  double most = 0;
+  for (const Elasticity& e : elasticities.knobs) most = std::max(most, gain(e));
+  std::vector<const Elasticity*> all;
+  for (const Elasticity& e : elasticities.knobs) {
+    if (gain(e) > 1e-6 && gain(e) >= most * (1 - 1e-6)) all.push_back(&e);
+  }
+  return all;
+}
+
+std::optional<Crossover> next_crossover(const Contraction& contraction, const Machine& machine,
+                                        const Elasticities& elasticities,
+                                        const ExploreOptions& options) {
+  ExploreOptions from_base = options;
+  from_base.progress = nullptr;
+  if (elasticities.base.tiling) from_base.incumbents.push_back(*elasticities.base.tiling);
+  for (const Elasticity* e : strongest(elasticities)) {
+    const bool up = e->better()->factor > 1;
+    const std::string spec = up ? fmt::format("1x..{}x", reach) : fmt::format("{}x..1x", 1 / reach);
+    const KnobRange range =
+        parse_knob_range(machine, fmt::format("{}={}:{}", e->knob.name, spec, reach_points));
+    const Curve c = curve(contraction, machine, range, from_base);
+    if (!c.crossovers.empty()) return up ? c.crossovers.front() : c.crossovers.back();
+  }
+  return {};
+}
+
+std::vector<LargerCache> larger_caches(const Contraction& contraction, const Machine& machine,
+                                       const Elasticities& elasticities,
+                                       const ExploreOptions& options) {
+  std::vector<LargerCache> all;
+  ExploreOptions from_base = options;
+  from_base.progress = nullptr;
+  if (elasticities.base.tiling) from_base.incumbents.push_back(*elasticities.base.tiling);
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const std::string& name = machine.level(LevelId{l}).name;
+    const KnobRange range = parse_knob_range(machine, fmt::format("{}.capacity=1x..4x:2", name));
+    const Curve c = curve(contraction, machine, range, from_base);
+    if (!c.complete || c.points.empty()) break;
+    all.push_back({name, c.points.back().factor, c.points.back().choice.time()});
+  }
+  return all;
+}
+
+std::string change_words(double factor) {
+  if (factor >= 2 || factor <= 0.5) return fmt::format("{:.3g} times", factor);
+  return percent(factor - 1);
+}
+
+std::string help_words(const Machine& machine, const Elasticities& elasticities,
+                       const std::optional<Crossover>& next,
+                       const std::vector<LargerCache>& caches) {
+  const Seconds base = elasticities.base.time();
+  const auto faster = [&](Seconds time) { return percent(base / time - 1); };
+  std::string text;
+  const auto best = strongest(elasticities);
+  if (best.empty()) {
+    text = "No knob of this machine changes the time by itself.";
+  } else {
+    const Elasticity* e = best.front();
+    for (const Elasticity* other : best) {
+      if (next && other->knob.name == next->knob) e = other;
+    }
+    const KnobStep& s = *e->better();
+    text = fmt::format("{} {} brings {} GFLOPS", change_words(s.factor), words(e->knob),
+                       faster(s.time));
+    if (next) {
+      text += fmt::format("; {} ({}) moves the bottleneck to {}", change_words(next->factor),
+                          display(e->knob, next->value), s.factor > 1 ? next->to : next->from);
+    }
+    text += ".";
+  }
+  std::vector<std::string> idle;
+  double tried = HUGE_VAL;
+  for (const LargerCache& c : caches) {
+    if (c.time < base * (1 - idle_below)) {
+      text +=
+          fmt::format(" {} {} brings {} GFLOPS.", change_words(c.factor), c.level, faster(c.time));
+    } else {
+      idle.push_back(c.level);
+      tried = std::min(tried, c.factor);
+    }
+  }
+  if (!idle.empty()) {
+    text +=
+        fmt::format(" A larger {} changes nothing (tried to {:.3g} times).", listed(idle), tried);
+  }
+  const std::string roof = roof_words(machine, elasticities.base);
+  return roof.empty() ? text : text + " " + roof;
+}
+
+std::string roof_words(const Machine& machine, const Choice& choice) {
+  if (!machine.accounting.compute_roof) return "";
+  const Timing& t = choice.prediction.timing;
+  Seconds slowest;
+  std::size_t link = 0;
+  for (std::size_t l = 0; l < t.links.size(); ++l) {
+    if (t.links[l] > slowest) {
+      slowest = t.links[l];
+      link = l;
+    }
+  }
+  const std::string name = machine.link(LevelId{static_cast<int>(link)});
+  if (t.compute >= t.total) {
+    return fmt::format(
+        "The compute roof decides: {} at the FMA peak; the slowest link, {}, needs {}.",
+        to_display(t.compute), name, to_display(slowest));
+  }
+  return fmt::format("The compute roof does not decide: {} at the FMA peak, {} over {}.",
+                     to_display(t.compute), to_display(slowest), name);
+}
+
+}  // namespace tcsim

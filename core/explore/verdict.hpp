@@ -1,0 +1,45 @@
+// What would help, in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/explore/curve.hpp"
+#include "core/explore/elasticity.hpp"
+
+namespace tcsim {
+
+// The knobs that gain the most time for their size, as far as they gain the same; none if none
+// does.
+std::vector<const Elasticity*> strongest(const Elasticities& elasticities);
+
+// Where a strongest knob moves the bottleneck, up to 16 times (or down to a 16th of) what the
+// machine has: of the first of them that does; empty if none does.
+std::optional<Crossover> next_crossover(const Contraction& contraction, const Machine& machine,
+                                        const Elasticities& elasticities,
+                                        const ExploreOptions& options = {});
+
+// What a much larger cache brings: four times its capacity, or as much as the one outside it has.
+struct LargerCache {
+  std::string level;
+  double factor = 1;
+  Seconds time;
+};
+std::vector<LargerCache> larger_caches(const Contraction& contraction, const Machine& machine,
+                                       const Elasticities& elasticities,
+                                       const ExploreOptions& options = {});
+
+// "+21 %" or "-5 %" for 1.21 and 0.95, with a digit more below 10 %; "3.2 times" from twice on.
+std::string change_words(double factor);
+
+// "+1.0 % memory bandwidth brings +1.0 % GFLOPS; +19.7 % moves the bottleneck to L1-register. A
+// larger L1, L2 or L3 changes nothing (tried to 4 times)." With what the compute roof does.
+std::string help_words(const Machine& machine, const Elasticities& elasticities,
+                       const std::optional<Crossover>& next,
+                       const std::vector<LargerCache>& caches);
+
+// What the compute roof does to this prediction; empty where the accounting has none.
+std::string roof_words(const Machine& machine, const Choice& choice);
+
+}  // namespace tcsim
