@@ -52,6 +52,10 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 // The smallest tile that covers `range` in as many steps as `wanted` asks for.
 std::int64_t evenly(std::int64_t range, double wanted) {
+  const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);
+  if (ceil_div(range, ceil_div(range, whole)) == whole && static_cast<double>(whole) == wanted) {
+    return whole;  // is even already: what was snapped stays where it is
+  }
   const auto steps =
       std::clamp<std::int64_t>(std::llround(static_cast<double>(range) / wanted), 1, range);
   return ceil_div(range, steps);

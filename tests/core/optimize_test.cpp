@@ -211,6 +211,29 @@ TEST(Snap, Tiles_nest_and_divide_evenly) {
   EXPECT_EQ(t.tiles[2][1], 1536);  // no larger than the dimension
 }
 
+// Incumbents of another machine are snapped again: they must stay what they were.
+TEST(Snap, What_is_snapped_stays_where_it_is) {
+  test::Random random(13);
+  SCOPED_TRACE("seed 13");
+  for (int trial = 0; trial < 500; ++trial) {
+    const Contraction c =
+        test::matmul(random.between(1, 400), random.between(1, 400), random.between(1, 400));
+    Tiling t;
+    t.groups = {"j", "i", "k", ""};
+    t.kernel = {Elements(random.between(1, 24)), Elements(random.between(1, 14))};
+    t.tiles.resize(3);
+    for (auto& tile : t.tiles) {
+      for (std::int64_t& n : tile) n = random.between(1, 400);
+    }
+    t.orders.resize(3, {DimClass::m, DimClass::n, DimClass::k});
+    const bool dividing = random.chance(30);
+    snap(c, Bytes(64), t, dividing);
+    const Tiling once = t;
+    snap(c, Bytes(64), t, dividing);
+    EXPECT_EQ(t, once) << c.sizes();
+  }
+}
+
 TEST(Snap, Dividing_tiles_divide) {
   const Contraction c = test::matmul(360, 350, 7);
   Tiling t;
