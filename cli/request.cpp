@@ -35,6 +35,8 @@ const Meanings<Format> formats{
 const Meanings<Layout> layouts{{"row-major", Layout::row_major},
                                {"column-major", Layout::column_major}};
 const Meanings<ElementType> types{{"f64", ElementType::f64}, {"f32", ElementType::f32}};
+const Meanings<Objective> objectives{
+    {"time", Objective::time}, {"sum", Objective::sum}, {"energy", Objective::energy}};
 const Meanings<Accounting> accountings{{"honest", Accounting::honest()},
                                        {"paper", Accounting::paper()}};
 
@@ -107,6 +109,12 @@ void declare_machine(po::options_description& options) {
       "threads", whole(1, 1),
       "use at most so many threads, for simulating; results do not depend on it")(
       "model", words({"window", "listing3"}, "window"), "that predicts the traffic");
+}
+
+void declare_objective(po::options_description& options) {
+  options.add_options()("objective", words(words_of(objectives), "time"),
+                        "what is least: the slowest link's time, the sum over links, or energy")(
+      "divide", po::bool_switch(), "only tiles that divide the one outside them");
 }
 
 void declare_schedule(po::options_description& options) {
@@ -215,7 +223,12 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
     return chosen;
   }
   const double start = now();
-  Optimized best = optimize(contraction, machine, context.stop);
+  OptimizeOptions how;
+  if (options.count("objective") != 0) {
+    how.objective = meaning(options, "objective", objectives);
+    how.dividing = options["divide"].as<bool>();
+  }
+  Optimized best = optimize(contraction, machine, how, context.stop);
   chosen.seconds_to_solve = now() - start;
   chosen.schedule = std::move(best.schedule);
   chosen.tiling = std::move(best.tiling);

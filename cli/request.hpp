@@ -21,6 +21,8 @@ void declare_output(boost::program_options::options_description&);    // --forma
 void declare_workload(boost::program_options::options_description&);  // --size, --layout, --type
 void declare_machine(boost::program_options::options_description&);   // --machine, --set, ...
 void declare_schedule(boost::program_options::options_description&);  // --schedule
+// How one is chosen where that is not given: --objective, --divide.
+void declare_objective(boost::program_options::options_description&);
 
 Format format(const Options&);
 

@@ -38,6 +38,17 @@ double peak_gflops(const Result& r) {
   return r.machine.peak(size_of(r.workload.type())).value() / 1e9;
 }
 
+std::optional<Joules> joules_of(const Result& r) {
+  if (!r.prediction) return {};
+  return energy(r.prediction->traffic, view_of_one_core(r.machine));
+}
+
+// The certificate's bound if it is of this kind.
+std::optional<double> bound_in(const Result& r, bool joules) {
+  if (!r.certificate || joules != (r.certificate->objective == Objective::energy)) return {};
+  return r.certificate->relaxed_bound;
+}
+
 std::optional<double> measured_gflops(const Result& r) {
   if (!r.measured) return {};
   return r.workload.flops() / r.measured->value() / 1e9;
@@ -89,6 +100,7 @@ ordered_json to_json(const Result& r) {
     j["predicted_gflops"] = r.prediction->rate.value() / 1e9;
     j["compute_seconds"] = t.compute.value();
     j["bottleneck"] = bottleneck_name(t, r.machine);
+    if (const auto joules = joules_of(r)) j["energy_joules"] = joules->value();
   }
   if (r.measured) {
     j["measured_seconds"] = r.measured->value();
@@ -101,8 +113,10 @@ ordered_json to_json(const Result& r) {
   if (r.worst_error) j["check_error_over_bound"] = *r.worst_error;
   j["peak_gflops"] = peak_gflops(r);
   if (r.certificate) {
-    j["certificate"] = {{"relaxed_bound_seconds", r.certificate->relaxed_bound.value()},
-                        {"achieved_seconds", r.certificate->achieved.value()},
+    const char* unit = r.certificate->objective == Objective::energy ? "joules" : "seconds";
+    j["certificate"] = {{"objective", to_text(r.certificate->objective)},
+                        {fmt::format("relaxed_bound_{}", unit), r.certificate->relaxed_bound},
+                        {fmt::format("achieved_{}", unit), r.certificate->achieved},
                         {"gap", r.certificate->gap},
                         {"seconds_to_solve", r.seconds_to_solve}};
   }
@@ -179,8 +193,10 @@ const std::vector<Column>& columns() {
       {"peak_gflops", [](R r, L) { return number(peak_gflops(r)); }},
       {"bottleneck",
        [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
-      {"relaxed_bound_seconds",
-       [](R r, L) { return r.certificate ? number(r.certificate->relaxed_bound.value()) : ""; }},
+      {"energy_joules", [](R r, L) { return cell(joules_of(r)); }},
+      {"objective", [](R r, L) { return r.certificate ? to_text(r.certificate->objective) : ""; }},
+      {"relaxed_bound_seconds", [](R r, L) { return cell(bound_in(r, false)); }},
+      {"relaxed_bound_joules", [](R r, L) { return cell(bound_in(r, true)); }},
       {"gap", [](R r, L) { return r.certificate ? number(r.certificate->gap) : ""; }},
       {"schedule", [](R r, L) { return to_line(r.schedule); }},
   };
@@ -274,6 +290,15 @@ void print_totals(const Result& r, std::ostream& out) {
   if (!here) out << "  (measured on this machine, predicted for " << r.machine.name << ")\n";
 }
 
+void print_certificate(const Certificate& c, std::ostream& out) {
+  const auto display = [&](double cost) {
+    return c.objective == Objective::energy ? to_display(Joules(cost)) : to_display(Seconds(cost));
+  };
+  const char* of = c.objective == Objective::sum ? " of all links together" : "";
+  out << fmt::format("  certificate   relaxed bound {}, achieved {}{}, gap {:.2f} %\n",
+                     display(c.relaxed_bound), display(c.achieved), of, 100 * c.gap);
+}
+
 void print_table(const Result& r, std::ostream& out) {
   out << heading(r.workload, r.machine, fmt::format(", model {}", to_text(r.model))) << "\n";
   print_levels(r, out);
@@ -288,11 +313,10 @@ void print_table(const Result& r, std::ostream& out) {
   if (r.prediction) {
     out << fmt::format("  bottleneck    {}\n", bottleneck_name(r.prediction->timing, r.machine));
   }
-  if (r.certificate) {
-    out << fmt::format("  certificate   relaxed bound {}, achieved {}, gap {:.2f} %\n",
-                       to_display(r.certificate->relaxed_bound),
-                       to_display(r.certificate->achieved), 100 * r.certificate->gap);
+  if (const auto joules = joules_of(r)) {
+    out << fmt::format("  energy        {}\n", to_display(*joules));
   }
+  if (r.certificate) print_certificate(*r.certificate, out);
   if (!r.kernel.empty()) out << fmt::format("  kernel        {}\n", r.kernel);
   if (r.worst_error) {
     out << fmt::format("  check         {}: largest error {:.2g} of its bound\n",

@@ -14,6 +14,7 @@ const Command& optimize_command() {
       [](po::options_description& o) {
         declare_workload(o);
         declare_machine(o);
+        declare_objective(o);
         declare_output(o);
       },
       [](const Options& options, Context& context) {
@@ -34,6 +35,7 @@ const Command& predict_command() {
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);
+        declare_objective(o);
         declare_output(o);
       },
       [](const Options& options, Context& context) {

@@ -15,6 +15,7 @@ const Command& report_command() {
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);
+        declare_objective(o);
         declare_run(o);
         o.add_options()("no-simulate", po::bool_switch(), "leave the simulation out")(
             "no-run", po::bool_switch(),

@@ -14,6 +14,7 @@ const Command& run_command() {
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);
+        declare_objective(o);
         declare_run(o);
         declare_output(o);
       },

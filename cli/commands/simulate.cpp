@@ -61,6 +61,7 @@ const Command& simulate_command() {
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);
+        declare_objective(o);
         declare_simulation(o);
         declare_output(o);
       },

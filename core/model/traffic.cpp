@@ -42,6 +42,16 @@ Timing timing(const Traffic& traffic, const Contraction& contraction, const Mach
   return t;
 }
 
+std::optional<Joules> energy(const Traffic& traffic, const Machine& machine) {
+  Joules total;
+  for (std::size_t l = 0; l < traffic.links.size(); ++l) {
+    const auto& per_byte = machine.levels[l].energy;
+    if (!per_byte) return {};
+    total += traffic.links[l].counted(machine.accounting) * per_byte->value;
+  }
+  return total;
+}
+
 std::string bottleneck_name(const Timing& timing, const Machine& machine) {
   return timing.bottleneck == static_cast<int>(machine.levels.size())
              ? "compute"

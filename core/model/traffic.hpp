@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/machine/machine.hpp"
@@ -59,6 +60,9 @@ struct Timing {
 };
 
 Timing timing(const Traffic& traffic, const Contraction& contraction, const Machine& machine);
+
+// What moving all bytes that count takes; empty unless the machine says so for every link.
+std::optional<Joules> energy(const Traffic& traffic, const Machine& machine);
 
 // "L3-memory", or "compute".
 std::string bottleneck_name(const Timing& timing, const Machine& machine);

@@ -82,13 +82,12 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     survivors = std::max(survivors, lines * line / element);
     double first = 0;
     for (TensorId t : all_tensors) {
-      if (t != TensorId::C && !accounting.packing) continue;
       const double whole =
           std::ceil(static_cast<double>(contraction.size(t).value()) * element / line);
       first += (t == TensorId::C ? output_weight : 1) * whole * line;
     }
     double reuse = 0;
-    // Where packing does not count, operands can be had for nothing by packing them again.
+    // Where packing does not count, packing operands again saves what kernels would read of them.
     if (accounting.packing) {
       reuse = soft ? soft_reuse(given, output_weight, survivors)
                    : hard_reuse(given, output_weight, survivors);

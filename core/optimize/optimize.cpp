@@ -1,5 +1,7 @@
 #include "core/optimize/optimize.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -89,6 +91,26 @@ Tiling with_inner_tiles(Tiling tiling) {
   return tiling;
 }
 
+double least_cost(const ProvenBound& bound, const Machine& machine, Objective objective) {
+  if (objective == Objective::time) return bound.time.value();
+  double sum = 0;
+  for (std::size_t l = 0; l < bound.links.size(); ++l) {
+    sum += objective == Objective::sum ? bound.links[l].value()
+                                       : bound.bytes[l] * machine.levels[l].energy->value.value();
+  }
+  return sum;
+}
+
+void require_energy(const Machine& machine) {
+  for (std::size_t l = 0; l < machine.levels.size(); ++l) {
+    if (machine.levels[l].energy) continue;
+    const std::string& name = machine.levels[l].name;
+    throw UnsupportedError(
+        fmt::format("{}: {}", machine.name, name), "no figure says what a byte costs in energy",
+        fmt::format("give the level energy = \"25pJ/B\", or add --set {}.energy=25pJ/B", name));
+  }
+}
+
 class Optimizer {
  public:
   Optimizer(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
@@ -98,7 +120,8 @@ class Optimizer {
         options_(options),
         stop_(stop),
         kernels_(kernel_choices(machine.core, contraction.type())),
-        bound_(proven_bound(contraction, machine, kernels_)),
+        least_(
+            least_cost(proven_bound(contraction, machine, kernels_), machine, options.objective)),
         search_(contraction, machine, options, stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
@@ -115,7 +138,7 @@ class Optimizer {
         if (gap() <= enough || !options_.incumbents.empty()) break;
       }
     }
-    best_->certificate = {bound_.time, best_->prediction.timing.total, gap()};
+    best_->certificate = {options_.objective, least_, achieved(), gap()};
     best_->choices = choices_;
     best_->evaluated = search_.evaluated();
     return *std::move(best_);
@@ -130,7 +153,8 @@ class Optimizer {
     return bound.links.front() <= 0.99 * bound.time;
   }
 
-  double gap() const { return best_->prediction.timing.total / bound_.time - 1; }
+  double achieved() const { return cost(best_->prediction, machine_, options_.objective); }
+  double gap() const { return achieved() / least_ - 1; }
 
   // Judges a tiling as the model does and keeps the best.
   void keep(const Tiling& tiling) {
@@ -139,10 +163,10 @@ class Optimizer {
     o.schedule = build(contraction_, machine_, tiling);
     o.prediction = predict(contraction_, o.schedule, machine_, *counter_);
     // Scores go by steps of a thousandth; what was handed in is not given up for even that.
-    const bool slower = best_ && !options_.incumbents.empty() &&
-                        o.prediction.timing.total > best_->prediction.timing.total;
-    if (!best_ || (!slower && score(o.prediction, machine_, options_.objective) <
-                                  score(best_->prediction, machine_, options_.objective))) {
+    const bool worse = best_ && !options_.incumbents.empty() &&
+                       cost(o.prediction, machine_, options_.objective) > achieved();
+    if (!best_ || (!worse && score(o.prediction, machine_, options_.objective) <
+                                 score(best_->prediction, machine_, options_.objective))) {
       best_ = std::move(o);
     }
   }
@@ -188,7 +212,7 @@ class Optimizer {
   const OptimizeOptions& options_;
   std::stop_token stop_;
   std::vector<Kernel> kernels_;
-  ProvenBound bound_;
+  double least_;  // cost by the proven bound
   Search search_;
   SetCounter own_counter_;
   SetCounter* counter_;
@@ -197,6 +221,18 @@ class Optimizer {
 };
 
 }  // namespace
+
+const char* to_text(Objective objective) {
+  switch (objective) {
+    case Objective::time:
+      return "time";
+    case Objective::sum:
+      return "sum";
+    case Objective::energy:
+      return "energy";
+  }
+  return "";
+}
 
 Optimized optimize(const Contraction& contraction, const Machine& machine, std::stop_token stop) {
   return optimize(contraction, machine, {}, std::move(stop));
@@ -207,6 +243,7 @@ Optimized optimize(const Contraction& contraction, const Machine& machine,
   if (machine.core.cores > 1) {
     return optimize(contraction, view_of_one_core(machine), options, std::move(stop));
   }
+  if (options.objective == Objective::energy) require_energy(machine);
   return Optimizer(contraction, machine, options, std::move(stop)).run();
 }
 

@@ -18,18 +18,20 @@
 
 namespace tcsim {
 
-// How good the choice is known to be: no schedule of the family takes less than `relaxed_bound` by
-// the window model's count (core/optimize/bound.hpp has the proof).
-struct Certificate {
-  Seconds relaxed_bound;
-  Seconds achieved;
-  double gap = 0;  // achieved / relaxed_bound - 1
-};
-
 enum class Objective {
   time,    // the slowest link, then the next one, and so on (acmtc-sc19, Eq. 4 and 6)
   sum,     // seconds of all links together (ioopt's objective)
-  energy,  // bytes of every link times the machine's energy per byte
+  energy,  // joules: bytes of every link times the machine's energy per byte
+};
+const char* to_text(Objective);
+
+// How good the choice is known to be: no schedule of the family comes below `relaxed_bound` by the
+// window model's count (core/optimize/bound.hpp has the proof).
+struct Certificate {
+  Objective objective = Objective::time;
+  double relaxed_bound = 0;  // seconds, or joules
+  double achieved = 0;
+  double gap = 0;  // achieved / relaxed_bound - 1
 };
 
 struct OptimizeOptions {
@@ -53,8 +55,8 @@ struct Optimized {
   int evaluated = 0;  // schedules that the window model judged
 };
 
-// Deterministic. Throws UnsupportedError for a machine that the window model does not cover, and
-// Interrupted.
+// Deterministic. Throws UnsupportedError for a machine that the window model does not cover or that
+// does not say what the objective needs, and Interrupted.
 Optimized optimize(const Contraction& contraction, const Machine& machine,
                    const OptimizeOptions& options, std::stop_token stop = {});
 Optimized optimize(const Contraction& contraction, const Machine& machine,

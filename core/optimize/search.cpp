@@ -33,35 +33,32 @@ std::string key(const Tiling& t) {
 
 }  // namespace
 
-Score score(const Prediction& prediction, const Machine& machine, Objective objective) {
-  Score s;
+double cost(const Prediction& prediction, const Machine& machine, Objective objective) {
+  double sum = 0;
   switch (objective) {
-    case Objective::time: {
-      double sum = 0;
-      for (Seconds t : prediction.timing.links) {
-        s.push_back(t.value());
-        sum += t.value();
-      }
-      s.push_back(prediction.timing.compute.value());
-      std::sort(s.rbegin(), s.rend());
-      double step = decisive_step;
-      for (double& t : s) {
-        t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
-        step = other_step;
-      }
-      s.push_back(sum);
-      break;
-    }
-    case Objective::sum: {
-      double sum = 0;
+    case Objective::time:
+      return prediction.timing.total.value();
+    case Objective::sum:
       for (Seconds t : prediction.timing.links) sum += t.value();
-      s.push_back(sum);
-      break;
-    }
+      return sum;
     case Objective::energy:
-      throw UnsupportedError(machine.name, "no figure says what a byte over a link costs in energy",
-                             "use the objective time or sum");
+      return energy(prediction.traffic, machine).value().value();
   }
+  return sum;
+}
+
+Score score(const Prediction& prediction, const Machine& machine, Objective objective) {
+  if (objective != Objective::time) return {cost(prediction, machine, objective)};
+  Score s;
+  for (Seconds t : prediction.timing.links) s.push_back(t.value());
+  s.push_back(prediction.timing.compute.value());
+  std::sort(s.rbegin(), s.rend());
+  double step = decisive_step;
+  for (double& t : s) {
+    t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
+    step = other_step;
+  }
+  s.push_back(cost(prediction, machine, Objective::sum));
   return s;
 }
 

@@ -22,10 +22,14 @@ namespace tcsim {
 // Tiles of more lines are not counted set by set while searching, to save the time.
 inline constexpr double counted_lines = 16384;
 
+// What the objective counts: the slowest link's or the compute roof's seconds, those of all links
+// together, or joules, for a machine that has a figure for every link.
+double cost(const Prediction& prediction, const Machine& machine, Objective objective);
+
 // How good a schedule is, to be compared lexicographically, less is better. For Objective::time:
 // the slowest of all links and of the compute roof in steps of 0.1 %, then the others from slow to
 // fast (acmtc-sc19, Eq. 6) in steps of 10 %, lest one be spoilt for a percent of another, then
-// their sum.
+// their sum. For the others, their cost.
 using Score = std::vector<double>;
 Score score(const Prediction& prediction, const Machine& machine, Objective objective);
 

@@ -40,6 +40,7 @@ using Cycles = Quantity<struct CyclesTag, double>;
 using Seconds = Quantity<struct SecondsTag, double>;
 using Hertz = Quantity<struct HertzTag, double>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag, double>;
+using Joules = Quantity<struct JoulesTag, double>;
 using JoulesPerByte = Quantity<struct JoulesPerByteTag, double>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag, double>;
 
@@ -53,6 +54,9 @@ constexpr int index(LevelId l) { return static_cast<int>(l); }
 
 inline Seconds operator/(Bytes b, BytesPerSecond r) {
   return Seconds(static_cast<double>(b.value()) / r.value());
+}
+inline Joules operator*(Bytes b, JoulesPerByte e) {
+  return Joules(static_cast<double>(b.value()) * e.value());
 }
 
 }  // namespace tcsim

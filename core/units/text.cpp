@@ -249,4 +249,9 @@ std::string to_display(Seconds seconds) {
   return four_digits(seconds.value() * 1e9, units);
 }
 
+std::string to_display(Joules energy) {
+  static constexpr std::array<std::string_view, 5> units{"pJ", "nJ", "uJ", "mJ", "J"};
+  return four_digits(energy.value() * 1e12, units);
+}
+
 }  // namespace tcsim

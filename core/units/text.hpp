@@ -39,6 +39,7 @@ std::string to_text(JoulesPerByte);
 // For tables, not exact: four significant digits, "1.234 MB", "3.21 ms".
 std::string to_display(Bytes);
 std::string to_display(Seconds);
+std::string to_display(Joules);
 std::string to_binary_display(Bytes);  // of a size of memory: "22.5 KiB"
 
 }  // namespace tcsim

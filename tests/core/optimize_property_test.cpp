@@ -53,6 +53,7 @@ Machine random_machine(test::Random& random, bool associative) {
   double rate = 64;
   for (Level& l : m.levels) {
     l.bandwidth.value.value = rate;
+    l.energy = Figure<JoulesPerByte>{JoulesPerByte(1e-10 / rate), Origin::hypothetical, ""};
     rate /= static_cast<double>(random.between(10, 40)) / 10;
   }
   m.core.fma_per_cycle.value = static_cast<double>(random.between(1, 8)) / 2;
@@ -75,7 +76,8 @@ TEST(Optimize_property, Schedules_are_legal_and_not_below_the_bound) {
     SCOPED_TRACE(fmt::format("trial {}: {} {}", trial, c.name(), c.sizes()));
     OptimizeOptions options;
     options.dividing = random.chance(30);
-    options.objective = random.chance(20) ? Objective::sum : Objective::time;
+    options.objective = random.pick<Objective>(
+        {Objective::time, Objective::time, Objective::time, Objective::sum, Objective::energy});
     const Optimized o = optimize(c, m, options);
     EXPECT_NO_THROW(check(o.schedule, c, level_names(m), "optimizer"));
     EXPECT_GE(o.certificate.gap, -1e-9);
