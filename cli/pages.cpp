@@ -15,6 +15,8 @@ constexpr const char* about =
     "how much data a tensor contraction moves, how long that takes, and what would change if the "
     "hardware changed";
 
+constexpr std::size_t summary_column = 24;  // of the overview
+
 constexpr const char* workloads_text =
     "WORKLOAD is tccg:8 (a suite and a number; a suite alone means all of it),\n"
     "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, or a\n"
@@ -75,7 +77,12 @@ void print_overview(std::ostream& out) {
          "change if the hardware changed.\n\n"
          "Usage: tcsim COMMAND [ARGUMENTS] [OPTIONS]\n\nCommands:\n";
   for (const Command* c : all_commands()) {
-    out << fmt::format("  {:<34}{}\n", c->name + " " + c->arguments, c->summary);
+    std::string usage = "  " + c->name + " " + c->arguments;
+    if (usage.size() + 1 >= summary_column) {
+      out << usage << "\n";
+      usage.clear();
+    }
+    out << fmt::format("{:<{}}{}\n", usage, summary_column, c->summary);
   }
   out << "\n"
       << workloads_text

@@ -8,7 +8,7 @@ const Command& run_command() {
   static const Command command{
       "run",
       "WORKLOAD",
-      "execute the real computation on this machine, check it, GFLOPS, count cache lines",
+      "execute it on this machine: check, GFLOPS, cache lines counted",
       "tcsim run ij-ik-kj --size i=960,j=960,k=960 --counters",
       [](po::options_description& o) {
         declare_workload(o);

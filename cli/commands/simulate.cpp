@@ -55,7 +55,7 @@ const Command& simulate_command() {
   static const Command command{
       "simulate",
       "WORKLOAD",
-      "exact cache simulation of a schedule, beside its prediction, or of a trace",
+      "exact cache simulation of a schedule or of a trace",
       "tcsim simulate ij-ik-kj --size i=384,j=384,k=384 --machine i7-6700k",
       [](po::options_description& o) {
         declare_workload(o);
