@@ -28,20 +28,14 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key, const std::vector<T
   return hash;
 }
 
-// Adds to every tag what belongs to the part of the line numbers that it lies in. Part i begins at
-// from[i], ascending; without branches, so that it becomes vector instructions.
-constexpr std::size_t part_count = array_count + 1;  // the last one are empty ways
-struct Parts {
-  std::array<std::int32_t, part_count> from{};
-  std::array<std::uint32_t, part_count> add{};  // less that of the part before it
-};
-
-void move_tags(const Tag* tags, std::size_t count, const Parts& parts, Tag* to) {
-  const Parts p = parts;
+// Adds to every tag what belongs to the part of the line numbers that it lies in; without branches,
+// so that it becomes vector instructions.
+void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to) {
+  const ReplayParts p = parts;
   for (std::size_t i = 0; i < count; ++i) {
     const auto line = static_cast<std::int32_t>(tags[i] >> 1);
     std::uint32_t add = 0;
-    for (std::size_t j = 0; j < part_count; ++j) add += line >= p.from[j] ? p.add[j] : 0;
+    for (std::size_t j = 0; j < p.from.size(); ++j) add += line >= p.from[j] ? p.add[j] : 0;
     to[i] = tags[i] + add;
   }
 }
@@ -216,22 +210,28 @@ Replay::Piece Replay::piece(const Iteration& iteration) {
   return piece;
 }
 
-// Contents of the innermost caches relative to the bases. A tag's array decides by how much it is
-// moved, to where lines of different arrays stay different.
-void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
-  Parts parts;
+ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
+  ReplayParts parts;
   std::uint32_t before = 0;
-  for (std::size_t i = 0; i < part_count; ++i) {
+  for (std::size_t i = 0; i < parts.from.size(); ++i) {
     std::uint32_t add = 0;
     parts.from[i] = std::numeric_limits<std::int32_t>::max();
     if (i < places_.size()) {
       const Place& p = places_[i];
-      parts.from[i] = static_cast<std::int32_t>(p.first);
-      add = 2 * (p.relative + p.size - bases[slot(p.array)]);
+      const std::uint32_t moved = p.relative + p.size - bases[slot(p.array)];
+      parts.from[i] = static_cast<std::int32_t>(to_relative ? p.first : p.relative);
+      add = 2 * (to_relative ? moved : 0 - moved);
     }
     parts.add[i] = add - before;
     before = add;
   }
+  return parts;
+}
+
+// Contents of the innermost caches relative to the bases. A tag's array decides by how much it is
+// moved, to where lines of different arrays stay different.
+void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
+  const ReplayParts parts = parts_of(bases, true);
   std::size_t size = 0;
   for (std::size_t l = 0; l < levels; ++l) size += caches_.level(l).size();
   state.resize(size);
@@ -243,19 +243,7 @@ void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>
 }
 
 void Replay::write_state(const std::vector<Tag>& state, std::size_t levels, const Bases& bases) {
-  Parts parts;
-  std::uint32_t before = 0;
-  for (std::size_t i = 0; i < part_count; ++i) {
-    std::uint32_t add = 0;
-    parts.from[i] = std::numeric_limits<std::int32_t>::max();
-    if (i < places_.size()) {
-      const Place& p = places_[i];
-      parts.from[i] = static_cast<std::int32_t>(p.relative);
-      add = 2 * (bases[slot(p.array)] - p.relative - p.size);
-    }
-    parts.add[i] = add - before;
-    before = add;
-  }
+  const ReplayParts parts = parts_of(bases, false);
   const Tag* from = state.data();
   for (std::size_t l = 0; l < levels; ++l) {
     move_tags(from, caches_.level(l).size(), parts, caches_.level(l).tags.get());

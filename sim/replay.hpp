@@ -35,6 +35,13 @@
 
 namespace tcsim::sim {
 
+// Parts of the line numbers, part i beginning at from[i], ascending, and what tags there gain. The
+// last one are empty ways.
+struct ReplayParts {
+  std::array<std::int32_t, array_count + 1> from{};
+  std::array<std::uint32_t, array_count + 1> add{};  // less that of the part before it
+};
+
 class Replay {
  public:
   // `tally` is changed by what is repeated. Iterations that touch fewer than `worth` lines for each
@@ -87,6 +94,8 @@ class Replay {
   Piece piece(const Iteration& iteration);
   std::uint32_t range_class(std::size_t depth, DimClass group, Range range);
   std::uint64_t address(ArrayId a, const Iteration& iteration) const;
+  // How far the tags of each place move from where they are to relative ones, or back.
+  ReplayParts parts_of(const Bases& bases, bool to_relative) const;
   void read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const;
   void write_state(const std::vector<Tag>& state, std::size_t levels, const Bases& bases);
   const Entry* find(const Prefix& prefix, std::uint64_t hash, const Entry& wanted) const;
