@@ -102,7 +102,7 @@ std::vector<const BandwidthSeries*> main_series(const Measured& m) {
 // `per_cycle`: the level runs on the core's clock, so that its bandwidth follows the frequency.
 LevelFigure set_bandwidth(Level& level, const LevelSpan& span, bool per_cycle, const Measured& m) {
   const std::vector<const BandwidthSeries*> main = main_series(m);
-  Curve curve;
+  RateCurve curve;
   for (const BandwidthSeries* s : main) {
     curve.push_back({s->working_set, s->median().value()});
   }

@@ -33,7 +33,7 @@ struct Ends {
   std::vector<std::optional<std::size_t>> of_cache;
 
   // Falls below `least` are noise.
-  Ends(const std::vector<Bytes>& capacities, const Curve& curve, double least) {
+  Ends(const std::vector<Bytes>& capacities, const RateCurve& curve, double least) {
     for (const RateStep& s : find_steps(curve)) {
       if (s.fall >= least) steps.push_back(s);
     }
@@ -50,7 +50,7 @@ struct Ends {
   }
 };
 
-std::vector<LevelSpan> spans_between(const std::vector<Bytes>& ends, const Curve& curve) {
+std::vector<LevelSpan> spans_between(const std::vector<Bytes>& ends, const RateCurve& curve) {
   std::vector<LevelSpan> all;
   for (std::size_t l = 0; l <= ends.size(); ++l) {
     LevelSpan s{curve.front().working_set, curve.back().working_set};
@@ -141,7 +141,7 @@ LevelSpans find_levels(const std::vector<CacheGeometry>& caches, const Curves& c
   return result;
 }
 
-std::vector<std::size_t> points_of(const Curve& curve, const LevelSpan& span) {
+std::vector<std::size_t> points_of(const RateCurve& curve, const LevelSpan& span) {
   const auto octaves_off = [&](Bytes b) {
     const Bytes middle = geometric_mean(span.from, span.to);
     return std::abs(
@@ -156,8 +156,8 @@ std::vector<std::size_t> points_of(const Curve& curve, const LevelSpan& span) {
     end = i + 1;
   }
   if (first >= end) return {nearest};
-  const Curve inside(curve.begin() + static_cast<std::ptrdiff_t>(first),
-                     curve.begin() + static_cast<std::ptrdiff_t>(end));
+  const RateCurve inside(curve.begin() + static_cast<std::ptrdiff_t>(first),
+                         curve.begin() + static_cast<std::ptrdiff_t>(end));
   Plateau longest{0, inside.size(), 0};
   std::size_t most = 0;
   for (const Plateau& p : find_plateaus(inside)) {

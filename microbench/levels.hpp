@@ -26,8 +26,8 @@ struct LevelSpans {
 };
 
 struct Curves {
-  Curve load, load_fma_store;  // bytes per second of streams on one core
-  Curve chase;                 // loads per second, one after another
+  RateCurve load, load_fma_store;  // bytes per second of streams on one core
+  RateCurve chase;                 // loads per second, one after another
 };
 
 // A cache's end is the step of the load stream that belongs to it, else of load-FMA-store, else of
@@ -38,6 +38,6 @@ LevelSpans find_levels(const std::vector<CacheGeometry>& caches, const Curves& c
 
 // Points of the curve that speak for a level: the longest plateau within the span; all points of
 // the span if there is none; the point nearest to its middle if the span holds none.
-std::vector<std::size_t> points_of(const Curve& curve, const LevelSpan& span);
+std::vector<std::size_t> points_of(const RateCurve& curve, const LevelSpan& span);
 
 }  // namespace tcsim

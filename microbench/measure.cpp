@@ -222,7 +222,7 @@ class Prober {
 
   // The last octave is level, and slower than what the outermost cache gave.
   bool at_the_end() const {
-    const Curve& c = curves_.load;
+    const RateCurve& c = curves_.load;
     const auto octave = static_cast<std::size_t>(extent_.per_octave);
     const double end = c.back().rate, before = c[c.size() - 1 - octave].rate;
     const double inside = c[c.size() - 1 - 4 * octave].rate;  // a quarter of the last cache
@@ -247,7 +247,7 @@ class Prober {
 
   // Working sets for the series of a level: evenly spread over its plateau.
   std::vector<Bytes> sets_of(std::size_t level) const {
-    const Curve& curve = curves_.load_fma_store;
+    const RateCurve& curve = curves_.load_fma_store;
     const auto points = points_of(curve, result_.levels.spans[level]);
     const double from = log_size(curve[points.front()].working_set);
     const double to = log_size(curve[points.back()].working_set);

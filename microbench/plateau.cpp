@@ -21,7 +21,7 @@ double octaves(Bytes from, Bytes to) {
 struct Fit {
   double level = 0, cost = 0;
 };
-Fit fit(const Curve& curve, std::size_t first, std::size_t end) {
+Fit fit(const RateCurve& curve, std::size_t first, std::size_t end) {
   std::vector<double> logs;
   for (std::size_t i = first; i < end; ++i) logs.push_back(std::log2(curve[i].rate));
   Fit f;
@@ -31,7 +31,7 @@ Fit fit(const Curve& curve, std::size_t first, std::size_t end) {
 }
 
 // The cheapest division, by dynamic programming over where the last part of it begins.
-std::vector<Plateau> divide(const Curve& curve) {
+std::vector<Plateau> divide(const RateCurve& curve) {
   const std::size_t n = curve.size();
   const double density =
       static_cast<double>(n - 1) / octaves(curve.front().working_set, curve.back().working_set);
@@ -62,12 +62,12 @@ std::vector<Plateau> divide(const Curve& curve) {
   return plateaus;
 }
 
-Bytes crossing(const Curve& curve, const Plateau& inner, const Plateau& outer) {
+Bytes crossing(const RateCurve& curve, const Plateau& inner, const Plateau& outer) {
   const double middle = std::sqrt(inner.rate * outer.rate);
   // From the outer end inward: the last point that is still as fast as the middle.
   for (std::size_t i = outer.first; i > inner.first; --i) {
-    const CurvePoint& a = curve[i - 1];
-    const CurvePoint& b = curve[i];
+    const RatePoint& a = curve[i - 1];
+    const RatePoint& b = curve[i];
     if (a.rate < middle) continue;
     double share = std::log(a.rate / middle) / std::log(a.rate / b.rate);
     if (!(share >= 0 && share <= 1)) share = 0.5;
@@ -80,7 +80,7 @@ Bytes crossing(const Curve& curve, const Plateau& inner, const Plateau& outer) {
 
 }  // namespace
 
-std::vector<Plateau> find_plateaus(const Curve& curve) {
+std::vector<Plateau> find_plateaus(const RateCurve& curve) {
   if (curve.size() < 2) return {};
   std::vector<Plateau> joined;
   for (const Plateau& p : divide(curve)) {
@@ -95,7 +95,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
   return joined;
 }
 
-std::vector<RateStep> find_steps(const Curve& curve) {
+std::vector<RateStep> find_steps(const RateCurve& curve) {
   const std::vector<Plateau> plateaus = find_plateaus(curve);
   std::vector<RateStep> steps;
   for (std::size_t i = 1; i < plateaus.size(); ++i) {

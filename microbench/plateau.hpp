@@ -12,11 +12,11 @@
 namespace tcsim {
 
 // A rate (bytes per second, or loads per second of a pointer chase) at one working set.
-struct CurvePoint {
+struct RatePoint {
   Bytes working_set;
   double rate = 0;
 };
-using Curve = std::vector<CurvePoint>;  // working sets ascend
+using RateCurve = std::vector<RatePoint>;  // working sets ascend
 
 // Points [first, end) of a curve between which the rate hardly changes.
 struct Plateau {
@@ -29,14 +29,14 @@ struct Plateau {
 // plateau's median, a slope's point as much as a distance of 5 %, and each plateau as much as the
 // points of three quarters of an octave: shorter or more uneven stretches are slopes. Neighbours
 // less than 8 % apart are one plateau, as is one that is faster than the one inside it.
-std::vector<Plateau> find_plateaus(const Curve& curve);
+std::vector<Plateau> find_plateaus(const RateCurve& curve);
 
 // A fall of the rate between two plateaus.
 struct RateStep {
   Bytes at;         // where the rate is the geometric mean of the two, interpolated
   double fall = 1;  // inner rate over outer
 };
-std::vector<RateStep> find_steps(const Curve& curve);
+std::vector<RateStep> find_steps(const RateCurve& curve);
 
 // For each reported capacity (ascending) the step that is its end, as an index into `steps`:
 // order is kept, and the sum of the distances (in octaves) is least, where leaving out a capacity

@@ -8,7 +8,6 @@ namespace tcsim::sim {
 
 namespace {
 
-constexpr double worth = 4;     // lines that an iteration touches for each that the caches hold
 constexpr int patience = 4096;  // iterations without a repetition after which a loop is left alone
 constexpr std::size_t most_samples = 512;  // tags that go into a hash
 

@@ -28,8 +28,8 @@ struct Hierarchy {
     }
     return rates.back();
   }
-  Curve curve(int per_octave) const {
-    Curve c;
+  RateCurve curve(int per_octave) const {
+    RateCurve c;
     for (int i = 0; i <= 14 * per_octave; ++i) {
       const double bytes = std::exp2(13 + static_cast<double>(i) / per_octave);
       c.push_back({Bytes(std::llround(bytes)), rate(bytes)});
@@ -50,7 +50,7 @@ void expect_near(Bytes seen, std::int64_t end, int per_octave) {
 
 TEST(Plateaus, Each_level_is_one_and_its_rate_is_the_levels) {
   for (int per_octave : {2, 4}) {
-    const Curve curve = usual.curve(per_octave);
+    const RateCurve curve = usual.curve(per_octave);
     const auto plateaus = find_plateaus(curve);
     ASSERT_EQ(plateaus.size(), 4u) << per_octave;
     for (std::size_t l = 0; l < 4; ++l) {
@@ -71,8 +71,8 @@ TEST(Plateaus, Noise_of_a_few_percent_changes_nothing) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> noise(0.975, 1.025);
   for (int run = 0; run < 50; ++run) {
-    Curve curve = usual.curve(4);
-    for (CurvePoint& p : curve) p.rate *= noise(random);
+    RateCurve curve = usual.curve(4);
+    for (RatePoint& p : curve) p.rate *= noise(random);
     const auto steps = find_steps(curve);
     ASSERT_EQ(steps.size(), 3u);
     for (std::size_t l = 0; l < 3; ++l) expect_near(steps[l].at, usual.ends[l], 4);
@@ -80,14 +80,14 @@ TEST(Plateaus, Noise_of_a_few_percent_changes_nothing) {
 }
 
 TEST(Plateaus, One_bad_point_is_no_plateau) {
-  Curve curve = usual.curve(4);
+  RateCurve curve = usual.curve(4);
   curve[20].rate /= 3;
   curve[45].rate *= 1.3;
   EXPECT_EQ(find_plateaus(curve).size(), 4u);
 }
 
 TEST(Plateaus, A_flat_curve_is_one_plateau_and_a_slope_is_none) {
-  Curve flat, slope;
+  RateCurve flat, slope;
   for (int i = 0; i < 20; ++i) {
     flat.push_back({Bytes(1 << (8 + i)), 5});
     slope.push_back({Bytes(1 << (8 + i)), std::exp2(-i)});
@@ -194,7 +194,7 @@ TEST(Levels, A_cache_that_no_curve_shows_keeps_its_reported_size) {
 }
 
 TEST(Levels, A_figure_rests_on_the_longest_plateau_in_its_span) {
-  Curve curve;
+  RateCurve curve;
   for (int i = 0; i < 12; ++i) curve.push_back({Bytes(1 << (10 + i)), i < 3 ? 100.0 : 50.0});
   curve[11].rate = 10;
   using Points = std::vector<std::size_t>;
