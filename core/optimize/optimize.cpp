@@ -17,6 +17,7 @@ namespace tcsim {
 
 namespace {
 
+constexpr double panel_fill = 0.8;  // of the innermost cache, where it holds two panels
 constexpr double start_fill = 0.6;  // of the relaxed footprint: room for what streams past
 constexpr double enough = 0.01;     // a gap at which the search need not go on
 constexpr double closed = 1e-3;     // a gap that counts as none
@@ -70,17 +71,30 @@ std::array<DimClass, 3> order_with_innermost(int innermost) {
 
 // The relaxed tiles, smaller by a share of the cache that is left to what streams.
 Tiling tiling_of(const Relaxed& relaxed, Tiling tiling) {
+  const double root = std::sqrt(start_fill);
   tiling.tiles.clear();
   tiling.orders.clear();
   for (std::size_t l = 0; l < relaxed.tiles.size(); ++l) {
     std::array<std::int64_t, 3> tile;
+    // At the innermost level k keeps its length, which spares loads of C.
+    const RealTile share =
+        l == 0 ? RealTile{start_fill, start_fill, 1} : RealTile{root, root, root};
     for (std::size_t c = 0; c < 3; ++c) {
-      tile[c] =
-          std::max<std::int64_t>(1, std::llround(relaxed.tiles[l][c] * std::sqrt(start_fill)));
+      tile[c] = std::max<std::int64_t>(1, std::llround(relaxed.tiles[l][c] * share[c]));
     }
     tiling.tiles.push_back(tile);
     tiling.orders.push_back(order_with_innermost(relaxed.innermost[l]));
   }
+  return tiling;
+}
+
+// One kernel's panels of A and B in the innermost cache and nothing else: the longest k there can
+// be, so the fewest loads of C.
+Tiling with_long_panels(Tiling tiling, double elements) {
+  const std::int64_t mr = tiling.kernel.mr.value(), nr = tiling.kernel.nr.value();
+  const auto k = static_cast<std::int64_t>(panel_fill * elements / static_cast<double>(mr + nr));
+  tiling.tiles.front() = {mr, nr, k};
+  for (auto& tile : tiling.tiles) tile[2] = std::max(tile[2], k);
   return tiling;
 }
 
@@ -122,11 +136,14 @@ class Optimizer {
         kernels_(kernel_choices(machine.core, contraction.type())),
         least_(
             least_cost(proven_bound(contraction, machine, kernels_), machine, options.objective)),
+        loads_(share_of_loads()),
         search_(contraction, machine, options, stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
-    if (options_.objective == Objective::time && first_kernel_is_enough()) {
+    // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
+    // side) only where its loads decide the time.
+    if (options_.objective == Objective::time && loads_ <= 0.99) {
       search_.keep_to_kernel(kernels_.front());
     }
     for (const Tiling& incumbent : options_.incumbents) keep(in_family(incumbent));
@@ -145,12 +162,11 @@ class Optimizer {
   }
 
  private:
-  // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
-  // side) only where its loads decide the time.
-  bool first_kernel_is_enough() const {
+  // The least time of the preferred kernel's loads and stores, as a share of the least time of all.
+  double share_of_loads() const {
     const std::span<const Kernel> first(kernels_.data(), 1);
     const ProvenBound bound = proven_bound(contraction_, machine_, first);
-    return bound.links.front() <= 0.99 * bound.time;
+    return bound.links.front() / bound.time;
   }
 
   double achieved() const { return cost(best_->prediction, machine_, options_.objective); }
@@ -196,6 +212,14 @@ class Optimizer {
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
       search_.descend_coarsely(start, effort.coarse);
+      if (loads_ > 0.9 && options_.incumbents.empty()) {
+        const Lines lines = kept_lines(machine_, LevelId{0});
+        const Bytes element = size_of(contraction_.type());
+        search_.descend_coarsely(
+            with_long_panels(
+                start, static_cast<double>(lines.value() * (common_line(machine_) / element))),
+            effort.coarse);
+      }
       if (effort.margin > 1 || contraction_.flops() > 2 * small_problem) continue;
       for (const Kernel& kernel : kernels_) {
         start.kernel = kernel;
@@ -213,6 +237,7 @@ class Optimizer {
   std::stop_token stop_;
   std::vector<Kernel> kernels_;
   double least_;  // cost by the proven bound
+  double loads_;  // share_of_loads()
   Search search_;
   SetCounter own_counter_;
   SetCounter* counter_;
