@@ -22,7 +22,9 @@ constexpr const char* workloads_text =
     "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, or a\n"
     "suite's .toml file.\n";
 
-std::string usage(const Command& c) { return fmt::format("tcsim {} {}", c.name, c.arguments); }
+std::string usage(const Command& c) {
+  return fmt::format("tcsim {}{}{}", c.name, c.arguments.empty() ? "" : " ", c.arguments);
+}
 
 // For man: no character of the text is taken for a request or an escape.
 std::string roff(const std::string& text) {

@@ -182,6 +182,17 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
   return wishes;
 }
 
+// Changes one tile; those of the class inside and outside follow where they have to.
+void Search::resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted) {
+  tiling.tiles[l][c] = std::max<std::int64_t>(1, wanted);
+  for (std::size_t up = l + 1; up < tiling.tiles.size(); ++up) {
+    tiling.tiles[up][c] = std::max(tiling.tiles[up][c], tiling.tiles[up - 1][c]);
+  }
+  for (std::size_t down = l; down-- > 0;) {
+    tiling.tiles[down][c] = std::min(tiling.tiles[down][c], tiling.tiles[down + 1][c]);
+  }
+}
+
 // Tilings that differ in one tile, one loop order, the kernel or the groups. A tile's move leaves
 // the others about where they were.
 std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
@@ -192,15 +203,23 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   };
   for (std::size_t l = 0; l < tiling.tiles.size(); ++l) {
     for (std::size_t c = 0; c < 3; ++c) {
+      const std::int64_t size = tiling.tiles[l][c];
       for (std::int64_t wanted : tile_wishes(tiling, l, c)) {
         Tiling t = tiling;
-        t.tiles[l][c] = std::max<std::int64_t>(1, wanted);
-        for (std::size_t up = l + 1; up < t.tiles.size(); ++up) {
-          t.tiles[up][c] = std::max(t.tiles[up][c], t.tiles[up - 1][c]);
-        }
-        for (std::size_t down = l; down-- > 0;) {
-          t.tiles[down][c] = std::min(t.tiles[down][c], t.tiles[down + 1][c]);
-        }
+        resize(t, l, c, wanted);
+        add(std::move(t));
+      }
+      // Whole lines of an operand, packed bit by bit along k so that two fifths of this level hold
+      // them, with C's tile staying where it is.
+      for (TensorId tensor : {TensorId::A, TensorId::B}) {
+        const std::int64_t period = line_period(tiling, tensor, c);
+        if (c == at(DimClass::k) || period == 1) continue;
+        const std::int64_t elements = kept_lines(machine_, LevelId{static_cast<int>(l)}).value() *
+                                      (common_line(machine_) / size_of(contraction_.type()));
+        Tiling t = tiling;
+        resize(t, l, c, std::max(period, size));
+        for (auto& tile : t.tiles) tile[at(DimClass::k)] = elements * 2 / 5 / period;
+        t.orders.back() = {DimClass::n, DimClass::m, DimClass::k};
         add(std::move(t));
       }
     }

@@ -60,6 +60,7 @@ class Search {
  private:
   using Known = std::unordered_map<std::string, Score>;
 
+  static void resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted);
   std::vector<Tiling> neighbours(const Tiling& tiling) const;
   std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
