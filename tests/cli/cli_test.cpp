@@ -156,6 +156,47 @@ TEST(Optimize, Schedule_can_be_given_back) {
   EXPECT_FALSE(again.contains("certificate"));
 }
 
+// Joules by hand: the bytes of every link, times the energies that were set.
+TEST(Optimize, Least_energy_needs_figures_and_is_counted_with_them) {
+  const Ran without = tcsim(with_matmul("optimize", {"--objective", "energy"}));
+  EXPECT_EQ(without.code, Exit::unsupported);
+  EXPECT_TRUE(contains(without.err, "--set L1.energy=25pJ/B")) << without.err;
+
+  const Ran with =
+      tcsim(with_matmul("optimize", {"--objective", "energy", "--format", "json", "--set",
+                                     "caches.energy=2pJ/B", "--set", "memory.energy=30pJ/B"}));
+  ASSERT_EQ(with.code, Exit::done) << with.err;
+  const json r = json::parse(with.out);
+  double joules = 0;
+  for (const json& level : r["levels"]) {
+    joules += level["predicted_bytes"].get<double>() * (level["name"] == "memory" ? 30 : 2) * 1e-12;
+  }
+  EXPECT_NEAR(r["energy_joules"].get<double>(), joules, 1e-9 * joules);
+  EXPECT_EQ(r["certificate"]["objective"], "energy");
+  EXPECT_NEAR(r["certificate"]["achieved_joules"].get<double>(), joules, 1e-9 * joules);
+  EXPECT_LE(r["certificate"]["relaxed_bound_joules"].get<double>(), joules);
+}
+
+// Whether every tile of k divides the one outside it; k has 72 x 72.
+bool tiles_of_k_divide(const std::string& schedule) {
+  std::int64_t outer = 72 * 72;
+  const std::string loop = "for k by ";
+  for (std::size_t at = 0; (at = schedule.find(loop, at)) != std::string::npos;) {
+    const std::int64_t tile = std::stoll(schedule.substr(at += loop.size()));
+    if (outer % tile != 0) return false;
+    outer = tile;
+  }
+  return true;
+}
+
+TEST(Optimize, Tiles_divide_where_that_is_asked_for) {
+  std::vector<std::string> args{"optimize", "tccg:11", "--machine", "i7-6700k", "--format", "json"};
+  const auto schedule = [&] { return json::parse(tcsim(args).out)["schedule"].get<std::string>(); };
+  EXPECT_FALSE(tiles_of_k_divide(schedule()));
+  args.push_back("--divide");
+  EXPECT_TRUE(tiles_of_k_divide(schedule()));
+}
+
 TEST(Override, Schedule_prediction_and_simulation_follow_a_changed_figure) {
   const auto run = [](const std::string& capacity) {
     return json::parse(tcsim({"simulate", "ij-ik-kj", "--size", "i=384,j=384,k=384", "--machine",
