@@ -1,0 +1,138 @@
+#include "cli/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/csv.hpp"
+#include "cli/describe.hpp"
+#include "cli/result.hpp"
+#include "cli/version.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+const Contraction& workload_of(const Validation& v, const Validated& one) {
+  return *std::ranges::find(v.workloads, one.workload, &Contraction::name);
+}
+
+std::string percent(double error) { return fmt::format("{:+.2f} %", 100 * error); }
+
+// null where it is infinite: JSON has no infinity.
+ordered_json number(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(); }
+
+ordered_json comparison_json(const Compared& c) {
+  return {{"predicted_bytes", c.predicted.value()},
+          {"simulated_bytes", c.simulated.value()},
+          {"error", number(c.error())}};
+}
+
+ordered_json link_json(const ValidatedLink& link, const Machine& machine) {
+  ordered_json j{{"name", machine.level(link.level).name}, {"link", machine.link(link.level)}};
+  j.update(comparison_json(link.all));
+  j["reason"] = reason_text(link);
+  j["by_tensor"] = ordered_json::object();
+  for (TensorId t : all_tensors) {
+    j["by_tensor"][to_text(t)] =
+        comparison_json(link.by_tensor[static_cast<std::size_t>(index(t))]);
+  }
+  if (link.tried.empty()) return j;
+  j["tried"] = ordered_json::array();
+  for (const Trial& t : link.tried) {
+    j["tried"].push_back({{"without", to_text(t.cause)}, {"error", number(t.error)}});
+  }
+  return j;
+}
+
+void print_json(const Validation& v, std::ostream& out) {
+  ordered_json j{{"schema", results_schema},
+                 {"command", "validate"},
+                 {"tcsim_version", version},
+                 {"machine", {{"name", v.machine.name}, {"hash", content_hash(v.machine)}}},
+                 {"accounting", json_of(v.machine.accounting)},
+                 {"model", to_text(v.model)},
+                 {"limit", v.limit},
+                 {"complete", v.complete.size() == v.workloads.size()},
+                 {"workloads", ordered_json::array()}};
+  for (const Validated& one : v.complete) {
+    ordered_json w{{"workload", json_of(workload_of(v, one))},
+                   {"schedule", to_line(one.schedule)},
+                   {"levels", ordered_json::array()}};
+    for (const ValidatedLink& link : one.links) w["levels"].push_back(link_json(link, v.machine));
+    j["workloads"].push_back(std::move(w));
+  }
+  const ValidationSummary s = summary(v.complete);
+  j["summary"] = {{"links", s.links},
+                  {"median", number(s.median)},
+                  {"p90", number(s.p90)},
+                  {"worst", number(s.worst)},
+                  {"passed", v.passed()}};
+  out << j.dump(2) << "\n";
+}
+
+void print_csv(const Validation& v, std::ostream& out) {
+  out << csv_line({"schema", "command", "tcsim_version", "workload", "label", "sizes", "type",
+                   "layout", "machine", "machine_hash", "accounting", "model", "level", "link",
+                   "predicted_bytes", "simulated_bytes", "error", "reason", "schedule"});
+  for (const Validated& one : v.complete) {
+    const Contraction& c = workload_of(v, one);
+    for (const ValidatedLink& link : one.links) {
+      out << csv_line(
+          {fmt::format("{}", results_schema), "validate", version, c.name(), c.label(), c.sizes(),
+           to_text(c.type()), to_text(c.layout()), v.machine.name, content_hash(v.machine),
+           v.machine.accounting.name, to_text(v.model), v.machine.level(link.level).name,
+           v.machine.link(link.level), fmt::format("{}", link.all.predicted.value()),
+           fmt::format("{}", link.all.simulated.value()), fmt::format("{}", link.all.error()),
+           reason_text(link), to_line(one.schedule)});
+    }
+  }
+}
+
+void print_table(const Validation& v, std::ostream& out) {
+  out << fmt::format("machine {}, accounting {}, model {}\n\n", v.machine.name,
+                     to_words(v.machine.accounting), to_text(v.model));
+  out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}  {}\n", "workload", "link", "predicted",
+                     "simulated", "error", "reason");
+  for (const Validated& one : v.complete) {
+    std::string name = one.workload;
+    for (const ValidatedLink& link : one.links) {
+      const std::string reason = reason_text(link);
+      out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}{}{}\n", name, v.machine.link(link.level),
+                         to_display(link.all.predicted), to_display(link.all.simulated),
+                         percent(link.all.error()), reason.empty() ? "" : "  ", reason);
+      name.clear();
+    }
+  }
+  const ValidationSummary s = summary(v.complete);
+  if (s.links == 0) return;
+  out << fmt::format(
+      "\n  {} workload{}, {} links: median {:.2f} %, 90th percentile {:.2f} %, worst {:.2f} %: "
+      "{}\n",
+      v.complete.size(), v.complete.size() == 1 ? "" : "s", s.links, 100 * s.median, 100 * s.p90,
+      100 * s.worst,
+      v.passed() ? fmt::format("within {} %", 100 * v.limit)
+                 : fmt::format("above the limit of {} %", 100 * v.limit));
+}
+
+}  // namespace
+
+bool Validation::passed() const { return summary(complete).worst <= limit; }
+
+void print(const Validation& validation, Format format, std::ostream& out) {
+  switch (format) {
+    case Format::json:
+      return print_json(validation, out);
+    case Format::csv:
+      return print_csv(validation, out);
+    case Format::table:
+      print_table(validation, out);
+  }
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,23 @@
+// The record that validate prints, and its three printers (docs/results.md).
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "cli/request.hpp"
+#include "sim/validate.hpp"
+
+namespace tcsim::cli {
+
+struct Validation {
+  std::vector<Contraction> workloads;  // all that were asked for
+  Machine machine;
+  ModelKind model = ModelKind::window;
+  double limit = 0;                 // of |error|, as a fraction
+  std::vector<Validated> complete;  // in the order of the workloads
+  bool passed() const;              // no error above the limit
+};
+
+void print(const Validation& validation, Format format, std::ostream& out);
+
+}  // namespace tcsim::cli
