@@ -21,13 +21,28 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   const double tile_lines = tensor.lines(whole);
   if (tile_lines > max_lines_) return nullptr;
 
+  // Tiles that begin within a line reach into one more: what they do at their several beginnings
+  // is averaged.
+  const std::vector<std::int64_t> beginnings = tensor.beginnings(whole);
   SetCounts counts;
-  int n = 0;  // lines in the current set
-  std::vector<std::int64_t> sets_with(static_cast<std::size_t>(most) + 1, 0);
   counts.least = std::numeric_limits<int>::max();
+  counts.share.assign(static_cast<std::size_t>(most) + 1, 0);
+  for (std::int64_t begin : beginnings) add(counts, tensor, whole, begin, sets, tile_lines);
+  const auto times = static_cast<double>(beginnings.size());
+  counts.lines /= times;
+  counts.gathered /= times * static_cast<double>(sets);
+  for (double& share : counts.share) share /= times * static_cast<double>(sets);
+  return &known_.emplace(key, std::move(counts)).first->second;
+}
+
+// Adds sets instead of shares.
+void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& tile,
+                     std::int64_t first_element, std::int64_t sets, double tile_lines) {
+  const int most = static_cast<int>(counts.share.size()) - 1;
+  int n = 0;  // lines in the current set
   const auto stretch = [&](std::int64_t length) {
     if (length == 0) return;
-    sets_with[static_cast<std::size_t>(std::min(n, most))] += length;
+    counts.share[static_cast<std::size_t>(std::min(n, most))] += static_cast<double>(length);
     if (n >= most) counts.gathered += static_cast<double>(n) * static_cast<double>(length);
     counts.least = std::min(counts.least, n);
     counts.most = std::max(counts.most, n);
@@ -37,7 +52,7 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   // up by set.
   const bool power_of_two = (sets & (sets - 1)) == 0;
   const auto for_each_change = [&](auto&& change) {
-    tensor.for_each_run(whole, [&](std::int64_t first, std::int64_t lines) {
+    tensor.for_each_run(tile, first_element, [&](std::int64_t first, std::int64_t lines) {
       counts.lines += static_cast<double>(lines);
       if (lines >= sets) {
         n += static_cast<int>(lines / sets);
@@ -72,11 +87,6 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
     for (std::int64_t set = 0; set < sets; ++set) sweep(set, sum_[static_cast<std::size_t>(set)]);
   }
   stretch(sets - begin);
-  counts.gathered /= static_cast<double>(sets);
-  for (std::int64_t many : sets_with) {
-    counts.share.push_back(static_cast<double>(many) / static_cast<double>(sets));
-  }
-  return &known_.emplace(key, std::move(counts)).first->second;
 }
 
 }  // namespace tcsim

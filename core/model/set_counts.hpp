@@ -38,6 +38,9 @@ class SetCounter {
   const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most);
 
  private:
+  void add(SetCounts& counts, const TileLines& tensor, const Extents& tile,
+           std::int64_t first_element, std::int64_t sets, double tile_lines);
+
   double max_lines_;
   // Sets at which the number of lines changes, and by how much. Kept for their memory.
   std::vector<std::pair<std::int64_t, int>> changes_;

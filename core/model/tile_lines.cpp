@@ -76,6 +76,16 @@ double TileLines::lines(const Extents& tile) const {
   return lines;
 }
 
+std::vector<std::int64_t> TileLines::beginnings(const Extents& tile) const {
+  const Runs r = runs(tile);
+  if (r.everything || r.aligned_to >= line_) return {0};
+  constexpr double most = 4;
+  const double step = std::max(r.aligned_to, line_ / most);
+  std::vector<std::int64_t> all;
+  for (double b = 0; b < line_; b += step) all.push_back(static_cast<std::int64_t>(b));
+  return all;
+}
+
 std::vector<std::int64_t> TileLines::offsets(std::size_t group, double extent) const {
   std::vector<const Dim*> dims;  // the fastest of the group first
   for (const Dim& d : dims_) {

@@ -31,11 +31,14 @@ class TileLines {
   // Elements that lie side by side in memory: the run of `lines`.
   double run(const Extents& tile) const;
 
-  // Calls f(first line number, lines) for the tile at the tensor's beginning: so many consecutive
-  // lines each time. Extents must be whole. A line that two rows share is named twice where other
-  // strides than one are no whole lines.
+  // Calls f(first line number, lines) for the tile that begins at element `begin` of the tensor: so
+  // many consecutive lines each time. Extents must be whole. A line that two rows share is named
+  // twice where other strides than one are no whole lines.
   template <class F>
-  void for_each_run(const Extents& tile, F&& f) const;
+  void for_each_run(const Extents& tile, std::int64_t begin, F&& f) const;
+  // Elements of a line that tiles of these extents may begin at, a few of them evenly spread where
+  // there are many: {0} if all begin at whole lines.
+  std::vector<std::int64_t> beginnings(const Extents& tile) const;
   // Indices of the fused group (by DimClass) that the tensor has, 1 for one that it lacks.
   std::int64_t extent(std::size_t group) const {
     std::int64_t n = 1;
@@ -79,9 +82,9 @@ class TileLines {
 };
 
 template <class F>
-void TileLines::for_each_run(const Extents& tile, F&& f) const {
+void TileLines::for_each_run(const Extents& tile, std::int64_t begin, F&& f) const {
   const auto line = static_cast<std::int64_t>(line_);
-  std::vector<std::int64_t> fast{0}, slow{0};
+  std::vector<std::int64_t> fast{0}, slow{begin};
   for (std::size_t g = 0; g < tile.size(); ++g) {
     if (!indexed_[g]) continue;
     const std::vector<std::int64_t> group = offsets(g, tile[g]);
@@ -96,24 +99,23 @@ void TileLines::for_each_run(const Extents& tile, F&& f) const {
     }
     slow = std::move(all);
   }
-  // One element of each line that the fast group touches, those exactly a line apart taken
-  // together.
+  // Elements no further than a line apart leave out no line between them.
   if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
-  fast.erase(std::unique(fast.begin(), fast.end(),
-                         [&](std::int64_t a, std::int64_t b) { return a / line == b / line; }),
-             fast.end());
-  std::vector<std::pair<std::int64_t, std::int64_t>> runs;  // first element, lines
+  std::vector<std::pair<std::int64_t, std::int64_t>> runs;  // first and last element
   for (std::int64_t b : fast) {
-    if (!runs.empty() && b == runs.back().first + runs.back().second * line) {
-      ++runs.back().second;
+    if (!runs.empty() && b - runs.back().second <= line) {
+      runs.back().second = b;
     } else {
-      runs.emplace_back(b, 1);
+      runs.emplace_back(b, b);
     }
   }
   // Lines are powers of two long, and a shift is much quicker than a division.
   const int shift = std::countr_zero(static_cast<std::uint64_t>(line));
   for (std::int64_t a : slow) {
-    for (const auto& [b, lines] : runs) f((a + b) >> shift, lines);
+    for (const auto& [first, last] : runs) {
+      const std::int64_t from = (a + first) >> shift;
+      f(from, ((a + last) >> shift) - from + 1);
+    }
   }
 }
 
