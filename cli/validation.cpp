@@ -116,8 +116,8 @@ void print_table(const Validation& v, std::ostream& out) {
       "{}\n",
       v.complete.size(), v.complete.size() == 1 ? "" : "s", s.links, 100 * s.median, 100 * s.p90,
       100 * s.worst,
-      v.passed() ? fmt::format("within {} %", 100 * v.limit)
-                 : fmt::format("above the limit of {} %", 100 * v.limit));
+      v.passed() ? fmt::format("within {:g} %", 100 * v.limit)
+                 : fmt::format("above the limit of {:g} %", 100 * v.limit));
 }
 
 }  // namespace
