@@ -71,16 +71,13 @@ std::array<DimClass, 3> order_with_innermost(int innermost) {
 
 // The relaxed tiles, smaller by a share of the cache that is left to what streams.
 Tiling tiling_of(const Relaxed& relaxed, Tiling tiling) {
-  const double root = std::sqrt(start_fill);
   tiling.tiles.clear();
   tiling.orders.clear();
   for (std::size_t l = 0; l < relaxed.tiles.size(); ++l) {
     std::array<std::int64_t, 3> tile;
-    // At the innermost level k keeps its length, which spares loads of C.
-    const RealTile share =
-        l == 0 ? RealTile{start_fill, start_fill, 1} : RealTile{root, root, root};
     for (std::size_t c = 0; c < 3; ++c) {
-      tile[c] = std::max<std::int64_t>(1, std::llround(relaxed.tiles[l][c] * share[c]));
+      tile[c] =
+          std::max<std::int64_t>(1, std::llround(relaxed.tiles[l][c] * std::sqrt(start_fill)));
     }
     tiling.tiles.push_back(tile);
     tiling.orders.push_back(order_with_innermost(relaxed.innermost[l]));
@@ -88,12 +85,10 @@ Tiling tiling_of(const Relaxed& relaxed, Tiling tiling) {
   return tiling;
 }
 
-// One kernel's panels of A and B in the innermost cache and nothing else: the longest k there can
-// be, so the fewest loads of C.
-Tiling with_long_panels(Tiling tiling, double elements) {
-  const std::int64_t mr = tiling.kernel.mr.value(), nr = tiling.kernel.nr.value();
-  const auto k = static_cast<std::int64_t>(panel_fill * elements / static_cast<double>(mr + nr));
-  tiling.tiles.front() = {mr, nr, k};
+// One kernel's panels of A and B in the innermost cache and nothing else, so that k is long and
+// loads of C are few.
+Tiling with_long_panels(Tiling tiling, std::int64_t k) {
+  tiling.tiles.front() = {tiling.kernel.mr.value(), tiling.kernel.nr.value(), k};
   for (auto& tile : tiling.tiles) tile[2] = std::max(tile[2], k);
   return tiling;
 }
@@ -169,6 +164,14 @@ class Optimizer {
     return bound.links.front() / bound.time;
   }
 
+  // As long as the preferred kernel's panels may be in the innermost cache.
+  std::int64_t longest_k() const {
+    const Lines lines = kept_lines(machine_, LevelId{0});
+    const std::int64_t in_line = common_line(machine_) / size_of(contraction_.type());
+    const std::int64_t panels = kernels_.front().mr.value() + kernels_.front().nr.value();
+    return std::llround(panel_fill * static_cast<double>(lines.value() * in_line / panels));
+  }
+
   double achieved() const { return cost(best_->prediction, machine_, options_.objective); }
   double gap() const { return achieved() / least_ - 1; }
 
@@ -206,19 +209,15 @@ class Optimizer {
     Tiling tiling;
     tiling.groups = groupings(contraction_).front();
     tiling.kernel = kernels_.front();
+    const std::int64_t extent_of_k = group_extent(contraction_, tiling, at(DimClass::k));
     int solved = 0;
     for (const Relaxed& relaxed :
          solve_best(relaxation(contraction_, machine_, tiling.kernel, tiling), effort.starts,
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
       search_.descend_coarsely(start, effort.coarse);
-      if (loads_ > 0.9 && options_.incumbents.empty()) {
-        const Lines lines = kept_lines(machine_, LevelId{0});
-        const Bytes element = size_of(contraction_.type());
-        search_.descend_coarsely(
-            with_long_panels(
-                start, static_cast<double>(lines.value() * (common_line(machine_) / element))),
-            effort.coarse);
+      if (loads_ > 0.9 && options_.incumbents.empty() && longest_k() < extent_of_k) {
+        search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }
       if (effort.margin > 1 || contraction_.flops() > 2 * small_problem) continue;
       for (const Kernel& kernel : kernels_) {
