@@ -85,43 +85,58 @@ class WindowModel {
     PerArray most{};  // lines that two neighbouring executions touch; 0: not known
   };
 
-  // Chance at every level that the line is gone after the window between the sides.
-  PerLevel gone(const Setting& at_, const Execution::Sides& s) {
-    PerArray lines;
-    double total = 0;
+  // What an array has in a window: lines at one place, or, of a tensor that moves on, some where
+  // the earlier iteration ends and others where the later one begins.
+  struct Parts {
+    std::array<WindowPart, 2 * array_count> all;
+    std::array<ArrayId, 2 * array_count> array;
+    std::size_t size = 0;
+    double lines = 0;
+
+    void add(ArrayId a, double n, double run, bool own) {
+      all[size] = {n, run, nullptr, own};
+      array[size++] = a;
+      lines += n;
+    }
+  };
+
+  Parts parts_of(const Setting& at_, const Execution::Sides& s) const {
+    Parts parts;
     for (ArrayId a : all_arrays) {
-      double& n = lines[at(a)];
-      n = s.after[at(a)] + s.before[at(a)];
+      const double after = s.after[at(a)], before = s.before[at(a)];
+      double n = after + before;
       if (!at_.moves_on[at(a)]) n = std::min(n, at_.window.full(at_.d)[at(a)]);
       if (at_.most[at(a)] > 0) n = std::min(n, at_.most[at(a)]);
       n *= margin_;
-      total += n;
+      const bool own = a == at_.x;
+      // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
+      const double run =
+          is_buffer(a) ? n + 1 : nest_.run_lines(tensor_of(a), at_.window.extents(at_.d));
+      if (at_.moves_on[at(a)] && !is_buffer(a) && after >= 1 && before >= 1) {
+        parts.add(a, n * after / (after + before), run, own);
+        parts.add(a, n * before / (after + before), run, own);
+      } else {
+        parts.add(a, n, run, own);
+      }
     }
+    return parts;
+  }
+
+  // Chance at every level that the line is gone after the window between the sides.
+  PerLevel gone(const Setting& at_, const Execution::Sides& s) {
+    Parts parts = parts_of(at_, s);
     PerLevel p{};
     double inner = 1;  // a level is only asked for what the level inside it lacks
-    if (detail_ == Detail::coarse) {
-      for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
-        p[l] = inner = std::min(inner, chance_by_length(caches_[l], total));
-      }
-      return p;
-    }
-    std::array<WindowPart, array_count> parts;
-    for (ArrayId a : all_arrays) {
-      WindowPart& part = parts[at(a)];
-      part.lines = lines[at(a)];
-      // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
-      part.run =
-          is_buffer(a) ? part.lines + 1 : nest_.run_lines(tensor_of(a), at_.window.extents(at_.d));
-      part.own = a == at_.x;
-    }
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
       const CacheShape& cache = caches_[l];
-      const bool near = cache.sets > 1 && total >= cache.ways && total < 3 * cache.lines();
-      if (near) count_sets(parts, at_, cache);
-      p[l] = miss_probability(cache, parts);
-      for (WindowPart& part : parts) part.counts = nullptr;
-      p[l] = std::min(inner, p[l]);
-      inner = p[l];
+      if (detail_ == Detail::coarse) {
+        p[l] = inner = std::min(inner, chance_by_length(cache, parts.lines));
+        continue;
+      }
+      const bool near =
+          cache.sets > 1 && parts.lines >= cache.ways && parts.lines < 3 * cache.lines();
+      count_sets(parts, at_, near ? &cache : nullptr);
+      p[l] = inner = std::min(inner, miss_probability(cache, {parts.all.data(), parts.size}));
     }
     return p;
   }
@@ -135,14 +150,16 @@ class WindowModel {
 
   int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
-  void count_sets(std::array<WindowPart, array_count>& parts, const Setting& at_,
-                  const CacheShape& cache) {
-    for (TensorId t : all_tensors) {
-      WindowPart& part = parts[at(array_of(t))];
-      if (part.lines < 1) continue;
+  // Null: their sets are not worth counting.
+  void count_sets(Parts& parts, const Setting& at_, const CacheShape* cache) {
+    for (std::size_t i = 0; i < parts.size; ++i) {
+      WindowPart& part = parts.all[i];
+      part.counts = nullptr;
+      if (cache == nullptr || is_buffer(parts.array[i]) || part.lines < 1) continue;
+      const TensorId t = tensor_of(parts.array[i]);
       part.counts =
           counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
-                         static_cast<std::int64_t>(cache.sets), 4 * cache.ways);
+                         static_cast<std::int64_t>(cache->sets), 4 * cache->ways);
     }
   }
 
