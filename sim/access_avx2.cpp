@@ -7,8 +7,12 @@
 
 #include "sim/level.hpp"
 
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx2")
+#endif
 
 #include "sim/access_wide.hpp"
 
@@ -36,4 +40,8 @@ Access access_avx2(std::uint32_t ways) { return access_wide_for<Avx2>(ways); }
 
 }  // namespace tcsim::sim
 
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif

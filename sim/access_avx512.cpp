@@ -5,8 +5,12 @@
 
 #include "sim/level.hpp"
 
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f")
+#endif
 
 namespace tcsim::sim {
 
@@ -68,4 +72,8 @@ Access access_avx512(std::uint32_t ways) {
 
 }  // namespace tcsim::sim
 
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
