@@ -97,8 +97,14 @@ Figures measure(const Contraction& c, const Schedule& schedule, int repetitions,
     of_peak.push_back(rates.back() / top);
     of_limit.push_back(std::max(c.flops() / top, traffic / bytes) / seconds);
   });
-  return {median(of_peak), median(of_limit),   median(rates) / 1e9, relative_spread(of_limit),
-          median(peaks) / 1e9, median(bandwidths) / 1e9, r.kernel,  r.check.ok()};
+  return {median(of_peak),
+          median(of_limit),
+          median(rates) / 1e9,
+          relative_spread(of_limit),
+          median(peaks) / 1e9,
+          median(bandwidths) / 1e9,
+          r.kernel,
+          r.check.ok()};
 }
 
 std::vector<Contraction> workloads(const std::string& name) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <random>
 
+#include "kernels/shapes.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -75,6 +78,46 @@ TEST(Pack, Follows_the_loops_inside_it) {
   const Plan plan(c, s);
   EXPECT_EQ(packed_counting(plan, whole(plan)),
             (Numbers{1, 2, 7, 8, 3, 4, 9, 10, 13, 14, 15, 16, 5, 6, 11, 12, 17, 18}));
+}
+
+// Every number of rows and columns around whole squares of every vector length, rows and columns at
+// places in no order, and nothing written beside them.
+template <class T>
+void expect_transposes(Transpose<T> code, std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Random random(seed);
+  for (std::int64_t row_count = 0; row_count <= 35; ++row_count) {
+    for (std::int64_t column_count = 0; column_count <= 35; ++column_count) {
+      std::vector<std::int64_t> rows(static_cast<std::size_t>(row_count));
+      std::vector<std::int64_t> columns(static_cast<std::size_t>(column_count));
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i] = static_cast<std::int64_t>(i) * (column_count + 3) + between(random, 0, 3);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        columns[i] = static_cast<std::int64_t>(i) * (row_count + 2) + 1;
+      std::shuffle(rows.begin(), rows.end(), random);
+      std::shuffle(columns.begin(), columns.end(), random);
+      std::vector<T> from(static_cast<std::size_t>(row_count * (column_count + 3) + 3));
+      std::iota(from.begin(), from.end(), T{1});
+      std::vector<T> to(static_cast<std::size_t>(column_count * (row_count + 2) + 1), T{0});
+      std::vector<T> expected = to;
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+          expected[static_cast<std::size_t>(columns[c]) + r] =
+              from[static_cast<std::size_t>(rows[r]) + c];
+      }
+      code(row_count, column_count, from.data(), rows.data(), to.data(), columns.data());
+      ASSERT_EQ(to, expected) << row_count << " rows, " << column_count << " columns";
+    }
+  }
+}
+
+TEST(Pack, Transposes_any_number_of_rows_and_columns) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    if (!can_run(set)) continue;
+    SCOPED_TRACE(to_text(set));
+    expect_transposes<double>(transpose_code<double>(set), 11);
+    expect_transposes<float>(transpose_code<float>(set), 12);
+  }
 }
 
 TEST(Pack, Finds_runs_of_neighbours) {
