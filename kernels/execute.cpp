@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "kernels/fetch_ahead.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/shapes.hpp"
 
@@ -50,8 +51,9 @@ class Executor {
 
   void pack(const PackPlan& pack, const Tile& tile) {
     stop_if_asked();
-    const Side& side = pack.tensor == plan_.left() ? left_ : right_;
+    Side& side = pack.tensor == plan_.left() ? left_ : right_;
     (*side.packer)(tile, side.tensor, side.buffer);
+    side.ahead->after(tile, side.tensor);
   }
 
   void kernel(const KernelCall& call) {
@@ -72,6 +74,7 @@ class Executor {
       const PackPlan* pack = plan.pack(t);
       if (!pack) return;
       packer.emplace(plan, *pack);
+      ahead.emplace(plan, *pack);
       for (std::int64_t p = 0; p < plan.extent(DimClass::k); ++p)
         panel_ks.push_back(p * panel_size);
     }
@@ -80,6 +83,7 @@ class Executor {
     const T* tensor;
     T* buffer;
     std::optional<Packer<T>> packer;
+    std::optional<FetchAhead<T>> ahead;
     std::vector<std::int64_t> panel_ks;  // where column p of a micropanel begins
   };
 
@@ -96,6 +100,10 @@ class Executor {
     const std::int64_t kc = (*call.tile)[at(DimClass::k)].size;
     const T* left = left_.buffer + call.left_offset;
     const T* right = right_.buffer + call.right_offset;
+    // A step of k takes as many cycles as there are accumulators; a line in that time is less than
+    // memory gives, and does not crowd out what the kernel loads.
+    left_.ahead->fetch(kc * 3 / 4 + 1);
+    right_.ahead->fetch(kc * 3 / 4 + 1);
     if (n.size == nr_ && m.size == mr_ && c_runs_[static_cast<std::size_t>(m.begin)] >= mr_) {
       T* c = c_of(*call.tile) + c_rows_[m.begin];
       return code_(kc, left, right, c, c_columns_ + n.begin, call.first_k);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/schedule/plan.hpp"
+#include "kernels/microkernel.hpp"
 
 namespace tcsim {
 
@@ -22,6 +23,7 @@ class Packer {
  private:
   void one(const PackBlock& block, const T* tensor, T* buffer) const;
   void together(std::span<const PackBlock> blocks, const T* tensor, T* buffer) const;
+  void together_side_by_side(std::span<const PackBlock> blocks, const T* tensor, T* buffer) const;
   bool neighbours(std::span<const PackBlock> blocks) const;
   void copy_rows(const PackBlock& block, const T* tensor, T* to) const;
   void transpose(const PackBlock& block, const T* tensor, T* to) const;
@@ -33,6 +35,9 @@ class Packer {
   const std::int64_t* ks_;
   std::vector<std::int64_t> row_runs_;
   std::vector<std::int64_t> k_runs_;
+  std::int64_t k_extent_;
+  std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
+  Transpose<T> transpose_;
 };
 
 extern template class Packer<float>;

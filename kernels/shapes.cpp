@@ -130,6 +130,17 @@ Microkernel<T> microkernel(const KernelShape& shape) {
   throw std::logic_error("a kernel shape without code");
 }
 
+template <>
+Transpose<float> transpose_code<float>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return transpose_f32_avx512;
+  return set == InstructionSet::avx2 ? transpose_f32_avx2 : transpose_f32_plain;
+}
+template <>
+Transpose<double> transpose_code<double>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return transpose_f64_avx512;
+  return set == InstructionSet::avx2 ? transpose_f64_avx2 : transpose_f64_plain;
+}
+
 template Microkernel<float> microkernel<float>(const KernelShape&);
 template Microkernel<double> microkernel<double>(const KernelShape&);
 

@@ -16,4 +16,8 @@ const KernelShape* runnable_shape(Elements mr, Elements nr, ElementType type);
 template <class T>
 Microkernel<T> microkernel(const KernelShape& shape);
 
+// The transpose of the best instruction set here, or of `set`, which this processor must have.
+template <class T>
+Transpose<T> transpose_code(InstructionSet set = best_instruction_set());
+
 }  // namespace tcsim

@@ -170,48 +170,41 @@ class Walker {
     for (DimClass c : all_dim_classes) tile_[at(c)] = {0, plan.extent(c)};
   }
 
-  void step(std::size_t depth) {
+  // `left` and `right`: where the operand's part begins in its buffer, -1 while it is not packed.
+  // They are arguments and not members: two members written one by one and read back as one vector
+  // have to wait for every store before them, which are a kernel's to C.
+  void step(std::size_t depth, std::int64_t left = -1, std::int64_t right = -1) {
     const Step& s = plan_.steps()[depth];
     switch (s.kind) {
       case Step::Kind::loop:
-        return loop(s, depth);
-      case Step::Kind::pack: {
-        const PackPlan& pack = *plan_.pack(s.tensor);
-        visitor_.pack(pack, tile_);
-        offset_of(s.tensor) = 0;
-        step(depth + 1);
-        offset_of(s.tensor) = -1;
-        return;
-      }
+        return loop(s, depth, left, right);
+      case Step::Kind::pack:
+        visitor_.pack(*plan_.pack(s.tensor), tile_);
+        return s.tensor == plan_.left() ? step(depth + 1, 0, right) : step(depth + 1, left, 0);
       case Step::Kind::kernel:
-        visitor_.kernel(KernelCall{&tile_, left_, right_, tile_[at(DimClass::k)].begin == 0});
+        visitor_.kernel(KernelCall{&tile_, left, right, tile_[at(DimClass::k)].begin == 0});
     }
   }
 
  private:
-  std::int64_t& offset_of(TensorId t) { return t == plan_.left() ? left_ : right_; }
-
-  void loop(const Step& s, std::size_t depth) {
+  void loop(const Step& s, std::size_t depth, std::int64_t left, std::int64_t right) {
     Range& range = tile_[at(s.group)];
     const Range outer = range;
-    const std::int64_t left = left_, right = right_;
     // Earlier tiles of this loop fill the buffer up to here: whole tiles times the current range
     // of the operand's other group.
-    const std::int64_t left_stride = stride(s.group, DimClass::m, plan_.mr());
-    const std::int64_t right_stride = stride(s.group, DimClass::n, plan_.nr());
+    const std::int64_t left_stride = left < 0 ? 0 : stride(s.group, DimClass::m, plan_.mr());
+    const std::int64_t right_stride = right < 0 ? 0 : stride(s.group, DimClass::n, plan_.nr());
     for (std::int64_t i = 0; i < outer.size; i += s.tile) {
       range = {outer.begin + i, std::min(s.tile, outer.size - i)};
-      if (left >= 0) left_ = left + i * left_stride;
-      if (right >= 0) right_ = right + i * right_stride;
+      const std::int64_t inner_left = left + i * left_stride;
+      const std::int64_t inner_right = right + i * right_stride;
       if constexpr (requires { visitor_.skips(Iteration{}); }) {
-        if (visitor_.skips(Iteration{depth, &tile_, left_, right_})) continue;
+        if (visitor_.skips(Iteration{depth, &tile_, inner_left, inner_right})) continue;
       }
-      step(depth + 1);
+      step(depth + 1, inner_left, inner_right);
       if constexpr (requires { visitor_.done(depth); }) visitor_.done(depth);
     }
     range = outer;
-    left_ = left;
-    right_ = right;
   }
 
   std::int64_t stride(DimClass group, DimClass rows, std::int64_t panel) const {
@@ -223,7 +216,6 @@ class Walker {
   const Plan& plan_;
   Visitor& visitor_;
   Tile tile_;
-  std::int64_t left_ = -1, right_ = -1;
 };
 
 // Enumerates the blocks of one pack.

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <random>
 
+#include "kernels/fetch_ahead.hpp"
+#include "kernels/shapes.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -75,6 +79,75 @@ TEST(Pack, Follows_the_loops_inside_it) {
   const Plan plan(c, s);
   EXPECT_EQ(packed_counting(plan, whole(plan)),
             (Numbers{1, 2, 7, 8, 3, 4, 9, 10, 13, 14, 15, 16, 5, 6, 11, 12, 17, 18}));
+}
+
+// Every number of rows and columns around whole squares of every vector length, rows and columns at
+// places in no order, and nothing written beside them.
+template <class T>
+void expect_transposes(Transpose<T> code, std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Random random(seed);
+  for (std::int64_t row_count = 0; row_count <= 35; ++row_count) {
+    for (std::int64_t column_count = 0; column_count <= 35; ++column_count) {
+      std::vector<std::int64_t> rows(static_cast<std::size_t>(row_count));
+      std::vector<std::int64_t> columns(static_cast<std::size_t>(column_count));
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i] = static_cast<std::int64_t>(i) * (column_count + 3) + between(random, 0, 3);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        columns[i] = static_cast<std::int64_t>(i) * (row_count + 2) + 1;
+      std::shuffle(rows.begin(), rows.end(), random);
+      std::shuffle(columns.begin(), columns.end(), random);
+      std::vector<T> from(static_cast<std::size_t>(row_count * (column_count + 3) + 3));
+      std::iota(from.begin(), from.end(), T{1});
+      std::vector<T> to(static_cast<std::size_t>(column_count * (row_count + 2) + 1), T{0});
+      std::vector<T> expected = to;
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+          expected[static_cast<std::size_t>(columns[c]) + r] =
+              from[static_cast<std::size_t>(rows[r]) + c];
+      }
+      code(row_count, column_count, from.data(), rows.data(), to.data(), columns.data());
+      ASSERT_EQ(to, expected) << row_count << " rows, " << column_count << " columns";
+    }
+  }
+}
+
+TEST(Pack, Transposes_any_number_of_rows_and_columns) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    if (!can_run(set)) continue;
+    SCOPED_TRACE(to_text(set));
+    expect_transposes<double>(transpose_code<double>(set), 11);
+    expect_transposes<float>(transpose_code<float>(set), 12);
+  }
+}
+
+std::int64_t lines_after(Layout layout, Range rows) {
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 40}, {'n', 2}, {'k', 10}}, layout);
+  Schedule s;
+  s.groups = {"m", "n", "k", ""};
+  s.root = loop(DimClass::m, 16, pack(TensorId::A, "L1", loop(DimClass::m, 8, kernel(8, 2))));
+  const Plan plan(c, s);
+  Tile tile = whole(plan);
+  tile[at(DimClass::m)] = rows;
+  const Numbers tensor(400, 1);
+  FetchAhead<double> ahead(plan, *plan.pack(TensorId::A));
+  ahead.after(tile, tensor.data());
+  const std::int64_t lines = ahead.waiting();
+  ahead.fetch(7);
+  EXPECT_EQ(ahead.waiting(), std::max<std::int64_t>(0, lines - 7));
+  ahead.fetch(1000);
+  EXPECT_EQ(ahead.waiting(), 0);
+  return lines;
+}
+
+TEST(Pack, The_next_tile_is_fetched_line_by_line) {
+  // 16 rows of doubles side by side are two lines, for each of ten columns; of 40 rows the third
+  // tile has 8, and nothing comes after it.
+  EXPECT_EQ(lines_after(Layout::column_major, {0, 16}), 20);
+  EXPECT_EQ(lines_after(Layout::column_major, {16, 16}), 10);
+  EXPECT_EQ(lines_after(Layout::column_major, {32, 8}), 0);
+  // Rows that are apart in memory are not fetched ahead.
+  EXPECT_EQ(lines_after(Layout::row_major, {0, 16}), 0);
 }
 
 TEST(Pack, Finds_runs_of_neighbours) {
