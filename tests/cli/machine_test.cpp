@@ -8,6 +8,7 @@
 #include "core/machine/exchange/exchange.hpp"
 #include "core/machine/toml.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/source_dir.hpp"
 
 namespace tcsim::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/machine/exchange/exchange.hpp"
 #include "core/machine/library.hpp"
 #include "tests/core/machine_files.hpp"
+#include "tests/source_dir.hpp"
 
 namespace tcsim {
 namespace {

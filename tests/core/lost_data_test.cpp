@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
+#include "tests/source_dir.hpp"
 
 namespace tcsim {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
+#include "tests/source_dir.hpp"
 
 namespace tcsim::machine_files {
 

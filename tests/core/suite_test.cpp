@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/source_dir.hpp"
 
 namespace tcsim {
 namespace {
