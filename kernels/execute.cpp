@@ -13,9 +13,8 @@ template <class T>
 void execute_as(const Plan& plan, Arena& arena, std::stop_token stop) {
   const Tensors<T> tensors{arena.as<T>(ArrayId::A), arena.as<T>(ArrayId::B),
                            arena.as<T>(ArrayId::C)};
-  Executor<T> executor(plan, {arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)},
-                       std::move(stop));
-  executor.run(tensors, {1, 0});
+  Executor<T> executor(plan, {arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)});
+  executor.run(tensors, {1, 0}, std::move(stop));
 }
 
 }  // namespace

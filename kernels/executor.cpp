@@ -8,9 +8,8 @@
 namespace tcsim {
 
 template <class T>
-Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers, std::stop_token stop)
+Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
     : plan_(plan),
-      stop_(std::move(stop)),
       mr_(plan.mr()),
       nr_(plan.nr()),
       family_(kernel_family<T>(
@@ -21,7 +20,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers, std::stop_token 
       result_rows_((mr_ + family_.lanes - 1) / family_.lanes * family_.lanes),
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
-      right_(plan, plan.right(), DimClass::n, 1,
+      right_(plan, plan.right(), DimClass::n, 0,
              plan.right() == TensorId::A ? buffers.a : buffers.b) {
   const std::int64_t vectors = result_rows_ / family_.lanes;
   whole_ = mr_ == result_rows_ && vectors <= KernelFamily<T>::most_vectors &&
@@ -33,14 +32,16 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers, std::stop_token 
 }
 
 template <class T>
-void Executor<T>::run(const Tensors<T>& tensors, Update<T> update) {
+void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
   Tile all;
   for (DimClass g : all_dim_classes) all[at(g)] = {0, plan_.extent(g)};
-  run(tensors, update, all);
+  run(tensors, update, all, std::move(stop));
 }
 
 template <class T>
-void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& part) {
+void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& part,
+                      std::stop_token stop) {
+  stop_ = std::move(stop);
   left_.read(plan_.left() == TensorId::A ? tensors.a : tensors.b);
   right_.read(plan_.right() == TensorId::A ? tensors.a : tensors.b);
   c_ = tensors.c;
@@ -86,8 +87,11 @@ void Executor<T>::block(const KernelBlock& block) {
       return;
     }
     finish(result());
-    call_part(m, n, c, left < 0 ? left_.in_place(m, ks, batch) : left_.in_buffer(left),
-              right < 0 ? right_.in_place(n, ks, batch) : right_.in_buffer(right), ks.size, beta);
+    call_part(
+        m, n, c,
+        left < 0 ? left_.in_place(m, ks, batch, rows_together(m) && m.size % family_.lanes == 0)
+                 : left_.in_buffer(left),
+        right < 0 ? right_.in_place(n, ks, batch, true) : right_.in_buffer(right), ks.size, beta);
   });
 }
 

@@ -30,12 +30,12 @@ template <class T>
 class Executor {
  public:
   // The plan and the buffers must outlive it.
-  Executor(const Plan& plan, PackBuffers<T> buffers, std::stop_token stop);
+  Executor(const Plan& plan, PackBuffers<T> buffers);
 
   // C = alpha A B + beta C, C being only written where beta is zero; all of it, or the part of C
   // that `part` names. Throws Interrupted soon after a stop was requested; C is then incomplete.
-  void run(const Tensors<T>& tensors, Update<T> update);
-  void run(const Tensors<T>& tensors, Update<T> update, const Tile& part);
+  void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
+  void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
 
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);

@@ -21,12 +21,11 @@ std::vector<std::int64_t> even_runs(const std::int64_t* offsets, std::int64_t co
 }  // namespace
 
 template <class T>
-Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int64_t lanes,
-                    T* buffer)
+Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int64_t more, T* buffer)
     : plan_(plan),
       id_(tensor),
       group_(group),
-      lanes_(lanes),
+      more_(more),
       panel_(group == DimClass::m ? plan.mr() : plan.nr()),
       buffer_(buffer) {
   if (const PackPlan* pack = plan.pack(tensor)) {
@@ -51,7 +50,7 @@ void Operand<T>::pack(const Tile& tile) {
 }
 
 template <class T>
-Panel<T> Operand<T>::in_place(Range rows, Range ks, std::int64_t batch) {
+Panel<T> Operand<T>::in_place(Range rows, Range ks, std::int64_t batch, bool exactly) {
   const T* tensor = tensor_ + plan_.offset(id_, DimClass::batch, batch);
   const std::int64_t *row = plan_.offsets(id_, group_), *k = plan_.offsets(id_, DimClass::k);
   const auto row_at = [&](std::int64_t r) { return row[rows.begin + r]; };
@@ -59,21 +58,20 @@ Panel<T> Operand<T>::in_place(Range rows, Range ks, std::int64_t batch) {
   const bool side_by_side =
       rows.size == 1 || row_runs_[static_cast<std::size_t>(rows.begin)] >= rows.size;
   const bool even = ks.size == 1 || even_columns_[static_cast<std::size_t>(ks.begin)] >= ks.size;
-  if (rows.size % lanes_ == 0 && side_by_side && even) {
+  if (exactly && side_by_side && even) {
     return {tensor + row_at(0) + k_at(0), ks.size == 1 ? 0 : k_at(1) - k_at(0)};
   }
-  const std::int64_t height = (rows.size + lanes_ - 1) / lanes_ * lanes_;
   const std::array wanted{rows.begin, rows.size, ks.begin, ks.size, batch};
   if (copied_ != wanted) {
     copied_ = wanted;
-    copy_.assign(static_cast<std::size_t>(height * ks.size), T{0});
+    copy_.assign(static_cast<std::size_t>(rows.size * ks.size + more_), T{0});
     for (std::int64_t p = 0; p < ks.size; ++p) {
       const T* from = tensor + k_at(p);
-      T* to = copy_.data() + p * height;
+      T* to = copy_.data() + p * rows.size;
       for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[row_at(r)];
     }
   }
-  return {copy_.data(), height};
+  return {copy_.data(), rows.size};
 }
 
 template class Operand<float>;

@@ -23,9 +23,9 @@ struct Panel {
 template <class T>
 class Operand {
  public:
-  // `group` runs over its rows, m for the left and n for the right one; a kernel reads whole
-  // multiples of `lanes` rows of it.
-  Operand(const Plan& plan, TensorId tensor, DimClass group, std::int64_t lanes, T* buffer);
+  // `group` runs over its rows, m for the left and n for the right one. A kernel may read up to
+  // `more` rows behind the last one.
+  Operand(const Plan& plan, TensorId tensor, DimClass group, std::int64_t more, T* buffer);
 
   void read(const T* tensor);
   bool packed() const { return packer_.has_value(); }
@@ -34,9 +34,10 @@ class Operand {
 
   // The rows at `offset` of the buffer, if it is packed.
   Panel<T> in_buffer(std::int64_t offset) const { return {buffer_ + offset, panel_}; }
-  // Rows of a call where the schedule leaves the tensor in place: themselves, if they and the
-  // columns are evenly apart, else a copy of them that holds until other rows are asked for.
-  Panel<T> in_place(Range rows, Range ks, std::int64_t batch);
+  // Rows of a call where the schedule leaves the tensor in place: themselves if the kernel reads
+  // exactly them (`exactly`), they are neighbours and the columns evenly apart; else a copy, which
+  // holds until other rows are asked for.
+  Panel<T> in_place(Range rows, Range ks, std::int64_t batch, bool exactly);
   // Fetches some of what the next pack will read.
   void fetch(std::int64_t lines) {
     if (ahead_) ahead_->fetch(lines);
@@ -46,7 +47,7 @@ class Operand {
   const Plan& plan_;
   TensorId id_;
   DimClass group_;
-  std::int64_t lanes_, panel_;
+  std::int64_t more_, panel_;
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
