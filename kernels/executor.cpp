@@ -22,6 +22,8 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
             plan.left() == TensorId::A ? buffers.a : buffers.b),
       right_(plan, plan.right(), DimClass::n, 0,
              plan.right() == TensorId::A ? buffers.a : buffers.b) {
+  c_rows_apart_ =
+      std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   const std::int64_t vectors = result_rows_ / family_.lanes;
   whole_ = mr_ == result_rows_ && vectors <= KernelFamily<T>::most_vectors &&
                    nr_ <= family_.columns_for(static_cast<int>(vectors))
@@ -71,27 +73,23 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t batch = tile[at(DimClass::batch)].begin;
   T* const c = c_ + plan_.offset(TensorId::C, DimClass::batch, batch);
   const T beta = block.first_k ? update_.beta : 1;
-  const bool packed = left_.packed() && right_.packed();
-  // A step of k takes as many cycles as there are accumulators; a line in that time is less than
-  // memory gives, and does not crowd out what the kernel loads.
-  const std::int64_t lines = ks.size * 3 / 4 + 1;
-  for_each_call(block, [&](Range m, Range n, std::int64_t left, std::int64_t right) {
-    left_.fetch(lines);
-    right_.fetch(lines);
-    if (packed && whole_ && m.size == mr_ && n.size == nr_ && rows_together(m)) {
-      call_whole({ks.size,
-                  left_.in_buffer(left).first,
-                  right_.in_buffer(right).first,
-                  {c + c_rows_[m.begin], c_columns_ + n.begin},
-                  beta});
-      return;
+  for_each_call(block, [&](Range m, Range n, std::int64_t left_offset, std::int64_t right_offset) {
+    const bool together = rows_together(m);
+    const bool vectors = m.size % family_.lanes == 0 && (together || c_rows_apart_);
+    const Panel<T> left =
+        left_.packed() ? left_.in_buffer(left_offset) : left_.in_place(m, ks, batch, vectors);
+    const Panel<T> right =
+        right_.packed() ? right_.in_buffer(right_offset) : right_.in_place(n, ks, batch, true);
+    if (whole_ && together && m.size == mr_ && n.size == nr_ && left.lasting && right.lasting) {
+      return call_whole({ks.size,
+                         left,
+                         right,
+                         {c + c_rows_[m.begin], c_columns_ + n.begin},
+                         left_.to_next(m, ks.size),
+                         beta});
     }
     finish(result());
-    call_part(
-        m, n, c,
-        left < 0 ? left_.in_place(m, ks, batch, rows_together(m) && m.size % family_.lanes == 0)
-                 : left_.in_buffer(left),
-        right < 0 ? right_.in_place(n, ks, batch, true) : right_.in_buffer(right), ks.size, beta);
+    call_part(m, n, c, left, right, ks.size, beta);
   });
 }
 
@@ -104,8 +102,9 @@ void Executor<T>::call_whole(const Call& next) {
 template <class T>
 void Executor<T>::finish(ResultTile<T> ahead) {
   if (waiting_.kc == 0) return;
-  whole_(waiting_.kc, waiting_.left, mr_, waiting_.right, nr_, waiting_.c,
-         {update_.alpha, waiting_.beta}, ahead);
+  whole_(waiting_.kc, waiting_.left.first, waiting_.left.step, waiting_.right.first,
+         waiting_.right.step, waiting_.c, {update_.alpha, waiting_.beta}, ahead,
+         waiting_.left_ahead);
   waiting_.kc = 0;
 }
 
@@ -134,7 +133,7 @@ void Executor<T>::call_part(Range m, Range n, T* c, Panel<T> left, Panel<T> righ
       const std::int64_t* const to = c_columns_ + n.begin + j;
       const ResultTile<T> tile = direct ? ResultTile<T>{c + c_rows_[m.begin + i], to} : result();
       family_.of(vectors, columns)(kc, left.first + i, left.step, right.first + j, right.step, tile,
-                                   {update_.alpha, direct ? beta : 0}, tile);
+                                   {update_.alpha, direct ? beta : 0}, tile, left_.to_next(m, kc));
       if (!direct) store({m.begin + i, rows}, {n.begin + j, columns}, c, beta);
     }
   }

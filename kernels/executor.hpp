@@ -45,9 +45,9 @@ class Executor {
   // A kernel call that waits until the one after it is known, for the sake of `ahead`.
   struct Call {
     std::int64_t kc = 0;  // 0 if there is none
-    const T* left;
-    const T* right;
+    Panel<T> left, right;
     ResultTile<T> c;
+    std::int64_t left_ahead;
     T beta;
   };
 
@@ -69,6 +69,7 @@ class Executor {
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
+  bool c_rows_apart_;                     // no vector's worth of them is together
   std::vector<T> result_;                 // one tile
   std::int64_t result_rows_;              // of it, whole vectors
   std::vector<std::int64_t> result_columns_;

@@ -23,13 +23,14 @@ struct Update {
 };
 
 // left:  kc columns, each of whole vectors of contiguous elements, left_step elements apart;
+//        lines that lie left_ahead elements further are fetched meanwhile, for a later call;
 // right: kc rows of contiguous elements, right_step elements apart;
 // ahead: a tile that a later call will write; its lines are fetched meanwhile, some with each step
 //        of k, so that they neither come too late nor crowd out what the kernel loads.
 template <class T>
 using MicrokernelCode = void(std::int64_t kc, const T* left, std::int64_t left_step, const T* right,
                              std::int64_t right_step, ResultTile<T> c, Update<T> update,
-                             ResultTile<T> ahead);
+                             ResultTile<T> ahead, std::int64_t left_ahead);
 template <class T>
 using Microkernel = MicrokernelCode<T>*;
 

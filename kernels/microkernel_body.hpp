@@ -13,7 +13,8 @@ namespace {
 // `vectors` vectors of `bytes` for the rows, `columns` columns. As MicrokernelCode.
 template <class T, int bytes, int vectors, int columns>
 void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* right,
-              std::int64_t right_step, ResultTile<T> c, Update<T> update, ResultTile<T> ahead) {
+              std::int64_t right_step, ResultTile<T> c, Update<T> update, ResultTile<T> ahead,
+              std::int64_t left_ahead) {
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
@@ -27,7 +28,10 @@ void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* r
   const auto step = [&]() __attribute__((always_inline)) {
     Vector l[vectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) l[v] = *reinterpret_cast<const Stored*>(left + v * lanes);
+    for (int v = 0; v < vectors; ++v) {
+      l[v] = *reinterpret_cast<const Stored*>(left + v * lanes);
+      if (v * lanes % line == 0) __builtin_prefetch(left + left_ahead + v * lanes, 0, 2);
+    }
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
 #pragma GCC unroll 4

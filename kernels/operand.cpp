@@ -30,7 +30,6 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
       buffer_(buffer) {
   if (const PackPlan* pack = plan.pack(tensor)) {
     packer_.emplace(plan, *pack);
-    ahead_.emplace(plan, *pack);
     return;
   }
   row_runs_ = contiguous_runs(plan.offsets(tensor, group), plan.extent(group));
@@ -46,7 +45,6 @@ void Operand<T>::read(const T* tensor) {
 template <class T>
 void Operand<T>::pack(const Tile& tile) {
   (*packer_)(tile, tensor_, buffer_);
-  ahead_->after(tile, tensor_);
 }
 
 template <class T>
@@ -71,7 +69,7 @@ Panel<T> Operand<T>::in_place(Range rows, Range ks, std::int64_t batch, bool exa
       for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[row_at(r)];
     }
   }
-  return {copy_.data(), rows.size};
+  return {copy_.data(), rows.size, false};
 }
 
 template class Operand<float>;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/schedule/plan.hpp"
-#include "kernels/fetch_ahead.hpp"
 #include "kernels/pack.hpp"
 
 namespace tcsim {
@@ -18,6 +17,7 @@ template <class T>
 struct Panel {
   const T* first;
   std::int64_t step;
+  bool lasting = true;  // else until other rows of the operand are asked for
 };
 
 template <class T>
@@ -35,12 +35,14 @@ class Operand {
   // The rows at `offset` of the buffer, if it is packed.
   Panel<T> in_buffer(std::int64_t offset) const { return {buffer_ + offset, panel_}; }
   // Rows of a call where the schedule leaves the tensor in place: themselves if the kernel reads
-  // exactly them (`exactly`), they are neighbours and the columns evenly apart; else a copy, which
-  // holds until other rows are asked for.
+  // exactly them (`exactly`), they are neighbours and the columns evenly apart; else a copy.
   Panel<T> in_place(Range rows, Range ks, std::int64_t batch, bool exactly);
-  // Fetches some of what the next pack will read.
-  void fetch(std::int64_t lines) {
-    if (ahead_) ahead_->fetch(lines);
+  // From the rows of a call to those of the call for the rows behind them, in elements.
+  std::int64_t to_next(Range rows, std::int64_t columns) const {
+    if (packed()) return columns * panel_;
+    const std::int64_t next = rows.begin + rows.size;
+    if (next >= plan_.extent(group_)) return 0;
+    return plan_.offset(id_, group_, next) - plan_.offset(id_, group_, rows.begin);
   }
 
  private:
@@ -51,7 +53,6 @@ class Operand {
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
-  std::optional<FetchAhead<T>> ahead_;
   // In place only: from each row on, how many lie side by side; from each column on, how many are
   // evenly apart.
   std::vector<std::int64_t> row_runs_, even_columns_;

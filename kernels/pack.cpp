@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/shapes.hpp"
 
@@ -9,36 +10,42 @@ namespace tcsim {
 
 namespace {
 
-// Columns of `panel` contiguous elements. The sizes that vector kernels have are constants, so that
-// a column is a few vector moves and not a call.
-template <class T, std::int64_t panel>
-void copy_columns(const T* from, const std::int64_t* ks, std::int64_t count, T* to) {
-  for (std::int64_t p = 0; p < count; ++p) {
-    std::memcpy(to + p * panel, from + ks[p], panel * sizeof(T));
+template <class T>
+constexpr std::int64_t line = 64 / sizeof(T);
+
+// `count` neighbours. The panels of vector kernels are constants, so that a column is a few vector
+// moves and not a call.
+template <class T>
+[[gnu::always_inline]] inline void copy(const T* from, std::int64_t count, T* to) {
+  switch (count) {
+    case 4:
+      std::memcpy(to, from, 4 * sizeof(T));
+      return;
+    case 6:
+      std::memcpy(to, from, 6 * sizeof(T));
+      return;
+    case 8:
+      std::memcpy(to, from, 8 * sizeof(T));
+      return;
+    case 16:
+      std::memcpy(to, from, 16 * sizeof(T));
+      return;
+    case 24:
+      std::memcpy(to, from, 24 * sizeof(T));
+      return;
+    case 48:
+      std::memcpy(to, from, 48 * sizeof(T));
+      return;
+    default:
+      for (std::int64_t r = 0; r < count; ++r) to[r] = from[r];
   }
 }
 
+// Into the second cache: as many lines can be on their way there as memory needs to be busy; to the
+// first one half as many.
 template <class T>
-void copy_columns(const T* from, const std::int64_t* ks, std::int64_t count, std::int64_t panel,
-                  T* to) {
-  switch (panel) {
-    case 4:
-      return copy_columns<T, 4>(from, ks, count, to);
-    case 6:
-      return copy_columns<T, 6>(from, ks, count, to);
-    case 8:
-      return copy_columns<T, 8>(from, ks, count, to);
-    case 16:
-      return copy_columns<T, 16>(from, ks, count, to);
-    case 24:
-      return copy_columns<T, 24>(from, ks, count, to);
-    case 48:
-      return copy_columns<T, 48>(from, ks, count, to);
-    default:
-      for (std::int64_t p = 0; p < count; ++p) {
-        std::memcpy(to + p * panel, from + ks[p], static_cast<std::size_t>(panel) * sizeof(T));
-      }
-  }
+[[gnu::always_inline]] inline void fetch_lines(const T* from, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += line<T>) __builtin_prefetch(from + i, 0, 2);
 }
 
 }  // namespace
@@ -51,89 +58,31 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       ks_(plan.offsets(pack.tensor, DimClass::k)),
       row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
-      k_extent_(plan.extent(DimClass::k)),
       transpose_(transpose_code<T>()) {
   for (std::int64_t p = 0; p < pack.k_chunk; ++p) panel_columns_.push_back(p * pack.panel);
 }
 
 template <class T>
-void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) const {
-  tensor += plan_.offset(pack_.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
+  tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+  buffer_ = buffer;
+  piece_.blocks.clear();
   for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
-    if (blocks.size() == 1) {
-      one(blocks.front(), tensor, buffer);
-    } else {
-      together(blocks, tensor, buffer);
-    }
+    next_.blocks.assign(blocks.begin(), blocks.end());
+    next_.kind = kind_of(blocks);
+    fill(piece_, next_);
+    std::swap(piece_, next_);
   });
+  next_.blocks.clear();
+  fill(piece_, next_);
 }
 
 template <class T>
-void Packer<T>::one(const PackBlock& block, const T* tensor, T* buffer) const {
-  T* to = buffer + block.destination;
-  if (row_runs_[static_cast<std::size_t>(block.row)] >= block.rows) {
-    copy_rows(block, tensor, to);
-  } else if (k_runs_[static_cast<std::size_t>(block.k)] >= block.k_size) {
-    transpose(block, tensor, to);
-  } else {
-    gather(block, tensor, to);
-  }
-  if (block.rows == pack_.panel) return;
-  for (std::int64_t p = 0; p < block.k_size; ++p) {
-    for (std::int64_t r = block.rows; r < pack_.panel; ++r) to[p * pack_.panel + r] = 0;
-  }
-}
-
-// Blocks that read neighbours: each row is read for all blocks into columns that stay in L1, and
-// then the columns are written.
-template <class T>
-void Packer<T>::together(std::span<const PackBlock> blocks, const T* tensor, T* buffer) const {
-  if (neighbours(blocks)) return together_side_by_side(blocks, tensor, buffer);
-  const std::int64_t panel = pack_.panel;
-  const auto count = static_cast<std::int64_t>(blocks.size());
-  thread_local std::vector<T> columns;  // block by block
-  columns.assign(static_cast<std::size_t>(count * panel), 0);
-  T* const to = columns.data();
-  for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
-    for (std::int64_t b = 0; b < count; ++b) {
-      const PackBlock& block = blocks[static_cast<std::size_t>(b)];
-      const T* from = tensor + ks_[block.k + p];
-      for (std::int64_t r = 0; r < block.rows; ++r) to[b * panel + r] = from[rows_[block.row + r]];
-    }
-    for (std::int64_t b = 0; b < count; ++b) {
-      std::memcpy(buffer + blocks[static_cast<std::size_t>(b)].destination + p * panel,
-                  to + b * panel, static_cast<std::size_t>(panel) * sizeof(T));
-    }
-  }
-}
-
-// Blocks whose elements lie side by side, block after block: for each column a transpose of rows
-// that run along the blocks.
-template <class T>
-void Packer<T>::together_side_by_side(std::span<const PackBlock> blocks, const T* tensor,
-                                      T* buffer) const {
-  constexpr std::int64_t line = 64 / sizeof(T);
-  const std::int64_t panel = pack_.panel;
-  const auto count = static_cast<std::int64_t>(blocks.size());
+typename Packer<T>::Kind Packer<T>::kind_of(std::span<const PackBlock> blocks) const {
   const PackBlock& first = blocks.front();
-  const std::int64_t* rows = rows_ + first.row;
-  thread_local std::vector<std::int64_t> places;  // of the blocks in the buffer
-  places.clear();
-  for (const PackBlock& block : blocks) places.push_back(block.destination);
-  for (std::int64_t p = 0; p < first.k_size; ++p) {
-    // Rows lie far apart; hardware does not see the next column's coming. It is the next piece's
-    // after the last of this one.
-    if (first.k + p + 1 < k_extent_) {
-      const T* next = tensor + ks_[first.k + p + 1];
-      for (std::int64_t r = 0; r < first.rows; ++r) {
-        for (std::int64_t b = 0; b < count; b += line) __builtin_prefetch(next + rows[r] + b);
-      }
-    }
-    T* const to = buffer + p * panel;
-    transpose_(first.rows, count, tensor + ks_[first.k + p], rows, to, places.data());
-    if (first.rows == panel) continue;
-    for (std::int64_t place : places) std::fill(to + place + first.rows, to + place + panel, T{0});
-  }
+  if (row_runs_[static_cast<std::size_t>(first.row)] >= first.rows) return Kind::rows;
+  if (blocks.size() > 1) return neighbours(blocks) ? Kind::side_by_side : Kind::rows;
+  return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
 }
 
 // Whether every row and column of the blocks lies side by side in memory, block after block.
@@ -157,42 +106,82 @@ bool Packer<T>::neighbours(std::span<const PackBlock> blocks) const {
   return true;
 }
 
-// The source runs along the rows.
 template <class T>
-void Packer<T>::copy_rows(const PackBlock& block, const T* tensor, T* to) const {
-  const T* from = tensor + rows_[block.row];
-  if (block.rows == pack_.panel) {
-    return copy_columns(from, ks_ + block.k, block.k_size, pack_.panel, to);
+void Packer<T>::fill(const Piece& piece, const Piece& next) {
+  const std::int64_t columns = piece.blocks.empty() ? 0 : piece.blocks.front().k_size;
+  const std::int64_t next_columns = next.blocks.empty() ? 0 : next.blocks.front().k_size;
+  if (columns > 0 && piece.kind == Kind::side_by_side) {
+    places_.clear();
+    for (const PackBlock& block : piece.blocks) places_.push_back(block.destination);
   }
-  for (std::int64_t p = 0; p < block.k_size; ++p) {
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      to[p * pack_.panel + r] = from[ks_[block.k + p] + r];
+  for (std::int64_t p = 0; p < columns; ++p) {
+    if (p < next_columns) fetch(next, p);
+    switch (piece.kind) {
+      case Kind::rows:
+        copy_rows(piece, p);
+        break;
+      case Kind::columns: {
+        if (p % line<T> != 0) break;
+        const PackBlock& block = piece.blocks.front();
+        T* const to = buffer_ + block.destination + p * pack_.panel;
+        transpose_(block.rows, std::min(line<T>, columns - p), tensor_ + ks_[block.k + p],
+                   rows_ + block.row, to, panel_columns_.data());
+        break;
+      }
+      case Kind::side_by_side: {
+        const PackBlock& first = piece.blocks.front();
+        transpose_(first.rows, static_cast<std::int64_t>(piece.blocks.size()),
+                   tensor_ + ks_[first.k + p], rows_ + first.row, buffer_ + p * pack_.panel,
+                   places_.data());
+        break;
+      }
+    }
+  }
+  for (std::int64_t p = columns; p < next_columns; ++p) fetch(next, p);
+  for (const PackBlock& block : piece.blocks) {
+    if (block.rows == pack_.panel) continue;
+    T* const to = buffer_ + block.destination;
+    for (std::int64_t p = 0; p < columns; ++p) {
+      std::fill(to + p * pack_.panel + block.rows, to + (p + 1) * pack_.panel, T{0});
     }
   }
 }
 
-// The source runs along k.
 template <class T>
-void Packer<T>::transpose(const PackBlock& block, const T* tensor, T* to) const {
-  const T* from = tensor + ks_[block.k];
-  const std::int64_t* rows = rows_ + block.row;
-  // The blocks after this one go on where its rows end. Hardware fetches ahead for some rows at a
-  // time only: 24 rows of doubles came 1.4 times as fast with help, 8 rows no faster.
-  if (pack_.panel > 8) {
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      __builtin_prefetch(from + rows[r] + 2 * block.k_size);
+void Packer<T>::copy_rows(const Piece& piece, std::int64_t column) {
+  for (const PackBlock& block : piece.blocks) {
+    const T* const from = tensor_ + ks_[block.k + column];
+    T* const to = buffer_ + block.destination + column * pack_.panel;
+    for (std::int64_t r = 0, run; r < block.rows; r += run) {
+      const std::int64_t row = block.row + r;
+      run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);
+      copy(from + rows_[row], run, to + r);
     }
   }
-  transpose_(block.rows, block.k_size, from, rows, to, panel_columns_.data());
 }
 
+// Asks for what one column of a piece needs first.
 template <class T>
-void Packer<T>::gather(const PackBlock& block, const T* tensor, T* to) const {
-  const std::int64_t panel = pack_.panel;
-  const std::int64_t* rows = rows_ + block.row;
-  for (std::int64_t p = 0; p < block.k_size; ++p) {
-    const T* from = tensor + ks_[block.k + p];
-    for (std::int64_t r = 0; r < block.rows; ++r) to[p * panel + r] = from[rows[r]];
+void Packer<T>::fetch(const Piece& piece, std::int64_t column) const {
+  asm volatile("");  // GCC 12 drops calls of a function that does nothing but prefetch
+  const PackBlock& first = piece.blocks.front();
+  const T* const from = tensor_ + ks_[first.k + column];
+  switch (piece.kind) {
+    case Kind::rows:
+      for (const PackBlock& block : piece.blocks) {
+        const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
+        fetch_lines(tensor_ + ks_[block.k + column] + rows_[block.row], std::min(run, block.rows));
+      }
+      break;
+    case Kind::columns:
+      if (column % line<T> != 0) break;
+      for (std::int64_t r = 0; r < first.rows; ++r) fetch_lines(from + rows_[first.row + r], 1);
+      break;
+    case Kind::side_by_side:
+      for (std::int64_t r = 0; r < first.rows; ++r) {
+        fetch_lines(from + rows_[first.row + r], static_cast<std::int64_t>(piece.blocks.size()));
+      }
+      break;
   }
 }
 

@@ -1,9 +1,9 @@
 #include "core/optimize/bound.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/model/window.hpp"
+#include "core/optimize/tiling.hpp"
 
 namespace tcsim {
 
@@ -38,11 +38,14 @@ double soft_reuse(const Shape& s, double output_weight, double area) {
 }
 
 // Elements that kernels and packs load and store.
-double core_elements(const Shape& s, const Accounting& accounting, const Kernel& kernel) {
+double core_elements(const Shape& s, const Accounting& accounting, const Kernel& kernel,
+                     bool left_in_place) {
   double elements = s.k * (s.m * std::ceil(s.n / static_cast<double>(kernel.nr.value())) +
                            s.n * std::ceil(s.m / static_cast<double>(kernel.mr.value())));
   if (accounting.write_backs) elements += s.m * s.n;
-  if (accounting.packing) elements += (accounting.write_backs ? 2 : 1) * s.k * (s.m + s.n);
+  if (accounting.packing) {
+    elements += (accounting.write_backs ? 2 : 1) * s.k * (left_in_place ? s.n : s.m + s.n);
+  }
   return s.batch * elements;
 }
 
@@ -62,10 +65,11 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
 
   ProvenBound bound;
   double least = HUGE_VAL, register_tile = 1;
+  const bool in_place = may_read_in_place(contraction, kernels);
   for (const Kernel& kernel : kernels) {
     // The rows of the kernel may run along either operand's own dimensions.
     for (const Shape& s : {given, Shape{given.n, given.m, given.k, given.batch}}) {
-      least = std::min(least, core_elements(s, accounting, kernel));
+      least = std::min(least, core_elements(s, accounting, kernel, in_place));
     }
     register_tile =
         std::max(register_tile, static_cast<double>(kernel.mr.value() * kernel.nr.value()));

@@ -7,7 +7,8 @@
 //
 // 1. Registers (link 0): a kernel of mr x nr reads each of its operands once for every register
 //    tile, so at least ceil(N / nr) M K elements of the left and ceil(M / mr) N K of the right, and
-//    C is stored once. Packing reads and writes both operands at least once.
+//    C is stored once. Packing reads and writes both operands at least once; the right one only,
+//    where the left one may stay in place.
 //
 // 2. First touches: the model counts every line of A, B and C at every link at least once, and C's
 //    again when it leaves.
@@ -51,7 +52,7 @@ struct ProvenBound {
   Seconds time;  // the slowest link, or the compute roof
 };
 
-// For schedules with any of the kernels and both operands packed. Throws UnsupportedError as
+// For schedules of the family with any of the kernels. Throws UnsupportedError as
 // common_line() does.
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                          std::span<const Kernel> kernels);

@@ -174,6 +174,9 @@ class Optimizer {
 
   double achieved() const { return cost(best_->prediction, machine_, options_.objective); }
   double gap() const { return achieved() / least_ - 1; }
+  Score score_of(const Optimized& o) const {
+    return score(contraction_, o.schedule, o.prediction, machine_, options_.objective);
+  }
 
   // Judges a tiling as the model does and keeps the best.
   void keep(const Tiling& tiling) {
@@ -184,8 +187,7 @@ class Optimizer {
     // Scores go by steps of a thousandth; what was handed in is not given up for even that.
     const bool worse = best_ && !options_.incumbents.empty() &&
                        cost(o.prediction, machine_, options_.objective) > achieved();
-    if (!best_ || (!worse && score(o.prediction, machine_, options_.objective) <
-                                 score(best_->prediction, machine_, options_.objective))) {
+    if (!best_ || (!worse && score_of(o) < score_of(*best_))) {
       best_ = std::move(o);
     }
   }

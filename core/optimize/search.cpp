@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/optimize/exposed.hpp"
 #include "core/schedule/spine.hpp"
 
 namespace tcsim {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t most_finalists = 16;
 constexpr double decisive_step = 1e-3, other_step = 0.2;  // of logarithms of times
+constexpr double exposed_step = 5e-3;                     // of the computation's time
 
 std::string key(const Tiling& t) {
   std::string k;
@@ -28,6 +30,7 @@ std::string key(const Tiling& t) {
     for (DimClass g : order) k += static_cast<char>('0' + index(g));
   }
   k += t.m_inside ? 'm' : 'n';
+  k += t.left_in_place ? 'i' : 'p';
   return k;
 }
 
@@ -47,9 +50,17 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
   return sum;
 }
 
-Score score(const Prediction& prediction, const Machine& machine, Objective objective) {
+Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
+            const Machine& machine, Objective objective) {
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
   Score s;
+  const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
+  const Seconds compute = prediction.timing.compute;
+  if (compute.value() > 0 && decisive(prediction.timing.total) == decisive(compute)) {
+    const double waiting = exposed(contraction, schedule, prediction, machine) / compute;
+    return {decisive(compute), std::round(waiting / exposed_step),
+            cost(prediction, machine, Objective::sum)};
+  }
   for (Seconds t : prediction.timing.links) s.push_back(t.value());
   s.push_back(prediction.timing.compute.value());
   std::sort(s.rbegin(), s.rend());
@@ -86,17 +97,18 @@ void Search::snap_to_family(Tiling& tiling) const {
   snap(contraction_, common_line(machine_), tiling, options_.dividing);
 }
 
-Prediction Search::predicted(const Tiling& tiling, Detail detail) {
+Score Search::judged(const Tiling& tiling, Detail detail) {
   if (stop_.stop_requested()) throw Interrupted();
   ++evaluated_;
-  return predict(contraction_, build(contraction_, machine_, tiling), machine_, counter_, margin_,
-                 detail);
+  const Schedule schedule = build(contraction_, machine_, tiling);
+  const Prediction p = predict(contraction_, schedule, machine_, counter_, margin_, detail);
+  return score(contraction_, schedule, p, machine_, options_.objective);
 }
 
 Score Search::coarse_score(const Tiling& tiling) {
   const auto [known, is_new] = coarse_.try_emplace(key(tiling));
   if (!is_new) return known->second;
-  known->second = score(predicted(tiling, Detail::coarse), machine_, options_.objective);
+  known->second = judged(tiling, Detail::coarse);
   const auto place =
       std::upper_bound(finalists_.begin(), finalists_.end(), known->second,
                        [](const Score& s, const auto& finalist) { return s < finalist.first; });
@@ -108,8 +120,7 @@ Score Search::coarse_score(const Tiling& tiling) {
 Score Search::full_score(const Tiling& tiling) {
   const auto [known, is_new] = full_.try_emplace(key(tiling));
   if (!is_new) return known->second;
-  const Prediction p = predicted(tiling, Detail::full);
-  known->second = score(p, machine_, options_.objective);
+  known->second = judged(tiling, Detail::full);
   if (!best_ || known->second < best_score_) {
     best_ = tiling;
     best_score_ = known->second;
@@ -239,15 +250,21 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   Tiling t = tiling;
   t.m_inside = !t.m_inside;
   add(t);
+  t = tiling;
+  t.left_in_place = !t.left_in_place;
+  add(t);
   for (const Kernel& kernel : kernels_) {
     t = tiling;
     t.kernel = kernel;
     add(t);
   }
   for (const auto& groups : groupings_) {
-    t = tiling;
-    t.groups = groups;
-    add(t);
+    for (const bool in_place : {false, true}) {
+      t = tiling;
+      t.groups = groups;
+      t.left_in_place = in_place;
+      add(t);
+    }
   }
   return all;
 }

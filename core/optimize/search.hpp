@@ -27,11 +27,13 @@ inline constexpr double counted_lines = 16384;
 double cost(const Prediction& prediction, const Machine& machine, Objective objective);
 
 // How good a schedule is, to be compared lexicographically, less is better. For Objective::time:
-// the slowest of all links and of the compute roof in steps of 0.1 %, then the others from slow to
-// fast (acmtc-sc19, Eq. 6) in steps of 10 %, lest one be spoilt for a percent of another, then
-// their sum. For the others, their cost.
+// the slowest of all links and of the compute roof in steps of 0.1 %; then, where that is the roof,
+// what the core waits for (exposed()) in steps of 0.5 % of it, and the sum over links. Where it is
+// a link, the others from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %, lest one be spoilt for
+// a percent of another, then their sum. For the other objectives, their cost.
 using Score = std::vector<double>;
-Score score(const Prediction& prediction, const Machine& machine, Objective objective);
+Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
+            const Machine& machine, Objective objective);
 
 class Search {
  public:
@@ -66,7 +68,7 @@ class Search {
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
   Score coarse_score(const Tiling& tiling);
   Score full_score(const Tiling& tiling);
-  Prediction predicted(const Tiling& tiling, Detail detail);
+  Score judged(const Tiling& tiling, Detail detail);
   void snap_to_family(Tiling& tiling) const;
   template <class Judge>
   Score descend(Tiling tiling, Score score, int budget, Judge&& judge);

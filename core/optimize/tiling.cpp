@@ -99,6 +99,35 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
   return kernels;
 }
 
+bool reads_well_in_place(const Contraction& c, const std::array<std::string, 4>& groups,
+                         const Kernel& kernel) {
+  const std::string &m = groups[at(DimClass::m)], &k = groups[at(DimClass::k)];
+  if (m.empty()) return false;
+  const TensorId left = left_operand(c, groups);
+  const DimId first = dim_named(c, m.front());
+  if (c.stride(left, first) != Elements(1)) return false;
+  // A tile that goes over the end of the first dimension has to be copied.
+  const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
+  if (extent % mr != 0 && extent < 8 * mr) return false;
+  std::int64_t next = 0;  // stride at which the columns go on
+  for (char name : k) {
+    const DimId d = dim_named(c, name);
+    const std::int64_t stride = c.stride(left, d).value();
+    if (next != 0 && stride != next) return false;
+    next = stride * c.dim(d).extent;
+  }
+  return true;
+}
+
+bool may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
+  for (const auto& groups : groupings(c)) {
+    for (const Kernel& kernel : kernels) {
+      if (reads_well_in_place(c, groups, kernel)) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
   // A batch dimension may have stride one in C; then the next one decides.
   DimClass rows = DimClass::m;
@@ -119,7 +148,15 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
   const auto variants = [](const std::string& plain, const std::string& changed) {
     return plain == changed ? std::vector{plain} : std::vector{plain, changed};
   };
-  std::vector<std::string> ms = variants(m, bring_forward(c, left, m, 1));
+  // Behind C's stride-one dimension, the left operand's order.
+  const std::string in_left = in_order_of(c, left, rows);
+  std::string behind = in_left;
+  if (!m.empty()) behind = m.front() + std::string(in_left).erase(in_left.find(m.front()), 1);
+  std::vector<std::string> ms = variants(m, behind);
+  if (in_left != behind &&
+      reads_well_in_place(c, {in_left, n, k, ""}, {Elements(1), Elements(1)})) {
+    ms.push_back(in_left);
+  }
   std::vector<std::string> ns = variants(n, bring_forward(c, right, n, 0));
   std::vector<std::string> ks = variants(k, in_order_of(c, other, DimClass::k));
   const std::string mixed = bring_forward(c, other, k, 1);
@@ -172,6 +209,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
       loop(g, tiling.tiles[outermost][at(g)]);
     }
     for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (t == left && tiling.left_in_place) continue;
       if (after[static_cast<std::size_t>(index(t))] == i)
         spine.push_back({Pack{t, buffer_level, {}}});
     }
@@ -196,6 +234,7 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
 }
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
+  if (!reads_well_in_place(contraction, tiling.groups, tiling.kernel)) tiling.left_in_place = false;
   std::array<std::int64_t, 3> range;
   for (std::size_t c = 0; c < 3; ++c) {
     range[c] = group_extent(contraction, tiling, c);

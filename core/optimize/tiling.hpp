@@ -1,11 +1,13 @@
 // The family of schedules that the optimizer searches: for each cache level a tile of m, n and k, a
 // band of up to three loops that runs over those tiles inside the next level's tile, register
-// tiles inside the innermost one, and both operands packed within the outermost band. A Tiling is
-// a point of that family; build() writes it as a schedule.
+// tiles inside the innermost one, and both operands packed within the outermost band; or the right
+// one only, where kernels can read the left one as it lies. A Tiling is a point of that family;
+// build() writes it as a schedule.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,12 +24,19 @@ namespace tcsim {
 // and 1x12 for 16.
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 
+// Whether kernels read the left operand of these groups well in place: its rows are neighbours in
+// memory, at least `kernel` rows of them, and its columns evenly apart.
+bool reads_well_in_place(const Contraction& contraction, const std::array<std::string, 4>& groups,
+                         const Kernel& kernel);
+// Whether any of the groupings() lets a kernel do so.
+bool may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
+
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
 // side by side in C. Plainly, m and n run in C's memory order and k in that of the operand that it
-// is contiguous in. The others bring an operand's stride-one dimension forward (behind C's in m),
-// so that a tile uses up the lines that its packing reads, or let k run in the other operand's
-// order.
+// is contiguous in. The others let m run in the left operand's order, with C's stride-one dimension
+// still in front or not, bring the right operand's stride-one dimension forward in n, so that a
+// tile uses up the lines that its packing reads, or let k run in the other operand's order.
 std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction);
 
 struct Tiling {
@@ -36,6 +45,7 @@ struct Tiling {
   std::vector<std::array<std::int64_t, 3>> tiles;  // [cache level][m, n, k], innermost level first
   std::vector<std::array<DimClass, 3>> orders;     // loops over those tiles, outermost first
   bool m_inside = true;                            // of the two register loops, m runs inside n
+  bool left_in_place = false;                      // kernels read the left operand's tensor itself
   bool operator==(const Tiling&) const = default;
 };
 

@@ -51,8 +51,9 @@ std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const s
 
 // Sets the order in which a pack is filled.
 void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedule) {
-  constexpr std::int64_t neighbours = 64;  // read in a row: 8 lines of f64
   const std::int64_t line = line_bytes / size_of(c.type()).value();
+  const std::int64_t page = page_bytes / size_of(c.type()).value();
+  constexpr std::int64_t neighbours = 64;  // 8 lines of f64
   pack.k_chunk = line;
   const auto fastest = c.fastest(pack.tensor);
   if (!fastest) return;
@@ -63,14 +64,21 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
     pack.along_rows = g == pack.rows;
     for (std::size_t i = 0; i < place; ++i) pack.apart *= c.dim(dim_named(c, names[i])).extent;
   }
+  const std::int64_t extent = c.dim(*fastest).extent;
   if (pack.apart > 1) {
-    pack.strips = std::min(neighbours, round_up(c.dim(*fastest).extent, line));
+    pack.strips = extent <= 2 * neighbours ? round_up(extent, line) : neighbours;
   } else if (pack.along_rows) {
-    pack.panel_group = std::lcm(line, pack.panel) / pack.panel;
-    // A micropanel alone is filled from end to end, in pieces only to bound their size.
-    if (pack.panel_group == 1) pack.k_chunk = 32 * line;
+    // Rows that lie side by side, since columns may go on where those end.
+    std::int64_t run = 1;
+    for (char name : schedule.groups[at(pack.rows)]) {
+      const DimId d = dim_named(c, name);
+      if (c.stride(pack.tensor, d).value() != run && c.dim(d).extent > 1) break;
+      run *= c.dim(d).extent;
+    }
+    pack.panel_group = std::max<std::int64_t>(1, std::min(run, page) / pack.panel);
+    pack.k_chunk = std::max(line, 4 * page / (pack.panel_group * pack.panel) / line * line);
   } else {
-    pack.k_chunk = neighbours;
+    pack.k_chunk = extent <= 2 * neighbours ? round_up(extent, line) : neighbours;
   }
 }
 

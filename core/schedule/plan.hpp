@@ -57,9 +57,9 @@ struct PackPlan {
   std::int64_t capacity = 0;       // elements of the buffer
   // Filling order, so that a source line is read whole. Neighbours along the source's stride-one
   // dimension are `apart` steps apart in the fused index of the group that holds it (rows or k).
-  // Where that is 1, panel_group micropanels share lines and are filled together, k_chunk columns
-  // at a time. Otherwise up to `strips` blocks read neighbours, and for_each_block names them
-  // together: several lines in a row, since a line alone is as slow as memory's latency.
+  // for_each_block names together what reads neighbours, a page of them, since memory is slow to
+  // begin and fast to go on: panel_group micropanels where that is 1, else up to `strips` blocks;
+  // k_chunk columns at a time.
   bool along_rows = true;  // which group holds the stride-one dimension
   std::int64_t apart = 1;
   std::int64_t strips = 1;
@@ -272,10 +272,8 @@ class Filler {
       for (std::int64_t row = 0; row < rows_.size; row += together) {
         for (std::int64_t k = 0; k < ks_.size; k += chunk) {
           const std::int64_t end = std::min(rows_.size, row + together);
-          for (std::int64_t r = row; r < end; r += panel) {
-            add(r, k, k + chunk);
-            flush();
-          }
+          for (std::int64_t r = row; r < end; r += panel) add(r, k, k + chunk);
+          flush();
         }
       }
     } else if (pack_.along_rows) {

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/fetch_ahead.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
@@ -119,35 +118,6 @@ TEST(Pack, Transposes_any_number_of_rows_and_columns) {
     expect_transposes<double>(transpose_code<double>(set), 11);
     expect_transposes<float>(transpose_code<float>(set), 12);
   }
-}
-
-std::int64_t lines_after(Layout layout, Range rows) {
-  const Contraction c = contraction("mn", "mk", "kn", {{'m', 40}, {'n', 2}, {'k', 10}}, layout);
-  Schedule s;
-  s.groups = {"m", "n", "k", ""};
-  s.root = loop(DimClass::m, 16, pack(TensorId::A, "L1", loop(DimClass::m, 8, kernel(8, 2))));
-  const Plan plan(c, s);
-  Tile tile = whole(plan);
-  tile[at(DimClass::m)] = rows;
-  const Numbers tensor(400, 1);
-  FetchAhead<double> ahead(plan, *plan.pack(TensorId::A));
-  ahead.after(tile, tensor.data());
-  const std::int64_t lines = ahead.waiting();
-  ahead.fetch(7);
-  EXPECT_EQ(ahead.waiting(), std::max<std::int64_t>(0, lines - 7));
-  ahead.fetch(1000);
-  EXPECT_EQ(ahead.waiting(), 0);
-  return lines;
-}
-
-TEST(Pack, The_next_tile_is_fetched_line_by_line) {
-  // 16 rows of doubles side by side are two lines, for each of ten columns; of 40 rows the third
-  // tile has 8, and nothing comes after it.
-  EXPECT_EQ(lines_after(Layout::column_major, {0, 16}), 20);
-  EXPECT_EQ(lines_after(Layout::column_major, {16, 16}), 10);
-  EXPECT_EQ(lines_after(Layout::column_major, {32, 8}), 0);
-  // Rows that are apart in memory are not fetched ahead.
-  EXPECT_EQ(lines_after(Layout::row_major, {0, 16}), 0);
 }
 
 TEST(Pack, Finds_runs_of_neighbours) {

@@ -94,7 +94,7 @@ void expect_members_multiply(InstructionSet set) {
         }
         family.of(vectors, columns)(kc, left.data(), left_step, right.data(), right_step,
                                     {c.data(), places.data()}, {alpha, beta},
-                                    {c.data(), places.data()});
+                                    {c.data(), places.data()}, 0);
         ASSERT_EQ(c, expected);
       }
     }

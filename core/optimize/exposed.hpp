@@ -1,0 +1,24 @@
+// What the model's links do not say of a schedule: the time in which the core computes nothing
+// although no link is busy. Where computation is the bottleneck, and by far, schedules differ in
+// that alone.
+#pragma once
+
+#include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace tcsim {
+
+// An estimate, to compare schedules of one contraction by: hardware runs ahead of kernels that read
+// an operand, so that their traffic hides behind computation, but not
+//  - the traffic of C and of packing, over every link at its bandwidth,
+//  - what memory has to bring of an operand that kernels read, packed or in place,
+//  - the update of C where a kernel's rows are not neighbours there,
+//  - the beginning of a pack, which waits for memory,
+//  - the address translation of each piece of memory that a pack reads in a row,
+//  - the beginning and the end of a kernel call.
+// The costs in cycles were measured with kernels/ on a Zen 4 core (docs/kernels.md).
+Seconds exposed(const Contraction& contraction, const Schedule& schedule,
+                const Prediction& prediction, const Machine& machine);
+
+}  // namespace tcsim
