@@ -1,0 +1,124 @@
+// Micropanels out of a tensor, and whole packed copies. A packed buffer is laid out by the loops
+// inside its Pack, outer loops first (PackPlan::offset); walking those loops in their order fills
+// it from its first element to its last.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/parts.hpp"
+#include "emit/text.hpp"
+
+namespace tcsim::emit {
+
+namespace {
+
+constexpr std::string_view panel_head = R"(
+/* A micropanel of $X: columns k to k_end of `rows` rows from $R on, filled up with zeros to $P
+   rows. */
+static void @panel_$X(const $T *$X, size_t $R, size_t rows, size_t k, size_t k_end,
+                     $T *restrict to) {
+)";
+
+constexpr std::string_view panel_copy = R"(  $CONDITION/* its rows are neighbours in $X */
+    for (; k < k_end; ++k, to += $P) {
+      memcpy(to, $X + @$X_of_$R($R) + @$X_of_k(k), $P * sizeof(*to));
+    }
+    return;
+  }
+)";
+
+constexpr std::string_view panel_gather = R"(  size_t row[$P], column[$CHUNK];
+  for (size_t r = 0; r < rows; ++r) row[r] = @$X_of_$R($R + r);
+  for (; k < k_end; k += $CHUNK) {
+    const size_t columns = @least($CHUNK, k_end - k);
+    for (size_t p = 0; p < columns; ++p) column[p] = @$X_of_k(k + p);
+    for (size_t r = 0; r < rows; ++r) {
+      const $T *const from = $X + row[r];
+      for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
+    }
+    for (size_t p = 0; p < columns; ++p) {
+      for (size_t r = rows; r < $P; ++r) to[p * $P + r] = 0;
+    }
+    to += columns * $P;
+  }
+}
+)";
+
+bool multiples(const Plan& plan, DimClass group, std::int64_t of) {
+  return std::ranges::all_of(plan.steps(), [&](const Step& s) {
+    return s.kind != Step::Kind::loop || s.group != group || s.tile % of == 0;
+  });
+}
+
+Values names(const Plan& plan, TensorId t) {
+  const std::int64_t line = 64 / size_of(plan.contraction().type()).value();
+  return {{"T", element_name(plan)},
+          {"X", to_text(t)},
+          {"R", name_of(rows_of(plan, t))},
+          {"P", std::to_string(panel_of(plan, t))},
+          {"CHUNK", std::to_string(line)}};
+}
+
+std::string panel_function(const Plan& plan, TensorId t) {
+  Values values = names(plan, t);
+  const DimClass rows = rows_of(plan, t);
+  const std::int64_t panel = panel_of(plan, t);
+  std::string text = fill_in(panel_head, values);
+  const std::string beside =
+      neighbours(plan, t, rows, panel, multiples(plan, rows, panel), name_of(rows));
+  if (beside != "0") {
+    values.push_back({"CONDITION", beside == "1"
+                                       ? fmt::format("if (rows == {}) {{ ", panel)
+                                       : fmt::format("if (rows == {} && {}) {{ ", panel, beside)});
+    text += fill_in(panel_copy, values);
+  }
+  return text + fill_in(panel_gather, values);
+}
+
+std::string pack_function(const Plan& plan, TensorId t) {
+  const PackPlan& pack = *plan.pack(t);
+  const std::string x = to_text(t), rows = name_of(pack.rows), type = element_name(plan);
+  Lines lines;
+  lines.add("");
+  lines.add(
+      fmt::format("/* The packed copy of {} for {} to {}_end and k to k_end. */", x, rows, rows));
+  lines.add(
+      fmt::format("static void @pack_{0}(const {1} *{0}, size_t {2}, size_t {2}_end, size_t "
+                  "k, size_t k_end,",
+                  x, type, rows));
+  lines.add(fmt::format("                    {} *restrict to) {{", type));
+  std::string row = rows, k = "k";
+  std::int64_t number = 0;
+  // A last loop over micropanels is the one that is written below.
+  std::size_t count = pack.layout.size();
+  if (count > 0 && pack.layout.back().over_rows && pack.layout.back().tile == pack.panel) --count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const PackPlan::LayoutLoop& loop = pack.layout[i];
+    std::string& outer = loop.over_rows ? row : k;
+    const std::string inner = fmt::format("{}{}", loop.over_rows ? rows : "k", number++);
+    lines.add(fmt::format("for (size_t {0} = {1}; {0} < {1}_end; {0} += {2}) {{", inner, outer,
+                          loop.tile));
+    lines.add(
+        fmt::format("const size_t {0}_end = @least({0} + {1}, {2}_end);", inner, loop.tile, outer));
+    outer = inner;
+  }
+  lines.add(fmt::format("for (size_t p = {0}; p < {0}_end; p += {1}) {{", row, pack.panel));
+  lines.add(fmt::format("@panel_{0}({0}, p, @least({1}, {2}_end - p), {3}, {3}_end, to);", x,
+                        pack.panel, row, k));
+  lines.add(fmt::format("to += {0} * ({1}_end - {1});", pack.panel, k));
+  lines.close(0);
+  return lines.text();
+}
+
+}  // namespace
+
+std::string packing_functions(const Plan& plan) {
+  std::string text;
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    text += panel_function(plan, t);
+    if (plan.pack(t)) text += pack_function(plan, t);
+  }
+  return text;
+}
+
+}  // namespace tcsim::emit
