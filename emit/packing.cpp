@@ -96,10 +96,8 @@ std::string pack_function(const Plan& plan, TensorId t) {
     const PackPlan::LayoutLoop& loop = pack.layout[i];
     std::string& outer = loop.over_rows ? row : k;
     const std::string inner = fmt::format("{}{}", loop.over_rows ? rows : "k", number++);
-    lines.add(fmt::format("for (size_t {0} = {1}; {0} < {1}_end; {0} += {2}) {{", inner, outer,
-                          loop.tile));
-    lines.add(
-        fmt::format("const size_t {0}_end = @least({0} + {1}, {2}_end);", inner, loop.tile, outer));
+    lines.add(tile_loop(inner, outer, loop.tile));
+    lines.add(tile_end(inner, outer, loop.tile));
     outer = inner;
   }
   lines.add(fmt::format("for (size_t p = {0}; p < {0}_end; p += {1}) {{", row, pack.panel));
@@ -110,15 +108,38 @@ std::string pack_function(const Plan& plan, TensorId t) {
   return lines.text();
 }
 
+constexpr std::string_view transpose = R"(
+/* to[c][r] = from[row[r] + c]: rows that run along memory become columns that do. */
+static void @transpose(size_t rows, size_t columns, const $T *from, const size_t *row,
+                       $T *const *to) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < columns; ++c) to[c][r] = from[row[r] + c];
+  }
+}
+)";
+
 }  // namespace
+
+std::string tile_loop(const std::string& inner, const std::string& outer, std::int64_t tile) {
+  return fmt::format("for (size_t {0} = {1}; {0} < {1}_end; {0} += {2}) {{", inner, outer, tile);
+}
+
+std::string tile_end(const std::string& inner, const std::string& outer, std::int64_t tile) {
+  return fmt::format("const size_t {0}_end = @least({0} + {1}, {2}_end);", inner, tile, outer);
+}
 
 std::string packing_functions(const Plan& plan) {
   std::string text;
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    text += panel_function(plan, t);
-    if (plan.pack(t)) text += pack_function(plan, t);
+    if (in_strips(plan, t)) {
+      text += pack_in_strips(plan, t);
+    } else {
+      text += panel_function(plan, t);
+      if (plan.pack(t)) text += pack_function(plan, t);
+    }
   }
-  return text;
+  const Values values{{"T", element_name(plan)}};
+  return (text.find("@transpose(") == text.npos ? "" : fill_in(transpose, values)) + text;
 }
 
 }  // namespace tcsim::emit

@@ -44,6 +44,12 @@ std::string kernel_functions(const Plan& plan);
 std::string kernel_name(const Plan& plan);
 // panel_A(), pack_A() and those of B.
 std::string packing_functions(const Plan& plan);
+// Whether a pack of t is filled by strips, and how then (strips.cpp).
+bool in_strips(const Plan& plan, TensorId t);
+std::string pack_in_strips(const Plan& plan, TensorId t);
+// "for (size_t INNER = OUTER; ...; INNER += TILE) {", and the definition of INNER_end in it.
+std::string tile_loop(const std::string& inner, const std::string& outer, std::int64_t tile);
+std::string tile_end(const std::string& inner, const std::string& outer, std::int64_t tile);
 // block(), the workspace and contract().
 std::string contract_functions(const Plan& plan);
 // What main() needs, and main().

@@ -1,0 +1,142 @@
+// The packed copy of an operand whose stride-one dimension lies behind others in the group of its
+// rows. Micropanel after micropanel would touch every line once for each of its elements; here
+// those that read neighbours are filled together, as for_each_block() has it
+// (core/schedule/plan.hpp).
+#include <fmt/format.h>
+
+#include "emit/parts.hpp"
+#include "emit/text.hpp"
+
+namespace tcsim::emit {
+
+namespace {
+
+constexpr std::string_view place_head = R"(
+/* Where the micropanel at row $R and its column k lie in the packed copy of $X, which has $R_size rows
+   and k_size columns; all count from its beginning. */
+static size_t @place_in_$X(size_t $R, size_t $R_size, size_t k, size_t k_size) {
+  size_t place = 0;
+$STEPS  return place + $R / $P * $P * k_size + k * $P;
+}
+)";
+
+constexpr std::string_view rows_step = R"(  const size_t begin$I = $R / $TILE * $TILE;
+  place += begin$I * k_size;
+  $R -= begin$I;
+  $R_size = @least($TILE, $R_size - begin$I);
+)";
+
+constexpr std::string_view k_step = R"(  const size_t begin$I = k / $TILE * $TILE;
+  place += begin$I * @round_up($R_size, $P);
+  k -= begin$I;
+  k_size = @least($TILE, k_size - begin$I);
+)";
+
+constexpr std::string_view pack_head = R"(
+/* The packed copy of $X for $R to $R_end and k to k_end. Rows that are $APART apart are neighbours in
+   $X, so micropanels that lie so are filled together, a column of all at a time. */
+static void @pack_$X(const $T *$X, size_t $R, size_t $R_end, size_t k, size_t k_end,
+                     $T *restrict to) {
+  size_t panel[$STRIPS], rows[$STRIPS], row[$STRIPS][$P];
+  for (size_t from = $R / $WIDE * $WIDE; from < $R_end; from += $WIDE) {
+    for (size_t q = 0; q < @least($APART, $R_end - $R); q += $P) {
+      size_t count = 0;
+      for (size_t strip = from; strip < @least(from + $WIDE, $R_end); strip += $APART) {
+        /* Step q of the micropanels that begin within the strip. */
+        const size_t p = (strip > $R ? @round_up(strip - $R, $P) : 0) + q;
+        if ($R + p >= @least(strip + $APART, $R_end)) continue;
+        panel[count] = p;
+        rows[count] = @least($P, $R_end - $R - p);
+        for (size_t r = 0; r < rows[count]; ++r) row[count][r] = @$X_of_$R($R + p + r);
+        ++count;
+      }
+      if (count == 0) continue;
+)";
+
+constexpr std::string_view columns = R"(
+/* Columns k to k_end of `count` micropanels; the pack ends at k_last. */
+static void @columns_of_$X(const $T *$X, size_t k, size_t k_end, size_t k_last, size_t count,
+                         const size_t *rows, size_t (*row)[$P], $T **to) {
+  int beside = 1; /* whether each micropanel lies one element behind the one before */
+  for (size_t s = 0; s < count; ++s) {
+    if (rows[s] < $P) beside = 0;
+    for (size_t r = 0; r < rows[s]; ++r) beside &= row[s][r] == row[0][r] + s;
+  }
+  for (; k < k_end; ++k) {
+    const $T *const from = $X + @$X_of_k(k);
+    /* Rows lie far apart: hardware does not see the next column coming. */
+    const $T *const next = k + 1 < k_last ? $X + @$X_of_k(k + 1) : from;
+    for (size_t s = 0; s < count; s += $LINE) {
+      for (size_t r = 0; r < rows[s]; ++r) __builtin_prefetch(next + row[s][r]);
+    }
+    if (beside) {
+      @transpose($P, count, from, row[0], to);
+    } else {
+      for (size_t s = 0; s < count; ++s) {
+        for (size_t r = 0; r < rows[s]; ++r) to[s][r] = from[row[s][r]];
+        for (size_t r = rows[s]; r < $P; ++r) to[s][r] = 0;
+      }
+    }
+    for (size_t s = 0; s < count; ++s) to[s] += $P;
+  }
+}
+)";
+
+std::string place_function(const PackPlan& pack, Values values) {
+  std::string steps;
+  values.insert(values.end(), {{"TILE", ""}, {"I", ""}});
+  bool over_k = false;
+  int number = 0;
+  for (const PackPlan::LayoutLoop& loop : pack.layout) {
+    (values.end() - 2)->second = std::to_string(loop.tile);
+    values.back().second = std::to_string(number++);
+    over_k |= !loop.over_rows;
+    steps += fill_in(loop.over_rows ? rows_step : k_step, values);
+  }
+  if (!over_k) steps += fill_in("  (void)$R_size;\n", values);
+  values.push_back({"STEPS", steps});
+  return fill_in(place_head, values);
+}
+
+}  // namespace
+
+bool in_strips(const Plan& plan, TensorId t) {
+  const PackPlan* pack = plan.pack(t);
+  return pack && pack->along_rows && pack->apart > 1 && pack->panel <= 64;
+}
+
+std::string pack_in_strips(const Plan& plan, TensorId t) {
+  const PackPlan& pack = *plan.pack(t);
+  Values values{{"T", element_name(plan)},
+                {"X", to_text(t)},
+                {"R", name_of(pack.rows)},
+                {"P", std::to_string(pack.panel)},
+                {"LINE", std::to_string(64 / plan.element().value())},
+                {"APART", std::to_string(pack.apart)},
+                {"STRIPS", std::to_string(pack.strips)},
+                {"WIDE", std::to_string(pack.apart * pack.strips)}};
+  std::string text =
+      place_function(pack, values) + fill_in(columns, values) + fill_in(pack_head, values);
+  Lines lines(3);
+  std::string k = "k";
+  std::int64_t number = 0;
+  for (const PackPlan::LayoutLoop& loop : pack.layout) {
+    if (loop.over_rows) continue;
+    const std::string inner = fmt::format("k{}", number++);
+    lines.add(tile_loop(inner, k, loop.tile));
+    lines.add(tile_end(inner, k, loop.tile));
+    k = inner;
+  }
+  lines.add(fmt::format("{} *column[{}];", element_name(plan), pack.strips));
+  lines.add("for (size_t s = 0; s < count; ++s) {");
+  lines.add(
+      fmt::format("column[s] = to + @place_in_{0}(panel[s], {1}_end - {1}, {2} - k, k_end - k);",
+                  to_text(t), name_of(pack.rows), k));
+  lines.add("}");
+  lines.add(fmt::format("@columns_of_{0}({0}, {1}, {1}_end, k_end, count, rows, row, column);",
+                        to_text(t), k));
+  lines.close(0);
+  return text + lines.text();
+}
+
+}  // namespace tcsim::emit
