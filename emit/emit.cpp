@@ -30,7 +30,11 @@ constexpr std::string_view declarations = R"(
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
-$VECTORS#ifndef TCSIM_NO_MAIN
+#if defined(__x86_64__) && !defined(TCSIM_PORTABLE)
+#define @VECTORS
+#include <immintrin.h>
+#endif
+#ifndef TCSIM_NO_MAIN
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -43,12 +47,6 @@ $VECTORS#ifndef TCSIM_NO_MAIN
 int @contract(const $T *A, const $T *B, $T *C);
 /* Frees the calling thread's workspace. */
 void @contract_release(void);
-)";
-
-constexpr std::string_view vectors = R"(#if defined(__x86_64__) && !defined(TCSIM_PORTABLE)
-#define @VECTORS
-#include <immintrin.h>
-#endif
 )";
 
 // Defined where they are used.
@@ -132,10 +130,7 @@ std::string comment(const Plan& plan, const EmitOptions& options) {
 std::string emit_c(const Plan& plan, const EmitOptions& options) {
   emit::check_prefix(options.prefix);
   emit::check_kernel(plan);
-  const VectorSet set =
-      vectors_for(Elements(plan.mr()), Elements(plan.nr()), plan.contraction().type());
-  const emit::Values values{{"T", emit::element_name(plan)},
-                            {"VECTORS", set == VectorSet::none ? "" : std::string(emit::vectors)}};
+  const emit::Values values{{"T", emit::element_name(plan)}};
   const std::string head = emit::fill_in(emit::declarations, values);
   const std::string body = emit::offset_functions(plan) + emit::kernel_functions(plan) +
                            emit::packing_functions(plan) + emit::contract_functions(plan);

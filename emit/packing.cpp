@@ -27,20 +27,33 @@ constexpr std::string_view panel_copy = R"(  $CONDITION/* its rows are neighbour
   }
 )";
 
-constexpr std::string_view panel_gather = R"(  size_t row[$P], column[$CHUNK];
+constexpr std::string_view panel_rows = R"(  size_t row[$P];
   for (size_t r = 0; r < rows; ++r) row[r] = @$X_of_$R($R + r);
   for (; k < k_end; k += $CHUNK) {
     const size_t columns = @least($CHUNK, k_end - k);
-    for (size_t p = 0; p < columns; ++p) column[p] = @$X_of_k(k + p);
-    for (size_t r = 0; r < rows; ++r) {
-      const $T *const from = $X + row[r];
-      for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
-    }
-    for (size_t p = 0; p < columns; ++p) {
+$COPY    for (size_t p = 0; p < columns; ++p) {
       for (size_t r = rows; r < $P; ++r) to[p * $P + r] = 0;
     }
     to += columns * $P;
   }
+}
+)";
+
+constexpr std::string_view transposed = R"($T *column[$CHUNK];
+for (size_t p = 0; p < columns; ++p) column[p] = to + p * $P;
+const $T *const from = $X + @$X_of_k(k);
+$AHEAD@transpose(rows, columns, from, row, column);
+)";
+
+// Hardware fetches ahead for a few rows at a time only.
+constexpr std::string_view ahead =
+    "for (size_t r = 0; r < rows; ++r) __builtin_prefetch(from + row[r] + 8 * $CHUNK);\n";
+
+constexpr std::string_view gathered = R"(size_t column[$CHUNK];
+for (size_t p = 0; p < columns; ++p) column[p] = @$X_of_k(k + p);
+for (size_t r = 0; r < rows; ++r) {
+const $T *const from = $X + row[r];
+for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
 }
 )";
 
@@ -72,7 +85,23 @@ std::string panel_function(const Plan& plan, TensorId t) {
                                        : fmt::format("if (rows == {} && {}) {{ ", panel, beside)});
     text += fill_in(panel_copy, values);
   }
-  return text + fill_in(panel_gather, values);
+  values.push_back({"AHEAD", panel > 8 ? fill_in(ahead, values) : ""});
+  // Columns are neighbours as far as the operand's run along k goes.
+  const auto along = run(digits(plan, t, DimClass::k));
+  Lines copy(2);
+  if (!along) {
+    copy.add_all(fill_in(transposed, values));
+  } else if (*along < 2) {
+    copy.add_all(fill_in(gathered, values));
+  } else {
+    copy.add(fmt::format("if (k % {0} + columns <= {0}) {{", *along));
+    copy.add_all(fill_in(transposed, values));
+    copy.add("} else {");
+    copy.add_all(fill_in(gathered, values));
+    copy.add("}");
+  }
+  values.push_back({"COPY", copy.text()});
+  return text + fill_in(panel_rows, values);
 }
 
 std::string pack_function(const Plan& plan, TensorId t) {
@@ -108,14 +137,44 @@ std::string pack_function(const Plan& plan, TensorId t) {
   return lines.text();
 }
 
+// Squares of SSE2, which every x86-64 has, go through registers.
 constexpr std::string_view transpose = R"(
 /* to[c][r] = from[row[r] + c]: rows that run along memory become columns that do. */
 static void @transpose(size_t rows, size_t columns, const $T *from, const size_t *row,
                        $T *const *to) {
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t c = 0; c < columns; ++c) to[c][r] = from[row[r] + c];
+  size_t squares = 0; /* columns of whole rows that are done */
+#if defined(@VECTORS)
+  squares = columns / $LANES * $LANES;
+  for (size_t c = 0; c < squares; c += $LANES) {
+    size_t r = 0;
+    for (; r + $LANES <= rows; r += $LANES) {
+$SQUARE    }
+    for (; r < rows; ++r) {
+      for (size_t i = c; i < c + $LANES; ++i) to[i][r] = from[row[r] + i];
+    }
+  }
+#endif
+  for (size_t c = squares; c < columns; ++c) {
+    for (size_t r = 0; r < rows; ++r) to[c][r] = from[row[r] + c];
   }
 }
+)";
+
+constexpr std::string_view square_f64 = R"(      const __m128d a = _mm_loadu_pd(from + row[r] + c);
+      const __m128d b = _mm_loadu_pd(from + row[r + 1] + c);
+      _mm_storeu_pd(to[c] + r, _mm_unpacklo_pd(a, b));
+      _mm_storeu_pd(to[c + 1] + r, _mm_unpackhi_pd(a, b));
+)";
+
+constexpr std::string_view square_f32 = R"(      __m128 a = _mm_loadu_ps(from + row[r] + c);
+      __m128 b = _mm_loadu_ps(from + row[r + 1] + c);
+      __m128 d = _mm_loadu_ps(from + row[r + 2] + c);
+      __m128 e = _mm_loadu_ps(from + row[r + 3] + c);
+      _MM_TRANSPOSE4_PS(a, b, d, e);
+      _mm_storeu_ps(to[c] + r, a);
+      _mm_storeu_ps(to[c + 1] + r, b);
+      _mm_storeu_ps(to[c + 2] + r, d);
+      _mm_storeu_ps(to[c + 3] + r, e);
 )";
 
 }  // namespace
@@ -138,8 +197,12 @@ std::string packing_functions(const Plan& plan) {
       if (plan.pack(t)) text += pack_function(plan, t);
     }
   }
-  const Values values{{"T", element_name(plan)}};
-  return (text.find("@transpose(") == text.npos ? "" : fill_in(transpose, values)) + text;
+  if (text.find("@transpose(") == text.npos) return text;
+  const bool wide = plan.contraction().type() == ElementType::f64;
+  return fill_in(transpose, {{"T", element_name(plan)},
+                             {"LANES", wide ? "2" : "4"},
+                             {"SQUARE", std::string(wide ? square_f64 : square_f32)}}) +
+         text;
 }
 
 }  // namespace tcsim::emit

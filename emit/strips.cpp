@@ -41,27 +41,33 @@ static void @pack_$X(const $T *$X, size_t $R, size_t $R_end, size_t k, size_t k_
   for (size_t from = $R / $WIDE * $WIDE; from < $R_end; from += $WIDE) {
     for (size_t q = 0; q < @least($APART, $R_end - $R); q += $P) {
       size_t count = 0;
+      int beside = 1;
       for (size_t strip = from; strip < @least(from + $WIDE, $R_end); strip += $APART) {
         /* Step q of the micropanels that begin within the strip. */
         const size_t p = (strip > $R ? @round_up(strip - $R, $P) : 0) + q;
         if ($R + p >= @least(strip + $APART, $R_end)) continue;
         panel[count] = p;
         rows[count] = @least($P, $R_end - $R - p);
-        for (size_t r = 0; r < rows[count]; ++r) row[count][r] = @$X_of_$R($R + p + r);
+        if (count > 0 && ($R + p) % $APART == ($R + panel[0]) % $APART &&
+            ($R + p) % $APART + $P <= $APART) { /* like the first, but elsewhere */
+          const size_t first = @$X_of_$R($R + p);
+          for (size_t r = 0; r < rows[count]; ++r) row[count][r] = row[0][r] - row[0][0] + first;
+          beside &= first == row[0][0] + count;
+        } else {
+          for (size_t r = 0; r < rows[count]; ++r) row[count][r] = @$X_of_$R($R + p + r);
+          beside &= count == 0;
+        }
+        beside &= rows[count] == $P;
         ++count;
       }
       if (count == 0) continue;
 )";
 
 constexpr std::string_view columns = R"(
-/* Columns k to k_end of `count` micropanels; the pack ends at k_last. */
+/* Columns k to k_end of `count` micropanels; the pack ends at k_last. `beside`: they are whole, and
+   each lies one element behind the one before. */
 static void @columns_of_$X(const $T *$X, size_t k, size_t k_end, size_t k_last, size_t count,
-                         const size_t *rows, size_t (*row)[$P], $T **to) {
-  int beside = 1; /* whether each micropanel lies one element behind the one before */
-  for (size_t s = 0; s < count; ++s) {
-    if (rows[s] < $P) beside = 0;
-    for (size_t r = 0; r < rows[s]; ++r) beside &= row[s][r] == row[0][r] + s;
-  }
+                         int beside, const size_t *rows, size_t (*row)[$P], $T **to) {
   for (; k < k_end; ++k) {
     const $T *const from = $X + @$X_of_k(k);
     /* Rows lie far apart: hardware does not see the next column coming. */
@@ -133,8 +139,9 @@ std::string pack_in_strips(const Plan& plan, TensorId t) {
       fmt::format("column[s] = to + @place_in_{0}(panel[s], {1}_end - {1}, {2} - k, k_end - k);",
                   to_text(t), name_of(pack.rows), k));
   lines.add("}");
-  lines.add(fmt::format("@columns_of_{0}({0}, {1}, {1}_end, k_end, count, rows, row, column);",
-                        to_text(t), k));
+  lines.add(
+      fmt::format("@columns_of_{0}({0}, {1}, {1}_end, k_end, count, beside, rows, row, column);",
+                  to_text(t), k));
   lines.close(0);
   return text + lines.text();
 }

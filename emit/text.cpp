@@ -72,6 +72,14 @@ void Lines::add(std::string_view line) {
   if (line.ends_with('{')) ++depth_;
 }
 
+void Lines::add_all(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    add(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 void Lines::close(int down_to) {
   while (depth_ > down_to) add("}");
 }

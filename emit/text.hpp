@@ -28,6 +28,8 @@ class Lines {
   // Ends a line. A line that begins with '}' stands one step further out, and what follows one
   // that ends with '{' one further in.
   void add(std::string_view line);
+  // Each line of `text`, which has no indentation of its own.
+  void add_all(std::string_view text);
   // Closes what is open.
   void close(int down_to);
   const std::string& text() const { return text_; }
