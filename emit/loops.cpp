@@ -221,7 +221,7 @@ static void @block(@kernel_code *multiply, size_t kc, const $T *left, const $T *
                    size_t rows, const size_t *columns, size_t column_count, int overwrite,
                    $T *restrict tile) {
 $DIRECT  size_t row[$MR], tile_columns[$NR];
-  for (size_t i = 0; i < rows; ++i) row[i] = @C_of_m(m + i);
+  for (size_t i = 0; i < $MR; ++i) row[i] = @C_of_m(m + @least(i, rows - 1));
   for (size_t j = 0; j < $NR; ++j) tile_columns[j] = j * $MR;
   multiply(kc, left, right, tile, tile_columns, 1);
   for (size_t j = 0; j < column_count; ++j) {

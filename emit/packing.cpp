@@ -28,7 +28,7 @@ constexpr std::string_view panel_copy = R"(  $CONDITION/* its rows are neighbour
 )";
 
 constexpr std::string_view panel_rows = R"(  size_t row[$P];
-  for (size_t r = 0; r < rows; ++r) row[r] = @$X_of_$R($R + r);
+  for (size_t r = 0; r < $P; ++r) row[r] = @$X_of_$R($R + @least(r, rows - 1));
   for (; k < k_end; k += $CHUNK) {
     const size_t columns = @least($CHUNK, k_end - k);
 $COPY    for (size_t p = 0; p < columns; ++p) {
@@ -40,7 +40,7 @@ $COPY    for (size_t p = 0; p < columns; ++p) {
 )";
 
 constexpr std::string_view transposed = R"($T *column[$CHUNK];
-for (size_t p = 0; p < columns; ++p) column[p] = to + p * $P;
+for (size_t p = 0; p < $CHUNK; ++p) column[p] = to + @least(p, columns - 1) * $P;
 const $T *const from = $X + @$X_of_k(k);
 $AHEAD@transpose(rows, columns, from, row, column);
 )";
@@ -50,7 +50,7 @@ constexpr std::string_view ahead =
     "for (size_t r = 0; r < rows; ++r) __builtin_prefetch(from + row[r] + 8 * $CHUNK);\n";
 
 constexpr std::string_view gathered = R"(size_t column[$CHUNK];
-for (size_t p = 0; p < columns; ++p) column[p] = @$X_of_k(k + p);
+for (size_t p = 0; p < $CHUNK; ++p) column[p] = @$X_of_k(k + @least(p, columns - 1));
 for (size_t r = 0; r < rows; ++r) {
 const $T *const from = $X + row[r];
 for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
@@ -142,16 +142,15 @@ constexpr std::string_view transpose = R"(
 /* to[c][r] = from[row[r] + c]: rows that run along memory become columns that do. */
 static void @transpose(size_t rows, size_t columns, const $T *from, const size_t *row,
                        $T *const *to) {
-  size_t squares = 0; /* columns of whole rows that are done */
+  size_t squares = 0; /* columns that are done */
 #if defined(@VECTORS)
   squares = columns / $LANES * $LANES;
+  const size_t whole = rows / $LANES * $LANES;
   for (size_t c = 0; c < squares; c += $LANES) {
-    size_t r = 0;
-    for (; r + $LANES <= rows; r += $LANES) {
+    for (size_t r = 0; r < whole; r += $LANES) {
 $SQUARE    }
-    for (; r < rows; ++r) {
-      for (size_t i = c; i < c + $LANES; ++i) to[i][r] = from[row[r] + i];
-    }
+    for (size_t r = whole; r < rows; ++r) {
+$ROW    }
   }
 #endif
   for (size_t c = squares; c < columns; ++c) {
@@ -199,9 +198,16 @@ std::string packing_functions(const Plan& plan) {
   }
   if (text.find("@transpose(") == text.npos) return text;
   const bool wide = plan.contraction().type() == ElementType::f64;
+  const int lanes = wide ? 2 : 4;
+  std::string one_row;
+  for (int i = 0; i < lanes; ++i) {
+    const std::string plus = i == 0 ? "" : fmt::format(" + {}", i);
+    one_row += fmt::format("      to[c{0}][r] = from[row[r] + c{0}];\n", plus);
+  }
   return fill_in(transpose, {{"T", element_name(plan)},
-                             {"LANES", wide ? "2" : "4"},
-                             {"SQUARE", std::string(wide ? square_f64 : square_f32)}}) +
+                             {"LANES", std::to_string(lanes)},
+                             {"SQUARE", std::string(wide ? square_f64 : square_f32)},
+                             {"ROW", one_row}}) +
          text;
 }
 

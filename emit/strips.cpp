@@ -37,7 +37,9 @@ constexpr std::string_view pack_head = R"(
    $X, so micropanels that lie so are filled together, a column of all at a time. */
 static void @pack_$X(const $T *$X, size_t $R, size_t $R_end, size_t k, size_t k_end,
                      $T *restrict to) {
-  size_t panel[$STRIPS], rows[$STRIPS], row[$STRIPS][$P];
+  /* Micropanels: their first rows, how many rows they have, and where those begin in $X. All that is
+     read below is set before, but not every compiler sees that. */
+  size_t panel[$STRIPS] = {0}, rows[$STRIPS] = {0}, row[$STRIPS][$P] = {{0}};
   for (size_t from = $R / $WIDE * $WIDE; from < $R_end; from += $WIDE) {
     for (size_t q = 0; q < @least($APART, $R_end - $R); q += $P) {
       size_t count = 0;
@@ -51,10 +53,12 @@ static void @pack_$X(const $T *$X, size_t $R, size_t $R_end, size_t k, size_t k_
         if (count > 0 && ($R + p) % $APART == ($R + panel[0]) % $APART &&
             ($R + p) % $APART + $P <= $APART) { /* like the first, but elsewhere */
           const size_t first = @$X_of_$R($R + p);
-          for (size_t r = 0; r < rows[count]; ++r) row[count][r] = row[0][r] - row[0][0] + first;
+          for (size_t r = 0; r < $P; ++r) row[count][r] = row[0][r] - row[0][0] + first;
           beside &= first == row[0][0] + count;
         } else {
-          for (size_t r = 0; r < rows[count]; ++r) row[count][r] = @$X_of_$R($R + p + r);
+          for (size_t r = 0; r < $P; ++r) {
+            row[count][r] = @$X_of_$R($R + p + @least(r, rows[count] - 1));
+          }
           beside &= count == 0;
         }
         beside &= rows[count] == $P;
@@ -70,12 +74,12 @@ static void @columns_of_$X(const $T *$X, size_t k, size_t k_end, size_t k_last, 
                          int beside, const size_t *rows, size_t (*row)[$P], $T **to) {
   for (; k < k_end; ++k) {
     const $T *const from = $X + @$X_of_k(k);
-    /* Rows lie far apart: hardware does not see the next column coming. */
-    const $T *const next = k + 1 < k_last ? $X + @$X_of_k(k + 1) : from;
-    for (size_t s = 0; s < count; s += $LINE) {
-      for (size_t r = 0; r < rows[s]; ++r) __builtin_prefetch(next + row[s][r]);
-    }
     if (beside) {
+      /* Rows lie far apart: hardware does not see the next column coming. */
+      const $T *const next = k + 1 < k_last ? $X + @$X_of_k(k + 1) : from;
+      for (size_t r = 0; r < $P; ++r) {
+        for (size_t s = 0; s < count; s += $LINE) __builtin_prefetch(next + row[0][r] + s);
+      }
       @transpose($P, count, from, row[0], to);
     } else {
       for (size_t s = 0; s < count; ++s) {
