@@ -19,7 +19,7 @@ std::string name_of(DimClass group);
 DimClass rows_of(const Plan& plan, TensorId t);
 // Rows of such a micropanel.
 std::int64_t panel_of(const Plan& plan, TensorId t);
-// Elements that a column of an operand read in place is gathered in at a time.
+// Columns of an operand read in place that are gathered at a time.
 inline constexpr std::int64_t in_place_columns = 64;
 
 // A part of a group's fused index that runs through a tensor in equal steps.
