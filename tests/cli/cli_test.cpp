@@ -1,4 +1,5 @@
 // The command line as a user sees it: run in this process, with its streams captured.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -6,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/schedule/schedule.hpp"
 #include "tests/cli/run.hpp"
 
 namespace tcsim::cli {
@@ -75,6 +77,8 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {{"help", "predikt"}, "did you mean 'predict'?"},
       {{"list", "kernel"}, "did you mean 'kernels'?"},
       {with_matmul("predict", {"--out", "/nonexistent/x"}), "cannot be written"},
+      {{"emit", "tccg", "--machine", "i7-6700k"}, "it has 36 contractions; name one: tccg:1"},
+      {with_matmul("emit", {"--prefix", "my-"}), "no name in C begins with 'my-'"},
       {with_matmul("predict", {"--out", "/"}), "it is a folder; name a file"},
   };
   for (const Case& c : cases) {
@@ -240,6 +244,22 @@ TEST(Run, Measures_checks_and_says_which_kernel) {
 TEST(Run, Does_not_rate_this_machine_by_the_peak_of_another) {
   const Ran r = tcsim(with_matmul("run", {"--repetitions", "1"}));
   EXPECT_TRUE(contains(r.out, "measured on this machine, predicted for i7-6700k")) << r.out;
+}
+
+// What the file computes is tested in tests/emit.
+TEST(Emit, Writes_the_chosen_schedule_and_what_is_predicted_for_it) {
+  const json chosen = json::parse(tcsim(with_matmul("predict", {"--format", "json"})).out);
+  const Ran r = tcsim(with_matmul("emit", {"--prefix", "mine_", "--seed", "7"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  for (const std::string& line :
+       lines(to_text(parse_schedule(chosen["schedule"].get<std::string>(), "test")))) {
+    EXPECT_TRUE(contains(r.out, " *     " + line + "\n")) << line;
+  }
+  EXPECT_TRUE(
+      contains(r.out, fmt::format("{:.1f} GFLOPS", chosen["predicted_gflops"].get<double>())))
+      << r.out;
+  EXPECT_TRUE(contains(r.out, "int mine_contract(")) << r.out;
+  EXPECT_TRUE(contains(r.out, "mine_hash(7u)")) << r.out;
 }
 
 TEST(Accounting, Paper_counts_less_than_honest) {

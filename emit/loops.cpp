@@ -1,0 +1,291 @@
+// contract(): the schedule's steps as nested loops.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "core/units/text.hpp"
+#include "emit/parts.hpp"
+#include "emit/text.hpp"
+
+namespace tcsim::emit {
+
+namespace {
+
+// The current range of a group as C expressions, and the sizes that it can have.
+struct Extent {
+  std::string begin, end;
+  std::vector<std::int64_t> sizes;
+
+  bool fixed() const { return sizes.size() == 1; }
+  std::int64_t most() const { return *std::ranges::max_element(sizes); }
+  std::string size() const {
+    if (fixed()) return std::to_string(sizes[0]);
+    return begin == "0" ? end : fmt::format("{} - {}", end, begin);
+  }
+  std::string factor() const { return fixed() || begin == "0" ? size() : "(" + size() + ")"; }
+};
+
+// The sizes of tiles of `tile` in ranges of those sizes.
+std::vector<std::int64_t> tiled(const std::vector<std::int64_t>& sizes, std::int64_t tile) {
+  std::vector<std::int64_t> found;
+  const auto add = [&](std::int64_t size) {
+    if (std::ranges::find(found, size) == found.end()) found.push_back(size);
+  };
+  for (std::int64_t size : sizes) {
+    if (size >= tile) add(tile);
+    if (size % tile != 0) add(size % tile);
+  }
+  return found;
+}
+
+// Elements of the workspace: what is packed, and then what a kernel call needs.
+struct Piece {
+  std::string name;
+  std::int64_t elements;
+};
+
+std::vector<Piece> workspace(const Plan& plan) {
+  std::vector<Piece> pieces;
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (const PackPlan* pack = plan.pack(t)) {
+      pieces.push_back({fmt::format("packed_{}", to_text(t)), pack->capacity});
+    }
+  }
+  pieces.push_back({"tile", plan.mr() * plan.nr()});
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (plan.pack(t)) continue;
+    pieces.push_back(
+        {fmt::format("gathered_{}", to_text(t)), panel_of(plan, t) * in_place_columns});
+  }
+  return pieces;
+}
+
+// Each begins at a whole page, as in a Plan's arena.
+std::int64_t in_pages(const Plan& plan, std::int64_t elements) {
+  const std::int64_t page = 4096 / plan.element().value();
+  return (elements + page - 1) / page * page;
+}
+
+class Nest {
+ public:
+  explicit Nest(const Plan& plan) : plan_(plan), lines_(1) {
+    for (DimClass g : all_dim_classes) {
+      const std::int64_t extent = plan.extent(g);
+      ranges_[at(g)] = {"0", std::to_string(extent), {extent}};
+    }
+    for (TensorId t : all_tensors) tensors_[at(t)] = to_text(t);
+    for (std::size_t d = 0; d < plan.steps().size(); ++d) {
+      const Step& s = plan.steps()[d];
+      if (s.kind == Step::Kind::loop && s.group == DimClass::n) last_n_ = d + 1;
+    }
+  }
+
+  std::string text() {
+    for (std::size_t d = 0; d < plan_.steps().size(); ++d) {
+      if (d == last_n_) columns();
+      const Step& s = plan_.steps()[d];
+      if (s.kind == Step::Kind::loop) {
+        loop(s);
+      } else if (s.kind == Step::Kind::pack) {
+        pack(s);
+      } else {
+        kernel();
+      }
+    }
+    lines_.close(1);
+    return lines_.text();
+  }
+
+ private:
+  static std::size_t at(DimClass g) { return tcsim::at(g); }
+  static std::size_t at(TensorId t) { return static_cast<std::size_t>(index(t)); }
+  Extent& range(DimClass g) { return ranges_[at(g)]; }
+
+  void loop(const Step& s) {
+    Extent& range = ranges_[at(s.group)];
+    const Extent outer = range;
+    const std::string i = fmt::format("{}{}", name_of(s.group), numbers_[at(s.group)]++);
+    range = {i, "", tiled(outer.sizes, s.tile)};
+    range.end = range.fixed() ? fmt::format("{} + {}", i, range.sizes[0]) : i + "_end";
+    lines_.add(fmt::format("for (size_t {0} = {1}; {0} < {2}; {0} += {3}) {{", i, outer.begin,
+                           outer.end, s.tile));
+    if (!range.fixed()) {
+      lines_.add(
+          fmt::format("const size_t {0}_end = @least({0} + {1}, {2});", i, s.tile, outer.end));
+    }
+    if (s.group == DimClass::batch) return batch(i);
+    const std::string steps = outer.begin == "0" ? i : fmt::format("({} - {})", i, outer.begin);
+    for (TensorId t : {plan_.left(), plan_.right()}) follow(t, s.group, steps);
+  }
+
+  // Where the operand's part for this iteration begins in its packed copy: behind whole tiles times
+  // the current range of its other group.
+  void follow(TensorId t, DimClass group, const std::string& steps) {
+    std::string& packed = packed_[at(t)];
+    const DimClass rows = rows_of(plan_, t);
+    if (packed.empty() || (group != rows && group != DimClass::k)) return;
+    std::string each = range(DimClass::k).factor();
+    if (group == DimClass::k) each = whole_panels(range(rows), panel_of(plan_, t));
+    const std::string here = fmt::format("{}_{}", to_text(t), ranges_[at(group)].begin);
+    lines_.add(fmt::format("const {} *const {} = {} + {} * {};", element_name(plan_), here, packed,
+                           steps, each));
+    packed = here;
+  }
+
+  static std::string whole_panels(const Extent& rows, std::int64_t panel) {
+    if (rows.fixed()) return std::to_string((rows.sizes[0] + panel - 1) / panel * panel);
+    const bool whole =
+        std::ranges::all_of(rows.sizes, [&](std::int64_t s) { return s % panel == 0; });
+    return whole ? rows.factor() : fmt::format("@round_up({}, {})", rows.size(), panel);
+  }
+
+  void batch(const std::string& i) {
+    if (plan_.schedule().groups[at(DimClass::batch)].empty()) return;
+    for (TensorId t : all_tensors) {
+      const std::string here = fmt::format("{}_{}", to_text(t), i);
+      lines_.add(fmt::format("{}{} *const {} = {} + @{}_of_batch({});",
+                             t == TensorId::C ? "" : "const ", element_name(plan_), here,
+                             tensors_[at(t)], to_text(t), i));
+      tensors_[at(t)] = here;
+    }
+  }
+
+  void pack(const Step& s) {
+    const PackPlan& pack = *plan_.pack(s.tensor);
+    const char* const x = to_text(s.tensor);
+    const Extent& rows = range(pack.rows);
+    const Extent& ks = range(DimClass::k);
+    lines_.add(fmt::format("/* {} x {} of {}, {}, to stay in {} */", rows.most(), ks.most(), x,
+                           to_binary_display(pack.capacity * plan_.element()), s.level));
+    lines_.add(fmt::format("@pack_{0}({1}, {2}, {3}, {4}, {5}, packed_{0});", x,
+                           tensors_[at(s.tensor)], rows.begin, rows.end, ks.begin, ks.end));
+    packed_[at(s.tensor)] = fmt::format("packed_{}", x);
+  }
+
+  void columns() {
+    const Extent& n = range(DimClass::n);
+    lines_.add(fmt::format("size_t columns[{}]; /* of C */", plan_.nr()));
+    lines_.add(fmt::format("for (size_t j = 0; j < {}; ++j) columns[j] = @C_of_n({} + j);",
+                           plan_.nr(), n.begin));
+  }
+
+  void kernel() {
+    const Extent &m = range(DimClass::m), &n = range(DimClass::n), &k = range(DimClass::k);
+    const TensorId left = plan_.left(), right = plan_.right();
+    const auto call = [&](const std::string& kc, const std::string& l, const std::string& r,
+                          const std::string& first) {
+      lines_.add(fmt::format("@block(multiply, {}, {}, {}, {}, {}, {}, columns, {}, {}, tile);", kc,
+                             l, r, tensors_[at(TensorId::C)], m.begin, m.size(), n.size(), first));
+    };
+    if (!packed_[at(left)].empty() && !packed_[at(right)].empty()) {
+      call(k.size(), packed_[at(left)], packed_[at(right)],
+           k.begin == "0" ? "1" : fmt::format("{} == 0", k.begin));
+      return;
+    }
+    lines_.add(fmt::format("for (size_t p = {0}; p < {1}; p += {2}) {{", k.begin, k.end,
+                           in_place_columns));
+    lines_.add(fmt::format("const size_t kc = @least({}, {} - p);", in_place_columns,
+                           k.fixed() && k.begin != "0" ? fmt::format("({})", k.end) : k.end));
+    std::array<std::string, 2> panels;
+    for (TensorId t : {left, right}) {
+      std::string& panel = panels[t == left ? 0 : 1];
+      const std::int64_t rows = panel_of(plan_, t);
+      if (packed_[at(t)].empty()) {
+        const Extent& r = range(rows_of(plan_, t));
+        panel = fmt::format("gathered_{}", to_text(t));
+        lines_.add(fmt::format("@panel_{0}({1}, {2}, {3}, p, p + kc, {4});", to_text(t),
+                               tensors_[at(t)], r.begin, r.size(), panel));
+      } else {
+        panel = fmt::format("{} + {} * {}", packed_[at(t)],
+                            k.begin == "0" ? "p" : fmt::format("(p - {})", k.begin), rows);
+      }
+    }
+    call("kc", panels[0], panels[1], "p == 0");
+  }
+
+  const Plan& plan_;
+  Lines lines_;
+  std::array<Extent, 4> ranges_;
+  std::array<int, 4> numbers_{};
+  std::array<std::string, 3> tensors_;  // where the current batch index begins
+  std::array<std::string, 2> packed_;   // where the current part begins; empty: read in place
+  std::size_t last_n_ = 0;              // the step behind the innermost loop over n
+};
+
+constexpr std::string_view block = R"(
+/* Rows m to m + rows of C and the columns (+)= left right. A whole tile whose rows are neighbours
+   goes to C directly, any other by way of `tile`. */
+static void @block(@kernel_code *multiply, size_t kc, const $T *left, const $T *right, $T *C, size_t m,
+                   size_t rows, const size_t *columns, size_t column_count, int overwrite,
+                   $T *restrict tile) {
+$DIRECT  size_t row[$MR], tile_columns[$NR];
+  for (size_t i = 0; i < $MR; ++i) row[i] = @C_of_m(m + @least(i, rows - 1));
+  for (size_t j = 0; j < $NR; ++j) tile_columns[j] = j * $MR;
+  multiply(kc, left, right, tile, tile_columns, 1);
+  for (size_t j = 0; j < column_count; ++j) {
+    const $T *const from = tile + j * $MR;
+    $T *const to = C + columns[j];
+    if (overwrite) {
+      for (size_t i = 0; i < rows; ++i) to[row[i]] = from[i];
+    } else {
+      for (size_t i = 0; i < rows; ++i) to[row[i]] += from[i];
+    }
+  }
+}
+
+static _Thread_local $T *@kept; /* of $BYTES */
+
+static $T *@workspace(void) {
+  if (@kept == NULL) @kept = @allocate($ELEMENTS, sizeof($T));
+  return @kept;
+}
+
+void @contract_release(void) {
+  free(@kept);
+  @kept = NULL;
+}
+
+int @contract(const $T *A, const $T *B, $T *C) {
+  $T *const work = @workspace();
+  if (work == NULL) return -1;
+$PIECES  @kernel_code *const multiply = @best_kernel();
+
+$NEST  return 0;
+}
+)";
+
+constexpr std::string_view direct = R"(  if (rows == $MR && column_count == $NR$NEIGHBOURS) {
+    multiply(kc, left, right, C + @C_of_m(m), columns, overwrite);
+    return;
+  }
+)";
+
+}  // namespace
+
+std::string contract_functions(const Plan& plan) {
+  const bool aligned = std::ranges::all_of(plan.steps(), [&](const Step& s) {
+    return s.kind != Step::Kind::loop || s.group != DimClass::m || s.tile % plan.mr() == 0;
+  });
+  const std::string beside = neighbours(plan, TensorId::C, DimClass::m, plan.mr(), aligned, "m");
+  Values values{{"T", element_name(plan)},
+                {"MR", std::to_string(plan.mr())},
+                {"NR", std::to_string(plan.nr())},
+                {"NEIGHBOURS", beside == "1" ? "" : " && " + beside}};
+  values.push_back({"DIRECT", beside == "0" ? "" : fill_in(direct, values)});
+  std::string pieces;
+  std::int64_t place = 0;
+  for (const Piece& piece : workspace(plan)) {
+    pieces += fmt::format("  {} *const {} = work{};\n", element_name(plan), piece.name,
+                          place == 0 ? "" : fmt::format(" + {}", place));
+    place += in_pages(plan, piece.elements);
+  }
+  values.push_back({"PIECES", pieces});
+  values.push_back({"ELEMENTS", std::to_string(place)});
+  values.push_back({"BYTES", to_binary_display(place * plan.element())});
+  values.push_back({"NEST", Nest(plan).text()});
+  return fill_in(block, values);
+}
+
+}  // namespace tcsim::emit

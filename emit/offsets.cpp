@@ -1,0 +1,104 @@
+// Where a fused index leads in a tensor. Divisions by constants are a few instructions, so that the
+// emitted file needs no tables.
+#include <fmt/format.h>
+
+#include "emit/parts.hpp"
+
+namespace tcsim::emit {
+
+namespace {
+
+// "m % 72 + m / 72 * 5184"
+std::string offset_of(const std::vector<Digit>& digits, const std::string& index) {
+  std::string sum;
+  std::int64_t below = 1;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const Digit& d = digits[i];
+    if (i > 0) sum += " + ";
+    sum += index;
+    if (below > 1) sum += fmt::format(" / {}", below);
+    if (i + 1 < digits.size()) sum += fmt::format(" % {}", d.extent);
+    if (d.stride > 1) sum += fmt::format(" * {}", d.stride);
+    below *= d.extent;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string name_of(DimClass group) { return to_text(group); }
+
+DimClass rows_of(const Plan& plan, TensorId t) {
+  return t == plan.left() ? DimClass::m : DimClass::n;
+}
+
+std::int64_t panel_of(const Plan& plan, TensorId t) {
+  return t == plan.left() ? plan.mr() : plan.nr();
+}
+
+std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
+  const Contraction& c = plan.contraction();
+  std::vector<Digit> found;
+  if (!has_group(t, plan.left(), group)) return found;
+  for (char name : plan.schedule().groups[at(group)]) {
+    const DimId d = dim_named(c, name);
+    const Digit next{c.dim(d).extent, c.stride(t, d).value()};
+    if (next.extent == 1) continue;
+    if (!found.empty() && next.stride == found.back().extent * found.back().stride) {
+      found.back().extent *= next.extent;
+    } else {
+      found.push_back(next);
+    }
+  }
+  return found;
+}
+
+std::optional<std::int64_t> run(const std::vector<Digit>& digits) {
+  if (digits.empty()) return {};
+  if (digits[0].stride != 1) return 1;
+  if (digits.size() == 1) return {};
+  return digits[0].extent;
+}
+
+std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_t count,
+                       bool aligned, const std::string& index) {
+  const auto length = run(digits(plan, t, group));
+  if (!length || count == 1 || (aligned && *length % count == 0)) return "1";
+  if (*length < count) return "0";
+  return fmt::format("{} % {} <= {}", index, *length, *length - count);
+}
+
+std::string offset_functions(const Plan& plan) {
+  std::string text = "/* Where the fused indices lead in the tensors, in elements:\n";
+  for (DimClass g : all_dim_classes) {
+    const std::string& names = plan.schedule().groups[at(g)];
+    if (names.empty()) continue;
+    std::string sum;
+    std::int64_t below = 1;
+    for (char name : names) {
+      if (below > 1) {
+        sum += fmt::format(" + {} {}", below, name);
+      } else {
+        sum += fmt::format("{}{}", sum.empty() ? "" : " + ", name);
+      }
+      below *= plan.contraction().dim(dim_named(plan.contraction(), name)).extent;
+    }
+    text += fmt::format("   {} = {}, below {}\n", to_text(g), sum, below);
+  }
+  text += "*/\n";
+  for (TensorId t : all_tensors) {
+    for (DimClass g : all_dim_classes) {
+      if (!has_group(t, plan.left(), g)) continue;
+      if (g == DimClass::batch && plan.schedule().groups[at(g)].empty()) continue;
+      const std::string group = name_of(g);
+      const auto parts = digits(plan, t, g);
+      text += fmt::format("static inline size_t @{}_of_{}(size_t {}) {{ {} }}\n", to_text(t), group,
+                          group,
+                          parts.empty() ? fmt::format("return 0 * {};", group)
+                                        : fmt::format("return {};", offset_of(parts, group)));
+    }
+  }
+  return text;
+}
+
+}  // namespace tcsim::emit
