@@ -82,7 +82,11 @@ SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
 
   const std::int64_t size = contraction.size(TensorId::C).value();
   for (int r = 0; r < options.repetitions; ++r) {
+    const Contestant* fastest = r == 0 ? nullptr : result.best_peer();
+    const double least =
+        fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
     for (std::size_t i = 0; i < works.size(); ++i) {
+      if (i > 0 && r > 0 && result.contestants[i].samples.of_peak() < least) continue;
       if (options.stop.stop_requested()) throw Interrupted();
       if (options.progress) {
         options.progress(

@@ -37,6 +37,8 @@ struct SuiteCase {
 
 struct SuiteOptions {
   int repetitions = 5;
+  // A peer that is less than this share as fast as the fastest one the first time is not run again.
+  double worth_repeating = 0.5;
   std::vector<std::string> libraries;  // that take part, words of bench/peers.hpp
   std::uint64_t seed = 1;
   std::function<void(double share)> progress;  // of one contraction

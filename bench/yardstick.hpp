@@ -32,6 +32,7 @@ class Samples {
   Samples(double flops, Bytes compulsory) : flops_(flops), compulsory_(compulsory) {}
   void add(const Sample& sample) { all_.push_back(sample); }
   bool empty() const { return all_.empty(); }
+  std::size_t count() const { return all_.size(); }
 
   // Medians over the samples.
   FlopsPerSecond rate() const;
