@@ -14,7 +14,7 @@ namespace tcsim::bench {
 
 namespace {
 
-constexpr std::array<std::int64_t, 12> depths{4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384};
+constexpr std::array<std::int64_t, 6> depths{4, 8, 16, 32, 64, 128};
 
 Bytes first_cache() {
   const long size = sysconf(_SC_LEVEL1_DCACHE_SIZE);
@@ -46,13 +46,16 @@ KernelPoint measure(const KernelShape& shape, std::int64_t k, Block& block,
   std::vector<std::int64_t> columns;
   for (std::int64_t j = 0; j < shape.nr.value(); ++j) columns.push_back(j * shape.mr.value());
 
-  const auto code = microkernel<T>(shape);
+  const KernelFamily<T>& family = kernel_family<T>(shape.needs);
+  const auto code = family.of(shape.mr.value() / family.lanes, shape.nr.value());
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  const ResultTile<T> tile{c, columns.data()};
   // As many calls as hide what a call through std::function costs.
   const std::int64_t calls = std::max<std::int64_t>(1, 4096 / k);
   const auto work = [&] {
-    for (std::int64_t i = 0; i < calls; ++i) code(k, left, right, c, columns.data(), false);
+    for (std::int64_t i = 0; i < calls; ++i) code(k, left, mr, right, nr, tile, {1, 1}, tile);
   };
-  const double flops = 2.0 * static_cast<double>(calls * shape.mr.value() * shape.nr.value() * k);
+  const double flops = 2.0 * static_cast<double>(calls * mr * nr * k);
   HotYardstick yardstick(shape.type, work, options.at_least);
   Samples samples(flops, Bytes(0));
   for (int r = 0; r < options.repetitions; ++r) {
@@ -60,6 +63,16 @@ KernelPoint measure(const KernelShape& shape, std::int64_t k, Block& block,
     samples.add(yardstick());
   }
   return {k, samples.rate(), samples.of_peak()};
+}
+
+template <class T>
+void list(InstructionSet set, ElementType type, std::vector<KernelShape>& shapes) {
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  for (int vectors = 1; vectors <= family.most_vectors; ++vectors) {
+    for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
+      shapes.push_back({Elements(vectors * family.lanes), Elements(columns), set, type});
+    }
+  }
 }
 
 }  // namespace
@@ -72,8 +85,10 @@ double MeasuredKernel::best_of_peak() const {
 
 std::vector<MeasuredKernel> bench_kernels(const KernelOptions& options) {
   std::vector<KernelShape> shapes;
-  for (const KernelShape& s : kernel_shapes()) {
-    if (can_run(s.needs)) shapes.push_back(s);
+  for (InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2, InstructionSet::plain}) {
+    if (!can_run(set)) continue;
+    list<double>(set, ElementType::f64, shapes);
+    list<float>(set, ElementType::f32, shapes);
   }
   Block block(first_cache());
   std::vector<MeasuredKernel> all;

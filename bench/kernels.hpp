@@ -21,6 +21,7 @@ struct KernelPoint {
   double of_peak = 0;   // median of the shares of the peak measured around each repetition
 };
 
+// A register tile of an instruction set's family; those that schedules name are among them.
 struct MeasuredKernel {
   KernelShape shape;
   std::vector<KernelPoint> points;  // by rising k
@@ -40,8 +41,8 @@ struct KernelOptions {
   std::stop_token stop;
 };
 
-// Every shape that runs here, for the k of 4, 8, 16 ... and the steps between whose operands and
-// result fit the first cache. C is added to. Throws Interrupted.
+// Every register tile of every instruction set that runs here, for several k from 4 up whose
+// operands and result fit the first cache. C is added to. Throws Interrupted.
 std::vector<MeasuredKernel> bench_kernels(const KernelOptions& options);
 
 inline constexpr int catalog_schema = 1;

@@ -9,9 +9,9 @@
 #include "bench/libxsmm.hpp"
 #include "bench/peers.hpp"
 #include "core/error.hpp"
-#include "core/optimize/optimize.hpp"
 #include "core/schedule/plan.hpp"
 #include "core/workload/parse.hpp"
+#include "kernels/contract.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {
@@ -24,7 +24,8 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const std::int64_t columns = options.columns, depth = options.depth;
   const Contraction contraction = parse_contraction(
       "ij-ik-kj", {{'i', rows}, {'j', columns}, {'k', depth}}, options.layout, ElementType::f64);
-  SmallSize result{rows, optimize(contraction, machine, options.stop).schedule, {}};
+  Contractor<double> contractor(contraction, 1, machine);
+  SmallSize result{rows, contractor.schedule(), {}};
   const Plan plan(contraction, result.schedule);
   Arena arena(plan);
   fill_inputs(arena, plan, seed);
@@ -42,7 +43,7 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const auto wanted = [&](const char* word) {
     return std::ranges::find(options.libraries, word) != options.libraries.end();
   };
-  add("tcsim", kernel_used(plan), [&] { execute(plan, arena); });
+  add("tcsim", kernel_used(plan), [&] { contractor(a, b, c); });
   // For BLAS, whose matrices are column by column, row-major ones are C^T = B^T A^T.
   const bool by_rows = options.layout == Layout::row_major;
   const std::int64_t m = by_rows ? columns : rows, n = by_rows ? rows : columns;

@@ -1,7 +1,7 @@
 // tcsim bench small: matrix multiplications that are called again and again with operands in the
 // caches. What a library does besides multiplying shows here. With row-major matrices vectors run
-// along the columns, and any number of rows can be as fast as any other; with column-major ones they
-// run along the rows, and all but multiples of a vector's length leave a part of one empty.
+// along the columns, and any number of rows can be as fast as any other; with column-major ones
+// they run along the rows, and all but multiples of a vector's length leave a part of one empty.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct SmallSize {
   std::vector<Contestant> contestants;  // tcsim, then the libraries, in the same order in each
 };
 
-// The sizes that were complete when it was stopped. tcsim's schedule is the optimizer's for
-// `machine`; its plan is made once, as a program would that calls it again.
+// The sizes that were complete when it was stopped. tcsim's part is a Contractor for
+// `machine`, made once, as a program would that calls it again.
 std::vector<SmallSize> bench_small(const Machine& machine, const SmallOptions& options);
 
 struct SmallSummary {
