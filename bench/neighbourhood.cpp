@@ -107,7 +107,9 @@ Moves blis(const Middle& middle) {
   t.tiles.assign(t.tiles.size(), {mc, nc, blocks.kc.value()});
   t.orders.back() = {DimClass::n, DimClass::k, DimClass::m};
   t.m_inside = true;
-  middle.add(moves, t, fmt::format("blocks of BLIS: m {} n {} k {}", mc, nc, blocks.kc.value()));
+  snap(middle.contraction, common_line(middle.machine), t);
+  const auto& [m, n, k] = t.tiles.back();
+  middle.add(moves, t, fmt::format("blocks of BLIS: m {} n {} k {}", m, n, k));
   return moves;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/model/predict.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/schedule/plan.hpp"
 #include "kernels/execute.hpp"
@@ -51,6 +52,10 @@ double RegretCase::regret() const {
   return std::max(0.0, winner_again->of_peak() / pick_again->of_peak() - 1);
 }
 
+double RegretCase::predicted_loss() const {
+  return raced[winner].predicted / raced.front().predicted - 1;
+}
+
 bool RegretCase::correct() const {
   return std::ranges::all_of(raced, [](const Raced& r) { return r.correct; });
 }
@@ -62,8 +67,9 @@ RegretCase bench_regret(const Contraction& contraction, const Machine& machine,
   RegretCase result{contraction, {}, 0, {}, {}};
   const auto enter = [&](std::string difference, Schedule schedule) {
     std::string kernel = kernel_used(Plan(contraction, schedule));
-    result.raced.push_back(
-        {std::move(difference), std::move(schedule), std::move(kernel), race.no_samples(), true});
+    const Seconds predicted = predict(contraction, schedule, machine).timing.total;
+    result.raced.push_back({std::move(difference), std::move(schedule), std::move(kernel),
+                            predicted, race.no_samples(), true});
   };
   enter("", pick.schedule);
   for (Neighbour& n : neighbourhood(contraction, machine, pick.tiling, options.neighbours)) {

@@ -35,7 +35,8 @@ struct Raced {
   std::string difference;  // "" for the model's pick
   Schedule schedule;
   std::string kernel;
-  Samples samples;  // of the first race
+  Seconds predicted;  // by the window model
+  Samples samples;    // of the first race
   bool correct = true;
 };
 
@@ -47,6 +48,8 @@ struct RegretCase {
   std::optional<Samples> pick_again, winner_again;
   // Time of the pick over that of the best found, less one: 0 if the pick is the best.
   double regret() const;
+  // Predicted time of the winner over the pick's, less one: what the model takes it to lose.
+  double predicted_loss() const;
   bool correct() const;
 };
 

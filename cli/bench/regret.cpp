@@ -41,16 +41,19 @@ std::string difference(const RegretCase& c) {
 void print_table_head(const RegretBench& b, std::ostream& out) {
   out << fmt::format(
       "schedules for {}; one thread, cold caches; first race median of {}, second of {}\n\n"
-      "  {:<9}{:<17}{:>8}{:>8}{:>10}{:>8}  {:<14}{}\n",
+      "  {:<9}{:<17}{:>8}{:>8}{:>10}{:>12}  {:<14}{}\n",
       b.machine.name, b.options.repetitions, b.options.second_race, "", "% of the peak:", "pick",
-      "best", "regret %", "raced", "kernel", "what the best has other than the pick");
+      "best", "regret %", "predicted %", "kernel", "what the best has other than the pick");
 }
 
 void print_table_row(const RegretCase& c, std::ostream& out) {
   const std::string what = difference(c);
-  out << fmt::format("  {:<9}{:<17}{:>8.1f}{:>8.1f}{:>10.1f}{:>8}  {:<14}{}{}\n", c.workload.name(),
-                     c.workload.label(), 100 * pick_of_peak(c), 100 * best_of_peak(c),
-                     100 * c.regret(), c.raced.size(), c.raced.front().kernel,
+  // What the model says of the best found: how much slower than its pick it should be.
+  const std::string predicted =
+      what.empty() ? "-" : fmt::format("{:+.1f}", 100 * c.predicted_loss());
+  out << fmt::format("  {:<9}{:<17}{:>8.1f}{:>8.1f}{:>10.1f}{:>12}  {:<14}{}{}\n",
+                     c.workload.name(), c.workload.label(), 100 * pick_of_peak(c),
+                     100 * best_of_peak(c), 100 * c.regret(), predicted, c.raced.front().kernel,
                      what.empty() ? "-" : what, c.correct() ? "" : "  WRONG");
   out.flush();
 }
@@ -72,11 +75,13 @@ ordered_json case_json(const RegretCase& c) {
                  {"best_of_peak", best_of_peak(c)},
                  {"regret", c.regret()},
                  {"difference", difference(c)},
+                 {"predicted_loss", c.regret() > 0 ? c.predicted_loss() : 0},
                  {"raced", ordered_json::array()}};
   for (const Raced& one : c.raced) {
     j["raced"].push_back({{"difference", one.difference},
                           {"schedule", to_line(one.schedule)},
                           {"kernel", one.kernel},
+                          {"predicted_seconds", one.predicted.value()},
                           {"gflops", one.samples.rate().value() / 1e9},
                           {"of_peak", one.samples.of_peak()},
                           {"correct", one.correct}});
@@ -103,13 +108,14 @@ void print_json(const RegretBench& b, std::ostream& out) {
 
 void print_csv(const RegretBench& b, std::ostream& out) {
   out << csv_line({"schema", "command", "tcsim_version", "machine", "workload", "label", "sizes",
-                   "pick_of_peak", "best_of_peak", "regret", "difference", "raced", "correct",
-                   "pick", "best"});
+                   "pick_of_peak", "best_of_peak", "regret", "difference", "predicted_loss",
+                   "raced", "correct", "pick", "best"});
   for (const RegretCase& c : b.complete) {
     out << csv_line({bench_head("regret")["schema"].dump(), "bench regret", version, b.machine.name,
                      c.workload.name(), c.workload.label(), c.workload.sizes(),
                      fmt::format("{}", pick_of_peak(c)), fmt::format("{}", best_of_peak(c)),
                      fmt::format("{}", c.regret()), difference(c),
+                     fmt::format("{}", c.regret() > 0 ? c.predicted_loss() : 0),
                      fmt::format("{}", c.raced.size()), c.correct() ? "true" : "false",
                      to_line(c.raced.front().schedule),
                      to_line(c.raced[c.regret() > 0 ? c.winner : 0].schedule)});

@@ -153,13 +153,19 @@ TEST(Benchmarks, Regret_is_of_the_second_race_only) {
     for (double t : seconds) s.add(sample(t, 100, 1));
     return s;
   };
-  RegretCase r{c, {{"", {}, "", of({4}), true}, {"kernel 8x6", {}, "", of({2}), true}}, 1, {}, {}};
+  RegretCase r{
+      c,
+      {{"", {}, "", Seconds(2), of({4}), true}, {"kernel 8x6", {}, "", Seconds(3), of({2}), true}},
+      1,
+      {},
+      {}};
   r.pick_again = of({4, 4, 4});
   r.winner_again = of({3, 3.2, 3.5});
   EXPECT_NEAR(r.regret(), 4 / 3.2 - 1, 1e-12);
+  EXPECT_NEAR(r.predicted_loss(), 0.5, 1e-12);
   r.winner_again = of({5});
   EXPECT_EQ(r.regret(), 0);
-  RegretCase won{c, {{"", {}, "", of({2}), true}}, 0, {}, {}};
+  RegretCase won{c, {{"", {}, "", Seconds(2), of({2}), true}}, 0, {}, {}};
   EXPECT_EQ(won.regret(), 0);
   r.winner_again = of({3.9});
   const RegretSummary s = summary({r, won});
@@ -181,6 +187,7 @@ TEST(Benchmarks, Regret_races_the_pick_and_its_neighbours) {
   ASSERT_LE(r.raced.size(), 4u);
   EXPECT_TRUE(r.correct());
   EXPECT_EQ(r.raced.front().difference, "");
+  EXPECT_GT(r.raced.front().predicted.value(), 0);
   for (std::size_t i = 1; i < r.raced.size(); ++i) {
     EXPECT_NE(r.raced[i].difference, "");
     EXPECT_FALSE(r.raced[i].samples.empty());
