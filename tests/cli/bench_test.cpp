@@ -1,5 +1,7 @@
 // tcsim bench: its fields in every format, and what it refuses. Not how fast anything is.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -33,7 +35,8 @@ class Bench : public testing::Test {
     return tcsim(args, std::move(stop));
   }
 
-  const std::string file_ = testing::TempDir() + "tcsim_bench_little.toml";
+  // Tests run at the same time, each in a process of its own.
+  const std::string file_ = fmt::format("{}tcsim_bench_{}.toml", testing::TempDir(), getpid());
 };
 
 TEST_F(Bench, Tccg_prints_the_same_cases_in_every_format) {
