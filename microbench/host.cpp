@@ -17,11 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string this_processor() {
-  std::ifstream in("/proc/cpuinfo");
-  return processor_name(std::string(std::istreambuf_iterator<char>(in), {}));
-}
-
 // A home folder may be shared by machines whose processors have the same name, as virtual ones
 // often do, so the caches are compared too.
 bool is_this_machine(const Machine& kept) {
@@ -57,14 +52,20 @@ Probed probe_host(const ProbeOptions& options) {
   return assemble(topology, this_processor(), measure(topology, cpus, sets, options));
 }
 
-fs::path host_file() {
-  if (const fs::path cache = folder_in("XDG_CACHE_HOME"); !cache.empty()) {
-    return cache / "tcsim" / "host.toml";
-  }
-  if (const fs::path home = folder_in("HOME"); !home.empty()) {
-    return home / ".cache" / "tcsim" / "host.toml";
-  }
+fs::path cache_folder() {
+  if (const fs::path cache = folder_in("XDG_CACHE_HOME"); !cache.empty()) return cache / "tcsim";
+  if (const fs::path home = folder_in("HOME"); !home.empty()) return home / ".cache" / "tcsim";
   return {};
+}
+
+fs::path host_file() {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "host.toml";
+}
+
+std::string this_processor() {
+  std::ifstream in("/proc/cpuinfo");
+  return processor_name(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 Machine host_machine(const ProbeOptions& options) {

@@ -26,9 +26,14 @@ struct Probed;  // microbench/probe.hpp
 // describes its caches, Interrupted if asked to stop.
 Probed probe_host(const ProbeOptions& options = {});
 
-// Where the host's machine file is kept: $XDG_CACHE_HOME/tcsim/host.toml, else
-// $HOME/.cache/tcsim/host.toml.
+// Where what was measured of this machine is kept: $XDG_CACHE_HOME/tcsim, else
+// $HOME/.cache/tcsim; empty without either.
+std::filesystem::path cache_folder();
+// The host's machine file in it: host.toml.
 std::filesystem::path host_file();
+
+// The processor's name, as the operating system gives it.
+std::string this_processor();
 
 // The kept file if it is there, readable and of this processor, otherwise probes with these options
 // and keeps it (a folder that cannot be written is not an error: then nothing is kept).

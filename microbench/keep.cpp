@@ -28,14 +28,14 @@ std::optional<Machine> kept(const fs::path& file) {
 
 }  // namespace
 
-bool keep(const Machine& machine, const fs::path& file) {
+bool keep(const std::string& text, const fs::path& file) {
   if (file.empty()) return false;
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   // Two processes may measure at once.
   const fs::path part = fmt::format("{}.{}.part", file.string(), getpid());
   std::ofstream out(part, std::ios::binary);
-  out << to_toml(machine);
+  out << text;
   out.close();
   if (out) {
     fs::rename(part, file, error);
@@ -44,6 +44,8 @@ bool keep(const Machine& machine, const fs::path& file) {
   fs::remove(part, error);
   return false;
 }
+
+bool keep(const Machine& machine, const fs::path& file) { return keep(to_toml(machine), file); }
 
 Machine kept_or_probed(const fs::path& file, const std::function<bool(const Machine&)>& fits,
                        const std::function<Machine()>& probe) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "core/machine/machine.hpp"
 
@@ -14,8 +15,9 @@ Machine kept_or_probed(const std::filesystem::path& file,
                        const std::function<bool(const Machine&)>& fits,
                        const std::function<Machine()>& probe);
 
-// Writes the machine so that a reader sees the old file or the new one, never a part. Returns
-// whether it was written.
+// Writes the text so that a reader sees the old file or the new one, never a part. Returns whether
+// it was written.
+bool keep(const std::string& text, const std::filesystem::path& file);
 bool keep(const Machine& machine, const std::filesystem::path& file);
 
 }  // namespace tcsim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench/kernels.hpp"
 #include "cli/csv.hpp"
 #include "cli/nearest.hpp"
 #include "cli/pages.hpp"
@@ -74,11 +75,27 @@ Table list_machines() {
   return t;
 }
 
+// In percent of the peak, by the catalog that "bench kernels" keeps; "" where it was not measured.
+std::string best_of_peak(const std::optional<bench::KernelCatalog>& catalog, const KernelShape& k) {
+  if (!catalog) return "";
+  for (const bench::MeasuredKernel& m : catalog->kernels) {
+    if (m.shape.mr == k.mr && m.shape.nr == k.nr && m.shape.type == k.type &&
+        m.shape.needs == k.needs) {
+      return fmt::format("{:.1f}", 100 * m.best_of_peak());
+    }
+  }
+  return "";
+}
+
 Table list_kernels() {
-  Table t{"list kernels", {"shape", "type", "instruction_set", "runs_here"}, {}};
+  Table t{"list kernels",
+          {"shape", "type", "instruction_set", "runs_here", "best_percent_of_peak"},
+          {}};
+  const auto catalog = bench::kept_catalog();
   for (const KernelShape& k : kernel_shapes()) {
     t.rows.push_back({fmt::format("{}x{}", k.mr.value(), k.nr.value()), to_text(k.type),
-                      to_text(k.needs), k.needs <= best_instruction_set() ? "yes" : "no"});
+                      to_text(k.needs), k.needs <= best_instruction_set() ? "yes" : "no",
+                      best_of_peak(catalog, k)});
   }
   return t;
 }

@@ -109,6 +109,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                           machine.bandwidth(level));
     bound.time = std::max(bound.time, bound.links.back());
   }
+  bound.roof = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });
   return bound;
 }
 

@@ -49,7 +49,8 @@ namespace tcsim {
 struct ProvenBound {
   std::vector<double> bytes;  // of each link
   std::vector<Seconds> links;
-  Seconds time;  // the slowest link, or the compute roof
+  Seconds time;       // the slowest link, or the compute roof
+  bool roof = false;  // it is the roof, which bounds schedules outside the family too
 };
 
 // For schedules of the family with any of the kernels. Throws UnsupportedError as

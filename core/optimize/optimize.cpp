@@ -197,6 +197,7 @@ class Optimizer {
     if (std::find(kernels_.begin(), kernels_.end(), t.kernel) == kernels_.end()) {
       t.kernel = kernels_.front();
     }
+    if (!search_.has_groups(t.groups)) t.groups = groupings(contraction_).front();
     const auto caches = static_cast<std::size_t>(machine_.cache_count());
     t.tiles.resize(caches, t.tiles.back());
     t.orders.resize(caches, t.orders.back());

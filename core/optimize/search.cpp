@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/optimize/bound.hpp"
 #include "core/optimize/exposed.hpp"
 #include "core/schedule/spine.hpp"
 
@@ -79,8 +80,16 @@ Search::Search(const Contraction& contraction, const Machine& machine,
       machine_(machine),
       options_(options),
       stop_(std::move(stop)),
-      groupings_(groupings(contraction)),
-      kernels_(kernel_choices(machine.core, contraction.type())) {}
+      kernels_(kernel_choices(machine.core, contraction.type())) {
+  // Where the roof decides, it is the bound of schedules with rows apart too.
+  const bool rows_apart =
+      options.objective == Objective::time && proven_bound(contraction, machine, kernels_).roof;
+  groupings_ = groupings(contraction, rows_apart);
+}
+
+bool Search::has_groups(const std::array<std::string, 4>& groups) const {
+  return std::ranges::find(groupings_, groups) != groupings_.end();
+}
 
 void Search::keep_to_kernel(const Kernel& kernel) { kernels_ = {kernel}; }
 

@@ -40,6 +40,9 @@ class Search {
   Search(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
          std::stop_token stop);
 
+  // Whether the family that it searches has these groups.
+  bool has_groups(const std::array<std::string, 4>& groups) const;
+
   // Windows are `margin` times as long as they are from now on; forgets what was judged before.
   void set_margin(double margin);
 

@@ -128,7 +128,7 @@ bool may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
   return false;
 }
 
-std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
+std::vector<std::array<std::string, 4>> groupings(const Contraction& c, bool rows_apart) {
   // A batch dimension may have stride one in C; then the next one decides.
   DimClass rows = DimClass::m;
   for (DimId d : c.memory_order(TensorId::C)) {
@@ -153,7 +153,7 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& c) {
   std::string behind = in_left;
   if (!m.empty()) behind = m.front() + std::string(in_left).erase(in_left.find(m.front()), 1);
   std::vector<std::string> ms = variants(m, behind);
-  if (in_left != behind &&
+  if (rows_apart && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, ""}, {Elements(1), Elements(1)})) {
     ms.push_back(in_left);
   }

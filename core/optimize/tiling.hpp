@@ -28,16 +28,18 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 // memory, at least `kernel` rows of them, and its columns evenly apart.
 bool reads_well_in_place(const Contraction& contraction, const std::array<std::string, 4>& groups,
                          const Kernel& kernel);
-// Whether any of the groupings() lets a kernel do so.
+// Whether any of the groupings() without rows apart lets a kernel do so.
 bool may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
 // side by side in C. Plainly, m and n run in C's memory order and k in that of the operand that it
-// is contiguous in. The others let m run in the left operand's order, with C's stride-one dimension
-// still in front or not, bring the right operand's stride-one dimension forward in n, so that a
-// tile uses up the lines that its packing reads, or let k run in the other operand's order.
-std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction);
+// is contiguous in. The others let m run in the left operand's order behind C's stride-one
+// dimension, bring the right operand's stride-one dimension forward in n, so that a tile uses up the
+// lines that its packing reads, or let k run in the other operand's order. With `rows_apart`, m may
+// also run in the left operand's order alone, for it to be read in place.
+std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction,
+                                                  bool rows_apart = false);
 
 struct Tiling {
   std::array<std::string, 4> groups;

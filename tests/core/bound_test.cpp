@@ -131,8 +131,14 @@ TEST(Bound, Counts_first_touches_and_reuse) {
   const Contraction c = test::matmul(64, 64, 64);
   const ProvenBound b = proven_bound(c, m, std::vector<Kernel>{{Elements(2), Elements(2)}});
   EXPECT_DOUBLE_EQ(b.bytes[1], 8 * (4 * 64.0 * 64 + 64.0 * 64 * 64 * 2 * (1 / 8. - 1 / 64.)));
-  // Registers: 64^3 / 2 of each operand, C stored, both operands packed (read and written).
-  EXPECT_DOUBLE_EQ(b.bytes[0], 8 * (64.0 * 64 * 64 + 64 * 64 + 4 * 64 * 64));
+  // Registers: 64^3 / 2 of each operand, C stored, the right operand packed (read and written); the
+  // left one, B[k,j], may stay in place.
+  EXPECT_DOUBLE_EQ(b.bytes[0], 8 * (64.0 * 64 * 64 + 64 * 64 + 2 * 64 * 64));
+  // Not so where its rows are apart.
+  const Contraction apart = parse_contraction("ij-ik-jk", {{'i', 64}, {'j', 64}, {'k', 64}},
+                                              Layout::row_major, ElementType::f64);
+  EXPECT_DOUBLE_EQ(proven_bound(apart, m, std::vector<Kernel>{{Elements(2), Elements(2)}}).bytes[0],
+                   8 * (64.0 * 64 * 64 + 64 * 64 + 4 * 64 * 64));
 }
 
 TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {

@@ -160,7 +160,10 @@ TEST(Realistic, Exclusive_outer_levels) {
 // rows of whole lines, and windows that fit with room or not at all.
 TEST(Realistic, Ideal_tiles_in_fully_associative_caches_agree_exactly) {
   const Machine m = test::machine({{1, 256}, {1, 4096}});
-  const Contraction c = test::matmul(96, 96, 128);
+  // Both operands along k, so that packs fill one micropanel after another. Where the rows run
+  // along memory they fill several side by side, and the kernels find what came last still there.
+  const Contraction c = parse_contraction("ij-ik-jk", {{'i', 96}, {'j', 96}, {'k', 128}},
+                                          Layout::row_major, ElementType::f64);
   for (const char* text :
        {"groups m=j n=i k=k for k by 32 { pack A in L2 { pack B in L2 { for n by 6 { for m by 8 { "
         "kernel 8x6 } } } } }",

@@ -1,0 +1,52 @@
+#include "bench/peers.hpp"
+
+#include <algorithm>
+
+#include "bench/libxsmm.hpp"
+
+namespace tcsim::bench {
+
+namespace {
+
+Library of(const char* word, const char* name, const char* package, const std::optional<Gemm>& g) {
+  return {word, name, g ? g->version() : "", std::string("apt-get install ") + package,
+          g.has_value()};
+}
+
+Library openblas() { return of("openblas", "OpenBLAS", "libopenblas0-serial", Gemm::openblas()); }
+
+}  // namespace
+
+std::vector<Library> contraction_libraries() {
+  return {openblas(),
+          of("blis", "BLIS", "libblis4-serial", Gemm::blis()),
+          {"eigen", "Eigen", eigen_installed() ? eigen_version() : "",
+           "build tcsim with -DTCSIM_BENCH=ON, for a processor with AVX2", eigen_installed()}};
+}
+
+std::vector<Library> small_libraries() {
+  return {openblas(),
+          {"libxsmm", "libxsmm", libxsmm_version(),
+           "apt-get install libxsmm-dev and build tcsim again", libxsmm_installed()}};
+}
+
+std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,
+                                             const std::vector<std::string>& words) {
+  const auto wanted = [&](const char* word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  std::vector<std::unique_ptr<Peer>> all;
+  const auto add_gemm = [&](const std::optional<Gemm>& gemm) {
+    if (!gemm) return;
+    all.push_back(make_ttgt(c, *gemm));
+    all.push_back(make_loop_over_gemm(c, *gemm));
+  };
+  if (wanted("openblas")) add_gemm(Gemm::openblas());
+  if (wanted("blis")) add_gemm(Gemm::blis());
+  if (wanted("eigen")) {
+    if (auto eigen = make_eigen(c)) all.push_back(std::move(eigen));
+  }
+  return all;
+}
+
+}  // namespace tcsim::bench

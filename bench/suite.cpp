@@ -1,0 +1,129 @@
+#include "bench/suite.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "bench/peers.hpp"
+#include "core/error.hpp"
+#include "core/schedule/plan.hpp"
+#include "kernels/execute.hpp"
+
+namespace tcsim::bench {
+
+namespace {
+
+constexpr Elements checked_elements{1000};
+
+// Geometric mean of values added one by one.
+class GeometricMean {
+ public:
+  void add(double x) {
+    sum_ += std::log(x);
+    ++count_;
+  }
+  std::optional<double> value() const {
+    if (count_ == 0) return {};
+    return std::exp(sum_ / count_);
+  }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace
+
+const Contestant* SuiteCase::best_peer() const {
+  const Contestant* best = nullptr;
+  for (std::size_t i = 1; i < contestants.size(); ++i) {
+    const Contestant& c = contestants[i];
+    if (c.correct() && (best == nullptr || c.samples.rate() > best->samples.rate())) best = &c;
+  }
+  return best;
+}
+
+std::optional<double> SuiteCase::ratio() const {
+  const Contestant* best = best_peer();
+  if (best == nullptr) return {};
+  return tcsim().samples.rate() / best->samples.rate();
+}
+
+bool SuiteCase::correct() const {
+  for (const Contestant& c : contestants) {
+    if (!c.correct()) return false;
+  }
+  return true;
+}
+
+SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
+                     ColdYardstick& yardstick, const SuiteOptions& options) {
+  const Plan plan(contraction, schedule);
+  Arena arena(plan);
+  fill_inputs(arena, plan, options.seed);
+  const auto peers = peers_for(contraction, options.libraries);
+  double* const a = arena.as<double>(ArrayId::A);
+  double* const b = arena.as<double>(ArrayId::B);
+  double* const c = arena.as<double>(ArrayId::C);
+
+  SuiteCase result{contraction, schedule, {}};
+  std::vector<std::function<void()>> works;
+  const auto add = [&](std::string name, std::string how, std::function<void()> work) {
+    result.contestants.push_back({std::move(name), std::move(how),
+                                  Samples(contraction.flops(), compulsory_traffic(contraction)),
+                                  0});
+    works.push_back(std::move(work));
+  };
+  add("tcsim", kernel_used(plan), [&] { execute(plan, arena, options.stop); });
+  for (const auto& peer : peers) {
+    add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
+  }
+
+  const std::int64_t size = contraction.size(TensorId::C).value();
+  for (int r = 0; r < options.repetitions; ++r) {
+    const Contestant* fastest = r == 0 ? nullptr : result.best_peer();
+    const double least =
+        fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      if (i > 0 && r > 0 && result.contestants[i].samples.of_peak() < least) continue;
+      if (options.stop.stop_requested()) throw Interrupted();
+      if (options.progress) {
+        options.progress(
+            static_cast<double>(static_cast<std::size_t>(r) * works.size() + i) /
+            static_cast<double>(static_cast<std::size_t>(options.repetitions) * works.size()));
+      }
+      Contestant& contestant = result.contestants[i];
+      // What the one before left must not pass for this one's result.
+      if (r == 0) std::fill_n(c, size, std::numeric_limits<double>::quiet_NaN());
+      contestant.samples.add(yardstick(contraction.type(), works[i]));
+      if (r == 0) {
+        contestant.worst_error =
+            check_result(arena, plan, checked_elements, options.seed).worst_error;
+      }
+    }
+  }
+  return result;
+}
+
+std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {
+  if (cases.empty()) return {};
+  GeometricMean of_peak, of_limit, ratio, best_peer;
+  SuiteSummary s;
+  for (const SuiteCase& c : cases) {
+    of_peak.add(c.tcsim().samples.of_peak());
+    of_limit.add(c.tcsim().samples.of_limit());
+    if (const auto r = c.ratio()) {
+      ratio.add(*r);
+      best_peer.add(c.best_peer()->samples.of_peak());
+      s.slower += *r < 1;
+    }
+  }
+  s.of_peak = *of_peak.value();
+  s.of_limit = *of_limit.value();
+  s.ratio = ratio.value();
+  s.best_peer_of_peak = best_peer.value();
+  return s;
+}
+
+}  // namespace tcsim::bench

@@ -1,0 +1,62 @@
+// tcsim bench tccg: the executor on every contraction of a suite against other libraries and
+// against the machine. One core, cold caches; contestants take turns, so that what disturbs one
+// disturbs the others.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "bench/yardstick.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim::bench {
+
+struct Contestant {
+  std::string name;  // "tcsim", "TTGT OpenBLAS"
+  std::string how;   // the kernel; what is transposed
+  Samples samples;
+  double worst_error = 0;  // of its result, relative to the bound of check_result()
+  bool correct() const { return worst_error <= 1; }
+};
+
+struct SuiteCase {
+  Contraction workload;
+  Schedule schedule;
+  std::vector<Contestant> contestants;  // tcsim, then the peers
+
+  const Contestant& tcsim() const { return contestants.front(); }
+  const Contestant* best_peer() const;  // the fastest that is correct, or null
+  // tcsim's rate over the best peer's, medians.
+  std::optional<double> ratio() const;
+  bool correct() const;
+};
+
+struct SuiteOptions {
+  int repetitions = 5;
+  // A peer that is less than this share as fast as the fastest one the first time is not run again.
+  double worth_repeating = 0.5;
+  std::vector<std::string> libraries;  // that take part, words of bench/peers.hpp
+  std::uint64_t seed = 1;
+  std::function<void(double share)> progress;  // of one contraction
+  std::stop_token stop;
+};
+
+// Measures one contraction of f64. Throws UnsupportedError if there is too little memory, and
+// Interrupted between executions (and soon within tcsim's own).
+SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
+                     ColdYardstick& yardstick, const SuiteOptions& options);
+
+// Of all cases; an empty list has none.
+struct SuiteSummary {
+  double of_peak = 0, of_limit = 0;  // geometric means
+  std::optional<double> ratio;       // of those cases that have a peer
+  std::optional<double> best_peer_of_peak;
+  int slower = 0;  // cases in which a peer was faster
+};
+std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases);
+
+}  // namespace tcsim::bench

@@ -1,0 +1,123 @@
+#include "bench/yardstick.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "microbench/loops.hpp"
+#include "microbench/statistics.hpp"
+
+namespace tcsim::bench {
+
+namespace {
+
+const ElementLoops& loops_for(ElementType type) {
+  const InstructionSetLoops& widest = **loops_here();
+  return type == ElementType::f64 ? widest.f64 : widest.f32;
+}
+
+Bytes more_than_caches() {
+  const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+  const long most = 1L << 30, least = 128L << 20;  // a virtual machine may tell tales
+  return Bytes(std::clamp(2 * last / loop_step * loop_step, least, most));
+}
+
+}  // namespace
+
+Seconds thread_time() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+}
+
+FlopsPerSecond measured_peak(ElementType type) {
+  constexpr long rounds = 400'000;
+  const InstructionSetLoops& widest = **loops_here();
+  const double lanes = widest.vector_bits / 8.0 / static_cast<double>(size_of(type).value());
+  const Seconds begin = thread_time();
+  loops_for(type).independent(rounds);
+  return FlopsPerSecond(2 * lanes * accumulators * rounds / (thread_time() - begin).value());
+}
+
+Bytes compulsory_traffic(const Contraction& c) {
+  std::int64_t elements = c.size(TensorId::C).value();
+  for (TensorId t : all_tensors) elements += c.size(t).value();
+  return elements * size_of(c.type());
+}
+
+template <class F>
+double Samples::median_of(F&& f) const {
+  std::vector<double> values;
+  for (const Sample& s : all_) values.push_back(f(s));
+  return median(std::move(values));
+}
+
+FlopsPerSecond Samples::rate() const {
+  return FlopsPerSecond(median_of([&](const Sample& s) { return rate_of(s); }));
+}
+double Samples::of_peak() const {
+  return median_of([&](const Sample& s) { return rate_of(s) / s.peak.value(); });
+}
+double Samples::limit(const Sample& s) const {
+  const double computing = flops_ / s.peak.value();
+  if (s.bandwidth.value() <= 0) return computing;
+  return std::max(computing, (compulsory_ / s.bandwidth).value());
+}
+double Samples::of_limit() const {
+  return median_of([&](const Sample& s) { return limit(s) / s.time.value(); });
+}
+FlopsPerSecond Samples::peak() const {
+  return FlopsPerSecond(median_of([](const Sample& s) { return s.peak.value(); }));
+}
+BytesPerSecond Samples::bandwidth() const {
+  return BytesPerSecond(median_of([](const Sample& s) { return s.bandwidth.value(); }));
+}
+double Samples::spread() const {
+  std::vector<double> shares;
+  for (const Sample& s : all_) shares.push_back(rate_of(s) / s.peak.value());
+  return relative_spread(shares);
+}
+Seconds Samples::time() const {
+  return Seconds(median_of([](const Sample& s) { return s.time.value(); }));
+}
+
+ColdYardstick::ColdYardstick() : block_(more_than_caches()) {}
+
+Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& work) {
+  Sample s;
+  const long size = static_cast<long>(block_.size().value());
+  Seconds begin = thread_time();
+  loops_for(ElementType::f64).load_fma_store(block_.data(), size, 1);
+  s.bandwidth = BytesPerSecond(2.0 * static_cast<double>(size) / (thread_time() - begin).value());
+  const FlopsPerSecond before = measured_peak(type);
+  begin = thread_time();
+  work();
+  s.time = thread_time() - begin;
+  s.peak = std::max(before, measured_peak(type));
+  return s;
+}
+
+HotYardstick::HotYardstick(ElementType type, std::function<void()> work, Seconds at_least)
+    : type_(type), work_(std::move(work)) {
+  work_();
+  for (;; calls_ *= 2) {
+    const Seconds begin = thread_time();
+    for (long i = 0; i < calls_; ++i) work_();
+    if (thread_time() - begin >= at_least) return;
+  }
+}
+
+Sample HotYardstick::operator()() {
+  Sample s;
+  work_();
+  const FlopsPerSecond before = measured_peak(type_);
+  work_();
+  const Seconds begin = thread_time();
+  for (long i = 0; i < calls_; ++i) work_();
+  s.time = 1.0 / static_cast<double>(calls_) * (thread_time() - begin);
+  s.peak = std::max(before, measured_peak(type_));
+  return s;
+}
+
+}  // namespace tcsim::bench

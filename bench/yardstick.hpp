@@ -1,0 +1,84 @@
+// What the machine allows, measured beside whatever is timed: on a shared machine speed comes and
+// goes within seconds, so that a share of a peak measured at another time means little. Times are
+// of the thread's own processor time, since a wall clock would count what other programs took.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/units/quantity.hpp"
+#include "core/workload/contraction.hpp"
+#include "microbench/memory.hpp"
+
+namespace tcsim::bench {
+
+// Processor time of the calling thread.
+Seconds thread_time();
+
+// Multiply-adds on registers with the widest vectors, one thread, now: a millisecond's work.
+FlopsPerSecond measured_peak(ElementType type);
+
+// One timed piece of work with what was measured around it.
+struct Sample {
+  Seconds time;
+  FlopsPerSecond peak;       // the better of before and after
+  BytesPerSecond bandwidth;  // of memory, before; 0 with hot caches
+};
+
+// Samples of one contestant, and what they say of it.
+class Samples {
+ public:
+  // `flops` and the bytes that must move of one execution.
+  Samples(double flops, Bytes compulsory) : flops_(flops), compulsory_(compulsory) {}
+  void add(const Sample& sample) { all_.push_back(sample); }
+  bool empty() const { return all_.empty(); }
+  std::size_t count() const { return all_.size(); }
+
+  // Medians over the samples.
+  FlopsPerSecond rate() const;
+  double of_peak() const;   // share of the peak
+  double of_limit() const;  // share of limit(), which is no time that can be had
+  FlopsPerSecond peak() const;
+  BytesPerSecond bandwidth() const;
+  double spread() const;  // interquartile range over median, of the rates as shares of the peak
+  Seconds time() const;
+
+ private:
+  double rate_of(const Sample& s) const { return flops_ / s.time.value(); }
+  // The larger of computing at the peak and moving the compulsory bytes at memory's bandwidth.
+  double limit(const Sample& s) const;
+  template <class F>
+  double median_of(F&& f) const;
+
+  double flops_;
+  Bytes compulsory_;
+  std::vector<Sample> all_;
+};
+
+// A and B read, C read and written, each once.
+Bytes compulsory_traffic(const Contraction& contraction);
+
+// Times work with cold caches: what the measurement of the bandwidth leaves in them is of no use.
+class ColdYardstick {
+ public:
+  ColdYardstick();
+  Sample operator()(ElementType type, const std::function<void()>& work);
+
+ private:
+  Block block_;  // larger than the caches together
+};
+
+// With caches as hot as calls one after the other leave them: the time of one of as many calls as
+// take about `at_least`.
+class HotYardstick {
+ public:
+  HotYardstick(ElementType type, std::function<void()> work, Seconds at_least);
+  Sample operator()();
+
+ private:
+  ElementType type_;
+  std::function<void()> work_;
+  long calls_ = 1;
+};
+
+}  // namespace tcsim::bench

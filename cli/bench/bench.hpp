@@ -1,0 +1,46 @@
+// The benchmarks of tcsim bench, one file each: they measure by the library in bench/ and print.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/peers.hpp"
+#include "bench/suite.hpp"
+#include "cli/command.hpp"
+#include "core/machine/machine.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim::cli {
+
+Exit bench_tccg(const Options& options, Context& context);
+Exit bench_small(const Options& options, Context& context);
+Exit bench_kernels(const Options& options, Context& context);
+Exit bench_regret(const Options& options, Context& context);
+
+// Numbers of a suite's workloads, from 1, in rising order: all of `count` for an empty text, else
+// those that "7,16-18" names. Throws UsageError, for `suite` by name.
+std::vector<std::size_t> parse_cases(const std::string& text, const std::string& suite,
+                                     std::size_t count);
+
+// The workloads that --suite and --case name.
+std::vector<Contraction> bench_cases(const Options& options);
+
+// The words of --peers, checked against what there is, and all that are installed without it.
+// Throws UsageError for an unknown one and UnsupportedError for one that is missing.
+std::vector<std::string> bench_peers(const Options& options,
+                                     const std::vector<bench::Library>& known);
+
+// "peers OpenBLAS 0.3.21, BLIS 0.9.0" and a line for each missing one with how to get it.
+std::string to_words(const std::vector<bench::Library>& libraries,
+                     const std::vector<std::string>& wanted);
+nlohmann::ordered_json json_of(const std::vector<bench::Library>& libraries,
+                               const std::vector<std::string>& wanted);
+
+// What every benchmark's JSON begins with.
+nlohmann::ordered_json bench_head(const std::string& name);
+// And what one says about a machine, which "kernels" does not need.
+nlohmann::ordered_json machine_json(const Machine& machine);
+nlohmann::ordered_json json_of(const bench::Contestant& contestant);
+
+}  // namespace tcsim::cli

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "cli/bench/bench.hpp"
+#include "cli/nearest.hpp"
+#include "cli/result.hpp"
+#include "cli/version.hpp"
+#include "core/error.hpp"
+#include "core/machine/library.hpp"
+
+namespace tcsim::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// A number in [1, count], or 0.
+std::size_t number_in(const std::string& text, std::size_t count) {
+  std::size_t n = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, n);
+  return error == std::errc() && stop == end && n <= count ? n : 0;
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+std::vector<std::size_t> parse_cases(const std::string& text, const std::string& suite,
+                                     std::size_t count) {
+  std::set<std::size_t> chosen;
+  if (text.empty()) {
+    for (std::size_t n = 1; n <= count; ++n) chosen.insert(n);
+  }
+  for (const std::string& part : text.empty() ? std::vector<std::string>() : split(text)) {
+    const auto dash = part.find('-');
+    const std::size_t first = number_in(part.substr(0, dash), count);
+    const std::size_t last =
+        dash == std::string::npos ? first : number_in(part.substr(dash + 1), count);
+    if (first == 0 || last < first) {
+      throw UsageError("--case", fmt::format("suite {} has no cases '{}'", suite, part),
+                       fmt::format("use numbers from 1 to {}, such as 7,16-18", count));
+    }
+    for (std::size_t n = first; n <= last; ++n) chosen.insert(n);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+std::vector<Contraction> bench_cases(const Options& options) {
+  const auto name = options["suite"].as<std::string>();
+  const Suite suite = find_suite(name);
+  std::vector<Contraction> cases;
+  for (std::size_t n :
+       parse_cases(options.count("case") != 0 ? options["case"].as<std::string>() : "", suite.name,
+                   suite.workloads.size())) {
+    const Contraction& c = suite.workloads[n - 1];
+    if (c.type() != ElementType::f64) {
+      throw UnsupportedError(c.name(), "the peers compute in f64 only", "use a suite of type f64");
+    }
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+std::vector<std::string> bench_peers(const Options& options,
+                                     const std::vector<bench::Library>& known) {
+  std::vector<std::string> words, wanted;
+  for (const bench::Library& l : known) words.push_back(l.word);
+  if (options.count("peers") == 0) {
+    for (const bench::Library& l : known) {
+      if (l.installed) wanted.push_back(l.word);
+    }
+    return wanted;
+  }
+  for (const std::string& word : split(options["peers"].as<std::string>())) {
+    if (word == "none") continue;
+    const auto library = std::ranges::find(known, word, &bench::Library::word);
+    if (library == known.end()) {
+      throw UsageError("--peers", fmt::format("there is no peer '{}' here", word),
+                       one_of(word, words) + ", or none");
+    }
+    if (!library->installed) {
+      throw UnsupportedError("--peers", fmt::format("{} is not installed", library->name),
+                             library->mend);
+    }
+    wanted.push_back(word);
+  }
+  return wanted;
+}
+
+std::string to_words(const std::vector<bench::Library>& libraries,
+                     const std::vector<std::string>& wanted) {
+  std::string there, missing;
+  for (const bench::Library& l : libraries) {
+    if (has(wanted, l.word)) {
+      there += fmt::format("{}{} {}", there.empty() ? "" : "; ", l.name, l.version);
+    } else if (!l.installed) {
+      missing += fmt::format("missing: {} ({})\n", l.name, l.mend);
+    }
+  }
+  return fmt::format("peers: {}\n{}", there.empty() ? "none" : there, missing);
+}
+
+ordered_json json_of(const std::vector<bench::Library>& libraries,
+                     const std::vector<std::string>& wanted) {
+  ordered_json all = ordered_json::array();
+  for (const bench::Library& l : libraries) {
+    ordered_json j{{"name", l.name}, {"installed", l.installed}, {"used", has(wanted, l.word)}};
+    if (l.installed) {
+      j["version"] = l.version;
+    } else {
+      j["install"] = l.mend;
+    }
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
+ordered_json bench_head(const std::string& name) {
+  return {{"schema", results_schema}, {"command", "bench " + name}, {"tcsim_version", version}};
+}
+
+ordered_json machine_json(const Machine& machine) {
+  return {{"name", machine.name}, {"hash", content_hash(machine)}};
+}
+
+ordered_json json_of(const bench::Contestant& c) {
+  return {
+      {"name", c.name},
+      {"how", c.how},
+      {"gflops", c.samples.rate().value() / 1e9},
+      {"of_peak", c.samples.of_peak()},
+      {"of_limit", c.samples.of_limit()},
+      {"spread", c.samples.spread()},
+      {"worst_error", std::isfinite(c.worst_error) ? ordered_json(c.worst_error) : ordered_json()},
+      {"correct", c.correct()}};
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,88 @@
+// bench: how fast the executor is, and beside what.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/bench/bench.hpp"
+#include "cli/nearest.hpp"
+#include "cli/pages.hpp"
+#include "cli/request.hpp"
+#include "cli/values.hpp"
+#include "core/error.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+struct Benchmark {
+  const char* name;
+  Exit (*run)(const Options&, Context&);
+  std::vector<std::string> options;  // those of bench that it does not have
+};
+
+const std::array<Benchmark, 4>& benchmarks() {
+  static const std::array<Benchmark, 4> all{{
+      {"tccg", bench_tccg, {"neighbours", "layout"}},
+      {"small", bench_small, {"case", "suite", "schedule", "neighbours"}},
+      {"kernels",
+       bench_kernels,
+       {"case", "suite", "schedule", "neighbours", "layout", "peers", "machine", "set",
+        "accounting", "threads", "model"}},
+      {"regret", bench_regret, {"schedule", "peers", "layout"}},
+  }};
+  return all;
+}
+
+Exit run(const Options& options, Context& context) {
+  const auto given = arguments(options);
+  const std::string name = given.empty() ? "" : given[0];
+  const auto benchmark = std::ranges::find(benchmarks(), name, &Benchmark::name);
+  if (benchmark == benchmarks().end()) {
+    const std::vector<std::string> known = argument_words(bench_command());
+    throw UsageError("bench",
+                     given.empty() ? "the NAME of a benchmark is missing"
+                                   : fmt::format("there is no benchmark '{}'", name),
+                     one_of(name, known));
+  }
+  for (const std::string& option : benchmark->options) {
+    if (options.count(option) != 0 && !options[option].defaulted()) {
+      throw UsageError("--" + option, fmt::format("bench {} has no such option", name),
+                       "leave it out; see 'tcsim help bench'");
+    }
+  }
+  return benchmark->run(options, context);
+}
+
+}  // namespace
+
+const Command& bench_command() {
+  static const Command command{
+      "bench",
+      "tccg|small|kernels|regret",
+      "speed beside other libraries, of the kernels alone, and of the model's choices",
+      "tcsim bench tccg --case 7,16-18 --repetitions 3",
+      [](po::options_description& o) {
+        o.add_options()("case", po::value<std::string>(),
+                        "of tccg and regret: numbers in the suite, such as 7,16-18; otherwise all")(
+            "suite", po::value<std::string>()->default_value("tccg"),
+            "of tccg and regret: a shipped name or a file")(
+            "peers", po::value<std::string>(),
+            "of tccg: some of openblas,blis,eigen; of small: of openblas,libxsmm; or none; "
+            "otherwise all that are installed")("repetitions", whole(5, 1, 1000),
+                                                "of each measurement; medians count")(
+            "layout", words({"row-major", "column-major"}, "row-major"),
+            "of small: vectors run along the columns, or along the rows")(
+            "neighbours", whole(12, 1, 100),
+            "of regret: schedules that race the model's choice of a contraction");
+        declare_machine(o);
+        declare_schedule(o);
+        declare_output(o);
+      },
+      run};
+  return command;
+}
+
+}  // namespace tcsim::cli
