@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/csv.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
