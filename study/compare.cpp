@@ -107,15 +107,15 @@ class Comparer {
   }
 
   // "FROM" that joins points of both, in the order of a.
-  std::string joined(const char* kind, const char* x, const char* y) const {
+  std::string joined(const char* x, const char* y) const {
     std::string on;
     for (const std::string& key : keys_) {
       on += fmt::format("{}dx.{} IS dy.{}", on.empty() ? "" : " AND ", quoted(key), quoted(key));
     }
     return fmt::format(
-        "FROM {0}.points px JOIN {0}.designs dx USING(design) {2} JOIN {1}.designs dy ON {3} "
-        "{2} JOIN {1}.points py ON py.design = dy.design AND py.workload = px.workload",
-        x, y, kind, on);
+        "FROM {0}.points px JOIN {0}.designs dx USING(design) JOIN {1}.designs dy ON {2} "
+        "JOIN {1}.points py ON py.design = dy.design AND py.workload = px.workload",
+        x, y, on);
   }
 
   std::int64_t number(const std::string& sql) {
@@ -134,13 +134,13 @@ class Comparer {
                       "CREATE INDEX temp.by_knobs_{0} ON designs_{0}({1});",
                       side, key));
     }
-    result_.common = number("SELECT count(*) " + indexed("JOIN"));
+    result_.common = number("SELECT count(*) " + indexed());
     result_.points_only_a = number("SELECT count(*) FROM a.points") - result_.common;
     result_.points_only_b = number("SELECT count(*) FROM b.points") - result_.common;
   }
 
-  std::string indexed(const char* kind) const {
-    std::string sql = joined(kind, "a", "b");
+  std::string indexed() const {
+    std::string sql = joined("a", "b");
     const auto replace = [&](const std::string& what, const std::string& with) {
       const auto at = sql.find(what);
       sql.replace(at, what.size(), with);
@@ -160,7 +160,7 @@ class Comparer {
     }
     Statement s(db_, fmt::format("SELECT {0}, {1}, px.workload{2}, typeof({0}) {3} "
                                  "WHERE {0} IS NOT {1}{4} ORDER BY px.design, px.workload",
-                                 x, y, where, indexed("JOIN"),
+                                 x, y, where, indexed(),
                                  side == 'd' ? " AND px.workload = (SELECT min(workload) FROM "
                                                "a.points q WHERE q.design = px.design)"
                                              : ""));

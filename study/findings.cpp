@@ -188,7 +188,7 @@ const Found* Findings::enough(const KnobFindings& k) const {
     if (!(f.objective <= limit)) break;
     last = &f;
   }
-  return last;
+  return last != nullptr ? last : &*least;  // inside the range, where both ends are worse
 }
 
 std::vector<std::string> Findings::verdict() const {
@@ -246,15 +246,21 @@ std::vector<std::string> Findings::verdict() const {
     }
     const Knob& unit = study_.machines[k.machine].axes[k.knob].knob;
     const bool falls = k.best.back().objective <= k.best.front().objective;
-    const bool at_end = from == (falls ? &k.best.back() : &k.best.front());
-    said.push_back(fmt::format(
-        "{} makes up to {} of difference; {}.", knob,
-        spread < 2 ? fmt::format("{:.0f} %", 100 * (spread - 1))
-                   : fmt::format("{:.1f} times", spread),
-        at_end ? fmt::format("it still helps at {}, the end of its range",
-                             knob_text(unit, from->values[k.knob]))
-               : fmt::format("{} {} on, {} brings less than 1 %", falls ? "from" : "below",
-                             knob_text(unit, from->values[k.knob]), falls ? "more" : "less")));
+    const Found& end = falls ? k.best.back() : k.best.front();
+    const std::string where = knob_text(unit, from->values[k.knob]);
+    std::string how;
+    if (end.objective > little * least->objective) {
+      how = fmt::format("best at {}, and worse with more or less", where);
+    } else if (from == &end) {
+      how = fmt::format("it still helps at {}, the end of its range", where);
+    } else {
+      how = falls ? fmt::format("from {} on, more brings less than 1 %", where)
+                  : fmt::format("from {} down, less brings less than 1 %", where);
+    }
+    said.push_back(fmt::format("{} makes {} of difference: {}.", knob,
+                               spread < 2 ? fmt::format("up to {:.0f} %", 100 * (spread - 1))
+                                          : fmt::format("a factor of up to {:.1f}", spread),
+                               how));
   }
   if (!idle.empty()) said.push_back(fmt::format("Less than 1 % depends on {}.", idle));
 

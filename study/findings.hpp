@@ -60,8 +60,8 @@ class Findings {
 
   // A sentence or a few: the best design, which knob matters and how far, what decides.
   std::vector<std::string> verdict() const;
-  // The first of a knob's values from which on (in the direction in which more helps) all are
-  // within 1 % of the best; empty where the knob changes less than 1 %.
+  // The first of a knob's values from which on (in the direction that helps) all are within 1 % of
+  // the best; the best where both ends are worse; null where the knob changes less than 1 %.
   const Found* enough(const KnobFindings& k) const;
 
  private:

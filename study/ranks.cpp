@@ -73,6 +73,12 @@ bool Ranks::same(const std::string& text) {
   return least == most;
 }
 
+bool Ranks::go(bool there_is_work) {
+  int word = there_is_work ? 1 : 0;
+  if (size_ > 1) MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return word != 0;
+}
+
 std::string Ranks::serve(const std::function<std::int64_t()>& next,
                          const std::function<void(const std::string&)>& accept) {
   std::string error;
@@ -119,6 +125,7 @@ void Ranks::finished(const std::string& error) { send_bytes(error, 0, tag_finish
 Ranks::Ranks() = default;
 Ranks::~Ranks() = default;
 bool Ranks::same(const std::string&) { return true; }
+bool Ranks::go(bool there_is_work) { return there_is_work; }
 std::string Ranks::serve(const std::function<std::int64_t()>&,
                          const std::function<void(const std::string&)>&) {
   return "";

@@ -23,6 +23,9 @@ class Ranks {
   // Collective: whether all ranks have the same text.
   bool same(const std::string& text);
 
+  // Collective: rank 0 says whether there is work, the others learn it.
+  bool go(bool there_is_work);
+
   // Of rank 0. Answers until every other rank has said that it is finished: `next` gives the chain
   // to do (none: -1), `accept` takes an encoded result. Returns the first error that a rank told.
   std::string serve(const std::function<std::int64_t()>& next,

@@ -557,7 +557,7 @@ class Writer {
             escaped(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
       }
     }
-    const std::size_t step = std::max<std::size_t>(1, columns / 8);
+    const std::size_t step = (columns + 7) / 8;
     for (std::size_t i = 0; i < columns; i += step) {
       body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
                           left + cell * (static_cast<double>(i) + 0.5), top + height + 16,

@@ -10,6 +10,7 @@
 #include <exception>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -174,28 +175,39 @@ class Keeper {
 
 fs::path store_file(const fs::path& folder) { return folder / "store.sqlite"; }
 
-// Throws unless the folder can be used as asked.
-void prepare(const SweepOptions& options) {
+std::string study_hash(const Study& study) {
+  std::string text;
+  for (const auto& [what, value] : meaning(study)) text += what + "=" + value + "\n";
+  return text_hash(text);
+}
+
+// Whether there is something to do. Throws unless the folder can be used as asked.
+bool prepare(const Study& study, const SweepOptions& options) {
+  const auto refuse = [&](const std::string& problem, const std::string& mend) {
+    throw UsageError(options.folder.string(), problem, mend);
+  };
   std::error_code error;
   const bool begun = fs::exists(store_file(options.folder), error);
   const bool finished = fs::exists(options.folder / "manifest.json", error);
   if (begun && !options.resume) {
-    throw UsageError(options.folder.string(), "a study was begun there",
-                     "add --resume to go on with it, or name another folder with --out");
+    refuse("a study was begun there",
+           "add --resume to go on with it, or name another folder with --out");
   }
-  if (finished && !begun && !options.resume) {
-    throw UsageError(options.folder.string(), "there are results already",
-                     "name another folder with --out, or remove that one");
+  if (finished && !begun) {
+    if (!options.resume) {
+      refuse("there are results already", "name another folder with --out, or remove that one");
+    }
+    Database results(options.folder / "results.sqlite", Database::Mode::read);
+    Statement hash(results, "SELECT value FROM meta WHERE what = 'study_hash'");
+    if (hash.step() && hash.text(0) == study_hash(study)) return false;
+    refuse("there are results of another study", "name another folder with --out");
   }
-  if (!begun && !finished && fs::exists(options.folder, error) &&
-      !fs::is_empty(options.folder, error)) {
-    throw UsageError(options.folder.string(), "there are other files",
-                     "name another folder with --out");
+  if (!begun && fs::exists(options.folder, error) && !fs::is_empty(options.folder, error)) {
+    refuse("there are other files", "name another folder with --out");
   }
   fs::create_directories(options.folder, error);
-  if (error) {
-    throw UsageError(options.folder.string(), error.message(), "name another folder with --out");
-  }
+  if (error) refuse(error.message(), "name another folder with --out");
+  return true;
 }
 
 std::vector<std::pair<std::string, std::string>> identity(const Study& study,
@@ -273,11 +285,24 @@ SweepOutcome sweep(const Study& study, const SweepOptions& options) {
                      "name machine files that all nodes share instead of host");
   }
   if (ranks.rank() != 0) {
-    help(study, options, ranks);
+    if (ranks.go(false)) help(study, options, ranks);
     outcome.complete = !options.stop.stop_requested();
     return outcome;
   }
-  prepare(options);
+  std::unique_ptr<Store> store;
+  try {
+    if (prepare(study, options)) {
+      store = std::make_unique<Store>(store_file(options.folder), what);
+    }
+  } catch (...) {
+    ranks.go(false);
+    throw;
+  }
+  ranks.go(store != nullptr);
+  if (store == nullptr) {
+    outcome.complete = outcome.already = true;
+    return outcome;
+  }
   Made made;
   made.version = options.version;
   made.started = utc();
@@ -288,23 +313,21 @@ SweepOutcome sweep(const Study& study, const SweepOptions& options) {
   made.host = host.nodename;
   made.processor = processor();
   const double began = now();
-  {
-    Store store(store_file(options.folder), what);
-    Keeper keeper(study, store, options);
-    const bool complete = compute(study, options, keeper, ranks);
-    outcome.points = keeper.points();
-    outcome.resumed = made.resumed = keeper.resumed();
-    outcome.seconds = made.seconds = now() - began;
-    if (!complete) return outcome;
-    made.finished = utc();
-    outcome.totals = write_results(study, store, options.folder, made, [&](double share) {
-      if (!options.progress) return;
-      SweepProgress p;
-      p.phase = SweepProgress::Phase::writing;
-      p.share = share;
-      options.progress(p);
-    });
-  }
+  Keeper keeper(study, *store, options);
+  const bool complete = compute(study, options, keeper, ranks);
+  outcome.points = keeper.points();
+  outcome.resumed = made.resumed = keeper.resumed();
+  outcome.seconds = made.seconds = now() - began;
+  if (!complete) return outcome;
+  made.finished = utc();
+  outcome.totals = write_results(study, *store, options.folder, made, [&](double share) {
+    if (!options.progress) return;
+    SweepProgress p;
+    p.phase = SweepProgress::Phase::writing;
+    p.share = share;
+    options.progress(p);
+  });
+  store.reset();
   for (const char* suffix : {"", "-wal", "-shm"}) {
     fs::remove(store_file(options.folder).string() + suffix);
   }

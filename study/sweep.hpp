@@ -35,6 +35,7 @@ struct SweepOptions {
 
 struct SweepOutcome {
   bool complete = false;  // false: stopped, the store has what there is
+  bool already = false;   // it was complete before: nothing was done
   Totals totals;          // of the results, where complete
   std::int64_t points = 0, resumed = 0;
   double seconds = 0;

@@ -144,6 +144,11 @@ Exit run(const Options& options, Context& context) {
         grouped(outcome.points), grouped(study.point_count()), how.folder.string());
     return Exit::interrupted;
   }
+  if (outcome.already) {
+    context.out << fmt::format("study {}: complete already, in {}\n", study.name,
+                               how.folder.string());
+    return Exit::done;
+  }
   print_outcome(study, outcome, how.folder, context.out);
   return Exit::done;
 }

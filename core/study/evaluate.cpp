@@ -18,6 +18,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double closed = 1e-3;       // a gap that counts as none
+constexpr double wide = 0.01;         // a gap that is worth a search from nothing
 constexpr std::size_t pool_size = 6;  // schedules that are tried on a design before a search
 
 // What the traffic of a schedule depends on: all of a machine but how fast it is.
@@ -100,12 +101,13 @@ class ChainWork {
     return best;
   }
 
-  // Searches, beginning from a candidate if it has a kernel of this core.
-  Judged search(const Machine& machine, const std::string& shape, const Judged& from) {
+  // Searches, beginning from a candidate if it has a kernel of this core; `anew`, from nothing,
+  // which looks harder.
+  Judged search(const Machine& machine, const std::string& shape, const Judged& from, bool anew) {
     OptimizeOptions options;
     options.objective = study_.schedule_objective();
     options.counter = &counter_;
-    if (std::isfinite(from.cost)) options.incumbents = {pool_[from.candidate].tiling};
+    if (std::isfinite(from.cost) && !anew) options.incumbents = {pool_[from.candidate].tiling};
     Optimized o = optimize(contraction_, machine, options, stop_);
     const std::size_t before = pool_.size();
     add(o.tiling, std::move(o.schedule));
@@ -234,7 +236,6 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
     if (work.size() == 0) {
       const Optimized& anchor = anchors_.at(chain.machine, chain.workload);
       work.add(anchor.tiling, anchor.schedule);
-      accepted = anchor.certificate.gap;
     }
     Station s{std::move(*design), {}, "", 0, {}, false};
     s.machine = view_of_one_core(s.design.with);
@@ -244,8 +245,11 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
       s.chosen = work.judge(0, s.machine, s.shape);
     } else {
       s.chosen = work.best_known(s.machine, s.shape, last, s.least);
-      if (!(s.chosen.cost <= s.least * (1 + std::max(closed, accepted + gap_to_search_again)))) {
-        s.chosen = work.search(s.machine, s.shape, s.chosen);
+      // The gap that the chain's first search leaves is the measure for those after it.
+      const double allowed = accepted < HUGE_VAL ? accepted + gap_to_search_again : 0;
+      if (!(s.chosen.cost <= s.least * (1 + std::max(closed, allowed)))) {
+        const bool anew = accepted == HUGE_VAL && s.chosen.cost > s.least * (1 + wide);
+        s.chosen = work.search(s.machine, s.shape, s.chosen, anew);
         s.searched = true;
         accepted = s.chosen.cost / s.least - 1;
       }
