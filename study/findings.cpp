@@ -219,7 +219,14 @@ std::vector<std::string> Findings::verdict() const {
     const std::string& machine = study_.machines[base.machine].machine.name;
     first += factor > 1 / little && factor < little
                  ? fmt::format(": no better than {} as it is", machine)
-                 : fmt::format(", {} against {} as it is", change_words(factor), machine);
+                 : fmt::format(": {} {} {} as it is",
+                               factor < 1   ? fmt::format("{:.3g} %", 100 * (1 - factor))
+                               : factor < 2 ? fmt::format("{:.3g} %", 100 * (factor - 1))
+                                            : fmt::format("{:.3g} times", factor),
+                               factor < 1   ? "less than"
+                               : factor < 2 ? "more than"
+                                            : "that of",
+                               machine);
   }
   said.push_back(first + ".");
 

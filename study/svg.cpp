@@ -105,7 +105,7 @@ Plot::Plot(Scale x, Scale y, double width, double height, std::string title)
       y_(std::move(y)),
       width_(width),
       height_(height),
-      box_{76, 14, width - 76 - 16, height - 14 - 50},
+      box_{76, 14, width - 76 - 30, height - 14 - 50},
       title_(std::move(title)) {}
 
 namespace {

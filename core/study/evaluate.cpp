@@ -248,8 +248,13 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
       // The gap that the chain's first search leaves is the measure for those after it.
       const double allowed = accepted < HUGE_VAL ? accepted + gap_to_search_again : 0;
       if (!(s.chosen.cost <= s.least * (1 + std::max(closed, allowed)))) {
-        const bool anew = accepted == HUGE_VAL && s.chosen.cost > s.least * (1 + wide);
-        s.chosen = work.search(s.machine, s.shape, s.chosen, anew);
+        const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
+        const bool first = accepted == HUGE_VAL;
+        s.chosen = work.search(s.machine, s.shape, s.chosen, first && above(wide));
+        // Begun from a schedule that does not fit here at all, a search may end nearby.
+        if (!first && above(accepted + wide)) {
+          s.chosen = work.search(s.machine, s.shape, s.chosen, true);
+        }
         s.searched = true;
         accepted = s.chosen.cost / s.least - 1;
       }
