@@ -129,9 +129,10 @@ class Writer {
     out_ << fmt::format(
         "<p class=\"soft\">{} designs, {} points: {} workload{} on {}{}. {}</p>\n", f_.designs(),
         facts_.totals.points, study_.workloads.size(), study_.workloads.size() == 1 ? "" : "s",
-        study_.machines.size() == 1 ? machine(0).name
+        study_.machines.size() == 1 ? escaped(machine(0).name)
                                     : fmt::format("{} machines", study_.machines.size()),
-        study_.knobs.empty() ? "" : ", varying " + joined(study_.knobs), escaped(how_computed()));
+        study_.knobs.empty() ? "" : escaped(", varying " + joined(study_.knobs)),
+        escaped(how_computed()));
   }
 
   static std::string joined(const std::vector<std::string>& words) {
@@ -553,7 +554,7 @@ class Writer {
             "shape-rendering=\"crispEdges\"><title>{}: {} at {}</title></rect>\n",
             left + cell * static_cast<double>(i), y + 0.5, cell, row - 1,
             colour(link, m.levels.size()), escaped(c.name()),
-            bottleneck_text(m, static_cast<int>(link)),
+            escaped(bottleneck_text(m, static_cast<int>(link))),
             escaped(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
       }
     }
@@ -593,7 +594,8 @@ class Writer {
           "<td>{}</td><td class=\"l\">{}</td><td>{}</td></tr>\n",
           escaped(c.name()), escaped(c.label()), study_.workloads[w].weight,
           seconds_text(base->workload_seconds[w]), bottleneck_text(m, base->workload_bottleneck[w]),
-          seconds_text(best.workload_seconds[w]), bottleneck_text(m, best.workload_bottleneck[w]),
+          seconds_text(best.workload_seconds[w]),
+          escaped(bottleneck_text(m, best.workload_bottleneck[w])),
           std::abs(factor - 1) < 5e-4 ? nothing : escaped(change_words(factor)));
     }
     out_ << "</table></div>\n";

@@ -217,13 +217,18 @@ std::vector<std::pair<std::string, std::string>> identity(const Study& study,
   return all;
 }
 
+// What is measured is measured alone.
+int threads_of(const Study& study, const SweepOptions& options) {
+  return study.compute == Compute::run ? 1 : options.threads;
+}
+
 // The other ranks: their work comes from rank 0 and goes there.
 void help(const Study& study, const SweepOptions& options, Ranks& ranks) {
   std::mutex mutex;
   std::string error;
   try {
     pump(
-        study, options.threads, options.stop,
+        study, threads_of(study, options), options.stop,
         [&]() -> std::int64_t {
           const std::lock_guard lock(mutex);
           return options.stop.stop_requested() ? -1 : ranks.request();
@@ -246,7 +251,7 @@ bool compute(const Study& study, const SweepOptions& options, Keeper& keeper, Ra
   const auto own = [&] {
     try {
       pump(
-          study, options.threads, options.stop, [&] { return keeper.next(); },
+          study, threads_of(study, options), options.stop, [&] { return keeper.next(); },
           [&](const ChainResult& r) { keeper.accept(r); });
     } catch (const Interrupted&) {
     } catch (...) {
@@ -340,6 +345,7 @@ double estimated_seconds(const Study& study, std::stop_token stop) {
   Anchors anchors(study, stop);
   Evaluator evaluator(study, anchors, stop, beyond(study, stop));
   // Chains all over the study, a few designs of each.
+  const std::int64_t few = study.compute == Compute::simulate ? 1 : 8;
   const std::int64_t workloads = std::ssize(study.workloads);
   const std::int64_t bases = std::ssize(study.machines) * workloads;
   const std::int64_t rest = chains.size() - bases;
@@ -354,9 +360,9 @@ double estimated_seconds(const Study& study, std::stop_token stop) {
     anchor_seconds += now() - t;
     ++anchored;
     t = now();
-    evaluator.evaluate(which, 8);
+    evaluator.evaluate(which, few);
     point_seconds += now() - t;
-    evaluated += std::min<std::int64_t>(c.count, 8);
+    evaluated += std::min<std::int64_t>(c.count, few);
   }
   return anchor_seconds / static_cast<double>(anchored) * static_cast<double>(bases) +
          point_seconds / static_cast<double>(evaluated) * static_cast<double>(study.point_count());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -123,6 +124,20 @@ TableForm::TableForm(const Study& study) : study_(study) {
     for (const std::string& l : links_) point_.push_back({l + "_simulated_bytes", "REAL"});
   }
   point_.push_back({"schedule", "TEXT"});
+  // SQLite's names differ in more than their case; levels of several machines need not.
+  std::vector<std::string> taken;
+  for (auto* columns : {&design_, &point_}) {
+    for (Column& c : *columns) {
+      const auto lower = [](std::string name) {
+        for (char& letter : name) {
+          letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+        return name;
+      };
+      while (std::find(taken.begin(), taken.end(), lower(c.name)) != taken.end()) c.name += "_2";
+      taken.push_back(lower(c.name));
+    }
+  }
 }
 
 Row TableForm::design_row(const DesignResult& d, bool on_front) const {

@@ -19,6 +19,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double closed = 1e-3;       // a gap that counts as none
 constexpr double wide = 0.01;         // a gap that is worth a search from nothing
+constexpr double very_wide = 0.1;     // one that is worth more than one
 constexpr std::size_t pool_size = 6;  // schedules that are tried on a design before a search
 
 // What the traffic of a schedule depends on: all of a machine but how fast it is.
@@ -50,20 +51,30 @@ struct Judged {
   }
 };
 
+// One design of a chain on its way.
+struct Station {
+  Design design;
+  Machine machine;  // what one core of it sees
+  std::string shape;
+  double least = 0;
+  Judged chosen;
+  bool searched = false;
+};
+
 class ChainWork {
  public:
   ChainWork(const Study& study, const Contraction& contraction, std::stop_token stop)
       : study_(study), contraction_(contraction), stop_(std::move(stop)) {}
 
-  void add(const Tiling& tiling, Schedule schedule) {
-    for (const Candidate& c : pool_) {
-      if (c.schedule == schedule) return;
+  // Returns its place, which may be that of an equal one.
+  std::size_t add(const Tiling& tiling, Schedule schedule) {
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      if (pool_[i].schedule == schedule) return i;
     }
     pool_.push_back({tiling, std::move(schedule), "", {}});
+    return pool_.size() - 1;
   }
-  std::size_t size() const { return pool_.size(); }
   const Schedule& schedule(std::size_t i) const { return pool_[i].schedule; }
-  const Kernel& schedule_kernel(std::size_t i) const { return pool_[i].tiling.kernel; }
 
   Judged judge(std::size_t i, const Machine& machine, const std::string& shape) {
     if (stop_.stop_requested()) throw Interrupted();
@@ -85,16 +96,12 @@ class ChainWork {
   // good enough, the others are not asked.
   Judged best_known(const Machine& machine, const std::string& shape, std::size_t first,
                     double least) {
-    const auto kernels = kernel_choices(machine.core, contraction_.type());
-    const auto fits = [&](std::size_t i) {
-      return std::find(kernels.begin(), kernels.end(), pool_[i].tiling.kernel) != kernels.end();
-    };
     Judged best;
-    if (fits(first)) best = judge(first, machine, shape);
+    if (fits(first, machine)) best = judge(first, machine, shape);
     const std::size_t oldest = pool_.size() > pool_size ? pool_.size() - pool_size : 0;
     for (std::size_t i = pool_.size(); i-- > oldest;) {
       if (best.cost <= least * (1 + closed)) break;
-      if (i == first || !fits(i)) continue;
+      if (i == first || !fits(i, machine)) continue;
       Judged other = judge(i, machine, shape);
       if (other.better_than(best)) best = std::move(other);
     }
@@ -109,12 +116,7 @@ class ChainWork {
     options.counter = &counter_;
     if (std::isfinite(from.cost) && !anew) options.incumbents = {pool_[from.candidate].tiling};
     Optimized o = optimize(contraction_, machine, options, stop_);
-    const std::size_t before = pool_.size();
-    add(o.tiling, std::move(o.schedule));
-    if (pool_.size() == before) {
-      return std::isfinite(from.cost) ? from : judge(0, machine, shape);
-    }
-    Judged found = judge(before, machine, shape);
+    Judged found = judge(add(o.tiling, std::move(o.schedule)), machine, shape);
     return std::isfinite(from.cost) && !found.better_than(from) ? from : found;
   }
 
@@ -129,22 +131,68 @@ class ChainWork {
     return joules;
   }
 
+  // A schedule for every design: one that the chain knows where the bound says that it is good
+  // enough, otherwise from a search.
+  void choose(std::vector<Station>& stations) {
+    std::size_t last = 0;        // the candidate that was best for the design before
+    double accepted = HUGE_VAL;  // gap that the last search left
+    for (std::size_t i = 0; i < stations.size(); ++i) {
+      Station& s = stations[i];
+      s.chosen = best_known(s.machine, s.shape, last, s.least);
+      const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
+      const bool first = accepted == HUGE_VAL;
+      if (above(closed) && (first || above(accepted + gap_to_search_again))) {
+        s.chosen = search(s.machine, s.shape, s.chosen, first && above(wide));
+        if (first && above(very_wide)) scout(stations, i);
+        // Begun from a schedule that does not fit here at all, a search may end nearby.
+        if (!first && above(accepted + wide)) {
+          s.chosen = search(s.machine, s.shape, s.chosen, true);
+        }
+        s.searched = true;
+        accepted = s.chosen.cost / s.least - 1;
+      }
+      accepted = std::min(accepted, above(closed) ? s.chosen.cost / s.least - 1 : accepted);
+      last = s.chosen.candidate;
+    }
+    carry_back(stations);
+  }
+
  private:
+  // Where even a search from nothing leaves much, it may be unlucky: what is found elsewhere in the
+  // chain is tried, and searched on from.
+  void scout(std::vector<Station>& stations, std::size_t i) {
+    const std::size_t n = stations.size();
+    for (std::size_t j : {n - 1, n / 2, n / 4}) {
+      if (j > i) search(stations[j].machine, stations[j].shape, {}, true);
+    }
+    Station& s = stations[i];
+    Judged known = best_known(s.machine, s.shape, s.chosen.candidate, s.least);
+    if (known.better_than(s.chosen)) s.chosen = search(s.machine, s.shape, known, false);
+  }
+
+  // What was found later may be better for those before.
+  void carry_back(std::vector<Station>& stations) {
+    for (std::size_t i = stations.size(); i-- > 1;) {
+      Station& s = stations[i - 1];
+      const std::size_t next = stations[i].chosen.candidate;
+      if (next == s.chosen.candidate || s.chosen.cost <= s.least * (1 + closed)) continue;
+      if (!fits(next, s.machine)) continue;
+      Judged other = judge(next, s.machine, s.shape);
+      if (other.better_than(s.chosen)) s.chosen = std::move(other);
+    }
+  }
+
+  // Whether the core has the candidate's kernel.
+  bool fits(std::size_t i, const Machine& machine) const {
+    const auto kernels = kernel_choices(machine.core, contraction_.type());
+    return std::find(kernels.begin(), kernels.end(), pool_[i].tiling.kernel) != kernels.end();
+  }
+
   const Study& study_;
   const Contraction& contraction_;
   std::stop_token stop_;
   std::vector<Candidate> pool_;
   SetCounter counter_;
-};
-
-// One design of a chain on its way.
-struct Station {
-  Design design;
-  Machine machine;  // what one core of it sees
-  std::string shape;
-  double least = 0;
-  Judged chosen;
-  bool searched = false;
 };
 
 double joules(const Study& study, const Station& s, const Contraction& c) {
@@ -221,10 +269,7 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
 
   ChainWork work(study_, contraction, stop_);
   std::vector<Station> stations;
-  std::size_t last = 0;        // the candidate that was best for the design before
-  double accepted = HUGE_VAL;  // gap that the last search left
   for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
-    if (stop_.stop_requested()) throw Interrupted();
     LeftOut why;
     std::optional<Design> design = designs_.at(d, why);
     if (!design) {
@@ -233,47 +278,20 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
       ++skipped->second.designs;
       continue;
     }
-    if (work.size() == 0) {
-      const Optimized& anchor = anchors_.at(chain.machine, chain.workload);
-      work.add(anchor.tiling, anchor.schedule);
-    }
     Station s{std::move(*design), {}, "", 0, {}, false};
     s.machine = view_of_one_core(s.design.with);
     s.shape = geometry(s.machine);
     s.least = work.least(s.machine);
-    if (study_.compute == Compute::predict) {
-      s.chosen = work.judge(0, s.machine, s.shape);
-    } else {
-      s.chosen = work.best_known(s.machine, s.shape, last, s.least);
-      // The gap that the chain's first search leaves is the measure for those after it.
-      const double allowed = accepted < HUGE_VAL ? accepted + gap_to_search_again : 0;
-      if (!(s.chosen.cost <= s.least * (1 + std::max(closed, allowed)))) {
-        const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
-        const bool first = accepted == HUGE_VAL;
-        s.chosen = work.search(s.machine, s.shape, s.chosen, first && above(wide));
-        // Begun from a schedule that does not fit here at all, a search may end nearby.
-        if (!first && above(accepted + wide)) {
-          s.chosen = work.search(s.machine, s.shape, s.chosen, true);
-        }
-        s.searched = true;
-        accepted = s.chosen.cost / s.least - 1;
-      }
-    }
-    last = s.chosen.candidate;
     stations.push_back(std::move(s));
   }
-  // What was found later may be better for those before.
-  if (study_.compute != Compute::predict) {
-    for (std::size_t i = stations.size(); i-- > 1;) {
-      Station& s = stations[i - 1];
-      const std::size_t next = stations[i].chosen.candidate;
-      if (next == s.chosen.candidate || s.chosen.cost <= s.least * (1 + closed)) continue;
-      const auto kernels = kernel_choices(s.machine.core, contraction.type());
-      const Kernel& kernel = work.schedule_kernel(next);
-      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) continue;
-      Judged other = work.judge(next, s.machine, s.shape);
-      if (other.better_than(s.chosen)) s.chosen = std::move(other);
-    }
+  if (!stations.empty()) {
+    const Optimized& anchor = anchors_.at(chain.machine, chain.workload);
+    work.add(anchor.tiling, anchor.schedule);
+  }
+  if (study_.compute == Compute::predict) {
+    for (Station& s : stations) s.chosen = work.judge(0, s.machine, s.shape);
+  } else {
+    work.choose(stations);
   }
   const std::int64_t workloads = std::ssize(study_.workloads);
   for (const Station& s : stations) {
