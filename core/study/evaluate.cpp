@@ -92,15 +92,15 @@ class ChainWork {
     return j;
   }
 
-  // The best of the last few candidates, the one that was best before first: where that is proven
-  // good enough, the others are not asked.
+  // The best of the last few candidates, the one that was best before first: where that is good
+  // enough, the others are not asked.
   Judged best_known(const Machine& machine, const std::string& shape, std::size_t first,
-                    double least) {
+                    double enough) {
     Judged best;
     if (fits(first, machine)) best = judge(first, machine, shape);
     const std::size_t oldest = pool_.size() > pool_size ? pool_.size() - pool_size : 0;
     for (std::size_t i = pool_.size(); i-- > oldest;) {
-      if (best.cost <= least * (1 + closed)) break;
+      if (best.cost <= enough) break;
       if (i == first || !fits(i, machine)) continue;
       Judged other = judge(i, machine, shape);
       if (other.better_than(best)) best = std::move(other);
@@ -138,10 +138,11 @@ class ChainWork {
     double accepted = HUGE_VAL;  // gap that the last search left
     for (std::size_t i = 0; i < stations.size(); ++i) {
       Station& s = stations[i];
-      s.chosen = best_known(s.machine, s.shape, last, s.least);
-      const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
       const bool first = accepted == HUGE_VAL;
-      if (above(closed) && (first || above(accepted + gap_to_search_again))) {
+      const double allowed = first ? closed : std::max(closed, accepted + gap_to_search_again);
+      s.chosen = best_known(s.machine, s.shape, last, s.least * (1 + allowed));
+      const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
+      if (above(allowed)) {
         s.chosen = search(s.machine, s.shape, s.chosen, first && above(wide));
         if (first && above(very_wide)) scout(stations, i);
         // Begun from a schedule that does not fit here at all, a search may end nearby.
@@ -166,7 +167,7 @@ class ChainWork {
       if (j > i) search(stations[j].machine, stations[j].shape, {}, true);
     }
     Station& s = stations[i];
-    Judged known = best_known(s.machine, s.shape, s.chosen.candidate, s.least);
+    Judged known = best_known(s.machine, s.shape, s.chosen.candidate, s.least * (1 + closed));
     if (known.better_than(s.chosen)) s.chosen = search(s.machine, s.shape, known, false);
   }
 
