@@ -17,10 +17,11 @@ namespace tcsim {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double closed = 1e-3;       // a gap that counts as none
-constexpr double wide = 0.01;         // a gap that is worth a search from nothing
-constexpr double very_wide = 0.1;     // one that is worth more than one
-constexpr std::size_t pool_size = 6;  // schedules that are tried on a design before a search
+constexpr double closed = 1e-3;            // a gap that counts as none
+constexpr double wide = 0.01;              // a gap that is worth a search from nothing
+constexpr double very_wide = 0.1;          // one that is worth more than one
+constexpr std::size_t searches_apart = 8;  // designs, where the gap stays wide
+constexpr std::size_t pool_size = 6;       // schedules that are tried on a design before a search
 
 // What the traffic of a schedule depends on: all of a machine but how fast it is.
 std::string geometry(const Machine& m) {
@@ -136,13 +137,16 @@ class ChainWork {
   void choose(std::vector<Station>& stations) {
     std::size_t last = 0;        // the candidate that was best for the design before
     double accepted = HUGE_VAL;  // gap that the last search left
+    std::size_t searched = 0;    // where that was
     for (std::size_t i = 0; i < stations.size(); ++i) {
       Station& s = stations[i];
       const bool first = accepted == HUGE_VAL;
       const double allowed = first ? closed : std::max(closed, accepted + gap_to_search_again);
-      s.chosen = best_known(s.machine, s.shape, last, s.least * (1 + allowed));
+      s.chosen = best_known(s.machine, s.shape, last, s.least * (1 + std::min(allowed, wide)));
       const auto above = [&](double gap) { return s.chosen.cost > s.least * (1 + gap); };
-      if (above(allowed)) {
+      // A wide gap may be the bound's or the search's: every now and then it is looked again.
+      if (above(allowed) || (above(wide) && i >= searched + searches_apart)) {
+        searched = i;
         s.chosen = search(s.machine, s.shape, s.chosen, first && above(wide));
         if (first && above(very_wide)) scout(stations, i);
         // Begun from a schedule that does not fit here at all, a search may end nearby.
