@@ -20,8 +20,9 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double closed = 1e-3;            // a gap that counts as none
 constexpr double wide = 0.01;              // a gap that is worth a search from nothing
 constexpr double very_wide = 0.1;          // one that is worth more than one
-constexpr std::size_t searches_apart = 8;  // designs, where the gap stays wide
 constexpr std::size_t pool_size = 6;       // schedules that are tried on a design before a search
+constexpr std::size_t judged_in_full = 2;  // of those, beside the one of the design before
+constexpr std::size_t searches_apart = 8;  // designs, where the gap stays wide
 
 // What the traffic of a schedule depends on: all of a machine but how fast it is.
 std::string geometry(const Machine& m) {
@@ -99,10 +100,16 @@ class ChainWork {
                     double enough) {
     Judged best;
     if (fits(first, machine)) best = judge(first, machine, shape);
+    if (best.cost <= enough) return best;
+    // The others by a coarse count, which takes a hundredth of the time; the best two in full.
+    std::vector<std::pair<double, std::size_t>> others;
     const std::size_t oldest = pool_.size() > pool_size ? pool_.size() - pool_size : 0;
-    for (std::size_t i = pool_.size(); i-- > oldest;) {
-      if (best.cost <= enough) break;
-      if (i == first || !fits(i, machine)) continue;
+    for (std::size_t i = oldest; i < pool_.size(); ++i) {
+      if (i != first && fits(i, machine)) others.emplace_back(coarse_cost(i, machine), i);
+    }
+    std::sort(others.begin(), others.end());
+    if (others.size() > judged_in_full) others.resize(judged_in_full);
+    for (const auto& [cost, i] : others) {
       Judged other = judge(i, machine, shape);
       if (other.better_than(best)) best = std::move(other);
     }
@@ -185,6 +192,14 @@ class ChainWork {
       Judged other = judge(next, s.machine, s.shape);
       if (other.better_than(s.chosen)) s.chosen = std::move(other);
     }
+  }
+
+  double coarse_cost(std::size_t i, const Machine& machine) {
+    Prediction p;
+    p.traffic =
+        window_traffic(contraction_, pool_[i].schedule, machine, counter_, 1, Detail::coarse);
+    p.timing = timing(p.traffic, contraction_, machine);
+    return cost(p, machine, study_.schedule_objective());
   }
 
   // Whether the core has the candidate's kernel.
