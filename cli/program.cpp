@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "cli/out_file.hpp"
 #include "cli/pages.hpp"
 #include "cli/values.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 
 namespace tcsim::cli {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/bench/bench.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"

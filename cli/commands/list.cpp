@@ -5,7 +5,7 @@
 
 #include "bench/kernels.hpp"
 #include "cli/csv.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cli/machine/actions.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/values.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace tcsim {
@@ -51,14 +52,21 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
   // Every run changes the number of lines at its two ends. Few changes are sorted; many are added
   // up by set.
   const bool power_of_two = (sets & (sets - 1)) == 0;
-  const auto for_each_change = [&](auto&& change) {
-    tensor.for_each_run(tile, first_element, [&](std::int64_t first, std::int64_t lines) {
+  // first % sets without a division: the quotient by the reciprocal is at most one off.
+  const double reciprocal = 1 / static_cast<double>(sets);
+  const auto remainder = [&](std::int64_t first) {
+    const auto quotient = static_cast<std::int64_t>(static_cast<double>(first) * reciprocal);
+    const std::int64_t rest = first - quotient * sets;
+    return rest < 0 ? rest + sets : rest >= sets ? rest - sets : rest;
+  };
+  const auto for_each_change = [&](auto&& prepare, auto&& change) {
+    tensor.for_each_run(tile, first_element, prepare, [&](std::int64_t first, std::int64_t lines) {
       counts.lines += static_cast<double>(lines);
       if (lines >= sets) {
         n += static_cast<int>(lines / sets);
         lines %= sets;
       }
-      const std::int64_t begin = power_of_two ? first & (sets - 1) : first % sets;
+      const std::int64_t begin = power_of_two ? first & (sets - 1) : remainder(first);
       std::int64_t end = begin + lines;
       if (end > sets) {
         ++n;
@@ -77,14 +85,49 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
   };
   if (tile_lines * 32 < static_cast<double>(sets)) {
     changes_.clear();
-    for_each_change([&](std::int64_t set, int change) { changes_.emplace_back(set, change); });
+    for_each_change([](std::size_t) {},
+                    [&](std::int64_t set, int change) { changes_.emplace_back(set, change); });
     std::sort(changes_.begin(), changes_.end());
     for (const auto& [set, change] : changes_) sweep(set, change);
   } else {
-    sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
-    for_each_change(
-        [&](std::int64_t set, int change) { sum_[static_cast<std::size_t>(set)] += change; });
-    for (std::int64_t set = 0; set < sets; ++set) sweep(set, sum_[static_cast<std::size_t>(set)]);
+    std::size_t runs = 0;
+    const auto prepare = [&](std::size_t all) {
+      runs = all;
+      // A sum of so few changes fits in half the memory, which is what adding them up takes.
+      if (runs < 32768) {
+        short_sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
+      } else {
+        sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
+      }
+    };
+    // Most sets change nothing; eight of them are passed at once.
+    const auto sweep_all = [&](const auto* sum) {
+      std::int64_t set = 0;
+      for (; set + 8 <= sets; set += 8) {
+        std::uint64_t any[2] = {0, 0};
+        if constexpr (sizeof *sum == 2) {
+          std::memcpy(any, sum + set, sizeof any);
+        } else {
+          any[0] = 1;
+        }
+        if ((any[0] | any[1]) == 0) continue;
+        for (std::int64_t i = set; i < set + 8; ++i) sweep(i, sum[i]);
+      }
+      for (; set < sets; ++set) sweep(set, sum[set]);
+    };
+    for_each_change(prepare, [&](std::int64_t set, int change) {
+      if (runs < 32768) {
+        auto& sum = short_sum_[static_cast<std::size_t>(set)];
+        sum = static_cast<std::int16_t>(sum + change);
+      } else {
+        sum_[static_cast<std::size_t>(set)] += change;
+      }
+    });
+    if (runs < 32768) {
+      sweep_all(short_sum_.data());
+    } else {
+      sweep_all(sum_.data());
+    }
   }
   stretch(sets - begin);
 }

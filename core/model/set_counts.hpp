@@ -45,6 +45,7 @@ class SetCounter {
   // Sets at which the number of lines changes, and by how much. Kept for their memory.
   std::vector<std::pair<std::int64_t, int>> changes_;
   std::vector<int> sum_;
+  std::vector<std::int16_t> short_sum_;
   // The tensor's shape, the tile, sets and most.
   using Key = std::array<std::int64_t, 7>;
   struct Hash {

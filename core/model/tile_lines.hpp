@@ -34,8 +34,9 @@ class TileLines {
   // Calls f(first line number, lines) for the tile that begins at element `begin` of the tensor: so
   // many consecutive lines each time. Extents must be whole. A line that two rows share is named
   // twice where other strides than one are no whole lines.
-  template <class F>
-  void for_each_run(const Extents& tile, std::int64_t begin, F&& f) const;
+  // `prepare` is called first with the number of runs.
+  template <class Prepare, class F>
+  void for_each_run(const Extents& tile, std::int64_t begin, Prepare&& prepare, F&& f) const;
   // Elements of a line that tiles of these extents may begin at, a few of them evenly spread where
   // there are many: {0} if all begin at whole lines.
   std::vector<std::int64_t> beginnings(const Extents& tile) const;
@@ -81,8 +82,9 @@ class TileLines {
   std::uint64_t shape_ = 0;
 };
 
-template <class F>
-void TileLines::for_each_run(const Extents& tile, std::int64_t begin, F&& f) const {
+template <class Prepare, class F>
+void TileLines::for_each_run(const Extents& tile, std::int64_t begin, Prepare&& prepare,
+                             F&& f) const {
   const auto line = static_cast<std::int64_t>(line_);
   std::vector<std::int64_t> fast{0}, slow{begin};
   for (std::size_t g = 0; g < tile.size(); ++g) {
@@ -109,6 +111,7 @@ void TileLines::for_each_run(const Extents& tile, std::int64_t begin, F&& f) con
       runs.emplace_back(b, b);
     }
   }
+  prepare(slow.size() * runs.size());
   // Lines are powers of two long, and a shift is much quicker than a division.
   const int shift = std::countr_zero(static_cast<std::uint64_t>(line));
   for (std::int64_t a : slow) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/csv.hpp"
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 #include "tests/cli/run.hpp"
 
 namespace tcsim::cli {

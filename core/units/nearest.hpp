@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tcsim::cli {
+namespace tcsim {
 
 // Letters to insert, delete, replace or exchange with their neighbour until `a` is `b` (optimal
 // string alignment).
@@ -17,4 +17,4 @@ std::string nearest(const std::string& typed, const std::vector<std::string>& kn
 // "did you mean 'table'? Use one of table, json, csv", or only the second half: a mend.
 std::string one_of(const std::string& typed, const std::vector<std::string>& known);
 
-}  // namespace tcsim::cli
+}  // namespace tcsim

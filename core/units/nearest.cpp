@@ -1,10 +1,10 @@
-#include "cli/nearest.hpp"
+#include "core/units/nearest.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace tcsim::cli {
+namespace tcsim {
 
 std::size_t letters_apart(const std::string& a, const std::string& b) {
   // Rows of the distances between a's first i and b's first j letters, for i - 2, i - 1 and i.
@@ -46,4 +46,4 @@ std::string one_of(const std::string& typed, const std::vector<std::string>& kno
                        : fmt::format("did you mean '{}'? use one of {}", meant, list);
 }
 
-}  // namespace tcsim::cli
+}  // namespace tcsim

@@ -1,0 +1,179 @@
+#include "core/study/cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::string_view level_names[] = {"capacity",  "ways",    "line",     "sets",
+                                            "bandwidth", "latency", "shared_by"};
+constexpr std::string_view core_names[] = {"frequency", "vector_bits", "vector_registers",
+                                           "fma_per_cycle", "cores"};
+
+std::optional<double> of_level(const Machine& m, const Level& l, std::string_view name) {
+  const bool cache = l.kind == LevelKind::cache;
+  const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+  if (name == "capacity" && l.capacity.value.value() > 0) return real(l.capacity.value.value());
+  if (name == "ways" && cache) return real(l.ways.value);
+  if (name == "line" && cache) return real(l.line.value.value());
+  if (name == "sets" && cache) return real(l.sets());
+  if (name == "bandwidth") return l.bandwidth.value.at(m.core.frequency.value).value();
+  if (name == "latency" && l.latency) return l.latency->value.value();
+  if (name == "shared_by") return l.shared_by;
+  return {};
+}
+
+std::optional<double> of_core(const Core& c, std::string_view name) {
+  if (name == "frequency") return c.frequency.value.value();
+  if (name == "vector_bits") return c.vector_bits.value;
+  if (name == "vector_registers") return c.vector_registers.value;
+  if (name == "fma_per_cycle") return c.fma_per_cycle.value;
+  if (name == "cores") return c.cores;
+  return {};
+}
+
+Expression::Lookup level_lookup(const Machine& m, const Level& l) {
+  return [&](const std::string& name) {
+    if (name == "core.frequency") return m.core.frequency.value.value();
+    return of_level(m, l, name).value_or(std::nan(""));
+  };
+}
+
+Expression::Lookup core_lookup(const Machine& m, double element = 8) {
+  return [&m, element](const std::string& name) {
+    if (name == "element") return element;
+    const std::string_view plain =
+        name.starts_with("core.") ? std::string_view(name).substr(5) : std::string_view(name);
+    return of_core(m.core, plain).value_or(std::nan(""));
+  };
+}
+
+const CostRule* rule(const CostModel::Rules* rules, const char* what) {
+  if (rules == nullptr) return nullptr;
+  const auto found = rules->find(what);
+  return found == rules->end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+double CostRule::value(const Expression::Lookup& lookup) const {
+  if (formula_) return formula_->value(lookup);
+  if (table_.size() == 1) return table_.front().second;
+  const double x = std::log(lookup("capacity"));
+  std::size_t i = 1;
+  while (i + 1 < table_.size() && x > std::log(table_[i].first)) ++i;
+  const double x0 = std::log(table_[i - 1].first), x1 = std::log(table_[i].first);
+  const double y0 = std::log(table_[i - 1].second), y1 = std::log(table_[i].second);
+  return std::exp(y0 + (y1 - y0) * (x - x0) / (x1 - x0));
+}
+
+std::string CostRule::text() const {
+  if (formula_) return formula_->text();
+  std::string t;
+  for (const auto& [capacity, value] : table_) t += fmt::format("{}:{} ", capacity, value);
+  return t;
+}
+
+const CostModel::Rules* CostModel::rules_of(const Level& level) const {
+  const auto named = [&](std::string_view wanted) -> const Rules* {
+    for (const auto& [n, rules] : levels) {
+      if (n == wanted) return &rules;
+    }
+    return nullptr;
+  };
+  if (const Rules* own = named(level.name)) return own;
+  return level.kind == LevelKind::cache ? named("caches") : nullptr;
+}
+
+std::optional<double> CostModel::area(const Machine& machine) const {
+  std::optional<double> sum;
+  const auto add = [&](double mm2) { sum = sum.value_or(0) + mm2; };
+  if (const CostRule* r = rule(&core, "area")) add(r->value(core_lookup(machine)));
+  for (const Level& l : machine.levels) {
+    if (const CostRule* r = rule(rules_of(l), "area")) add(r->value(level_lookup(machine, l)));
+  }
+  return sum;
+}
+
+std::optional<double> CostModel::cost(const Machine& machine) const {
+  if (!price) return {};
+  const double mm2 = area(machine).value_or(0);
+  const auto core_of = core_lookup(machine);
+  return price->value([&](const std::string& what) {
+    if (what == "area") return mm2;
+    if (const auto q = quantity(machine, what)) return *q;
+    return core_of(what);
+  });
+}
+
+double CostModel::power(const Machine& machine) const {
+  double watts = 0;
+  if (const CostRule* r = rule(&core, "power")) watts += r->value(core_lookup(machine));
+  for (const Level& l : machine.levels) {
+    if (const CostRule* r = rule(rules_of(l), "power")) {
+      watts += r->value(level_lookup(machine, l));
+    }
+  }
+  return watts;
+}
+
+double CostModel::fma_energy(const Machine& machine, Bytes element) const {
+  const CostRule* r = rule(&core, "fma");
+  if (r == nullptr) return 0;
+  return 1e-12 * r->value(core_lookup(machine, static_cast<double>(element.value())));
+}
+
+Machine CostModel::with_energy(Machine machine) const {
+  std::vector<std::optional<double>> picojoules;
+  for (const Level& l : machine.levels) {
+    const CostRule* r = rule(rules_of(l), "energy");
+    picojoules.push_back(r == nullptr ? std::optional<double>()
+                                      : r->value(level_lookup(machine, l)));
+  }
+  for (std::size_t i = 0; i < machine.levels.size(); ++i) {
+    if (!picojoules[i]) continue;
+    machine.levels[i].energy = {JoulesPerByte(1e-12 * *picojoules[i]), Origin::assumed, name};
+  }
+  return machine;
+}
+
+std::string CostModel::text() const {
+  std::string t = fmt::format("{}|{}|", name, source);
+  const auto add = [&](const std::string& owner, const Rules& rules) {
+    for (const auto& [what, r] : rules) {
+      t += fmt::format("{}.{}={} ({})|", owner, what, r.text(), r.source);
+    }
+  };
+  add("core", core);
+  for (const auto& [level, rules] : levels) add(level, rules);
+  if (price) t += "price=" + price->text();
+  return t;
+}
+
+std::optional<double> quantity(const Machine& machine, std::string_view name) {
+  const auto dot = name.find('.');
+  if (dot == name.npos) return {};
+  const std::string_view owner = name.substr(0, dot), field = name.substr(dot + 1);
+  if (owner == "core") return of_core(machine.core, field);
+  for (const Level& l : machine.levels) {
+    if (l.name == owner) return of_level(machine, l, field);
+  }
+  return {};
+}
+
+std::vector<std::string> quantities(const Machine& machine) {
+  std::vector<std::string> all;
+  for (const Level& l : machine.levels) {
+    for (std::string_view name : level_names) {
+      if (of_level(machine, l, name)) all.push_back(fmt::format("{}.{}", l.name, name));
+    }
+  }
+  for (std::string_view name : core_names) all.push_back(fmt::format("core.{}", name));
+  return all;
+}
+
+}  // namespace tcsim

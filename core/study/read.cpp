@@ -1,0 +1,577 @@
+// Reading a study file: every fault has its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "core/machine/library.hpp"
+#include "core/machine/override.hpp"
+#include "core/machine/toml_reader.hpp"
+#include "core/model/predict.hpp"
+#include "core/study/cost_toml.hpp"
+#include "core/study/study.hpp"
+#include "core/units/nearest.hpp"
+#include "core/workload/parse.hpp"
+
+namespace tcsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int default_points = 17;
+constexpr std::size_t most_workloads = 100000, most_machines = 10000;
+
+const std::vector<std::string> study_keys{
+    "schema",  "name",       "description", "workloads", "workload",   "machines",
+    "set",     "accounting", "knob",        "sampling",  "samples",    "constraints",
+    "compute", "objective",  "seed",        "cost",      "repetitions"};
+
+class StudyReader {
+ public:
+  StudyReader(const toml::table& root, const std::string& place, const StudySources& sources)
+      : r_(place), root_(root), sources_(sources) {}
+
+  Study read() {
+    known(root_, "a study", study_keys);
+    const toml::node& schema = r_.required(root_, "schema", "the study");
+    if (schema.value_exact<std::int64_t>() != 1) {
+      r_.fail(schema, "unknown schema", "this tcsim reads schema = 1");
+    }
+    study_.name = r_.text(r_.required(root_, "name", "the study"), "name");
+    study_.description = r_.text_or(root_, "description", "");
+    study_.sampling = r_.choice_or(root_, "sampling", Sampling::grid, all_samplings);
+    study_.compute = r_.choice_or(root_, "compute", Compute::optimize, all_computes);
+    study_.objective = r_.choice_or(root_, "objective", StudyObjective::time, all_study_objectives);
+    if (const toml::node* n = root_.get("seed")) study_.seed = whole_number(*n, "seed");
+    if (const toml::node* n = root_.get("repetitions")) {
+      study_.repetitions = static_cast<int>(r_.count(*n, "repetitions", 1000));
+    }
+    read_cost();
+    read_workloads();
+    read_machines();
+    read_knobs();
+    count_designs();
+    read_constraints();
+    check_objective();
+    check_each_machine();
+    return std::move(study_);
+  }
+
+ private:
+  static constexpr Sampling all_samplings[] = {Sampling::grid, Sampling::zip,
+                                               Sampling::latin_hypercube, Sampling::sobol};
+
+  void known(const toml::table& table, const std::string& what,
+             const std::vector<std::string>& keys) const {
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
+      throw InputError(r_.at(key.source()), fmt::format("unknown key '{}' in {}", name, what),
+                       one_of(name, keys));
+    }
+  }
+
+  // What `work` finds wrong is told with the place of `node`.
+  template <class F>
+  auto at(const toml::node& node, F&& work) const {
+    try {
+      return work();
+    } catch (const UsageError& e) {
+      throw InputError(r_.at(node), e.what(), "");
+    }
+  }
+
+  std::uint64_t whole_number(const toml::node& node, const char* key) const {
+    const auto* value = node.as_integer();
+    if (value == nullptr || value->get() < 0) {
+      r_.fail(node, fmt::format("{} is no whole number from 0 up", key), "write one");
+    }
+    return static_cast<std::uint64_t>(value->get());
+  }
+
+  void read_cost() {
+    const toml::node* node = root_.get("cost");
+    if (node == nullptr) return;
+    if (const toml::table* table = node->as_table()) {
+      study_.cost = read_cost_model(r_, *table, false);
+      return;
+    }
+    const std::string name = r_.text(*node, "cost");
+    const std::string text = at(*node, [&] { return sources_.cost_model(name); });
+    study_.cost = parse_cost_model(text, name);
+  }
+
+  void add_workload(const toml::node& node, Contraction c, double weight) {
+    for (const StudyWorkload& w : study_.workloads) {
+      if (w.contraction.name() != c.name()) continue;
+      r_.fail(node, fmt::format("workload '{}' comes twice", c.name()),
+              "take one out, or give it another name");
+    }
+    if (study_.workloads.size() >= most_workloads) r_.fail(node, "too many workloads", "");
+    study_.workloads.push_back({std::move(c), weight});
+  }
+
+  void read_workloads() {
+    for (const toml::node* item : items("workloads")) {
+      const std::string name = r_.text(*item, "workloads");
+      for (Contraction& c : at(*item, [&] { return sources_.workloads(name); })) {
+        add_workload(*item, std::move(c), 1);
+      }
+    }
+    r_.each_table(root_, "workload", "workload", [&](const toml::table& t) { read_workload(t); });
+    if (study_.workloads.empty()) {
+      throw InputError(r_.place() + ":1:1", "the study has no workload",
+                       "add workloads = [\"tccg\"], or a [[workload]]");
+    }
+  }
+
+  void read_workload(const toml::table& t) {
+    known(t, "[[workload]]", {"name", "label", "sizes", "layout", "type", "weight"});
+    double weight = 1;
+    if (const toml::node* n = t.get("weight")) weight = r_.number(*n, "weight");
+    const toml::node* label = t.get("label");
+    if (label == nullptr) {
+      const toml::node& node = r_.required(t, "name", "[[workload]]");
+      const std::string name = r_.text(node, "name");
+      for (const char* key : {"sizes", "layout", "type"}) {
+        if (const toml::node* n = t.get(key)) {
+          r_.fail(*n, fmt::format("'{}' is of a suite, which says its {}", name, key),
+                  "take it out, or give a label");
+        }
+      }
+      for (Contraction& c : at(node, [&] { return sources_.workloads(name); })) {
+        add_workload(node, std::move(c), weight);
+      }
+      return;
+    }
+    const toml::node& sizes = r_.required(t, "sizes", "[[workload]]");
+    const std::string layout = r_.text_or(t, "layout", "row-major");
+    const std::string type = r_.text_or(t, "type", "f64");
+    one_word(t, "layout", layout, {"row-major", "column-major"});
+    one_word(t, "type", type, {"f64", "f32"});
+    const Sizes extents = at(sizes, [&] { return parse_sizes(r_.text(sizes, "sizes")); });
+    const Contraction c = at(*label, [&] {
+      return parse_contraction(r_.text(*label, "label"), extents,
+                               layout == "row-major" ? Layout::row_major : Layout::column_major,
+                               type == "f64" ? ElementType::f64 : ElementType::f32);
+    });
+    std::vector<Dimension> dims;
+    for (int i = 0; i < c.dim_count(); ++i) dims.push_back(c.dim(DimId{i}));
+    add_workload(
+        *label,
+        Contraction(r_.text_or(t, "name", c.name()), std::move(dims),
+                    {c.dims_of(TensorId::A), c.dims_of(TensorId::B), c.dims_of(TensorId::C)},
+                    c.layout(), c.type()),
+        weight);
+  }
+
+  void one_word(const toml::table& t, const char* key, const std::string& given,
+                const std::vector<std::string>& words) const {
+    if (std::find(words.begin(), words.end(), given) != words.end()) return;
+    r_.fail(*t.get(key), fmt::format("{} '{}' is unknown", key, given), one_of(given, words));
+  }
+
+  // The elements of a list, or a single value in its place.
+  std::vector<const toml::node*> items(const char* key) const {
+    std::vector<const toml::node*> all;
+    const toml::node* node = root_.get(key);
+    if (node == nullptr) return all;
+    const toml::array* list = node->as_array();
+    if (list == nullptr) return {node};
+    for (const toml::node& item : *list) all.push_back(&item);
+    return all;
+  }
+
+  void read_machines() {
+    const auto names = items("machines");
+    if (names.empty()) {
+      throw InputError(r_.place() + ":1:1", "the study has no machine",
+                       "add machines = [\"e5-2680v4\"]");
+    }
+    if (names.size() > most_machines) r_.fail(*names.back(), "too many machines", "");
+    for (const toml::node* item : names) {
+      const std::string name = r_.text(*item, "machines");
+      Machine m = at(*item, [&] { return sources_.machine(name); });
+      for (const StudyMachine& other : study_.machines) {
+        if (other.machine.name == m.name) {
+          r_.fail(*item, fmt::format("machine '{}' comes twice", m.name), "take one out");
+        }
+      }
+      apply_settings(m);
+      if (const toml::node* n = root_.get("accounting")) {
+        const std::string a = r_.text(*n, "accounting");
+        if (a != "honest" && a != "paper") {
+          r_.fail(*n, fmt::format("accounting '{}' is unknown", a), one_of(a, {"honest", "paper"}));
+        }
+        m.accounting = a == "honest" ? Accounting::honest() : Accounting::paper();
+      }
+      if (study_.cost) m = study_.cost->with_energy(std::move(m));
+      study_.machines.push_back({std::move(m), {}, 0});
+      machine_nodes_.push_back(item);
+    }
+  }
+
+  void apply_settings(Machine& m) const {
+    const toml::node* node = root_.get("set");
+    if (node == nullptr) return;
+    const toml::table* table = node->as_table();
+    if (table == nullptr) r_.fail(*node, "set is no table", "write [set] on a line of its own");
+    for (const auto& [key, value] : *table) {
+      const std::string name(key.str());
+      if (value.is_table()) {
+        r_.fail(value, fmt::format("{} is a table", name),
+                fmt::format("put the knob's name in quotes: \"{}.FIELD\" = \"...\"", name));
+      }
+      const std::string text = value.is_string()    ? value.as_string()->get()
+                               : value.is_integer() ? fmt::format("{}", value.as_integer()->get())
+                               : value.is_boolean() ? (value.as_boolean()->get() ? "true" : "false")
+                                                    : fmt::format("{}", r_.number(value, name));
+      m = at(value, [&] { return override_knob(m, name + "=" + text).machine; });
+    }
+    try {
+      check(m, "");
+    } catch (const InputError& e) {
+      r_.fail(*node, fmt::format("{} with these settings: {}", m.name, e.problem()), e.mend());
+    }
+  }
+
+  void read_knobs() {
+    r_.each_table(root_, "knob", "knob", [&](const toml::table& t) {
+      known(t, "[[knob]]", {"name", "range", "values", "points", "scale"});
+      const toml::node& node = r_.required(t, "name", "[[knob]]");
+      const std::string name = r_.text(node, "name");
+      if (std::find(study_.knobs.begin(), study_.knobs.end(), name) != study_.knobs.end()) {
+        r_.fail(node, fmt::format("{} varies twice", name), "take one out");
+      }
+      if (study_.knobs.size() >= most_sampled_knobs) r_.fail(node, "too many knobs", "vary fewer");
+      study_.knobs.push_back(name);
+      // One column of the results holds the knob of all machines: in the first one's unit.
+      std::optional<KnobUnit> unit;
+      for (StudyMachine& m : study_.machines) {
+        m.axes.push_back(read_axis(t, node, name, m.machine, unit));
+        unit = m.axes.back().knob.unit;
+      }
+      knob_nodes_.push_back(&node);
+    });
+  }
+
+  // Values in the knob's unit, which the first absolute value chooses.
+  std::vector<double> read_values(
+      const Machine& m, Knob& knob,
+      const std::vector<std::pair<const toml::node*, std::string>>& texts) const {
+    std::optional<KnobUnit> given;
+    KnobUnit unit{};
+    for (const auto& [node, text] : texts) {
+      at(*node, [&] { return parse_value(knob, text, unit); });
+      if (text.ends_with('x')) continue;
+      if (given && *given != unit) {
+        r_.fail(*node, fmt::format("{}: some values are per second, others per cycle", knob.name),
+                "use one unit");
+      }
+      given = unit;
+    }
+    if (given && *given != knob.unit) knob = find_knob(m, knob.name, given);
+    std::vector<double> values;
+    for (const auto& [node, text] : texts) values.push_back(parse_value(knob, text, unit));
+    return values;
+  }
+
+  std::string value_text(const toml::node& node) const {
+    if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+    if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
+    return r_.text(node, "a value");
+  }
+
+  // The value that a machine can have.
+  double settled(const toml::node& node, const Machine& m, const Knob& knob, double value) const {
+    if (!std::isfinite(value)) r_.fail(node, knob.name + ": value out of range", "");
+    return at(node, [&] { return value_of(with_knob(m, knob, value), knob); });
+  }
+
+  Axis read_axis(const toml::table& t, const toml::node& name_node, const std::string& name,
+                 const Machine& m, std::optional<KnobUnit> unit) {
+    Axis axis;
+    axis.knob = at(name_node, [&] { return find_knob(m, name, unit); });
+    const toml::node* range = t.get("range");
+    const toml::node* values = t.get("values");
+    if ((range == nullptr) == (values == nullptr)) {
+      r_.fail(name_node, fmt::format("{} has {}", name, range ? "a range and values" : "no values"),
+              "give range = \"LOW..HIGH\" or values = [...]");
+    }
+    if (values != nullptr) {
+      read_list(t, *values, m, axis);
+    } else {
+      read_range(t, *range, m, axis);
+    }
+    return axis;
+  }
+
+  void read_list(const toml::table& t, const toml::node& values, const Machine& m, Axis& axis) {
+    for (const char* key : {"points", "scale"}) {
+      if (const toml::node* n = t.get(key)) {
+        r_.fail(*n, fmt::format("{} belongs to a range", key), "take it out");
+      }
+    }
+    const toml::array* list = values.as_array();
+    if (list == nullptr || list->empty()) r_.fail(values, "values is no list", "write [a, b, c]");
+    std::vector<std::pair<const toml::node*, std::string>> texts;
+    for (const toml::node& n : *list) texts.emplace_back(&n, value_text(n));
+    axis.listed = true;
+    const std::vector<double> wanted = read_values(m, axis.knob, texts);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const double v = settled(*texts[i].first, m, axis.knob, wanted[i]);
+      if (study_.sampling != Sampling::zip &&
+          std::find(axis.values.begin(), axis.values.end(), v) != axis.values.end()) {
+        r_.fail(*texts[i].first,
+                fmt::format("{}: {} comes twice on {} (values move to what a machine can have)",
+                            axis.knob.name, display(axis.knob, v), m.name),
+                "take one out");
+      }
+      axis.values.push_back(v);
+    }
+    const auto [low, high] = std::minmax_element(axis.values.begin(), axis.values.end());
+    axis.low = *low;
+    axis.high = *high;
+  }
+
+  void read_range(const toml::table& t, const toml::node& range, const Machine& m, Axis& axis) {
+    const std::string text = r_.text(range, "range");
+    const auto dots = text.find("..");
+    if (dots == text.npos) {
+      r_.fail(range, fmt::format("'{}' is no range", text), "write \"LOW..HIGH\"");
+    }
+    const auto ends = read_values(
+        m, axis.knob, {{&range, text.substr(0, dots)}, {&range, text.substr(dots + 2)}});
+    axis.low = settled(range, m, axis.knob, ends[0]);
+    axis.high = settled(range, m, axis.knob, ends[1]);
+    if (!(axis.low < axis.high)) {
+      r_.fail(range,
+              fmt::format("{} begins at {} and ends at {}", axis.knob.name,
+                          display(axis.knob, axis.low), display(axis.knob, axis.high)),
+              "let it begin with the smaller of two different values");
+    }
+    const std::string scale = r_.text_or(t, "scale", "log");
+    if (t.contains("scale")) one_word(t, "scale", scale, {"log", "linear"});
+    axis.linear = scale == "linear";
+    const bool sampled =
+        study_.sampling == Sampling::latin_hypercube || study_.sampling == Sampling::sobol;
+    std::int64_t points = default_points;
+    if (const toml::node* n = t.get("points")) {
+      if (sampled) {
+        r_.fail(
+            *n,
+            fmt::format("points of a knob mean nothing with sampling {}", to_text(study_.sampling)),
+            "say samples = N for the whole study");
+      }
+      points = r_.count(*n, "points", 1'000'000);
+      if (points < 2) r_.fail(*n, "points is 1", "a range has at least 2; or use values");
+    }
+    if (sampled) return;
+    for (std::int64_t i = 0; i < points; ++i) {
+      const double u = static_cast<double>(i) / static_cast<double>(points - 1);
+      const double v = i + 1 == points ? axis.high : settled(range, m, axis.knob, axis.at(u));
+      const bool same = !axis.values.empty() && v <= axis.values.back() * (1 + 1e-9);
+      if (same && study_.sampling == Sampling::grid) continue;
+      axis.values.push_back(v);
+    }
+  }
+
+  void count_designs() {
+    const bool sampled =
+        study_.sampling == Sampling::latin_hypercube || study_.sampling == Sampling::sobol;
+    const toml::node* samples = root_.get("samples");
+    if (sampled) {
+      study_.samples = r_.count(r_.required(root_, "samples", "the study"), "samples");
+      if (study_.knobs.empty()) {
+        r_.fail(*samples, "there is nothing to sample", "add a [[knob]]");
+      }
+    } else if (samples != nullptr) {
+      r_.fail(*samples, fmt::format("sampling {} takes no samples", to_text(study_.sampling)),
+              "take it out, or use latin-hypercube or sobol");
+    }
+    std::int64_t all = std::ssize(study_.machines);
+    for (StudyMachine& m : study_.machines) {
+      m.designs = sampled ? study_.samples : listed_designs(m);
+      if (__builtin_add_overflow(all, m.designs, &all)) all = most_study_points + 1;
+      std::int64_t points = 0;
+      if (__builtin_mul_overflow(all, std::ssize(study_.workloads), &points) ||
+          points > most_study_points) {
+        r_.fail(knob_nodes_.empty() ? root_ : *knob_nodes_.back(),
+                fmt::format("the study has more than {} points", most_study_points),
+                "use fewer values, or sample");
+      }
+    }
+  }
+
+  std::int64_t listed_designs(const StudyMachine& m) const {
+    if (m.axes.empty()) return 0;
+    if (study_.sampling == Sampling::zip) {
+      for (std::size_t k = 1; k < m.axes.size(); ++k) {
+        if (m.axes[k].values.size() == m.axes[0].values.size()) continue;
+        r_.fail(*knob_nodes_[k],
+                fmt::format("{} has {} values and {} has {}", study_.knobs[k],
+                            m.axes[k].values.size(), study_.knobs[0], m.axes[0].values.size()),
+                "zipped knobs have equally many; or use sampling = \"grid\"");
+      }
+      return std::ssize(m.axes[0].values);
+    }
+    std::int64_t product = 1;
+    for (const Axis& a : m.axes) {
+      if (__builtin_mul_overflow(product, std::ssize(a.values), &product)) {
+        return most_study_points + 1;
+      }
+    }
+    return product;
+  }
+
+  void read_constraints() {
+    for (const toml::node* node : items("constraints")) {
+      Constraint c{read_expression(r_, *node, "constraints"), false};
+      if (!c.expression.compares()) {
+        r_.fail(*node, fmt::format("'{}' does not compare", c.expression.text()),
+                "write something like L3.capacity >= 2 * L2.capacity");
+      }
+      for (const std::string& v : c.expression.variables()) require_quantity(*node, v, c);
+      study_.constraints.push_back(std::move(c));
+    }
+  }
+
+  void require_quantity(const toml::node& node, const std::string& v, Constraint& c) const {
+    if (v == "area" || v == "cost") {
+      const Machine& m = study_.machines.front().machine;
+      if (!study_.cost || (v == "area" ? !study_.cost->area(m) : !study_.cost->cost(m))) {
+        r_.fail(node, fmt::format("nothing says what the {} is", v),
+                v == "area" ? "add a cost model with areas, such as cost = \"45nm\""
+                            : "add a cost model with a price");
+      }
+      c.on_cost = true;
+      return;
+    }
+    for (const StudyMachine& m : study_.machines) {
+      if (quantity(m.machine, v)) continue;
+      std::vector<std::string> names = quantities(m.machine);
+      names.insert(names.end(), {"area", "cost"});
+      r_.fail(node, fmt::format("{} has no {}", m.machine.name, v), one_of(v, names));
+    }
+  }
+
+  void check_objective() const {
+    const toml::node* node = root_.get("objective");
+    for (const StudyMachine& m : study_.machines) {
+      if (study_.objective == StudyObjective::energy) {
+        for (const Level& l : m.machine.levels) {
+          if (l.energy) continue;
+          r_.fail(*node,
+                  fmt::format("nothing says what a byte of {}'s {} costs in energy", m.machine.name,
+                              l.name),
+                  "add a cost model with energies, such as cost = \"45nm\"");
+        }
+      }
+      const bool area = study_.objective == StudyObjective::area;
+      if (!area && study_.objective != StudyObjective::cost) continue;
+      if (!study_.cost || (area ? !study_.cost->area(m.machine) : !study_.cost->cost(m.machine))) {
+        r_.fail(*node, fmt::format("nothing says what the {} is", to_text(study_.objective)),
+                "add a cost model");
+      }
+    }
+  }
+
+  // What a machine costs must be a number, and the model must cover it.
+  void check_each_machine() const {
+    for (std::size_t i = 0; i < study_.machines.size(); ++i) {
+      const Machine& m = study_.machines[i].machine;
+      try {
+        common_line(m);
+      } catch (const UnsupportedError& e) {
+        r_.fail(*machine_nodes_[i], e.what(), "");
+      }
+      if (!study_.cost) continue;
+      const auto bad = [](double x) { return !(x >= 0) || !std::isfinite(x); };
+      const auto refuse = [&](const char* what) {
+        r_.fail(*root_.get("cost"), fmt::format("the {} of {} is no number", what, m.name),
+                "mend the formulas (a level without a capacity has none to count with)");
+      };
+      if (bad(study_.cost->area(m).value_or(0))) refuse("area");
+      if (bad(study_.cost->cost(m).value_or(0))) refuse("cost");
+      if (bad(study_.cost->power(m))) refuse("power");
+      if (bad(study_.cost->fma_energy(m, Bytes(8)))) refuse("energy of a multiply-add");
+      for (const Level& l : m.levels) {
+        if (l.energy && bad(l.energy->value.value())) refuse("energy of a byte");
+      }
+    }
+  }
+
+  MachineReader r_;
+  const toml::table& root_;
+  const StudySources& sources_;
+  Study study_;
+  std::vector<const toml::node*> machine_nodes_, knob_nodes_;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in;
+  if (!fs::is_directory(file)) in.open(file, std::ios::binary);
+  std::ostringstream text;
+  if (!in.is_open() || !(text << in.rdbuf())) {
+    throw InputError(file.string(), "cannot be read", "name a file that is there and readable");
+  }
+  return text.str();
+}
+
+}  // namespace
+
+Study parse_study(std::string_view toml, const std::string& place, const StudySources& sources) {
+  toml::table root;
+  try {
+    root = toml::parse(toml);
+  } catch (const toml::parse_error& e) {
+    throw InputError(MachineReader(place).at(e.source()), std::string(e.description()),
+                     "mend the TOML there");
+  }
+  return StudyReader(root, place, sources).read();
+}
+
+StudySources shipped_sources(const fs::path& study_file) {
+  const fs::path folder = study_file.parent_path();
+  const auto beside = [folder](const std::string& name) {
+    std::error_code ignored;
+    return fs::is_regular_file(folder / name, ignored) ? (folder / name).string() : name;
+  };
+  StudySources s;
+  s.machine = [beside](const std::string& name) { return find_machine(beside(name)); };
+  s.workloads = [beside](const std::string& name) {
+    const auto colon = name.rfind(':');
+    const std::string number = colon == name.npos ? "" : name.substr(colon + 1);
+    const bool numbered = !number.empty() && number.size() < 7 &&
+                          number.find_first_not_of("0123456789") == number.npos;
+    const Suite suite = find_suite(beside(numbered ? name.substr(0, colon) : name));
+    if (!numbered) return suite.workloads;
+    const std::size_t n = std::stoul(number);
+    if (n < 1 || n > suite.workloads.size()) {
+      throw UsageError(name, fmt::format("suite {} has no workload {}", suite.name, n),
+                       fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));
+    }
+    return std::vector<Contraction>{suite.workloads[n - 1]};
+  };
+  s.cost_model = [beside](const std::string& name) {
+    const std::string file = beside(name);
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored)) return text_of(file);
+    const fs::path shipped = data_dir() / "data" / "costs" / (name + ".toml");
+    if (fs::is_regular_file(shipped, ignored)) return text_of(shipped);
+    std::vector<std::string> names;
+    if (fs::is_directory(shipped.parent_path(), ignored)) {
+      for (const auto& e : fs::directory_iterator(shipped.parent_path())) {
+        names.push_back(e.path().stem().string());
+      }
+    }
+    std::sort(names.begin(), names.end());
+    throw UsageError("'" + name + "'", "no such cost model", one_of(name, names));
+  };
+  return s;
+}
+
+}  // namespace tcsim

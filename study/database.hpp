@@ -1,0 +1,64 @@
+// SQLite, as little of it as the study library needs. Internal to study/.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tcsim {
+
+class Database;
+
+// A prepared statement. Parameters and columns count from 0.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& bind(int i, std::int64_t value);
+  Statement& bind(int i, double value);  // not a number: null
+  Statement& bind(int i, std::string_view text);
+  Statement& bind_blob(int i, std::string_view bytes);
+
+  bool step();  // whether there is a row
+  void run();   // to the end; bindings are cleared, and it can be used again
+
+  std::int64_t integer(int column) const;
+  double real(int column) const;  // null: not a number
+  std::string text(int column) const;
+  std::string blob(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  void check(int code);
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+// Throws UsageError with the file as its place where SQLite cannot do what it should.
+class Database {
+ public:
+  enum class Mode { create, write, read };
+  Database(const std::filesystem::path& file, Mode mode);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  void run(const std::string& sql);
+  void close();  // at once, with what that can find wrong
+  sqlite3* handle() const { return database_; }
+  [[noreturn]] void fail() const;
+
+ private:
+  std::string file_;
+  sqlite3* database_ = nullptr;
+};
+
+}  // namespace tcsim

@@ -1,0 +1,104 @@
+// tcsim sweep and tcsim diff.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Sweep_command : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    write("study.toml", "\"0.2x\", \"0.5x\", \"1x\"");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& values) {
+    std::ofstream(folder_ / name)
+        << "schema = 1\nname = \"s\"\nmachines = [\"i7-6700k\"]\naccounting = \"paper\"\n"
+           "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=96,j=72,k=80\"\n"
+           "[[knob]]\nname = \"memory.bandwidth\"\nvalues = ["
+        << values << "]\n";
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // Of this test alone: they run at the same time.
+  fs::path folder_ =
+      fs::temp_directory_path() /
+      (std::string("tcsim_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Sweep_command, Counts_points_without_computing_them) {
+  const Ran r = tcsim({"sweep", path("study.toml"), "--dry-run", "--threads", "1"});
+  EXPECT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "4 designs with the machines as they are, 4 points")) << r.out;
+  EXPECT_TRUE(contains(r.out, "on 1 thread, by trying some")) << r.out;
+}
+
+TEST_F(Sweep_command, Leaves_a_folder_that_diff_compares) {
+  const Ran r = tcsim({"sweep", path("study.toml"), "--out", path("a")});
+  EXPECT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "Best of 3 designs: memory.bandwidth")) << r.out;
+  for (const char* file : {"results.sqlite", "results.csv", "results.jsonl", "schedules.csv",
+                           "manifest.json", "report.html"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "a" / file)) << file;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "a" / "store.sqlite"));
+  std::ifstream jsonl(folder_ / "a" / "results.jsonl");
+  int designs = 0;
+  for (std::string line; std::getline(jsonl, line); ++designs) {
+    const auto j = nlohmann::json::parse(line);
+    EXPECT_EQ(j["points"].size(), 1u);
+    EXPECT_GT(j["points"][0]["seconds"], 0);
+  }
+  EXPECT_EQ(designs, 4);
+
+  EXPECT_EQ(tcsim({"sweep", path("study.toml"), "--out", path("a")}).code, Exit::usage);
+  EXPECT_EQ(tcsim({"sweep", path("study.toml"), "--out", path("a"), "--resume"}).code, Exit::done);
+  const Ran same = tcsim({"diff", path("a"), path("a")});
+  EXPECT_EQ(same.code, Exit::done);
+  EXPECT_TRUE(contains(same.out, "the same results")) << same.out;
+
+  write("other.toml", "\"0.25x\", \"1x\"");
+  ASSERT_EQ(tcsim({"sweep", path("other.toml"), "--out", path("b")}).code, Exit::done);
+  const Ran other = tcsim({"diff", path("a"), path("b"), "--format", "json"});
+  EXPECT_EQ(other.code, Exit::no);
+  const auto j = nlohmann::json::parse(other.out);
+  EXPECT_EQ(j["points"], 2);
+  EXPECT_EQ(j["points_only_a"], 2);
+  EXPECT_EQ(j["points_only_b"], 1);
+}
+
+TEST_F(Sweep_command, Interrupted_it_says_how_to_go_on) {
+  std::stop_source stop;
+  stop.request_stop();
+  const Ran r = tcsim({"sweep", path("study.toml"), "--out", path("c")}, stop.get_token());
+  EXPECT_EQ(r.code, Exit::interrupted);
+  EXPECT_TRUE(contains(r.err, "go on with --resume")) << r.err;
+  EXPECT_EQ(tcsim({"sweep", path("study.toml"), "--out", path("c"), "--resume"}).code, Exit::done);
+}
+
+TEST_F(Sweep_command, Wrong_wishes_are_named_with_what_would_be_right) {
+  EXPECT_EQ(tcsim({"sweep"}).code, Exit::usage);
+  const Ran none = tcsim({"sweep", path("none.toml")});
+  EXPECT_EQ(none.code, Exit::input);
+  EXPECT_TRUE(contains(none.err, "cannot be read")) << none.err;
+  write("bad.toml", "\"0.2y\"");
+  const Ran bad = tcsim({"sweep", path("bad.toml"), "--out", path("d")});
+  EXPECT_EQ(bad.code, Exit::input);
+  EXPECT_TRUE(contains(bad.err, "bad.toml:10:11: ")) << bad.err;
+  EXPECT_FALSE(fs::exists(folder_ / "d"));
+  EXPECT_EQ(tcsim({"diff", path("a")}).code, Exit::usage);
+  EXPECT_EQ(tcsim({"diff", path("a"), path("b")}).code, Exit::input);
+}
+
+}  // namespace
+}  // namespace tcsim::cli
