@@ -1,0 +1,67 @@
+#include "gui/charts/charts.hpp"
+
+#include "core/error.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+using Draws = ViewKind::Draws;
+
+constexpr ViewKind kinds[] = {
+    {Draws::plot, "time", "Time per level",
+     "How long each link takes; the longest decides. The hatched bar is the compute roof.",
+     timePlot, timeTable},
+    {Draws::plot, "bottleneck", "Bottleneck shift",
+     "GFLOPS as one knob varies. Bands say what decides, dashed lines where that changes.",
+     bottleneckPlot, bottleneckTable},
+    {Draws::plot, "map", "Two knobs",
+     "Time over two knobs. Outlines part the bottlenecks; empty cells cannot be machines.", mapPlot,
+     mapTable},
+    {Draws::plot, "roofline", "Roofline",
+     "A roof and a point for each link. The point that touches its roof decides.", rooflinePlot,
+     rooflineTable},
+    {Draws::tiles, "tiles", "Tiles",
+     "What of each tensor the largest tile that fits a cache holds, and how full that makes it.",
+     nullptr, tilesTable},
+    {Draws::plot, "traffic", "Predicted and simulated",
+     "Bytes over each link, by tensor. Simulate counts them line by line.", trafficPlot,
+     trafficTable},
+    {Draws::text, "schedule", "Schedule", "Loops and packs that all numbers are about.", nullptr,
+     scheduleTable},
+};
+
+}  // namespace
+
+std::span<const ViewKind> viewKinds() { return kinds; }
+
+const ViewKind& viewKind(const std::string& id) {
+  std::string known;
+  for (const ViewKind& k : kinds) {
+    if (id == k.id) return k;
+    known += (known.empty() ? "" : ", ") + std::string(k.id);
+  }
+  throw UsageError("--view", fmt::format("there is no view '{}'", id), "use one of " + known);
+}
+
+Table helpTable(const Scene& scene) {
+  Table table{{"knob", "value", "1 % more", "d log time"}, {}};
+  if (!scene.help) return table;
+  const Elasticities& all = scene.help->advice.elasticities;
+  for (const Elasticity& e : all.knobs) {
+    const KnobStep* step = e.up ? &*e.up : nullptr;
+    std::vector<Cell> row{e.knob.name, Cell(display(e.knob, e.knob.base), e.knob.base), "-", "-"};
+    if (step != nullptr) {
+      row[2] = {fmt::format("{} time for {}", change_words(step->time / all.base.time()),
+                            change_words(step->factor)),
+                step->time / all.base.time()};
+      const double shown = step->elasticity == 0 ? 0.0 : step->elasticity;
+      row[3] = {fmt::format("{:.3f}", shown), shown};
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

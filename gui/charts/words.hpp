@@ -1,0 +1,46 @@
+// Numbers as the charts write them. Internal to gui/charts.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/units/text.hpp"
+#include "gui/charts/table.hpp"
+#include "gui/scene/scene.hpp"
+
+namespace tcsim::gui {
+
+inline const char* const nothingYet = "Choose a workload and a machine on the left.";
+
+// A unit in which the largest value has one to three digits before the point.
+struct TimeUnit {
+  double seconds;
+  const char* name;
+};
+inline TimeUnit unitOf(double seconds) {
+  if (seconds < 1e-6) return {1e-9, "ns"};
+  if (seconds < 1e-3) return {1e-6, "us"};
+  if (seconds < 1) return {1e-3, "ms"};
+  return {1, "s"};
+}
+
+inline Cell timeCell(Seconds t) { return {to_display(t), t.value()}; }
+inline Cell bytesCell(Bytes b) { return {to_display(b), static_cast<double>(b.value())}; }
+inline Cell numberCell(double v, const char* format = "{:.4g}") {
+  return {fmt::format(fmt::runtime(format), v), v};
+}
+
+inline std::string subtitleOf(const Evaluation& e) {
+  const Subject& s = e.subject;
+  std::string text = fmt::format(
+      "{}  {}  on {}", s.contraction.name(),
+      s.contraction.name() == s.contraction.label() ? s.contraction.sizes() : s.contraction.label(),
+      s.machine.name);
+  for (const Override& o : s.design.overrides) text += fmt::format(", {} {}", o.knob, o.value);
+  return text + fmt::format(", {} accounting", s.machine.accounting.name);
+}
+
+inline const char* arrayWord(ArrayId a) { return to_text(a); }
+
+}  // namespace tcsim::gui

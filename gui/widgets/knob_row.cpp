@@ -1,0 +1,162 @@
+#include "gui/widgets/knob_row.hpp"
+
+#include <fmt/format.h>
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpression>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QToolButton>
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/units/text.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/widgets/theme.hpp"
+
+namespace tcsim::gui {
+
+std::string settingText(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes: {
+      if (value < 1024) return exact(knob, value) + "B";
+      // 1/64 of the power of two below, in whole KiB.
+      const double step = std::max(1024.0, std::exp2(std::floor(std::log2(value))) / 64);
+      return to_text(Bytes(std::llround(std::round(value / step) * step)));
+    }
+    case KnobUnit::bytes_per_second:
+    case KnobUnit::bytes_per_cycle:
+    case KnobUnit::hertz:
+      return display(knob, value);
+    case KnobUnit::cycles:
+    case KnobUnit::number:
+      return fmt::format("{:.3g}", value);
+    case KnobUnit::count:
+    case KnobUnit::bits:
+      break;
+  }
+  return exact(knob, value);
+}
+
+std::string fieldText(const Knob& knob, double value) {
+  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
+  const QString text = QString::fromStdString(display(knob, value));
+  const auto unit = text.indexOf(QRegularExpression("[A-Za-z]"));
+  return (unit > 0 ? text.left(unit) + " " + text.mid(unit) : text).toStdString();
+}
+
+std::string typedText(const Knob& knob, const std::string& typed) {
+  std::string text = typed;
+  std::erase(text, ' ');
+  KnobUnit unit = knob.unit;
+  const double value = parse_value(knob, text, unit);
+  if (text.ends_with('x')) return settingText(knob, value);
+  return text;
+}
+
+double factorAt(int position) { return std::exp2(4.0 * position / sliderSteps); }
+
+int positionOf(double factor) {
+  return std::clamp(static_cast<int>(std::lround(std::log2(factor) * sliderSteps / 4)),
+                    -sliderSteps, sliderSteps);
+}
+
+KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
+    : QWidget(parent),
+      base_(std::move(base)),
+      name_(new QLabel(label)),
+      slider_(new QSlider(Qt::Horizontal)),
+      field_(new QLineEdit),
+      reset_(new QToolButton),
+      error_(new QLabel) {
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(6);
+  grid->setVerticalSpacing(0);
+  name_->setFixedWidth(fontMetrics().horizontalAdvance("vector bits M"));
+  slider_->setRange(-sliderSteps, sliderSteps);
+  slider_->setSingleStep(sliderSteps / 40);
+  slider_->setPageStep(sliderSteps / 4);  // twice as much
+  slider_->setMinimumWidth(90);
+  const QString full = QString::fromStdString(base_.name);
+  slider_->setAccessibleName(full);
+  slider_->setToolTip(tr("%1, from 1/16 to 16 times the machine file's").arg(full));
+  slider_->setObjectName(full);
+  field_->setAccessibleName(tr("%1, value").arg(full));
+  field_->setFixedWidth(fontMetrics().horizontalAdvance("99.99 B/cycleMM"));
+  field_->setToolTip(tr("A value with its unit, or a factor such as 1.5x"));
+  reset_->setText(QStringLiteral("\u21ba"));
+  reset_->setAutoRaise(true);
+  reset_->setAccessibleName(tr("reset %1").arg(full));
+  reset_->setToolTip(tr("Back to the machine file's %1")
+                         .arg(QString::fromStdString(fieldText(base_, base_.base))));
+  error_->setWordWrap(true);
+  error_->hide();
+  name_->setBuddy(field_);
+  grid->addWidget(name_, 0, 0);
+  grid->addWidget(slider_, 0, 1);
+  grid->addWidget(field_, 0, 2);
+  grid->addWidget(reset_, 0, 3);
+  grid->addWidget(error_, 1, 0, 1, 4);
+  connect(slider_, &QSlider::sliderPressed, this, [this] { gesture_ = Studio::newGesture(); });
+  connect(slider_, &QSlider::sliderReleased, this, [this] { gesture_ = 0; });
+  connect(slider_, &QSlider::valueChanged, this, &KnobRow::slid);
+  connect(field_, &QLineEdit::editingFinished, this, &KnobRow::typed);
+  connect(reset_, &QToolButton::clicked, this, [this] { emit edited(base_.name, "", 0); });
+}
+
+void KnobRow::show(double value, bool overridden) {
+  shown_ = value;
+  const QSignalBlocker quiet(slider_);
+  if (!slider_->isSliderDown()) slider_->setValue(positionOf(value / base_.base));
+  if (!field_->hasFocus() || !field_->isModified()) {
+    field_->setText(QString::fromStdString(fieldText(base_, value)));
+  }
+  QFont font = name_->font();
+  if (font.bold() != overridden) {
+    font.setBold(overridden);
+    name_->setFont(font);
+    field_->setFont(font);
+    QPalette colours = palette();
+    if (overridden) {
+      colours.setColor(QPalette::WindowText, Theme::of(palette()).accent());
+      colours.setColor(QPalette::Text, Theme::of(palette()).accent());
+    }
+    name_->setPalette(colours);
+    field_->setPalette(colours);
+  }
+  reset_->setEnabled(overridden);
+}
+
+void KnobRow::setError(const QString& words) {
+  error_->setVisible(!words.isEmpty());
+  error_->setText(words);
+  QPalette colours = palette();
+  colours.setColor(QPalette::WindowText, Theme::of(palette()).warning());
+  error_->setPalette(colours);
+}
+
+void KnobRow::slid(int position) {
+  if (position == 0) {
+    emit edited(base_.name, "", gesture_);
+    return;
+  }
+  emit edited(base_.name, settingText(base_, base_.base * factorAt(position)), gesture_);
+}
+
+void KnobRow::typed() {
+  if (!field_->isModified()) return;
+  field_->setModified(false);
+  try {
+    const std::string text = typedText(base_, field_->text().toStdString());
+    setError("");
+    emit edited(base_.name, text, 0);
+  } catch (const Error& e) {
+    setError(QString::fromUtf8(e.what()));
+  }
+}
+
+}  // namespace tcsim::gui

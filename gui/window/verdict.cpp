@@ -1,0 +1,201 @@
+#include "gui/window/verdict.hpp"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QScrollArea>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "core/units/text.hpp"
+#include "gui/charts/charts.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/widgets/table_model.hpp"
+#include "gui/widgets/theme.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+QTableView* tableOf(TableModel* model, const QString& name) {
+  auto* view = new QTableView;
+  view->setModel(model);
+  view->verticalHeader()->hide();
+  view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().height() + 6);
+  view->horizontalHeader()->setStretchLastSection(true);
+  view->setShowGrid(false);
+  view->setAlternatingRowColors(true);
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view->setAccessibleName(name);
+  view->setFrameShape(QFrame::NoFrame);
+  view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  return view;
+}
+
+// As tall as its rows, so that only the panel scrolls.
+void fit(QTableView& view) {
+  view.resizeColumnsToContents();
+  const int rows = view.model()->rowCount();
+  view.setFixedHeight(view.horizontalHeader()->sizeHint().height() +
+                      rows * view.verticalHeader()->defaultSectionSize() + 4);
+}
+
+}  // namespace
+
+Verdict::Verdict(Studio& studio, QWidget* parent)
+    : QWidget(parent),
+      studio_(studio),
+      compare_(new TableModel(this)),
+      knobs_(new TableModel(this)) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  outer->addWidget(scroll);
+  auto* body = new QWidget;
+  scroll->setWidget(body);
+  auto* all = new QVBoxLayout(body);
+  all->setContentsMargins(8, 8, 10, 8);
+  all->setSpacing(4);
+
+  const auto add = [&](const QString& title) {
+    if (!title.isEmpty()) {
+      titled_ = new QLabel(title);
+      QFont font = titled_->font();
+      font.setBold(true);
+      titled_->setFont(font);
+      titled_->setContentsMargins(0, 8, 0, 0);
+      all->addWidget(titled_);
+    }
+    auto* label = new QLabel;
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setFocusPolicy(Qt::ClickFocus);
+    all->addWidget(label);
+    return label;
+  };
+  headline_ = add("");
+  QFont big = headline_->font();
+  big.setPointSizeF(big.pointSizeF() * 1.45);
+  big.setBold(true);
+  headline_->setFont(big);
+  headline_->setAccessibleName(tr("verdict"));
+  figures_ = add("");
+  help_ = add(tr("What would help"));
+  crossovers_ = add(tr("Where that happens, counted in other ways"));
+  crossoversTitle_ = titled_;
+  changes_ = add(tr("Since the last edit"));
+  changesTitle_ = titled_;
+  compareTitle_ = new QLabel(tr("Baseline A against now"));
+  QFont bold = compareTitle_->font();
+  bold.setBold(true);
+  compareTitle_->setFont(bold);
+  compareTitle_->setContentsMargins(0, 8, 0, 0);
+  all->addWidget(compareTitle_);
+  compareView_ = tableOf(compare_, tr("baseline A against now"));
+  all->addWidget(compareView_);
+  certificate_ = add(tr("How good the schedule is"));
+  notes_ = add(tr("Notes"));
+  notesTitle_ = titled_;
+  auto* title = new QLabel(tr("1 % more of each knob"));
+  title->setFont(bold);
+  title->setContentsMargins(0, 8, 0, 0);
+  all->addWidget(title);
+  knobsView_ = tableOf(knobs_, tr("what 1 % more of each knob changes"));
+  all->addWidget(knobsView_);
+  all->addStretch(1);
+  connect(&studio_, &Studio::verdictChanged, this, &Verdict::follow);
+  follow();
+}
+
+QString Verdict::headline() const { return headline_->text(); }
+QString Verdict::words() const { return help_->text(); }
+
+void Verdict::follow() {
+  const Scene& scene = studio_.scene();
+  QPalette colours = palette();
+  const Theme theme = Theme::of(palette());
+  if (!studio_.error().isEmpty()) {
+    headline_->setText(tr("This cannot be judged"));
+    figures_->setText(studio_.error());
+    colours.setColor(QPalette::WindowText, theme.warning());
+  } else if (!scene.now) {
+    headline_->setText(studio_.hasSession() ? tr("Choosing a schedule...") : tr("Nothing yet"));
+    figures_->setText(studio_.hasSession() ? QString() : tr("Choose a workload and a machine."));
+  } else {
+    const Evaluation& e = *scene.now;
+    headline_->setText(text(verdictHeadline(scene)));
+    const FlopsPerSecond peak = e.subject.machine.peak(size_of(e.subject.contraction.type()));
+    figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak")
+                          .arg(text(to_display(e.time())))
+                          .arg(e.gflops(), 0, 'f', 1)
+                          .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1));
+  }
+  headline_->setPalette(colours);
+
+  const Late<Helped>& help = scene.help;
+  QPalette words = palette();
+  if (!help.current) words.setColor(QPalette::WindowText, theme.faint());
+  help_->setPalette(words);
+  help_->setText(help                  ? text(help->advice.words)
+                 : !help.error.empty() ? text(help.error)
+                 : scene.now           ? tr("being worked out...")
+                                       : QString());
+  QString variants;
+  if (help && help->advice.next) {
+    for (const PackingVariant& v : help->advice.next->packing) {
+      variants +=
+          (variants.isEmpty() ? "" : "\n") + text(change_words(v.factor) + "  " + v.counted);
+    }
+  }
+  crossovers_->setText(variants);
+  crossovers_->setVisible(!variants.isEmpty());
+  crossoversTitle_->setVisible(!variants.isEmpty());
+
+  QStringList changes;
+  for (const std::string& c : studio_.changes()) changes << text(c);
+  changes_->setText(changes.join("\n"));
+  changes_->setVisible(!changes.isEmpty());
+  changesTitle_->setVisible(!changes.isEmpty());
+
+  compare_->show(compareTable(scene));
+  compareView_->setVisible(scene.baseline != nullptr);
+  compareTitle_->setVisible(scene.baseline != nullptr);
+  fit(*compareView_);
+
+  QString certificate;
+  if (scene.now) {
+    if (const auto& c = scene.now->certificate) {
+      certificate = tr("%1 achieved; no schedule of the family is quicker than %2: gap %3 %.%4")
+                        .arg(text(to_display(Seconds(c->achieved))),
+                             text(to_display(Seconds(c->relaxed_bound))))
+                        .arg(100 * c->gap, 0, 'f', 2)
+                        .arg(scene.now->settled ? QString() : tr(" (still searching)"));
+    } else {
+      certificate = tr("This schedule is kept; it was not searched for on this machine.");
+    }
+  }
+  certificate_->setText(certificate);
+  QStringList notes;
+  if (scene.now) {
+    for (const std::string& n : scene.now->subject.notes) notes << text(n);
+    if (scene.run && scene.run.current) {
+      notes << tr("Run on this machine: %1, %2 GFLOPS, check %3")
+                   .arg(text(to_display(scene.run->result.median)))
+                   .arg(scene.run->result.rate.value() / 1e9, 0, 'f', 1)
+                   .arg(scene.run->result.check.ok() ? tr("passed") : tr("FAILED"));
+    }
+  }
+  notes_->setText(notes.join("\n"));
+  notes_->setVisible(!notes.isEmpty());
+  notesTitle_->setVisible(!notes.isEmpty());
+  knobs_->show(helpTable(scene));
+  fit(*knobsView_);
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,36 @@
+// The right side: what limits, what would help, how good the schedule is known to be, what the last
+// edit changed, and the comparison with the baseline.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QTableView;
+
+namespace tcsim::gui {
+
+class Studio;
+class TableModel;
+
+class Verdict : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Verdict(Studio& studio, QWidget* parent = nullptr);
+
+  QString headline() const;  // "Limited by L3-memory"
+  QString words() const;     // what would help
+
+ private:
+  void follow();
+  QLabel* section(const QString& title);
+
+  Studio& studio_;
+  QLabel *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_;
+  QLabel *crossoversTitle_ = nullptr, *changesTitle_ = nullptr, *notesTitle_ = nullptr,
+         *compareTitle_ = nullptr, *titled_ = nullptr;
+  TableModel *compare_, *knobs_;
+  QTableView *compareView_, *knobsView_;
+};
+
+}  // namespace tcsim::gui
