@@ -7,6 +7,7 @@
 #include "core/session/session.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/window/export.hpp"
+#include "gui/window/main_window.hpp"
 
 namespace tcsim::gui {
 
@@ -44,6 +45,26 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   }
   if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
   exportView(kind, scene, file, palette, size);
+}
+
+void exportWindow(const Session& session, const QString& view, const QString& file, QSize size) {
+  MainWindow window;
+  window.restoreDefaultLayout();
+  window.resize(size);
+  window.show();
+  if (!session.design.workload.name.empty()) {
+    Session s = session;
+    if (!view.isEmpty()) s.view.name = view.toStdString();
+    window.open(s);
+    waitFor(window.studio());
+    if (s.view.name == "traffic") {
+      window.studio().simulate();
+      waitFor(window.studio());
+    }
+  }
+  if (!window.grab().save(file, "PNG")) {
+    throw InputError(file.toStdString(), "the file cannot be written", "name another place");
+  }
 }
 
 }  // namespace tcsim::gui

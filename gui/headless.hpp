@@ -21,4 +21,7 @@ void waitFor(Studio& studio);
 void exportHeadless(const Session& session, const QString& view, const QString& file,
                     const QPalette& palette, QSize size);
 
+// The same of the whole window, as a .png.
+void exportWindow(const Session& session, const QString& view, const QString& file, QSize size);
+
 }  // namespace tcsim::gui

@@ -53,10 +53,16 @@ int start(QApplication& app, const QCommandLineParser& options) {
   const QString view = options.value("view");
   if (!view.isEmpty()) tcsim::gui::viewKind(view.toStdString());
   if (exporting) {
-    if (file.isEmpty())
+    if (file.isEmpty() && !options.isSet("window"))
       throw tcsim::UsageError("--export", "of which session?", "add --session FILE");
     const QSize size =
         options.isSet("size") ? sizeOf(options.value("size")) : tcsim::gui::pictureSize;
+    if (options.isSet("window")) {
+      const tcsim::Session session =
+          file.isEmpty() ? tcsim::Session() : tcsim::load_session(file.toStdString());
+      tcsim::gui::exportWindow(session, view, options.value("export"), size);
+      return 0;
+    }
     tcsim::gui::exportHeadless(tcsim::load_session(file.toStdString()), view,
                                options.value("export"), QApplication::palette(), size);
     return 0;
@@ -116,6 +122,7 @@ int main(int argc, char** argv) {
   options.addOptions({{"session", "a session to open", "FILE"},
                       {"view", "which view: " + viewNames(), "NAME"},
                       {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
+                      {"window", "with --export: the whole window instead of the view alone"},
                       {"size", "of an exported picture, in points (960x600)", "WxH"},
                       {"theme", "light or dark; otherwise the desktop's", "NAME"}});
   options.process(app);

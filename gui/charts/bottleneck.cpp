@@ -25,7 +25,7 @@ Line lineOf(const Curve& curve) {
     line.x.push_back(p.value);
     line.y.push_back(gflops(p));
     line.readings.push_back(fmt::format("{} {}: {:.1f} GFLOPS, {}, limited by {}", curve.knob.name,
-                                        display(curve.knob, p.value), gflops(p),
+                                        shown(curve.knob, p.value), gflops(p),
                                         to_display(p.choice.time()), p.bottleneck));
   }
   return line;
@@ -57,7 +57,7 @@ void addBends(const Curve& curve, Line& line) {
     line.y.insert(line.y.begin() + at, y);
     line.readings.insert(
         line.readings.begin() + at,
-        fmt::format("{} {}: {} to {}", c.knob, display(curve.knob, c.value), c.from, c.to));
+        fmt::format("{} {}: {} to {}", c.knob, shown(curve.knob, c.value), c.from, c.to));
   }
 }
 
@@ -89,11 +89,10 @@ Plot bottleneckPlot(const Scene& scene) {
     p.missing = "The range has a single machine in it; give a wider one.";
     return p;
   }
-  p.x = {fmt::format("{} ({})", curve.knob.name, to_text(curve.knob.unit)),
-         true,
-         line.x.front(),
-         line.x.back(),
-         {}};
+  // A little more than the range, so that its ends are seen whole.
+  const double margin = std::pow(line.x.back() / line.x.front(), 0.02);
+  p.x = {axisLabel(curve.knob), true, line.x.front() / margin, line.x.back() * margin, {}};
+  if (!c.range.remark.empty()) p.subtitle += "\n" + c.range.remark;
   double most = *std::max_element(line.y.begin(), line.y.end());
 
   if (scene.baselineCurve && scene.baselineCurve->curve.knob.name == curve.knob.name) {
@@ -114,21 +113,21 @@ Plot bottleneckPlot(const Scene& scene) {
   };
   for (const Crossover& x : curve.crossovers) {
     p.regions.push_back({from, x.value, bottleneck, ink(bottleneck)});
-    p.rules.push_back(
-        {x.value, true,
-         fmt::format("{}  ({})", display(curve.knob, x.value), change_words(x.factor)), Ink::text,
-         true});
+    p.rules.push_back({x.value, true,
+                       fmt::format("{}  ({})", shown(curve.knob, x.value), change_words(x.factor)),
+                       Ink::text, true});
     from = x.value;
     bottleneck = x.to;
   }
   p.regions.push_back({from, p.x.high, bottleneck, ink(bottleneck)});
   p.y = {"GFLOPS", false, 0, 1.25 * most, {}};
 
-  const double factors[] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 8, 16};
-  for (double f : factors) {
-    const double v = value_of(scene.now->subject.base, curve.knob) * f;
-    if (v < p.x.low * 0.999 || v > p.x.high * 1.001) continue;
-    p.x.ticks.emplace_back(v, display(curve.knob, v));
+  // Doublings of the machine file's value, and halfway between where those are few.
+  const double file = value_of(scene.now->subject.base, curve.knob);
+  const double step = p.x.high / p.x.low < 10 ? 0.5 : 1;
+  for (double e = -8; e <= 8; e += step) {
+    const double v = file * std::exp2(e);
+    if (v >= p.x.low && v <= p.x.high) p.x.ticks.emplace_back(v, shown(curve.knob, v));
   }
   p.lines.push_back(line);
   const double here = value_of(machine, curve.knob);
@@ -152,7 +151,7 @@ Table bottleneckTable(const Scene& scene) {
   const Curve& curve = scene.curve->curve;
   table.columns[1] = fmt::format("value_{}", to_text(curve.knob.unit));
   const auto row = [&](const std::string& what, double value, double factor) {
-    return std::vector<Cell>{what, Cell(display(curve.knob, value), value),
+    return std::vector<Cell>{what, Cell(shown(curve.knob, value), value),
                              Cell(fmt::format("{:.4g}x", factor), factor)};
   };
   for (const CurvePoint& p : curve.points) {

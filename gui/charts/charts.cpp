@@ -1,5 +1,9 @@
 #include "gui/charts/charts.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
 #include "core/error.hpp"
 #include "gui/charts/words.hpp"
 
@@ -33,6 +37,42 @@ constexpr ViewKind kinds[] = {
 };
 
 }  // namespace
+
+std::string shown(const Knob& knob, double value) {
+  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
+  std::string text = display(knob, value);
+  const auto unit =
+      std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (unit == text.end() || unit == text.begin()) return text;
+  return std::string(text.begin(), unit) + " " + std::string(unit, text.end());
+}
+
+std::string axisLabel(const Knob& knob) {
+  switch (knob.unit) {
+    case KnobUnit::bytes_per_cycle:
+      return knob.name + " [B/cycle]";
+    case KnobUnit::bytes_per_second:
+      return knob.name + " [GB/s]";
+    case KnobUnit::hertz:
+      return knob.name + " [GHz]";
+    default:
+      return knob.name;
+  }
+}
+
+std::vector<std::pair<double, std::string>> logTicks(double low, double high) {
+  std::vector<std::pair<double, std::string>> ticks;
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  for (int e = first; e <= last; ++e) {
+    for (int digit : {1, 2, 5}) {
+      const double v = digit * std::pow(10.0, e);
+      if (v < low || v > high || (digit != 1 && last - first > 4)) continue;
+      ticks.emplace_back(v, fmt::format("{:g}", v));
+    }
+  }
+  return ticks;
+}
 
 std::span<const ViewKind> viewKinds() { return kinds; }
 

@@ -66,14 +66,14 @@ Plot mapPlot(const Scene& scene) {
       const double x = static_cast<double>(c), y = static_cast<double>(r);
       const PlanePoint& q = point(c, r);
       p.cells.readings[r * columns + c] = fmt::format(
-          "{} {}, {} {}: {}", plane.knobs[0].name, display(plane.knobs[0], q.values[0]),
-          plane.knobs[1].name, display(plane.knobs[1], q.values[1]),
+          "{} {}, {} {}: {}", plane.knobs[0].name, shown(plane.knobs[0], q.values[0]),
+          plane.knobs[1].name, shown(plane.knobs[1], q.values[1]),
           q.choice ? fmt::format("{}, limited by {}", to_display(q.choice->time()), q.bottleneck)
                    : "no such machine: " + q.remark);
+      Sum& s = middle[q.choice ? q.bottleneck : std::string()];
+      s = {s.x + x, s.y + y, s.n + 1};
       if (q.choice) {
         p.cells.values[r * columns + c] = point(c, r).choice->time().value() / unit.seconds;
-        Sum& s = middle[name(c, r)];
-        s = {s.x + x, s.y + y, s.n + 1};
       }
       if (c + 1 < columns && name(c, r) != name(c + 1, r)) {
         p.outlines.push_back({x + 0.5, y - 0.5, x + 0.5, y + 0.5});
@@ -87,7 +87,8 @@ Plot mapPlot(const Scene& scene) {
   for (const auto& [bottleneck, s] : middle) {
     double best = std::numeric_limits<double>::infinity();
     Label label;
-    label.text = bottleneck;
+    label.text = bottleneck.empty() ? "no such machine" : bottleneck;
+    if (bottleneck.empty()) label.ink = Ink::faint;
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t c = 0; c < columns; ++c) {
         const double x = static_cast<double>(c), y = static_cast<double>(r);
@@ -101,10 +102,10 @@ Plot mapPlot(const Scene& scene) {
     p.labels.push_back(label);
   }
   const auto ticks = [&](Axis& axis, int k, std::size_t n) {
-    axis = {plane.knobs[k].name, false, -0.5, static_cast<double>(n) - 0.5, {}};
+    axis = {axisLabel(plane.knobs[k]), false, -0.5, static_cast<double>(n) - 0.5, {}};
     for (std::size_t i = 0; i<n; i += n> 10 ? 2 : 1) {
       axis.ticks.emplace_back(static_cast<double>(i),
-                              display(plane.knobs[k], map.ranges[k].values[i]));
+                              shown(plane.knobs[k], map.ranges[k].values[i]));
     }
   };
   ticks(p.x, 0, columns);
@@ -133,8 +134,8 @@ Table mapTable(const Scene& scene) {
     table.columns[k] = fmt::format("{} [{}]", plane.knobs[k].name, to_text(plane.knobs[k].unit));
   }
   for (const PlanePoint& p : plane.points) {
-    std::vector<Cell> row{Cell(display(plane.knobs[0], p.values[0]), p.values[0]),
-                          Cell(display(plane.knobs[1], p.values[1]), p.values[1])};
+    std::vector<Cell> row{Cell(shown(plane.knobs[0], p.values[0]), p.values[0]),
+                          Cell(shown(plane.knobs[1], p.values[1]), p.values[1])};
     if (p.choice) {
       row.push_back(timeCell(p.choice->time()));
       row.push_back(numberCell(p.choice->prediction.rate.value() / 1e9));

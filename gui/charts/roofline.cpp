@@ -56,6 +56,7 @@ Plot rooflinePlot(const Scene& scene) {
     return p;
   }
   const Evaluation& e = *scene.now;
+  p.title = fmt::format("Roofline: {:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck);
   p.subtitle = subtitleOf(e);
   p.legendAt = Corner::topLeft;
   const auto roofs = roofsOf(e);
@@ -70,6 +71,8 @@ Plot rooflinePlot(const Scene& scene) {
   right *= 4;
   p.x = {"operational intensity [flop/byte]", true, left, right, {}};
   p.y = {"GFLOPS", true, std::min(e.gflops(), peak) / 30, top * 2.2, {}};
+  p.x.ticks = logTicks(p.x.low, p.x.high);
+  p.y.ticks = logTicks(p.y.low, p.y.high);
   const bool roof = e.subject.machine.accounting.compute_roof;
   for (std::size_t l = 0; l < roofs.size(); ++l) {
     // Up to where computation limits, or this accounting's top.
@@ -109,9 +112,6 @@ Plot rooflinePlot(const Scene& scene) {
     dot.width = roofs[l].name == e.bottleneck ? 5 : 3;
     p.lines.push_back(dot);
   }
-  p.labels.push_back({std::sqrt(left * right), e.gflops() / 1.9,
-                      fmt::format("{:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck),
-                      Ink::text, false});
   return p;
 }
 

@@ -28,6 +28,7 @@ Bytes counted(const Evaluation& e, std::size_t link) {
 Plot timePlot(const Scene& scene) {
   Plot p;
   p.title = "Time over each link";
+  if (scene.now) p.title += ": " + scene.now->bottleneck + " decides";
   if (!scene.now) {
     p.missing = nothingYet;
     return p;
@@ -41,7 +42,7 @@ Plot timePlot(const Scene& scene) {
   if (scene.baseline) most = std::max(most, longest(*scene.baseline));
   const TimeUnit unit = unitOf(most.value());
   const bool roof = m.accounting.compute_roof;
-  p.x = {fmt::format("time [{}]", unit.name), false, 0, 1.3 * most.value() / unit.seconds, {}};
+  p.x = {fmt::format("time [{}]", unit.name), false, 0, 1.12 * most.value() / unit.seconds, {}};
   p.y = {"", false, -0.6, static_cast<double>(links) + 0.6, {}};
 
   const auto bars = [&](const Evaluation& of, bool ghost) {

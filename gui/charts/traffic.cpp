@@ -63,7 +63,7 @@ Plot trafficPlot(const Scene& scene) {
     }
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
-  p.x = {"bytes [GB]", false, 0, 1.3 * most, {}};
+  p.x = {"bytes [GB]", false, 0, 1.12 * most, {}};
   p.y.low = -0.6;
   p.y.high = static_cast<double>(links) - 0.4;
   for (ArrayId a : all_arrays) p.legend.emplace_back(to_text(a), inkOf(a));

@@ -41,6 +41,11 @@ inline std::string subtitleOf(const Evaluation& e) {
   return text + fmt::format(", {} accounting", s.machine.accounting.name);
 }
 
-inline const char* arrayWord(ArrayId a) { return to_text(a); }
+// A knob's value as people read it: "49.5 MiB", "7.279 B/cycle".
+std::string shown(const Knob& knob, double value);
+// "memory.bandwidth [B/cycle]".
+std::string axisLabel(const Knob& knob);
+// Round numbers on a logarithmic axis: 1, 2, 5, 10, ..., or powers of ten where those are many.
+std::vector<std::pair<double, std::string>> logTicks(double low, double high);
 
 }  // namespace tcsim::gui

@@ -30,7 +30,10 @@ class Boxes {
       p_.drawText(all, Qt::AlignCenter, text(boxes.missing));
       return;
     }
-    const double step = head() + line_ * 0.7;
+    // Bars share the height, as long as they stay bars.
+    const double each = (r.height() - 3 * line_) / static_cast<double>(boxes.boxes.size() + 1);
+    bar_ = std::clamp(each - 2.4 * line_, line_ + 8, 3.2 * line_);
+    const double step = bar_ + 2.4 * line_;
     for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
       box(boxes.boxes[i], r, i);
       const double side = std::min(18.0, r.width() * 0.02);
@@ -42,8 +45,6 @@ class Boxes {
   }
 
  private:
-  double head() const { return 2 * line_ + 20; }  // name, then the bar with its words
-
   void write(const QFont& font, const QColor& colour, const QRectF& at, const std::string& words,
              Qt::Alignment align = Qt::AlignLeft) {
     p_.setFont(font);
@@ -54,7 +55,7 @@ class Boxes {
   void box(const TileBox& b, const QRectF& r, std::size_t depth) {
     p_.setPen(QPen(theme_.faint(), 1.4));
     QColor fill = theme_.dark ? QColor(Qt::white) : QColor(Qt::black);
-    fill.setAlphaF(0.025F * static_cast<float>(depth));
+    fill.setAlphaF(0.012F * static_cast<float>(depth));
     p_.setBrush(fill);
     p_.drawRoundedRect(r, 6, 6);
     const QRectF inner = r.adjusted(10, 4, -10, 0);
@@ -66,7 +67,7 @@ class Boxes {
       words += QObject::tr("    %1 % full").arg(100 * b.filled, 0, 'f', 0).toStdString();
     }
     write(font_, theme_.faint(), first, words, Qt::AlignRight);
-    bar(b, QRectF(inner.left(), first.bottom() + 2, inner.width(), line_ + 8));
+    bar(b, QRectF(inner.left(), first.bottom() + 2, inner.width(), bar_));
   }
 
   // The cache from empty to full, with each tensor's part; memory's has no end and shows names.
@@ -118,6 +119,7 @@ class Boxes {
   Theme theme_;
   QFont font_, bold_;
   double line_;
+  double bar_ = 0;  // height
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
@@ -14,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/units/text.hpp"
+#include "gui/charts/words.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/theme.hpp"
 
@@ -41,12 +41,7 @@ std::string settingText(const Knob& knob, double value) {
   return exact(knob, value);
 }
 
-std::string fieldText(const Knob& knob, double value) {
-  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
-  const QString text = QString::fromStdString(display(knob, value));
-  const auto unit = text.indexOf(QRegularExpression("[A-Za-z]"));
-  return (unit > 0 ? text.left(unit) + " " + text.mid(unit) : text).toStdString();
-}
+std::string fieldText(const Knob& knob, double value) { return shown(knob, value); }
 
 std::string typedText(const Knob& knob, const std::string& typed) {
   std::string text = typed;

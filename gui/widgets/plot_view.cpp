@@ -43,7 +43,9 @@ class Painter {
     for (const Bar& b : plot_.bars) bar(b);
     for (const Line& l : plot_.lines) line(l);
     for (std::size_t i = 0; i < plot_.rules.size(); ++i) rule(plot_.rules[i], i);
-    for (const Segment& s : plot_.outlines) outline(s);
+    for (const bool halo : {true, false}) {
+      for (const Segment& s : plot_.outlines) outline(s, halo);
+    }
     for (const Label& l : plot_.labels) label(l);
     legend();
     if (plot_.hollow) stale();
@@ -61,6 +63,7 @@ class Painter {
     }
     layout->simplify();
     canvas_.legend->setVisible(false);
+    for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(true);
     canvas_.axisRect()->setBackground(QBrush(theme_.paper()));
   }
 
@@ -125,8 +128,11 @@ class Painter {
     a.setRange(from.low, from.high);
   }
 
-  QBrush brush(Ink ink, double alpha = 1) const {
-    return {faded(theme_.colour(ink), alpha), theme_.pattern(ink)};
+  // As if it were drawn with `alpha` on the paper, but nothing shines through.
+  QColor mixed(Ink ink, double alpha) const {
+    const QColor c = theme_.colour(ink), p = theme_.paper();
+    const auto mix = [&](int a, int b) { return static_cast<int>(alpha * a + (1 - alpha) * b); };
+    return {mix(c.red(), p.red()), mix(c.green(), p.green()), mix(c.blue(), p.blue())};
   }
 
   void corners(QCPItemRect& r, double x0, double y0, double x1, double y1) {
@@ -158,25 +164,36 @@ class Painter {
   void bar(const Bar& b) {
     auto* box = new QCPItemRect(&canvas_);
     corners(*box, b.from, b.at - b.thickness / 2, b.to, b.at + b.thickness / 2);
-    QColor edge = theme_.colour(b.ink);
+    const QColor edge = theme_.colour(b.ink);
+    const bool hatched = theme_.pattern(b.ink) != Qt::SolidPattern;
     if (b.ghost) {
       box->setBrush(Qt::NoBrush);
       box->setPen(QPen(edge, 1.6, Qt::DashLine));
     } else {
-      box->setBrush(brush(b.ink, b.strong ? 1 : 0.72));
+      box->setBrush(mixed(b.ink, hatched ? 0.3 : b.strong ? 1 : 0.75));
       box->setPen(QPen(b.strong ? theme_.text() : edge, b.strong ? 2 : 1));
+      if (hatched) {
+        auto* over = new QCPItemRect(&canvas_);
+        corners(*over, b.from, b.at - b.thickness / 2, b.to, b.at + b.thickness / 2);
+        over->setPen(Qt::NoPen);
+        over->setBrush(QBrush(edge, theme_.pattern(b.ink)));
+      }
     }
     if (b.label.empty()) return;
     auto* t = new QCPItemText(&canvas_);
-    t->position->setCoords(b.to, b.at);
-    t->setPositionAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    t->setPadding(QMargins(7, 0, 0, 0));
-    t->setText(text(b.label));
-    t->setClipToAxisRect(false);
     QFont f = font_;
     f.setBold(b.strong);
+    // Behind the bar's end, or before it where the words would leave the picture.
+    const double words = QFontMetricsF(f).horizontalAdvance(text(b.label)) + 20;
+    const bool room = canvas_.xAxis->coordToPixel(b.to) + words < canvas_.axisRect()->right();
+    t->position->setCoords(b.to, b.at);
+    t->setPositionAlignment((room ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    t->setPadding(QMargins(7, 1, 7, 1));
+    t->setText(text(b.label));
+    t->setClipToAxisRect(false);
     t->setFont(f);
     t->setColor(theme_.text());
+    t->setBrush(room || b.ghost ? theme_.paper() : faded(theme_.paper(), 0.8));
   }
 
   void line(const Line& l) {
@@ -230,14 +247,12 @@ class Painter {
     }
   }
 
-  void outline(const Segment& s) {
-    for (const bool halo : {true, false}) {
-      auto* l = new QCPItemLine(&canvas_);
-      l->start->setCoords(s.x0, s.y0);
-      l->end->setCoords(s.x1, s.y1);
-      l->setPen(QPen(halo ? QColor(Qt::white) : QColor(Qt::black), halo ? 5 : 2, Qt::SolidLine,
-                     Qt::SquareCap));
-    }
+  void outline(const Segment& s, bool halo) {
+    auto* l = new QCPItemLine(&canvas_);
+    l->start->setCoords(s.x0, s.y0);
+    l->end->setCoords(s.x1, s.y1);
+    l->setPen(QPen(halo ? QColor(Qt::white) : QColor(Qt::black), halo ? 5 : 2, Qt::SolidLine,
+                   Qt::SquareCap));
   }
 
   void label(const Label& l) {
@@ -276,6 +291,8 @@ class Painter {
     const char* stops[] = {"#fde725", "#5ec962", "#21918c", "#3b528b", "#440154"};
     for (int i = 0; i < 5; ++i) gradient.setColorStopAt(i / 4.0, QColor(stops[i]));
     gradient.setNanHandling(QCPColorGradient::nhTransparent);
+    canvas_.axisRect()->setBackground(QBrush(theme_.grid(), Qt::BDiagPattern));
+    for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(false);
     auto* scale = new QCPColorScale(&canvas_);
     canvas_.plotLayout()->addElement(canvas_.plotLayout()->rowCount() - 1, 1, scale);
     map->setColorScale(scale);
@@ -307,6 +324,11 @@ class Painter {
     a->setSubTickPen(QPen(theme_.faint()));
     a->setBasePen(QPen(theme_.faint()));
     map->removeFromLegend();
+    auto* sides = new QCPMarginGroup(&canvas_);
+    for (QCPLayoutElement* e : {static_cast<QCPLayoutElement*>(canvas_.axisRect()),
+                                static_cast<QCPLayoutElement*>(scale)}) {
+      e->setMarginGroup(QCP::msTop | QCP::msBottom, sides);
+    }
   }
 
   void legend() {
@@ -314,7 +336,10 @@ class Painter {
       auto* g = canvas_.addGraph();
       g->setName(text(words));
       g->setLineStyle(QCPGraph::lsNone);
-      QBrush b = ink == Ink::baseline ? QBrush(Qt::NoBrush) : brush(ink, 0.72);
+      QBrush b = ink == Ink::baseline ? QBrush(Qt::NoBrush)
+                 : theme_.pattern(ink) == Qt::SolidPattern
+                     ? QBrush(mixed(ink, 0.75))
+                     : QBrush(theme_.colour(ink), Qt::Dense4Pattern);
       g->setScatterStyle({QCPScatterStyle::ssSquare, QPen(theme_.colour(ink), 1.5), b, 11});
       canvas_.legend->setVisible(true);
     }
