@@ -127,7 +127,7 @@ Plot bottleneckPlot(const Scene& scene) {
   const double step = p.x.high / p.x.low < 10 ? 0.5 : 1;
   for (double e = -8; e <= 8; e += step) {
     const double v = file * std::exp2(e);
-    if (v >= p.x.low && v <= p.x.high) p.x.ticks.emplace_back(v, shown(curve.knob, v));
+    if (v >= p.x.low && v <= p.x.high) p.x.ticks.emplace_back(v, tickText(curve.knob, v));
   }
   p.lines.push_back(line);
   const double here = value_of(machine, curve.knob);

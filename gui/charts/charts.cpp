@@ -14,13 +14,13 @@ namespace {
 using Draws = ViewKind::Draws;
 
 constexpr ViewKind kinds[] = {
-    {Draws::plot, "time", "Time per level",
+    {Draws::plot, "time", "Time",
      "How long each link takes; the longest decides. The hatched bar is the compute roof.",
      timePlot, timeTable},
-    {Draws::plot, "bottleneck", "Bottleneck shift",
+    {Draws::plot, "bottleneck", "Bottleneck",
      "GFLOPS as one knob varies. Bands say what decides, dashed lines where that changes.",
      bottleneckPlot, bottleneckTable},
-    {Draws::plot, "map", "Two knobs",
+    {Draws::plot, "map", "Map",
      "Time over two knobs. Outlines part the bottlenecks; empty cells cannot be machines.", mapPlot,
      mapTable},
     {Draws::plot, "roofline", "Roofline",
@@ -29,7 +29,7 @@ constexpr ViewKind kinds[] = {
     {Draws::tiles, "tiles", "Tiles",
      "What of each tensor the largest tile that fits a cache holds, and how full that makes it.",
      nullptr, tilesTable},
-    {Draws::plot, "traffic", "Predicted and simulated",
+    {Draws::plot, "traffic", "Traffic",
      "Bytes over each link, by tensor. Simulate counts them line by line.", trafficPlot,
      trafficTable},
     {Draws::text, "schedule", "Schedule", "Loops and packs that all numbers are about.", nullptr,
@@ -45,6 +45,18 @@ std::string shown(const Knob& knob, double value) {
       std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
   if (unit == text.end() || unit == text.begin()) return text;
   return std::string(text.begin(), unit) + " " + std::string(unit, text.end());
+}
+
+std::string tickText(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes_per_cycle:
+      return fmt::format("{:.4g}", value);
+    case KnobUnit::bytes_per_second:
+    case KnobUnit::hertz:
+      return fmt::format("{:.4g}", value / 1e9);
+    default:
+      return shown(knob, value);
+  }
 }
 
 std::string axisLabel(const Knob& knob) {
@@ -86,18 +98,15 @@ const ViewKind& viewKind(const std::string& id) {
 }
 
 Table helpTable(const Scene& scene) {
-  Table table{{"knob", "value", "1 % more", "d log time"}, {}};
+  Table table{{"knob", "more", "time"}, {}};
   if (!scene.help) return table;
   const Elasticities& all = scene.help->advice.elasticities;
   for (const Elasticity& e : all.knobs) {
     const KnobStep* step = e.up ? &*e.up : nullptr;
-    std::vector<Cell> row{e.knob.name, Cell(display(e.knob, e.knob.base), e.knob.base), "-", "-"};
+    std::vector<Cell> row{e.knob.name, "-", "-"};
     if (step != nullptr) {
-      row[2] = {fmt::format("{} time for {}", change_words(step->time / all.base.time()),
-                            change_words(step->factor)),
-                step->time / all.base.time()};
-      const double shown = step->elasticity == 0 ? 0.0 : step->elasticity;
-      row[3] = {fmt::format("{:.3f}", shown), shown};
+      row[1] = {change_words(step->factor), step->factor};
+      row[2] = {change_words(step->time / all.base.time()), step->time / all.base.time()};
     }
     table.rows.push_back(std::move(row));
   }

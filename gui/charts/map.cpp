@@ -83,16 +83,24 @@ Plot mapPlot(const Scene& scene) {
       }
     }
   }
-  // A name stands on a cell of its own, the one nearest to the middle of all of them.
+  // Where this machine is.
+  const Machine& m = scene.now->subject.machine;
+  const double hereX = placeOf(map.ranges[0].values, value_of(m, plane.knobs[0]));
+  const double hereY = placeOf(map.ranges[1].values, value_of(m, plane.knobs[1]));
+  // A name stands on a cell of its own near the middle of all of them, by turns above and below it,
+  // and off the machine.
+  int turn = 0;
   for (const auto& [bottleneck, s] : middle) {
     double best = std::numeric_limits<double>::infinity();
     Label label;
     label.text = bottleneck.empty() ? "no such machine" : bottleneck;
     if (bottleneck.empty()) label.ink = Ink::faint;
+    const double off = (turn++ % 2 == 0 ? 0.25 : -0.2) * static_cast<double>(rows);
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t c = 0; c < columns; ++c) {
         const double x = static_cast<double>(c), y = static_cast<double>(r);
-        const double d = std::hypot(x - s.x / s.n, y - s.y / s.n);
+        double d = std::hypot(x - s.x / s.n, y - s.y / s.n - off);
+        if (std::abs(y - hereY) < 0.6 && std::abs(x - hereX) < 1.6) d += 100;
         if (name(c, r) != bottleneck || d >= best) continue;
         best = d;
         label.x = x;
@@ -105,20 +113,19 @@ Plot mapPlot(const Scene& scene) {
     axis = {axisLabel(plane.knobs[k]), false, -0.5, static_cast<double>(n) - 0.5, {}};
     for (std::size_t i = 0; i<n; i += n> 10 ? 2 : 1) {
       axis.ticks.emplace_back(static_cast<double>(i),
-                              shown(plane.knobs[k], map.ranges[k].values[i]));
+                              tickText(plane.knobs[k], map.ranges[k].values[i]));
     }
   };
   ticks(p.x, 0, columns);
   ticks(p.y, 1, rows);
-  const Machine& m = scene.now->subject.machine;
   Line here;
   here.name = "this machine";
   here.ink = Ink::here;
   here.joined = false;
   here.marked = true;
   here.width = 4;
-  here.x = {placeOf(map.ranges[0].values, value_of(m, plane.knobs[0]))};
-  here.y = {placeOf(map.ranges[1].values, value_of(m, plane.knobs[1]))};
+  here.x = {hereX};
+  here.y = {hereY};
   if (here.x[0] >= p.x.low && here.x[0] <= p.x.high && here.y[0] >= p.y.low &&
       here.y[0] <= p.y.high) {
     p.lines.push_back(here);

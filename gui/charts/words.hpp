@@ -43,6 +43,8 @@ inline std::string subtitleOf(const Evaluation& e) {
 
 // A knob's value as people read it: "49.5 MiB", "7.279 B/cycle".
 std::string shown(const Knob& knob, double value);
+// At an axis, whose label has the unit of all but sizes: "7.279", "49.5 MiB".
+std::string tickText(const Knob& knob, double value);
 // "memory.bandwidth [B/cycle]".
 std::string axisLabel(const Knob& knob);
 // Round numbers on a logarithmic axis: 1, 2, 5, 10, ..., or powers of ten where those are many.

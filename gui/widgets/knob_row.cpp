@@ -71,7 +71,7 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(6);
   grid->setVerticalSpacing(0);
-  name_->setFixedWidth(fontMetrics().horizontalAdvance("vector bits M"));
+  name_->setFixedWidth(fontMetrics().horizontalAdvance("FMA per cycleM"));
   slider_->setRange(-sliderSteps, sliderSteps);
   slider_->setSingleStep(sliderSteps / 40);
   slider_->setPageStep(sliderSteps / 4);  // twice as much
@@ -81,7 +81,7 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   slider_->setToolTip(tr("%1, from 1/16 to 16 times the machine file's").arg(full));
   slider_->setObjectName(full);
   field_->setAccessibleName(tr("%1, value").arg(full));
-  field_->setFixedWidth(fontMetrics().horizontalAdvance("99.99 B/cycleMM"));
+  field_->setFixedWidth(fontMetrics().horizontalAdvance("99.99 B/cycleM"));
   field_->setToolTip(tr("A value with its unit, or a factor such as 1.5x"));
   reset_->setText(QStringLiteral("\u21ba"));
   reset_->setAutoRaise(true);

@@ -40,6 +40,7 @@ class Painter {
     axis(*canvas_.yAxis, plot_.y);
     cells();
     for (std::size_t i = 0; i < plot_.regions.size(); ++i) region(plot_.regions[i], i);
+    if (!plot_.bars.empty()) canvas_.yAxis->grid()->setVisible(false);
     for (const Bar& b : plot_.bars) bar(b);
     for (const Line& l : plot_.lines) line(l);
     for (std::size_t i = 0; i < plot_.rules.size(); ++i) rule(plot_.rules[i], i);
@@ -193,7 +194,7 @@ class Painter {
     t->setClipToAxisRect(false);
     t->setFont(f);
     t->setColor(theme_.text());
-    t->setBrush(room || b.ghost ? theme_.paper() : faded(theme_.paper(), 0.8));
+    if (!room) t->setBrush(faded(theme_.paper(), 0.8));
   }
 
   void line(const Line& l) {

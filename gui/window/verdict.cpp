@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -33,6 +34,11 @@ QTableView* tableOf(TableModel* model, const QString& name) {
   view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   return view;
+}
+
+// Each on a line of its own.
+QString sentences(const std::string& words) {
+  return text(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
 }
 
 // As tall as its rows, so that only the panel scrolls.
@@ -87,7 +93,8 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   headline_->setAccessibleName(tr("verdict"));
   figures_ = add("");
   help_ = add(tr("What would help"));
-  crossovers_ = add(tr("Where that happens, counted in other ways"));
+  helpTitle_ = titled_;
+  crossovers_ = add(tr("The same, counted in other ways"));
   crossoversTitle_ = titled_;
   changes_ = add(tr("Since the last edit"));
   changesTitle_ = titled_;
@@ -100,13 +107,14 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   compareView_ = tableOf(compare_, tr("baseline A against now"));
   all->addWidget(compareView_);
   certificate_ = add(tr("How good the schedule is"));
+  certificateTitle_ = titled_;
   notes_ = add(tr("Notes"));
   notesTitle_ = titled_;
-  auto* title = new QLabel(tr("1 % more of each knob"));
-  title->setFont(bold);
-  title->setContentsMargins(0, 8, 0, 0);
-  all->addWidget(title);
-  knobsView_ = tableOf(knobs_, tr("what 1 % more of each knob changes"));
+  knobsTitle_ = new QLabel(tr("A little more of each knob"));
+  knobsTitle_->setFont(bold);
+  knobsTitle_->setContentsMargins(0, 8, 0, 0);
+  all->addWidget(knobsTitle_);
+  knobsView_ = tableOf(knobs_, tr("what a little more of each knob changes"));
   all->addWidget(knobsView_);
   all->addStretch(1);
   connect(&studio_, &Studio::verdictChanged, this, &Verdict::follow);
@@ -131,10 +139,13 @@ void Verdict::follow() {
     const Evaluation& e = *scene.now;
     headline_->setText(text(verdictHeadline(scene)));
     const FlopsPerSecond peak = e.subject.machine.peak(size_of(e.subject.contraction.type()));
-    figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak")
+    figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak%4")
                           .arg(text(to_display(e.time())))
                           .arg(e.gflops(), 0, 'f', 1)
-                          .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1));
+                          .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1)
+                          .arg(e.subject.machine.accounting.compute_roof
+                                   ? QString()
+                                   : tr(", which this accounting leaves out")));
   }
   headline_->setPalette(colours);
 
@@ -142,7 +153,7 @@ void Verdict::follow() {
   QPalette words = palette();
   if (!help.current) words.setColor(QPalette::WindowText, theme.faint());
   help_->setPalette(words);
-  help_->setText(help                  ? text(help->advice.words)
+  help_->setText(help                  ? sentences(help->advice.words)
                  : !help.error.empty() ? text(help.error)
                  : scene.now           ? tr("being worked out...")
                                        : QString());
@@ -196,6 +207,11 @@ void Verdict::follow() {
   notesTitle_->setVisible(!notes.isEmpty());
   knobs_->show(helpTable(scene));
   fit(*knobsView_);
+  const bool some = scene.now != nullptr;
+  for (QWidget* w : {static_cast<QWidget*>(helpTitle_), static_cast<QWidget*>(certificateTitle_),
+                     static_cast<QWidget*>(knobsTitle_), static_cast<QWidget*>(knobsView_)}) {
+    w->setVisible(some);
+  }
 }
 
 }  // namespace tcsim::gui

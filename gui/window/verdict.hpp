@@ -23,12 +23,12 @@ class Verdict : public QWidget {
 
  private:
   void follow();
-  QLabel* section(const QString& title);
 
   Studio& studio_;
   QLabel *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_;
   QLabel *crossoversTitle_ = nullptr, *changesTitle_ = nullptr, *notesTitle_ = nullptr,
-         *compareTitle_ = nullptr, *titled_ = nullptr;
+         *compareTitle_ = nullptr, *helpTitle_ = nullptr, *certificateTitle_ = nullptr,
+         *knobsTitle_ = nullptr, *titled_ = nullptr;
   TableModel *compare_, *knobs_;
   QTableView *compareView_, *knobsView_;
 };
