@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
@@ -19,22 +23,51 @@ std::vector<std::string> levelNames(const Machine& machine) {
   return names;
 }
 
-void choose(Evaluation& e, const Evaluation* before, std::stop_token stop) {
+// The schedule that the design keeps, if it keeps one.
+bool keep(Evaluation& e) {
   const Subject& s = e.subject;
-  if (!s.design.schedule.empty()) {
-    e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
-    check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
-    e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
-    e.settled = true;
-    return;
-  }
-  OptimizeOptions options;
-  if (before != nullptr && before->choice.tiling) options.incumbents = {*before->choice.tiling};
-  Optimized best = optimize(s.contraction, s.machine, options, std::move(stop));
+  if (s.design.schedule.empty()) return false;
+  e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
+  check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
+  e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
+  e.settled = true;
+  return true;
+}
+
+void take(Evaluation& e, Optimized best) {
   e.choice = {std::move(best.tiling), std::move(best.schedule), std::move(best.prediction)};
   e.certificate = best.certificate;
-  e.settled = options.incumbents.empty();
 }
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
+  e->bottleneck = bottleneck_name(e->prediction().timing, e->subject.machine);
+  e->seconds = now() - began;
+  return e;
+}
+
+// Asks to stop when the time is over, or when somebody else does.
+class Deadline {
+ public:
+  Deadline(double seconds, const std::stop_token& other)
+      : forward_(other, [this] { source_.request_stop(); }),
+        clock_([this, seconds](const std::stop_token& done) {
+          std::unique_lock lock(mutex_);
+          wake_.wait_for(lock, done, std::chrono::duration<double>(seconds), [] { return false; });
+          if (!done.stop_requested()) source_.request_stop();
+        }) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> forward_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread clock_;
+};
 
 ExploreOptions exploring(const Evaluation& e, std::stop_token stop) {
   ExploreOptions options;
@@ -55,13 +88,37 @@ Subject subjectOf(const Design& design, const Machine& base, const Contraction& 
   return {design, base, std::move(machine), contraction, std::move(notes)};
 }
 
-EvaluationPtr evaluate(const Subject& subject, const Evaluation* before, std::stop_token stop) {
-  const auto start = std::chrono::steady_clock::now();
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
+  const double began = now();
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", true, 0});
+  if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
+  return finished(std::move(e), began);
+}
+
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+                     double seconds, std::stop_token stop) {
+  const double began = now();
+  const auto& known = before.choice.tiling;
+  const auto caches = static_cast<std::size_t>(subject.machine.cache_count());
+  const auto kernels = kernel_choices(subject.machine.core, subject.contraction.type());
+  if (!known || known->tiles.size() != caches || !subject.design.schedule.empty() ||
+      std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
+    return evaluate(subject, std::move(stop));
+  }
   auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", false, 0});
-  choose(*e, before, std::move(stop));
-  e->bottleneck = bottleneck_name(e->prediction().timing, subject.machine);
-  e->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return e;
+  const Machine one = view_of_one_core(subject.machine);
+  e->choice = {known, build(subject.contraction, one, *known), {}};
+  e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);
+  const Deadline deadline(seconds - (now() - began), stop);
+  try {
+    OptimizeOptions options;
+    options.incumbents = {*known};
+    options.counter = &counter;
+    take(*e, optimize(subject.contraction, subject.machine, options, deadline.token()));
+  } catch (const Interrupted&) {
+    if (stop.stop_requested()) throw;
+  }
+  return finished(std::move(e), began);
 }
 
 Helped help(const Evaluation& e, std::stop_token stop) {

@@ -48,8 +48,13 @@ struct Evaluation {
 };
 using EvaluationPtr = std::shared_ptr<const Evaluation>;
 
-// As tcsim predict, or quicker: searching from `before`, if there is one.
-EvaluationPtr evaluate(const Subject& subject, const Evaluation* before, std::stop_token stop);
+// As tcsim predict.
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop);
+// Within about a frame, while somebody drags: what was best `before` an edit is judged on the new
+// machine, and what can be found from there in `seconds` is taken if it is better. `counter` is
+// kept from call to call, which are not at the same time.
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+                     double seconds, std::stop_token stop);
 
 // As tcsim report's "what would help".
 struct Helped {

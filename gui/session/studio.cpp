@@ -13,7 +13,9 @@ namespace {
 
 constexpr int restMs = 60;  // after the last edit, until curve and verdict follow
 constexpr int livePatienceMs = 200;
-constexpr int patienceMs = 400;  // for what follows at rest
+constexpr int patienceMs = 400;          // for what follows at rest
+constexpr double followSeconds = 0.010;  // of a frame's 16 ms; the rest is for painting
+constexpr int mostCounted = 300;
 const char* const host = "host";
 
 Judged judgedOf(const Evaluation& e) {
@@ -259,6 +261,12 @@ void Studio::judge() {
     if (!contraction_ || !(request_ == session_.design.workload)) {
       contraction_ = find_workload(session_.design.workload);
       request_ = session_.design.workload;
+      counter_.reset();
+    }
+    // It remembers every geometry that a slider passed.
+    if (!counter_ || ++counted_ > mostCounted) {
+      counter_ = std::make_shared<SetCounter>();
+      counted_ = 0;
     }
     auto subject =
         std::make_shared<const Subject>(subjectOf(session_.design, *base_, *contraction_));
@@ -266,9 +274,11 @@ void Studio::judge() {
     EvaluationPtr before = scene_.now;
     if (before && !(before->subject.design.workload == session_.design.workload)) before.reset();
     live_->start(
-        [this, subject, before, at = editedAt_](std::stop_token stop,
-                                                const Worker::Progress&) -> Worker::Deliver {
-          const EvaluationPtr e = evaluate(*subject, before.get(), std::move(stop));
+        [this, subject, before, counter = counter_, at = editedAt_](
+            std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
+          const EvaluationPtr e =
+              before ? follow(*subject, *before, *counter, followSeconds, std::move(stop))
+                     : evaluate(*subject, std::move(stop));
           return [this, e, at] {
             shownEdit_ = at;
             judged(e);
@@ -287,8 +297,8 @@ void Studio::judged(const EvaluationPtr& e) {
   changes_.clear();
   if (beforeEdit_) changes_ = difference_words(judgedOf(*beforeEdit_), judgedOf(*e));
   markCurrency();
-  emit sceneChanged();
   emit verdictChanged();
+  emit sceneChanged();
   if (e->subject.design == session_.design) rest_.start(e->settled && !beforeEdit_ ? 0 : restMs);
 }
 
@@ -297,7 +307,7 @@ void Studio::settle() {
   if (!scene_.now->settled) {
     settler_->start(
         [this, now = scene_.now](std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
-          const EvaluationPtr e = evaluate(now->subject, nullptr, std::move(stop));
+          const EvaluationPtr e = evaluate(now->subject, std::move(stop));
           return [this, e] {
             if (e->subject.design == session_.design && error_.isEmpty()) judged(e);
           };
@@ -418,7 +428,7 @@ void Studio::judgeBaseline() {
     baselineWorker_->start(
         [this, known, subject, vary](std::stop_token stop,
                                      const Worker::Progress& progress) -> Worker::Deliver {
-          const EvaluationPtr e = known ? known : evaluate(*subject, nullptr, stop);
+          const EvaluationPtr e = known ? known : evaluate(*subject, stop);
           std::shared_ptr<const Curved> c;
           if (!vary.empty()) c = std::make_shared<const Curved>(curveOf(*e, vary, progress, stop));
           return [this, e, c] {

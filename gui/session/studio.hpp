@@ -110,6 +110,8 @@ class Studio : public QObject {
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
   Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *baselineWorker_, *job_;
+  std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
+  int counted_ = 0;                         // how often it was used
   std::optional<Contraction> contraction_;  // of the request below
   WorkloadRequest request_;
 };

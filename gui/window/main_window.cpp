@@ -17,6 +17,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
+#include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
 #include <QUndoStack>
@@ -128,6 +129,7 @@ MainWindow::MainWindow(QWidget* parent)
 MainWindow::~MainWindow() {
   // The views must not follow a studio that is going.
   studio_->disconnect(this);
+  studio_->history()->disconnect();
   for (QObject* view : {static_cast<QObject*>(inputs_), static_cast<QObject*>(verdict_)}) {
     studio_->disconnect(view);
   }
@@ -301,7 +303,8 @@ void MainWindow::followBusy() {
 void MainWindow::refresh() {
   if (!studio_->hasSession()) return;
   currentPage().refresh();
-  studio_->painted();
+  // After what the other widgets have to lay out and paint.
+  QTimer::singleShot(0, studio_, &Studio::painted);
 }
 
 void MainWindow::followSession() {

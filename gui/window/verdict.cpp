@@ -174,10 +174,10 @@ void Verdict::follow() {
   changes_->setVisible(!changes.isEmpty());
   changesTitle_->setVisible(!changes.isEmpty());
 
-  compare_->show(compareTable(scene));
+  if (scene.baseline) compare_->show(compareTable(scene));
   compareView_->setVisible(scene.baseline != nullptr);
   compareTitle_->setVisible(scene.baseline != nullptr);
-  fit(*compareView_);
+  if (scene.baseline) fit(*compareView_);
 
   QString certificate;
   if (scene.now) {
@@ -205,8 +205,11 @@ void Verdict::follow() {
   notes_->setText(notes.join("\n"));
   notes_->setVisible(!notes.isEmpty());
   notesTitle_->setVisible(!notes.isEmpty());
-  knobs_->show(helpTable(scene));
-  fit(*knobsView_);
+  if (scene.help.value != knobsOf_) {
+    knobsOf_ = scene.help.value;
+    knobs_->show(helpTable(scene));
+    fit(*knobsView_);
+  }
   const bool some = scene.now != nullptr;
   for (QWidget* w : {static_cast<QWidget*>(helpTitle_), static_cast<QWidget*>(certificateTitle_),
                      static_cast<QWidget*>(knobsTitle_), static_cast<QWidget*>(knobsView_)}) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <QWidget>
+#include <memory>
 
 class QLabel;
 class QTableView;
 
 namespace tcsim::gui {
 
+struct Helped;
 class Studio;
 class TableModel;
 
@@ -29,6 +31,7 @@ class Verdict : public QWidget {
   QLabel *crossoversTitle_ = nullptr, *changesTitle_ = nullptr, *notesTitle_ = nullptr,
          *compareTitle_ = nullptr, *helpTitle_ = nullptr, *certificateTitle_ = nullptr,
          *knobsTitle_ = nullptr, *titled_ = nullptr;
+  std::shared_ptr<const Helped> knobsOf_;  // that the table of knobs shows
   TableModel *compare_, *knobs_;
   QTableView *compareView_, *knobsView_;
 };

@@ -20,7 +20,7 @@ Design paperExample() {
 }
 
 EvaluationPtr evaluated(const Design& d) {
-  return evaluate(subjectOf(d, find_machine(d.machine)), nullptr, {});
+  return evaluate(subjectOf(d, find_machine(d.machine)), {});
 }
 
 template <class T>
@@ -58,9 +58,15 @@ TEST(Evaluation, Is_what_the_optimizer_says_to_the_last_digit) {
 TEST(Evaluation, Following_an_edit_is_no_slower_a_schedule_and_not_settled) {
   const Evaluation& before = *example().now;
   const Design larger = before.subject.design.with("L3.capacity", "70MiB");
-  const auto after = evaluate(subjectOf(larger, before.subject.base), &before, {});
+  SetCounter counter;
+  const Subject subject = subjectOf(larger, before.subject.base);
+  const auto after = follow(subject, before, counter, 10, {});
   EXPECT_FALSE(after->settled);
   EXPECT_LE(after->time(), before.time() * (1 + 1e-9));
+  // Without time for a search, the schedule is the one before, judged on the new machine.
+  const auto at_once = follow(subject, before, counter, 0, {});
+  EXPECT_EQ(predict(subject.contraction, at_once->choice.schedule, subject.machine).timing.total,
+            at_once->time());
 }
 
 TEST(Evaluation, A_kept_schedule_is_predicted_and_not_searched_for) {
