@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName("tcsim-gui");
   QApplication::setOrganizationName("tcsim");
   QApplication::setApplicationVersion(TCSIM_VERSION);
-  QApplication::setDesktopFileName("tcsim-gui");
+  QApplication::setDesktopFileName("org.tcsim.tcsim-gui");
   QApplication::setWindowIcon(QIcon(":/tcsim-gui.svg"));
   QCommandLineParser options;
   options.setApplicationDescription(

@@ -39,6 +39,11 @@ TileBoxes tileBoxes(const Scene& scene) {
   }
   all.boxes.push_back(memory);
   const auto held = held_tiles(c, e.choice.schedule, m);
+  std::vector<HeldInCache> before;
+  if (scene.baseline) {
+    const Evaluation& a = *scene.baseline;
+    before = held_tiles(a.subject.contraction, a.choice.schedule, a.subject.machine);
+  }
   for (std::size_t l = held.size(); l-- > 0;) {
     const HeldInCache& h = held[l];
     TileBox box;
@@ -54,6 +59,10 @@ TileBoxes tileBoxes(const Scene& scene) {
                              static_cast<double>(h.tile->bytes[i].value()) / capacity, inkOf(t),
                              h.tile->whole[i]});
       }
+    }
+    if (l < before.size() && before[l].tile) {
+      box.filledBefore = static_cast<double>(before[l].tile->total().value()) /
+                         static_cast<double>(before[l].capacity.value());
     }
     all.boxes.push_back(box);
   }

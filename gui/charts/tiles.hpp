@@ -12,10 +12,11 @@
 namespace tcsim::gui {
 
 struct TileBox {
-  std::string name;      // "L2"
-  std::string capacity;  // "256KiB"
-  std::string tile;      // "m 384 x n 36 x k 24"
-  double filled = 0;     // share of the capacity, in [0, 1]
+  std::string name;          // "L2"
+  std::string capacity;      // "256KiB"
+  std::string tile;          // "m 384 x n 36 x k 24"
+  double filled = 0;         // share of the capacity, in [0, 1]
+  double filledBefore = -1;  // in the baseline; < 0: there is none
   struct Part {
     std::string label;  // "A 72KiB"
     double share = 0;   // of the capacity

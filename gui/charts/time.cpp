@@ -78,7 +78,10 @@ Plot timePlot(const Scene& scene) {
     p.y.ticks.emplace_back(static_cast<double>(links - l),
                            l == links ? "FMA peak" : m.link(LevelId{static_cast<int>(l)}));
   }
-  if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);
+  if (scene.baseline) {
+    p.legend.emplace_back("baseline A", Ink::baseline);
+    p.y.low -= 0.5;  // room for the legend
+  }
   return p;
 }
 

@@ -13,6 +13,12 @@ Ink inkOf(ArrayId a) { return Ink{static_cast<int>(Ink::A) + index(a)}; }
 // A simulation or a run of another schedule says nothing about this one.
 bool isOf(const Evaluation& e, const Schedule& schedule) { return e.choice.schedule == schedule; }
 
+std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link) {
+  if (!scene.run || !scene.run.current) return {};
+  const Machine& m = scene.now->subject.machine;
+  return bytes_over(scene.run->counted, m.link(LevelId{static_cast<int>(link)}), m.accounting);
+}
+
 }  // namespace
 
 Plot trafficPlot(const Scene& scene) {
@@ -55,24 +61,49 @@ Plot trafficPlot(const Scene& scene) {
   };
   for (std::size_t l = 0; l < links; ++l) {
     const double at = static_cast<double>(links - 1 - l);
+    const std::optional<Bytes> measured = measuredOver(scene, l);
+    if (measured) {
+      Bar b;
+      b.at = at - 0.42;
+      b.to = static_cast<double>(measured->value()) / 1e9;
+      b.thickness = 0.08;
+      b.ink = Ink::text;
+      b.label = fmt::format("{}  measured", to_display(*measured));
+      p.bars.push_back(b);
+      most = std::max(most, b.to);
+    }
     stack(predicted[l], at + 0.2, 0.34, false, "predicted");
     if (simulation != nullptr) {
       const bool hollow = !scene.simulation.current;
       stack(simulation->links[l], at - 0.2, 0.34, hollow,
             hollow ? "simulated, before" : "simulated");
     }
+    if (scene.baseline && l < scene.baseline->prediction().traffic.links.size()) {
+      const Evaluation& a = *scene.baseline;
+      Bar b;
+      b.at = at + 0.2;
+      b.to = static_cast<double>(
+                 a.prediction().traffic.links[l].counted(a.subject.machine.accounting).value()) /
+             1e9;
+      b.thickness = 0.42;
+      b.ink = Ink::baseline;
+      b.ghost = true;
+      p.bars.push_back(b);
+      most = std::max(most, b.to);
+    }
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
   p.x = {"bytes [GB]", false, 0, 1.12 * most, {}};
   p.y.low = -0.6;
   p.y.high = static_cast<double>(links) - 0.4;
+  if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);
   for (ArrayId a : all_arrays) p.legend.emplace_back(to_text(a), inkOf(a));
   return p;
 }
 
 Table trafficTable(const Scene& scene) {
   Table table{{"link", "array", "predicted_bytes", "predicted_lines", "simulated_bytes",
-               "simulated_lines", "error"},
+               "simulated_lines", "error", "measured_bytes"},
               {}};
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
@@ -100,6 +131,8 @@ Table trafficTable(const Scene& scene) {
     } else {
       cells.insert(cells.end(), {"", "", ""});
     }
+    const auto measured = name == "all" ? measuredOver(scene, l) : std::nullopt;
+    cells.push_back(measured ? bytesCell(*measured) : Cell());
     table.rows.push_back(std::move(cells));
   };
   for (std::size_t l = 0; l < links.size(); ++l) {
@@ -114,7 +147,8 @@ Table trafficTable(const Scene& scene) {
   if (scene.run && scene.run.current) {
     table.rows.push_back({"measured", "time", timeCell(scene.run->result.median), "", "", "",
                           Cell(fmt::format("{:.1f} GFLOPS", scene.run->result.rate.value() / 1e9),
-                               scene.run->result.rate.value() / 1e9)});
+                               scene.run->result.rate.value() / 1e9),
+                          ""});
   }
   return table;
 }

@@ -31,14 +31,18 @@ inline Cell numberCell(double v, const char* format = "{:.4g}") {
   return {fmt::format(fmt::runtime(format), v), v};
 }
 
+// Two lines where there are overrides.
 inline std::string subtitleOf(const Evaluation& e) {
   const Subject& s = e.subject;
   std::string text = fmt::format(
-      "{}  {}  on {}", s.contraction.name(),
+      "{}  {}  on {}, {} accounting", s.contraction.name(),
       s.contraction.name() == s.contraction.label() ? s.contraction.sizes() : s.contraction.label(),
-      s.machine.name);
-  for (const Override& o : s.design.overrides) text += fmt::format(", {} {}", o.knob, o.value);
-  return text + fmt::format(", {} accounting", s.machine.accounting.name);
+      s.machine.name, s.machine.accounting.name);
+  for (const Override& o : s.design.overrides) {
+    text +=
+        fmt::format("{}{} {}", &o == &s.design.overrides.front() ? "\n" : ", ", o.knob, o.value);
+  }
+  return text;
 }
 
 // A knob's value as people read it: "49.5 MiB", "7.279 B/cycle".

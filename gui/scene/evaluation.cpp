@@ -180,10 +180,13 @@ Simulated simulated(const Evaluation& e, const std::function<void(double)>& prog
 }
 
 Ran ran(const Evaluation& e, std::stop_token stop) {
-  constexpr int repetitions = 5;  // as tcsim run
   const Plan plan(e.subject.contraction, e.choice.schedule);
   require_memory(plan);
-  return {e.subject.design, e.choice.schedule, run(plan, repetitions, 1, std::move(stop))};
+  Counting counting = choose_counting(CounterChoice::automatic);
+  const int repetitions = std::max(5, counting.groups());  // as tcsim run
+  RunResult result = run(plan, repetitions, 1, std::move(stop),
+                         [&](const std::function<void()>& work) { counting.count(work); });
+  return {e.subject.design, e.choice.schedule, std::move(result), counting.result()};
 }
 
 std::string naturalKnob(const Evaluation& e) {

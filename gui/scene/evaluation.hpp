@@ -16,6 +16,7 @@
 #include "core/session/session.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/execute.hpp"
+#include "microbench/counters/counting.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::gui {
@@ -97,6 +98,7 @@ struct Ran {
   Design design;
   Schedule schedule;
   RunResult result;
+  Counted counted;  // while it ran; without links where this machine counts none
 };
 Ran ran(const Evaluation& evaluation, std::stop_token stop);
 

@@ -337,6 +337,7 @@ void Studio::explore() {
   if (!scene_.now || !scene_.now->settled || !error_.isEmpty()) return;
   const std::string& view = session_.view.name;
   const EvaluationPtr now = scene_.now;
+  if (scene_.baseline) judgeBaseline();
   if (view == "bottleneck") {
     try {
       const std::string vary = varyText(now->subject, curveKnob(), session_.view.range);
@@ -357,7 +358,6 @@ void Studio::explore() {
             scene_.curve = {nullptr, false, why.toStdString()};
             emit sceneChanged();
           });
-      if (scene_.baseline) judgeBaseline();
     } catch (const std::exception& e) {
       scene_.curve = {nullptr, false, e.what()};
       emit sceneChanged();
@@ -434,9 +434,10 @@ void Studio::judgeBaseline() {
           return [this, e, c] {
             if (!session_.baseline || !(e->subject.design == *session_.baseline)) return;
             scene_.baseline = e;
-            scene_.baselineCurve = {c, true, ""};
+            if (c) scene_.baselineCurve = {c, true, ""};
             emit sceneChanged();
             emit verdictChanged();
+            explore();  // its curve, if that could not be asked for before
           };
         },
         [this](const QString& why) { emit message(tr("baseline A: %1").arg(why)); });

@@ -64,6 +64,11 @@ class Boxes {
     write(bold_, theme_.text(), first, name);
     std::string words = b.tile.empty() ? "no tile fits" : b.tile;
     if (!b.capacity.empty() && !b.tile.empty()) {
+      if (b.filledBefore >= 0) {
+        words += QObject::tr("    baseline A %1 % full")
+                     .arg(100 * b.filledBefore, 0, 'f', 0)
+                     .toStdString();
+      }
       words += QObject::tr("    %1 % full").arg(100 * b.filled, 0, 'f', 0).toStdString();
     }
     write(font_, theme_.faint(), first, words, Qt::AlignRight);
@@ -100,6 +105,12 @@ class Boxes {
       free = x;
     }
     free += 10;
+    if (b.filledBefore >= 0) {  // as full as in the baseline
+      const double at = r.left() + b.filledBefore * r.width();
+      p_.setPen(QPen(theme_.text(), 2, Qt::DashLine));
+      p_.drawLine(QPointF(at, r.top() - 3), QPointF(at, r.bottom() + 3));
+      free = std::max(free, at + 10);
+    }
     for (const auto& [part, at] : outside) {
       const double words = metrics.horizontalAdvance(text(part->label));
       const QRectF swatch(free, r.center().y() - 5, 10, 10);

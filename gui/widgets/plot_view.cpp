@@ -4,6 +4,7 @@
 
 #include <QEvent>
 #include <QMouseEvent>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -87,9 +88,14 @@ class Painter {
     const auto add = [&](const std::string& words, const QFont& font, const QColor& colour) {
       if (words.empty()) return;
       layout->insertRow(row);
-      auto* element = new QCPTextElement(&canvas_, text(words), font);
+      const QFontMetrics metrics(font);
+      QStringList fitting;
+      for (const QString& one : text(words).split('\n')) {
+        fitting << metrics.elidedText(one, Qt::ElideRight, canvas_.viewport().width() - 16);
+      }
+      auto* element = new QCPTextElement(&canvas_, fitting.join('\n'), font);
       element->setTextColor(colour);
-      element->setTextFlags(Qt::AlignLeft | Qt::TextWordWrap);
+      element->setTextFlags(Qt::AlignLeft);
       element->setMargins(QMargins(6, row == 0 ? 4 : 0, 6, 2));
       layout->addElement(row++, 0, element);
     };
@@ -194,7 +200,7 @@ class Painter {
     t->setClipToAxisRect(false);
     t->setFont(f);
     t->setColor(theme_.text());
-    if (!room) t->setBrush(faded(theme_.paper(), 0.8));
+    t->setBrush(faded(theme_.paper(), 0.8));
   }
 
   void line(const Line& l) {
@@ -414,6 +420,12 @@ void PlotView::paintTo(QPaintDevice& device, QSize size) {
 void PlotView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) rebuild();
+}
+
+void PlotView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // Where words go depends on the room that there is; the canvas has its new size only later.
+  QTimer::singleShot(0, this, &PlotView::rebuild);
 }
 
 void PlotView::read(const QPoint& at) {

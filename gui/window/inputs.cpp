@@ -37,6 +37,15 @@ void addWorkloads(QComboBox& box) {
   for (const QString& r : recent) box.addItem(r, r.section(' ', 0, 0));
 }
 
+void rememberWorkload(const QString& name) {
+  constexpr int kept = 8;
+  QSettings settings;
+  QStringList all = settings.value("recentWorkloads").toStringList();
+  all.removeAll(name);
+  all.prepend(name);
+  settings.setValue("recentWorkloads", all.mid(0, kept));
+}
+
 QString levelTitle(const Level& level) {
   const QString name = text(level.name);
   if (level.kind != LevelKind::cache) return name;
@@ -291,6 +300,7 @@ void Inputs::chooseWorkload() {
     if (type_->currentIndex() == 1) request.type = ElementType::f32;
   }
   if (request == d.workload) return;
+  if (at < 0) rememberWorkload(name);
   d.workload = request;
   d.schedule.clear();  // it is of another workload
   lastEdited_.clear();

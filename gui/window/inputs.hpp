@@ -46,7 +46,6 @@ class Inputs : public QWidget {
   std::map<std::string, KnobRow*> rows_;
   std::string builtFor_;  // the machine that the rows are of
   std::string lastEdited_;
-  std::string lastSizes_ = "";
   bool following_ = false;
 };
 

@@ -54,7 +54,7 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl+R", "reset every figure to the machine file's"},
     {"Ctrl+B", "pin this design as baseline A"},
     {"Ctrl+Shift+B", "unpin baseline A"},
-    {"Ctrl+W", "swap baseline A with this design"},
+    {"F7", "swap baseline A with this design"},
     {"Ctrl+T", "the table behind each chart"},
     {"F5", "simulate this schedule"},
     {"F6", "run it on this machine"},
@@ -157,7 +157,7 @@ void MainWindow::makeDocks() {
   };
   left_ = dock(tr("Design"), "design", inputs_, Qt::LeftDockWidgetArea);
   right_ = dock(tr("Verdict"), "verdict", verdict_, Qt::RightDockWidgetArea);
-  resizeDocks({left_, right_}, {350, 300}, Qt::Horizontal);
+  resizeDocks({left_, right_}, {345, 335}, Qt::Horizontal);
 }
 
 void MainWindow::makeMenus() {
@@ -193,6 +193,9 @@ void MainWindow::makeMenus() {
   undo->setShortcut(K(tr("Ctrl+Z")));
   QAction* redo = studio_->history()->createRedoAction(this, tr("&Redo"));
   redo->setShortcut(K(tr("Ctrl+Shift+Z")));
+  // In the tool bar the names of the edits would move everything behind them.
+  undo->setIconText(tr("Undo"));
+  redo->setIconText(tr("Redo"));
   edit->addAction(undo);
   edit->addAction(redo);
   QAction* reset = act(edit, tr("Re&set all figures"), K(tr("Ctrl+R")), [this] {
@@ -225,8 +228,8 @@ void MainWindow::makeMenus() {
   QMenu* compare = menuBar()->addMenu(tr("&Compare"));
   QAction* pin =
       act(compare, tr("&Pin as baseline A"), K(tr("Ctrl+B")), [this] { studio_->pinBaseline(); });
-  swap_ = act(compare, tr("&Swap with baseline A"), K(tr("Ctrl+W")),
-              [this] { studio_->swapBaseline(); });
+  swap_ =
+      act(compare, tr("&Swap with baseline A"), K(tr("F7")), [this] { studio_->swapBaseline(); });
   unpin_ = act(compare, tr("&Unpin baseline A"), K(tr("Ctrl+Shift+B")),
                [this] { studio_->clearBaseline(); });
 
@@ -412,7 +415,7 @@ void MainWindow::restoreDefaultLayout() {
   restoreState(defaultLayout_, layoutVersion);
   setTablesShown(false);
   resize(1280, 800);
-  resizeDocks({left_, right_}, {350, 300}, Qt::Horizontal);
+  resizeDocks({left_, right_}, {345, 335}, Qt::Horizontal);
 }
 
 void MainWindow::exportPicture(const QString& file) {

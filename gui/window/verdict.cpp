@@ -44,6 +44,7 @@ QString sentences(const std::string& words) {
 // As tall as its rows, so that only the panel scrolls.
 void fit(QTableView& view) {
   view.resizeColumnsToContents();
+  view.setColumnWidth(0, view.columnWidth(0) + 4);
   const int rows = view.model()->rowCount();
   view.setFixedHeight(view.horizontalHeader()->sizeHint().height() +
                       rows * view.verticalHeader()->defaultSectionSize() + 4);
@@ -133,7 +134,9 @@ void Verdict::follow() {
     figures_->setText(studio_.error());
     colours.setColor(QPalette::WindowText, theme.warning());
   } else if (!scene.now) {
-    headline_->setText(studio_.hasSession() ? tr("Choosing a schedule...") : tr("Nothing yet"));
+    headline_->setText(!studio_.hasSession()       ? tr("Nothing yet")
+                       : studio_.base() == nullptr ? tr("Measuring this machine...")
+                                                   : tr("Choosing a schedule..."));
     figures_->setText(studio_.hasSession() ? QString() : tr("Choose a workload and a machine."));
   } else {
     const Evaluation& e = *scene.now;

@@ -17,6 +17,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <QUndoStack>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
@@ -32,6 +33,7 @@
 #include "gui/window/start_page.hpp"
 #include "gui/window/verdict.hpp"
 #include "gui/window/view_page.hpp"
+#include "tests/cli/run.hpp"
 
 namespace tcsim::gui {
 namespace {
@@ -267,6 +269,42 @@ TEST_F(Window, The_equivalent_command_names_what_is_shown) {
   EXPECT_EQ(
       window.equivalentCommand(),
       "tcsim simulate tccg:29 --machine e5-2680v4 --set L3.capacity=20MiB --accounting paper");
+}
+
+// What the window shows, printed by the command that it names.
+TEST_F(Window, Numbers_equal_the_command_lines_to_the_last_digit) {
+  openExample(0);
+  std::vector<std::string> args{"whatif"};
+  const Session& s = studio().session();
+  for (const std::string& word : to_arguments(s.design)) args.push_back(word);
+  for (const std::string& word :
+       {std::string("--vary"), scene().curve->vary, std::string("--format"), std::string("json")}) {
+    args.push_back(word);
+  }
+  const cli::Ran printed = cli::tcsim(args);
+  ASSERT_EQ(printed.code, cli::Exit::done) << printed.err;
+  const auto j = nlohmann::json::parse(printed.out);
+  const Table shown = bottleneckTable(scene());
+  const Curve& curve = scene().curve->curve;
+  ASSERT_EQ(j["points"].size(), curve.points.size());
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    EXPECT_EQ(j["points"][i]["value"].get<double>(), *shown.rows[i][1].value) << i;
+    EXPECT_EQ(j["points"][i]["predicted_seconds"].get<double>(), *shown.rows[i][3].value) << i;
+    EXPECT_EQ(j["points"][i]["bottleneck"].get<std::string>(), shown.rows[i][5].text) << i;
+  }
+  ASSERT_EQ(j["crossovers"].size(), curve.crossovers.size());
+  EXPECT_EQ(j["crossovers"][0]["value"].get<double>(), curve.crossovers[0].value);
+  args = {"report", "--no-simulate", "--format", "json"};
+  for (const std::string& word : to_arguments(s.design)) args.push_back(word);
+  const auto report = nlohmann::json::parse(cli::tcsim(args).out);
+  EXPECT_EQ(report["predicted_seconds"].get<double>(), scene().now->time().value());
+  EXPECT_EQ(report["schedule"].get<std::string>(), to_text(scene().now->choice.schedule));
+  const Table time = timeTable(scene());
+  for (std::size_t l = 0; l < 4; ++l) {
+    EXPECT_EQ(report["levels"][l]["predicted_bytes"].get<double>(), *time.rows[l][1].value);
+    EXPECT_EQ(report["levels"][l]["predicted_seconds"].get<double>(), *time.rows[l][3].value);
+  }
+  EXPECT_NE(report.dump().find(scene().help->advice.words), std::string::npos);
 }
 
 TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {
