@@ -109,7 +109,6 @@ class Boxes {
       const double at = r.left() + b.filledBefore * r.width();
       p_.setPen(QPen(theme_.text(), 2, Qt::DashLine));
       p_.drawLine(QPointF(at, r.top() - 3), QPointF(at, r.bottom() + 3));
-      free = std::max(free, at + 10);
     }
     for (const auto& [part, at] : outside) {
       const double words = metrics.horizontalAdvance(text(part->label));

@@ -298,7 +298,7 @@ TEST_F(Window, Numbers_equal_the_command_lines_to_the_last_digit) {
   for (const std::string& word : to_arguments(s.design)) args.push_back(word);
   const auto report = nlohmann::json::parse(cli::tcsim(args).out);
   EXPECT_EQ(report["predicted_seconds"].get<double>(), scene().now->time().value());
-  EXPECT_EQ(report["schedule"].get<std::string>(), to_text(scene().now->choice.schedule));
+  EXPECT_EQ(report["schedule"].get<std::string>(), to_line(scene().now->choice.schedule));
   const Table time = timeTable(scene());
   for (std::size_t l = 0; l < 4; ++l) {
     EXPECT_EQ(report["levels"][l]["predicted_bytes"].get<double>(), *time.rows[l][1].value);
