@@ -92,8 +92,8 @@ void declare_machine(po::options_description& options) {
                    "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
       "accounting", words(words_of(accountings)), "what counts; otherwise what the machine says")(
       "threads", whole(1, 1),
-      "use at most so many threads, for simulating; results do not depend on it")(
-      "model", words({"window", "listing3"}, "window"), "that predicts the traffic");
+      "use at most so many threads, for simulating and running; simulated results do not depend on "
+      "it")("model", words({"window", "listing3"}, "window"), "that predicts the traffic");
 }
 
 void declare_objective(po::options_description& options) {

@@ -108,6 +108,7 @@ ordered_json to_json(const Result& r) {
     j["repetitions_seconds"] = ordered_json::array();
     for (Seconds s : r.repetitions) j["repetitions_seconds"].push_back(s.value());
     j["kernel"] = r.kernel;
+    j["threads"] = r.threads;
   }
   if (r.counted) j["counters"] = counters_json(r);
   if (r.worst_error) j["check_error_over_bound"] = *r.worst_error;
@@ -274,19 +275,19 @@ void print_tensors(const Result& r, std::ostream& out) {
 }
 
 void print_totals(const Result& r, std::ostream& out) {
-  const double peak = peak_gflops(r);
-  const auto row = [&](const char* name, Seconds time, double gflops, bool of_peak) {
+  const auto row = [&](const char* name, Seconds time, double gflops, bool of_peak, int cores) {
+    const double peak = cores * peak_gflops(r);
     out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", name, to_display(time),
                        fmt::format("{:.1f} GFLOPS", gflops),
                        of_peak ? fmt::format("{:.1f} %", 100 * gflops / peak) : "-");
   };
   out << fmt::format("  {:<14}{:>14}{:>16}{:>12}\n", "", "time", "rate", "of FMA peak");
   if (r.prediction) {
-    row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9, true);
+    row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9, true, 1);
   }
   if (!r.measured) return;
   const bool here = r.machine.name == "host";
-  row("measured", *r.measured, *measured_gflops(r), here);
+  row("measured", *r.measured, *measured_gflops(r), here, r.threads);
   if (!here) out << "  (measured on this machine, predicted for " << r.machine.name << ")\n";
 }
 
@@ -317,7 +318,10 @@ void print_table(const Result& r, std::ostream& out) {
     out << fmt::format("  energy        {}\n", to_display(*joules));
   }
   if (r.certificate) print_certificate(*r.certificate, out);
-  if (!r.kernel.empty()) out << fmt::format("  kernel        {}\n", r.kernel);
+  if (!r.kernel.empty()) {
+    out << fmt::format("  kernel        {}{}\n", r.kernel,
+                       r.threads > 1 ? fmt::format(", {} threads", r.threads) : "");
+  }
   if (r.worst_error) {
     out << fmt::format("  check         {}: largest error {:.2g} of its bound\n",
                        *r.worst_error <= 1 ? "passed" : "FAILED", *r.worst_error);

@@ -42,6 +42,7 @@ struct Result {
   std::vector<Seconds> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound
   std::string kernel;                 // that the run used
+  int threads = 1;                    // on which it ran
   std::optional<Counted> counted;     // while it ran
   std::optional<Certificate> certificate;
   double seconds_to_solve = 0;

@@ -70,8 +70,9 @@ std::optional<Counting> counting(const Options& options) {
 
 }  // namespace
 
-Runner::Runner(const Options& options, Context& context)
+Runner::Runner(const Options& options, Context& context, int threads)
     : repetitions_(options["repetitions"].as<int>()),
+      threads_(threads),
       counting_(counting(options)),
       context_(context) {
   if (!counting_ || counting_->groups() <= repetitions_) return;
@@ -94,15 +95,17 @@ void Runner::add_run(Result& result) {
   Progress progress(context_, result.workload.name() + ": running");
   progress.show(0);
   if (counting_) counting_->restart();
+  const auto around = [&](const std::function<void()>& work) {
+    if (counting_) return counting_->count(work);
+    work();
+  };
   RunResult run = tcsim::run(Plan(result.workload, result.schedule), repetitions_, result.seed,
-                             context_.stop, [&](const std::function<void()>& work) {
-                               if (counting_) return counting_->count(work);
-                               work();
-                             });
+                             context_.stop, around, threads_);
   result.measured = run.median;
   result.repetitions = std::move(run.repetitions);
   result.worst_error = run.check.worst_error;
   result.kernel = run.kernel;
+  result.threads = run.threads;
   if (counting_) result.counted = counting_->result();
 }
 

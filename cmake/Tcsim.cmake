@@ -17,11 +17,23 @@ if(TCSIM_SANITIZE)
   target_link_options(tcsim_flags INTERFACE -fsanitize=${TCSIM_SANITIZE})
 endif()
 
-# tcsim_library(NAME SOURCES... [LINK libs...]): one static library per folder.
+# tcsim_library(NAME SOURCES... [LINK libs...] [EXPORT]): one static library per folder. EXPORT:
+# installed with its headers, for programs that find_package(tcsim).
 function(tcsim_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "EXPORT" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC tcsim_flags ${ARG_LINK})
+  target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:tcsim_flags> ${ARG_LINK})
+  if(NOT ARG_EXPORT)
+    return()
+  endif()
+  string(REPLACE tcsim_ "" folder ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${folder})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name} INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tcsim>)
+  install(TARGETS ${name} EXPORT tcsim)
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcsim/${folder} FILES_MATCHING PATTERN "*.hpp")
 endfunction()
 
 # tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [COUNTS]): one GoogleTest program; each of its

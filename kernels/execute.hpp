@@ -1,9 +1,8 @@
-// Runs a plan for real on this machine: packs, computes, and leaves the result in C. One thread.
+// Runs a plan for real on this machine: packs, computes, and leaves the result in C.
 #pragma once
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "core/schedule/plan.hpp"
 #include "core/units/quantity.hpp"
 #include "core/workload/contraction.hpp"
+#include "kernels/memory.hpp"
 
 namespace tcsim {
 
@@ -39,16 +39,13 @@ KernelShape preferred_shape(int vector_bits, ElementType type);
 void require_memory(const Contraction& contraction);
 void require_memory(const Plan& plan);
 
-// Memory for a plan's arrays: one arena, aligned to 2 MiB, huge pages asked for. Contents of A, B
-// and C start as zeros. Throws as require_memory(plan) does.
+// Memory for a plan's arrays, all in one piece. Contents of A, B and C start as zeros. Throws as
+// require_memory(plan) does.
 class Arena {
  public:
   explicit Arena(const Plan& plan);
-  ~Arena();
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
 
-  std::byte* array(ArrayId a) { return data_ + plan_->base(a).value(); }
+  std::byte* array(ArrayId a) { return memory_.data() + plan_->base(a).value(); }
   template <class T>
   T* as(ArrayId a) {
     return reinterpret_cast<T*>(array(a));
@@ -56,20 +53,19 @@ class Arena {
 
  private:
   const Plan* plan_;
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
+  Memory memory_;
 };
 
 // Fills A and B with a reproducible pattern of numbers in [-1, 1] that depends on the seed, the
 // tensor and the element's offset only.
 void fill_inputs(Arena& arena, const Plan& plan, std::uint64_t seed);
 
-// C = A B. Overwrites C. A kernel shape that has no vector code here runs on a plain loop. Throws
-// Interrupted soon after `stop` is requested; C is then incomplete.
+// C = A B. Overwrites C. On one thread and in the arena's own buffers, as the simulator has it.
+// Throws Interrupted soon after `stop` is requested; C is then incomplete.
 void execute(const Plan& plan, Arena& arena, std::stop_token stop = {});
 
-// Which code execute() will use: "avx512 24x8", "plain loop 5x7", and "in-place loop 24x8" where
-// the schedule leaves an operand unpacked.
+// The code that a plan's kernels run on: "avx512 24x8"; "avx2 8x6, A in place" where the schedule
+// leaves an operand unpacked.
 std::string kernel_used(const Plan& plan);
 
 // Result of comparing C with a straightforward evaluation of the same contraction.
@@ -91,15 +87,17 @@ struct RunResult {
   FlopsPerSecond rate;  // flops / median
   Check check;
   std::string kernel;
+  int threads = 1;  // those that had work
 };
 // Stands around each timed execution, and nothing else: it must call the work that it gets exactly
 // once. For whatever wants to watch the execution from outside, such as counters; what it does
 // before and after is not timed.
 using Around = std::function<void(const std::function<void()>& work)>;
 
-// Fills, runs `repetitions` (>= 1) times with the caches flushed before each, and checks a sample.
+// Fills, runs `repetitions` (>= 1) times on at most `threads` threads with the caches flushed
+// before each, and checks a sample.
 RunResult run(
     const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {},
-    const Around& around = [](const auto& work) { work(); });
+    const Around& around = [](const auto& work) { work(); }, int threads = 1);
 
 }  // namespace tcsim

@@ -4,53 +4,29 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 namespace tcsim {
 
 namespace {
 
-template <class T>
-struct Entry {
-  std::int64_t mr, nr;
+// The optimizer's choices (core/optimize/tiling.hpp, kernel_choices()) in vectors x columns, the
+// preferred one first.
+struct Choice {
   InstructionSet needs;
-  Microkernel<T> code;
+  int vectors, columns;
 };
+constexpr Choice choices[] = {{InstructionSet::avx512, 3, 8}, {InstructionSet::avx512, 2, 14},
+                              {InstructionSet::avx512, 4, 6}, {InstructionSet::avx2, 2, 6},
+                              {InstructionSet::avx2, 3, 4},   {InstructionSet::avx2, 1, 12},
+                              {InstructionSet::plain, 2, 6},  {InstructionSet::plain, 3, 4},
+                              {InstructionSet::plain, 1, 12}};
 
-// One list for both types: an entry is of the type that it names.
-template <class T>
-std::vector<Entry<T>> entries_of() {
-  std::vector<Entry<T>> all;
-  const auto add = [&]<class U>(const Entry<U>& e) {
-    if constexpr (std::is_same_v<T, U>) all.push_back(e);
-  };
-#define ADD_AVX512(U, type, mr, nr) \
-  add(Entry<U>{mr, nr, InstructionSet::avx512, multiply_##type##_##mr##x##nr##_avx512});
-#define ADD_AVX2(U, type, mr, nr) \
-  add(Entry<U>{mr, nr, InstructionSet::avx2, multiply_##type##_##mr##x##nr##_avx2});
-#define ADD_PLAIN(U, type, mr, nr) \
-  add(Entry<U>{mr, nr, InstructionSet::plain, multiply_##type##_##mr##x##nr##_plain});
-  TCSIM_AVX512_SHAPES(ADD_AVX512)
-  TCSIM_AVX2_SHAPES(ADD_AVX2)
-  TCSIM_PLAIN_SHAPES(ADD_PLAIN)
-#undef ADD_AVX512
-#undef ADD_AVX2
-#undef ADD_PLAIN
-  return all;
-}
-
-template <class T>
-const std::vector<Entry<T>>& entries() {
-  static const std::vector<Entry<T>> all = entries_of<T>();
-  return all;
-}
-
-template <class T>
-void list(ElementType type, std::vector<KernelShape>& shapes) {
-  for (const auto& e : entries<T>()) {
-    shapes.push_back({Elements(e.mr), Elements(e.nr), e.needs, type});
-  }
+std::int64_t lanes(InstructionSet set, ElementType type) {
+  const std::int64_t bytes = set == InstructionSet::avx512 ? 64
+                             : set == InstructionSet::avx2 ? 32
+                                                           : 16;
+  return bytes / size_of(type).value();
 }
 
 }  // namespace
@@ -87,8 +63,12 @@ InstructionSet best_instruction_set() {
 const std::vector<KernelShape>& kernel_shapes() {
   static const std::vector<KernelShape> shapes = [] {
     std::vector<KernelShape> all;
-    list<double>(ElementType::f64, all);
-    list<float>(ElementType::f32, all);
+    for (ElementType type : {ElementType::f64, ElementType::f32}) {
+      for (const Choice& c : choices) {
+        all.push_back(
+            {Elements(c.vectors * lanes(c.needs, type)), Elements(c.columns), c.needs, type});
+      }
+    }
     return all;
   }();
   return shapes;
@@ -113,21 +93,22 @@ KernelShape preferred_shape(int vector_bits, ElementType type) {
       kernel_shapes(), [&](const KernelShape& s) { return s.needs == needs && s.type == type; });
 }
 
-const KernelShape* runnable_shape(Elements mr, Elements nr, ElementType type) {
+InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type) {
   for (const KernelShape& s : kernel_shapes()) {
-    if (s.mr == mr && s.nr == nr && s.type == type && can_run(s.needs)) return &s;
+    if (s.mr == mr && s.nr == nr && s.type == type && can_run(s.needs)) return s.needs;
   }
-  return nullptr;
+  return best_instruction_set();
 }
 
-template <class T>
-Microkernel<T> microkernel(const KernelShape& shape) {
-  for (const auto& e : entries<T>()) {
-    if (e.mr == shape.mr.value() && e.nr == shape.nr.value() && e.needs == shape.needs) {
-      return e.code;
-    }
-  }
-  throw std::logic_error("a kernel shape without code");
+template <>
+const KernelFamily<float>& kernel_family<float>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return family_f32_avx512;
+  return set == InstructionSet::avx2 ? family_f32_avx2 : family_f32_plain;
+}
+template <>
+const KernelFamily<double>& kernel_family<double>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return family_f64_avx512;
+  return set == InstructionSet::avx2 ? family_f64_avx2 : family_f64_plain;
 }
 
 template <>
@@ -140,8 +121,5 @@ Transpose<double> transpose_code<double>(InstructionSet set) {
   if (set == InstructionSet::avx512) return transpose_f64_avx512;
   return set == InstructionSet::avx2 ? transpose_f64_avx2 : transpose_f64_plain;
 }
-
-template Microkernel<float> microkernel<float>(const KernelShape&);
-template Microkernel<double> microkernel<double>(const KernelShape&);
 
 }  // namespace tcsim

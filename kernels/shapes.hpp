@@ -1,4 +1,4 @@
-// Finds the vector code of a kernel shape.
+// Finds the vector code for this processor.
 #pragma once
 
 #include "kernels/execute.hpp"
@@ -9,12 +9,13 @@ namespace tcsim {
 // Whether this processor and operating system can run code for `set`.
 bool can_run(InstructionSet set);
 
-// The shape mr x nr for `type` that has vector code which this processor can run, or nullptr.
-const KernelShape* runnable_shape(Elements mr, Elements nr, ElementType type);
+// The instruction set that runs a schedule's mr x nr kernel here: the one that the shape is made
+// for, if it is one of kernel_shapes() that this processor can run, else the best.
+InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type);
 
-// The code of a shape out of kernel_shapes().
+// The register tiles of an instruction set, which this processor must have.
 template <class T>
-Microkernel<T> microkernel(const KernelShape& shape);
+const KernelFamily<T>& kernel_family(InstructionSet set);
 
 // The transpose of the best instruction set here, or of `set`, which this processor must have.
 template <class T>

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/work.hpp"
 
 namespace tcsim::cli {
@@ -19,10 +21,14 @@ const Command& run_command() {
         declare_output(o);
       },
       [](const Options& options, Context& context) {
-        Runner runner(options, context);
+        const int threads = options["threads"].as<int>();
+        Runner runner(options, context, threads);
         return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
           runner.require_memory(c);
-          Result r = predicted_result("run", options, c, m, context);
+          // What is predicted and chosen is for one core of as many, which share the outer levels.
+          Machine shared = m;
+          shared.core.cores = std::max(m.core.cores, threads);
+          Result r = predicted_result("run", options, c, shared, context);
           runner.add_run(r);
           return r;
         });

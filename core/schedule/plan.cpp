@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -115,6 +116,15 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
             offset_table(contraction_, t, schedule_.groups[at(g)]);
       }
     }
+  }
+
+  block_depth_ = steps().size() - 1;
+  std::array<bool, 4> in_block{};
+  while (block_depth_ > 0) {
+    const Step& s = steps()[block_depth_ - 1];
+    if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
+    if (std::exchange(in_block[at(s.group)], true)) break;
+    --block_depth_;
   }
 
   std::array<std::int64_t, 4> range = spine_.extents;

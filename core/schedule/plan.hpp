@@ -87,6 +87,17 @@ struct KernelCall {
   bool first_k = true;             // the kernel overwrites C; otherwise it adds to it
 };
 
+// Kernel calls that follow one another without anything between: those of the loops over m and n
+// that stand around the kernel, one of each at most.
+struct KernelBlock {
+  const Tile* tile = nullptr;  // what the loops run over
+  // As in KernelCall, of the block's first row and column.
+  std::int64_t left_offset = -1, right_offset = -1;
+  bool first_k = true;
+  std::int64_t row_tile = 0, column_tile = 0;  // of each call, the last one may be smaller
+  bool rows_inside = true;                     // m runs inside n
+};
+
 // One iteration of a loop, about to begin.
 struct Iteration {
   std::size_t depth = 0;  // of the loop in Plan::steps()
@@ -106,6 +117,8 @@ class Plan {
   const std::vector<Step>& steps() const { return spine_.steps; }
   std::int64_t mr() const { return spine_.mr; }
   std::int64_t nr() const { return spine_.nr; }
+  // Depth in steps() of the first loop of the kernel blocks, or of the kernel where it has none.
+  std::size_t block_depth() const { return block_depth_; }
 
   TensorId left() const { return spine_.left; }      // has the rows (group m) and k
   TensorId right() const { return spine_.right(); }  // has the columns (group n) and k
@@ -137,6 +150,7 @@ class Plan {
   Contraction contraction_;
   Schedule schedule_;
   Spine spine_;
+  std::size_t block_depth_ = 0;
   std::array<std::array<std::vector<std::int64_t>, 4>, 3> offsets_;
   std::array<std::optional<PackPlan>, 2> packs_;
   std::array<Bytes, array_count> bases_{};
@@ -148,12 +162,22 @@ class Plan {
 std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
 
 // Calls visitor.pack(const PackPlan&, const Tile&) and visitor.kernel(const KernelCall&) in the
-// order of the schedule. A visitor stops the walk by throwing. One that can do without what an
-// iteration of a loop would call has
+// order of the schedule. A visitor stops the walk by throwing. One that has
+//   void block(const KernelBlock&)
+// is given kernel calls by the block, and runs them by for_each_call. One that can do without what
+// an iteration of a loop would call has
 //   bool skips(const Iteration&)   asked before each iteration: whether to leave it out
 //   void done(std::size_t depth)   after each one that was not left out
+// All of the plan, or `part` of it, as if the groups ended there.
 template <class Visitor>
 void walk(const Plan& plan, Visitor&& visitor);
+template <class Visitor>
+void walk(const Plan& plan, Visitor&& visitor, const Tile& part);
+
+// Calls f(Range m, Range n, std::int64_t left_offset, std::int64_t right_offset) for each kernel
+// call of a block, in order.
+template <class F>
+void for_each_call(const KernelBlock& block, F&& f);
 
 // Calls f(std::span<const PackBlock>) for all pieces of one pack, in the order in which it is
 // filled. Blocks named together have as many columns each and read neighbours: for every column,
@@ -166,15 +190,17 @@ namespace detail {
 template <class Visitor>
 class Walker {
  public:
-  Walker(const Plan& plan, Visitor& visitor) : plan_(plan), visitor_(visitor) {
-    for (DimClass c : all_dim_classes) tile_[at(c)] = {0, plan.extent(c)};
-  }
+  Walker(const Plan& plan, Visitor& visitor, const Tile& part)
+      : plan_(plan), visitor_(visitor), tile_(part) {}
 
   // `left` and `right`: where the operand's part begins in its buffer, -1 while it is not packed.
   // They are arguments and not members: two members written one by one and read back as one vector
   // have to wait for every store before them, which are a kernel's to C.
   void step(std::size_t depth, std::int64_t left = -1, std::int64_t right = -1) {
     const Step& s = plan_.steps()[depth];
+    if constexpr (requires { visitor_.block(KernelBlock{}); }) {
+      if (depth == plan_.block_depth()) return block(left, right);
+    }
     switch (s.kind) {
       case Step::Kind::loop:
         return loop(s, depth, left, right);
@@ -182,11 +208,25 @@ class Walker {
         visitor_.pack(*plan_.pack(s.tensor), tile_);
         return s.tensor == plan_.left() ? step(depth + 1, 0, right) : step(depth + 1, left, 0);
       case Step::Kind::kernel:
-        visitor_.kernel(KernelCall{&tile_, left, right, tile_[at(DimClass::k)].begin == 0});
+        if constexpr (requires { visitor_.kernel(KernelCall{}); }) {
+          visitor_.kernel(KernelCall{&tile_, left, right, tile_[at(DimClass::k)].begin == 0});
+        }
     }
   }
 
  private:
+  void block(std::int64_t left, std::int64_t right) {
+    KernelBlock b{&tile_, left, right, tile_[at(DimClass::k)].begin == 0};
+    b.row_tile = tile_[at(DimClass::m)].size;
+    b.column_tile = tile_[at(DimClass::n)].size;
+    const auto& steps = plan_.steps();
+    for (std::size_t d = plan_.block_depth(); steps[d].kind == Step::Kind::loop; ++d) {
+      b.rows_inside = steps[d].group == DimClass::m;
+      (b.rows_inside ? b.row_tile : b.column_tile) = steps[d].tile;
+    }
+    visitor_.block(b);
+  }
+
   void loop(const Step& s, std::size_t depth, std::int64_t left, std::int64_t right) {
     Range& range = tile_[at(s.group)];
     const Range outer = range;
@@ -337,9 +377,38 @@ void for_each_block(const PackPlan& pack, const Tile& tile, F&& f) {
   detail::Filler<std::remove_reference_t<F>>(pack, tile, f).fill();
 }
 
+template <class F>
+void for_each_call(const KernelBlock& block, F&& f) {
+  const Range m = (*block.tile)[at(DimClass::m)], n = (*block.tile)[at(DimClass::n)];
+  const std::int64_t kc = (*block.tile)[at(DimClass::k)].size;
+  const std::int64_t left_stride = block.left_offset < 0 ? 0 : kc;
+  const std::int64_t right_stride = block.right_offset < 0 ? 0 : kc;
+  const auto call = [&](std::int64_t i, std::int64_t j) {
+    f(Range{m.begin + i, std::min(block.row_tile, m.size - i)},
+      Range{n.begin + j, std::min(block.column_tile, n.size - j)},
+      block.left_offset + i * left_stride, block.right_offset + j * right_stride);
+  };
+  if (block.rows_inside) {
+    for (std::int64_t j = 0; j < n.size; j += block.column_tile) {
+      for (std::int64_t i = 0; i < m.size; i += block.row_tile) call(i, j);
+    }
+  } else {
+    for (std::int64_t i = 0; i < m.size; i += block.row_tile) {
+      for (std::int64_t j = 0; j < n.size; j += block.column_tile) call(i, j);
+    }
+  }
+}
+
+template <class Visitor>
+void walk(const Plan& plan, Visitor&& visitor, const Tile& part) {
+  detail::Walker<std::remove_reference_t<Visitor>>(plan, visitor, part).step(0);
+}
+
 template <class Visitor>
 void walk(const Plan& plan, Visitor&& visitor) {
-  detail::Walker<std::remove_reference_t<Visitor>>(plan, visitor).step(0);
+  Tile all;
+  for (DimClass c : all_dim_classes) all[at(c)] = {0, plan.extent(c)};
+  walk(plan, visitor, all);
 }
 
 }  // namespace tcsim

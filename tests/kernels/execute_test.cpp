@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <vector>
 
 #include "core/error.hpp"
 #include "kernels/shapes.hpp"
@@ -119,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(Execute, Every_shape, testing::ValuesIn(kernel_shapes()
                                               shape.param.nr.value());
                          });
 
-TEST(Execute, Shapes_without_vector_code_compute_random_contractions) {
-  for (const auto& [mr, nr] : {std::pair{1, 1}, {5, 7}, {3, 2}, {13, 1}}) {
+TEST(Execute, Tiles_that_no_kernel_has_are_covered_by_several) {
+  for (const auto& [mr, nr] : {std::pair{1, 1}, {5, 7}, {3, 2}, {13, 1}, {100, 3}, {70, 31}}) {
     for (ElementType type : {ElementType::f64, ElementType::f32}) {
       expect_random_cases_correct(type, mr, nr, 60);
     }
@@ -167,17 +169,58 @@ TEST(Execute, Names_the_code_it_uses) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 5}, {'n', 7}, {'k', 3}});
   Schedule s;
   s.groups = {"m", "n", "k", ""};
-  s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(5, 7)));
-  EXPECT_EQ(kernel_used(Plan(c, s)), "plain loop 5x7");
-  s.root = pack(TensorId::A, "L2", kernel(24, 8));
-  EXPECT_EQ(kernel_used(Plan(c, s)), "in-place loop 24x8");
+  s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(4, 6)));
+  EXPECT_EQ(kernel_used(Plan(c, s)), "plain 4x6");
+  s.root = pack(TensorId::A, "L2", kernel(8, 12));
+  EXPECT_EQ(kernel_used(Plan(c, s)),
+            fmt::format("{} 8x12, B in place", to_text(best_instruction_set())));
+}
+
+// Kernel calls as (m, n, k, offsets, first_k).
+using Calls = std::vector<std::array<std::int64_t, 9>>;
+
+struct Single {
+  void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
+  void kernel(const KernelCall& call) {
+    const Tile& t = *call.tile;
+    const Range m = t[at(DimClass::m)], n = t[at(DimClass::n)], k = t[at(DimClass::k)];
+    calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, call.left_offset,
+                     call.right_offset, call.first_k});
+  }
+  Calls calls;
+};
+
+struct Blocks {
+  void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
+  void block(const KernelBlock& block) {
+    const Range k = (*block.tile)[at(DimClass::k)];
+    for_each_call(block, [&](Range m, Range n, std::int64_t left, std::int64_t right) {
+      calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, left < 0 ? -1 : left,
+                       right < 0 ? -1 : right, block.first_k});
+    });
+  }
+  Calls calls;
+};
+
+TEST(Walk, Blocks_are_the_kernel_calls_in_their_order) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, ElementType::f64, 3000);
+    const Plan plan(c, random_schedule(random, c, 8, 6));
+    Single single;
+    walk(plan, single);
+    Blocks blocks;
+    walk(plan, blocks);
+    ASSERT_EQ(blocks.calls, single.calls) << to_line(plan.schedule());
+  }
 }
 
 TEST(Execute, Stops_when_asked) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 64}, {'n', 64}, {'k', 1}});
   Schedule s;
   s.groups = {"m", "n", "k", ""};
-  s.root = loop(DimClass::n, 1, loop(DimClass::m, 1, kernel(1, 1)));  // 4096 calls, no packs
+  s.root = loop(DimClass::n, 1, loop(DimClass::m, 2, loop(DimClass::m, 1, kernel(1, 1))));
   const Plan plan(c, s);
   Arena arena(plan);
   std::stop_source source;

@@ -1,8 +1,12 @@
 #include "kernels/shapes.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
+#include <tuple>
+#include <vector>
 
 namespace tcsim {
 namespace {
@@ -41,10 +45,67 @@ TEST(Kernel_shapes, Best_instruction_set_can_run_and_includes_the_lesser_ones) {
   }
 }
 
-TEST(Kernel_shapes, Only_known_shapes_have_vector_code) {
-  EXPECT_NE(runnable_shape(Elements(4), Elements(6), ElementType::f64), nullptr);
-  EXPECT_EQ(runnable_shape(Elements(4), Elements(6), ElementType::f32), nullptr);
-  EXPECT_EQ(runnable_shape(Elements(5), Elements(7), ElementType::f64), nullptr);
+TEST(Kernel_shapes, A_shape_runs_on_the_instruction_set_that_it_is_made_for) {
+  const auto set = [](std::int64_t mr, std::int64_t nr) {
+    return instruction_set_for(Elements(mr), Elements(nr), ElementType::f64);
+  };
+  EXPECT_EQ(set(4, 6), InstructionSet::plain);
+  EXPECT_EQ(set(5, 7), best_instruction_set());
+}
+
+// Every member of every family against the definition, with strides that leave gaps and every kind
+// of update.
+template <class T>
+void expect_members_multiply(InstructionSet set) {
+  if (!can_run(set)) return;
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  for (int vectors = 1; vectors <= KernelFamily<T>::most_vectors; ++vectors) {
+    const int rows = vectors * family.lanes;
+    ASSERT_GE(family.columns_for(vectors), 2);
+    for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
+      for (const auto& [kc, alpha, beta] :
+           {std::tuple{1, T{1}, T{0}}, {7, T{-2}, T{0}}, {40, T{1}, T{1}}, {5, T{3}, T{2}}}) {
+        SCOPED_TRACE(fmt::format("{} {}x{} k {}", to_text(set), rows, columns, kc));
+        const std::int64_t left_step = rows + 3, right_step = columns + 2;
+        const auto numbers = [](std::int64_t count) {
+          std::vector<T> v(static_cast<std::size_t>(count));
+          for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
+          return v;
+        };
+        const std::vector<T> left = numbers(kc * left_step), right = numbers(kc * right_step);
+        std::vector<std::int64_t> places;
+        for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * (rows + 1));
+        std::vector<T> c = numbers(columns * (rows + 1)), expected = c;
+        for (int j = 0; j < columns; ++j) {
+          for (int i = 0; i < rows; ++i) {
+            T sum = 0;
+            for (int p = 0; p < kc; ++p) {
+              sum += left[static_cast<std::size_t>(p * left_step + i)] *
+                     right[static_cast<std::size_t>(p * right_step + j)];
+            }
+            T& to = expected[static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + i)];
+            to = alpha * sum + (beta == 0 ? T{0} : beta * to);
+            // What C held must not matter where it is not read.
+            if (beta == 0) {
+              c[static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + i)] =
+                  std::numeric_limits<T>::quiet_NaN();
+            }
+          }
+        }
+        family.of(vectors, columns)(kc, left.data(), left_step, right.data(), right_step,
+                                    {c.data(), places.data()}, {alpha, beta},
+                                    {c.data(), places.data()});
+        ASSERT_EQ(c, expected);
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Every_member_multiplies) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_members_multiply<double>(set);
+    expect_members_multiply<float>(set);
+  }
 }
 
 }  // namespace

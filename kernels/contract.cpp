@@ -1,0 +1,135 @@
+#include "kernels/contract.hpp"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/machine/exchange/kernel.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/workload/parse.hpp"
+#include "kernels/crew.hpp"
+#include "kernels/execute.hpp"
+
+namespace tcsim {
+
+Machine assumed_machine() {
+  std::vector<KernelCache> caches = read_kernel_caches("/sys/devices/system/cpu/cpu0/cache");
+  std::erase_if(caches, [](const KernelCache& c) {
+    return c.ways <= 0 || c.line.value() <= 0 ||
+           c.capacity.value() % (c.ways * c.line.value()) != 0;
+  });
+  if (caches.empty()) {
+    caches = {{{}, 1, Bytes(32 << 10), 8, 64, Bytes(64), {}},
+              {{}, 2, Bytes(1 << 20), 16, 1024, Bytes(64), {}},
+              {{}, 3, Bytes(16 << 20), 16, 16384, Bytes(64), {}}};
+  }
+  const auto assumed = [](auto value) {
+    return Figure<decltype(value)>{value, Origin::assumed, ""};
+  };
+  Machine m;
+  m.name = "assumed";
+  double per_cycle = 64;
+  for (const KernelCache& c : caches) {
+    Level level;
+    level.name = "L" + std::to_string(c.level);
+    level.capacity = assumed(c.capacity);
+    level.ways = assumed(c.ways);
+    level.line = assumed(c.line);
+    level.shared_by = std::max<int>(1, static_cast<int>(c.cpus.size()));
+    level.bandwidth = assumed(Bandwidth{per_cycle, Bandwidth::Unit::bytes_per_cycle});
+    per_cycle /= 2;
+    m.levels.push_back(level);
+  }
+  Level memory;
+  memory.name = "memory";
+  memory.kind = LevelKind::memory;
+  memory.bandwidth = assumed(Bandwidth{per_cycle, Bandwidth::Unit::bytes_per_cycle});
+  m.levels.push_back(memory);
+  const InstructionSet set = best_instruction_set();
+  m.core.frequency = assumed(Hertz(3e9));
+  m.core.vector_bits = assumed(set == InstructionSet::avx512 ? 512
+                               : set == InstructionSet::avx2 ? 256
+                                                             : 128);
+  m.core.vector_registers = assumed(set == InstructionSet::avx512 ? 32 : 16);
+  m.core.fma_per_cycle = assumed(2.0);
+  m.core.fma_latency = assumed(Cycles(4));
+  return m;
+}
+
+namespace {
+
+Schedule chosen(const Contraction& contraction, Machine machine, int threads) {
+  machine.core.cores = std::max(1, threads);
+  return optimize(contraction, machine).schedule;
+}
+
+template <class T>
+constexpr ElementType type_of = std::is_same_v<T, double> ? ElementType::f64 : ElementType::f32;
+
+}  // namespace
+
+template <class T>
+struct Contractor<T>::Parts {
+  Parts(const Contraction& contraction, const Schedule& schedule, int threads)
+      : plan(contraction, schedule), crew(plan, threads) {}
+  Plan plan;
+  Crew<T> crew;
+};
+
+template <class T>
+Contractor<T>::Contractor(const Contraction& contraction, int threads, const Machine& machine)
+    : Contractor(contraction, chosen(contraction, machine, threads), threads) {}
+
+template <class T>
+Contractor<T>::Contractor(const Contraction& contraction, const Schedule& schedule, int threads) {
+  if (contraction.type() != type_of<T>) {
+    throw UsageError(contraction.name(), "its elements are not those of the Contractor",
+                     "use the same type for both");
+  }
+  parts_ = std::make_unique<Parts>(contraction, schedule, threads);
+}
+
+template <class T>
+Contractor<T>::~Contractor() = default;
+template <class T>
+Contractor<T>::Contractor(Contractor&&) noexcept = default;
+template <class T>
+Contractor<T>& Contractor<T>::operator=(Contractor&&) noexcept = default;
+
+template <class T>
+const Schedule& Contractor<T>::schedule() const {
+  return parts_->plan.schedule();
+}
+
+template <class T>
+void Contractor<T>::operator()(const T* a, const T* b, T* c, T alpha, T beta,
+                               std::stop_token stop) {
+  if (alpha == 0) {
+    const std::int64_t size = parts_->plan.contraction().size(TensorId::C).value();
+    if (beta == 0) {
+      std::fill_n(c, size, T{0});
+    } else if (beta != 1) {
+      for (std::int64_t i = 0; i < size; ++i) c[i] *= beta;
+    }
+    return;
+  }
+  parts_->crew.run({a, b, c}, {alpha, beta}, std::move(stop));
+}
+
+template <class T>
+void contract(std::string_view label, const std::map<char, std::int64_t>& sizes, const T* a,
+              const T* b, T* c, T alpha, T beta, Layout layout) {
+  Contractor<T>(parse_contraction(label, sizes, layout, type_of<T>))(a, b, c, alpha, beta);
+}
+
+template class Contractor<float>;
+template class Contractor<double>;
+template void contract<float>(std::string_view, const std::map<char, std::int64_t>&, const float*,
+                              const float*, float*, float, float, Layout);
+template void contract<double>(std::string_view, const std::map<char, std::int64_t>&, const double*,
+                               const double*, double*, double, double, Layout);
+
+}  // namespace tcsim

@@ -1,0 +1,97 @@
+#include "kernels/crew.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "kernels/memory.hpp"
+
+namespace tcsim {
+
+std::vector<Tile> parts_of(const Plan& plan, int threads) {
+  struct Cut {
+    DimClass group;
+    std::int64_t unit, units;
+    std::int64_t largest(std::int64_t parts) const { return (units + parts - 1) / parts; }
+  };
+  Cut best{DimClass::batch, 1, 1};
+  double best_share = 2;
+  for (const auto& [group, unit] : {std::pair{DimClass::n, plan.nr()},
+                                    {DimClass::m, plan.mr()},
+                                    {DimClass::batch, std::int64_t{1}}}) {
+    const Cut cut{group, unit, (plan.extent(group) + unit - 1) / unit};
+    const double share = static_cast<double>(cut.largest(threads)) / static_cast<double>(cut.units);
+    if (share < best_share) best = cut, best_share = share;
+  }
+
+  Tile all;
+  for (DimClass g : all_dim_classes) all[at(g)] = {0, plan.extent(g)};
+  std::vector<Tile> parts;
+  const std::int64_t count = std::min<std::int64_t>(threads, best.units);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t begin = best.units * i / count * best.unit;
+    const std::int64_t end =
+        std::min(best.units * (i + 1) / count * best.unit, plan.extent(best.group));
+    Tile part = all;
+    part[at(best.group)] = {begin, end - begin};
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+// One thread's part of the work.
+template <class T>
+struct Crew<T>::Member {
+  Member(const Plan& plan, const Tile& mine)
+      : part(mine),
+        a(buffer_size(plan, TensorId::A)),
+        b(buffer_size(plan, TensorId::B)),
+        executor(plan, {reinterpret_cast<T*>(a.data()), reinterpret_cast<T*>(b.data())}) {}
+
+  static Bytes buffer_size(const Plan& plan, TensorId t) {
+    const PackPlan* pack = plan.pack(t);
+    return Bytes(pack ? pack->capacity * plan.element().value() : 0);
+  }
+
+  Tile part;
+  Memory a, b;
+  Executor<T> executor;
+  std::exception_ptr failure;
+};
+
+template <class T>
+Crew<T>::Crew(const Plan& plan, int threads) {
+  for (const Tile& part : parts_of(plan, std::max(1, threads))) {
+    members_.push_back(std::make_unique<Member>(plan, part));
+  }
+}
+
+template <class T>
+Crew<T>::~Crew() = default;
+template <class T>
+Crew<T>::Crew(Crew&&) noexcept = default;
+
+template <class T>
+void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
+  if (members_.size() == 1) return members_.front()->executor.run(tensors, update, stop);
+  const auto count = static_cast<int>(members_.size());
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+#endif
+  for (int i = 0; i < count; ++i) {
+    Member& m = *members_[static_cast<std::size_t>(i)];
+    try {
+      m.failure = nullptr;
+      m.executor.run(tensors, update, m.part, stop);
+    } catch (...) {
+      m.failure = std::current_exception();
+    }
+  }
+  for (const auto& m : members_) {
+    if (m->failure) std::rethrow_exception(m->failure);
+  }
+}
+
+template class Crew<float>;
+template class Crew<double>;
+
+}  // namespace tcsim

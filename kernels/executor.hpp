@@ -1,0 +1,84 @@
+// The visitor of walk() that moves and multiplies real numbers. It owns the tables that a plan's
+// execution needs and can run many times, on any tensors of the plan's shapes.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "core/schedule/plan.hpp"
+#include "kernels/microkernel.hpp"
+#include "kernels/operand.hpp"
+
+namespace tcsim {
+
+template <class T>
+struct Tensors {
+  const T* a;
+  const T* b;
+  T* c;
+};
+
+// Room for the packed copies, as many elements each as PackPlan::capacity says.
+template <class T>
+struct PackBuffers {
+  T* a;
+  T* b;
+};
+
+template <class T>
+class Executor {
+ public:
+  // The plan and the buffers must outlive it.
+  Executor(const Plan& plan, PackBuffers<T> buffers);
+
+  // C = alpha A B + beta C, C being only written where beta is zero; all of it, or the part of C
+  // that `part` names. Throws Interrupted soon after a stop was requested; C is then incomplete.
+  void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
+  void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
+
+  // As a visitor of walk().
+  void pack(const PackPlan& pack, const Tile& tile);
+  void block(const KernelBlock& block);
+
+ private:
+  // A kernel call that waits until the one after it is known, for the sake of `ahead`.
+  struct Call {
+    std::int64_t kc = 0;  // 0 if there is none
+    const T* left;
+    const T* right;
+    ResultTile<T> c;
+    T beta;
+  };
+
+  void stop_if_asked() const;
+  void finish(ResultTile<T> ahead);
+  void call_whole(const Call& next);
+  void call_part(Range m, Range n, T* c, Panel<T> left, Panel<T> right, std::int64_t kc, T beta);
+  void store(Range m, Range n, T* c, T beta);
+  bool rows_together(Range m) const {
+    return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
+  }
+  ResultTile<T> result() { return {result_.data(), result_columns_.data()}; }
+
+  const Plan& plan_;
+  std::stop_token stop_;
+  const std::int64_t mr_, nr_;
+  const KernelFamily<T>& family_;
+  Microkernel<T> whole_;  // of mr x nr, null where it takes several calls
+  const std::int64_t* c_rows_;
+  const std::int64_t* c_columns_;
+  std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
+  std::vector<T> result_;                 // one tile
+  std::int64_t result_rows_;              // of it, whole vectors
+  std::vector<std::int64_t> result_columns_;
+  Operand<T> left_, right_;
+  T* c_ = nullptr;
+  Update<T> update_{1, 0};
+  Call waiting_;
+};
+
+extern template class Executor<float>;
+extern template class Executor<double>;
+
+}  // namespace tcsim

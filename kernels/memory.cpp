@@ -1,0 +1,71 @@
+#include "kernels/memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+// A vector that begins with the last element may be read.
+constexpr std::size_t slack = 256;
+
+}  // namespace
+
+Bytes available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key, rest;
+  while (info >> key) {
+    std::int64_t kib = 0;
+    if (key == "MemAvailable:" && info >> kib) return Bytes(kib * 1024);
+    std::getline(info, rest);
+  }
+  return Bytes(std::numeric_limits<std::int64_t>::max());
+}
+
+Memory::Memory(Bytes size) {
+  if (size.value() == 0) return;
+  const auto wanted = static_cast<std::size_t>(size.value()) + slack;
+  size_ = (wanted + huge_page - 1) / huge_page * huge_page;
+  // One huge page more, and cut the ends off, since mmap aligns to small ones.
+  const std::size_t mapped = size_ + huge_page;
+  void* place = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) {
+    throw UnsupportedError("memory", fmt::format("the system does not give {}", to_display(size)),
+                           "use smaller sizes, or fewer threads");
+  }
+  auto* begin = static_cast<std::byte*>(place);
+  const std::size_t skipped =
+      (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+  data_ = begin + skipped;
+  if (skipped > 0) munmap(begin, skipped);
+  munmap(data_ + size_, mapped - skipped - size_);
+  // Advice only: without huge pages it is slower, not wrong.
+  madvise(data_, size_, MADV_HUGEPAGE);
+  madvise(data_, size_, MADV_POPULATE_WRITE);
+}
+
+Memory::~Memory() {
+  if (data_) munmap(data_, size_);
+}
+
+Memory::Memory(Memory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,165 @@
+#include "kernels/contract.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/error.hpp"
+#include "kernels/crew.hpp"
+#include "tests/kernels/random_case.hpp"
+
+namespace tcsim {
+namespace {
+
+template <class T>
+std::vector<T> integers(Random& random, Elements count) {
+  std::vector<T> v(static_cast<std::size_t>(count.value()));
+  for (T& x : v) x = static_cast<T>(between(random, -8, 8));
+  return v;
+}
+
+template <class T>
+std::vector<long double> wide(const std::vector<T>& v) {
+  return {v.begin(), v.end()};
+}
+
+// Random contractions by random schedules on 1 to 3 threads, every kind of alpha and beta, against
+// the definition. Whole numbers, so that sums are exact. Tensors have exactly their size, so that
+// the address sanitizer sees a read beside them.
+template <class T>
+void expect_updates(ElementType type) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, type, 3000);
+    const Schedule schedule =
+        random_schedule(random, c, between(random, 1, 30), between(random, 1, 15));
+    const auto threads = static_cast<int>(between(random, 1, 3));
+    Contractor<T> contractor(c, schedule, threads);
+    for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {0, 2}, {0, 0}, {3, 0}}) {
+      const std::vector<T> a = integers<T>(random, c.size(TensorId::A));
+      const std::vector<T> b = integers<T>(random, c.size(TensorId::B));
+      std::vector<T> result = integers<T>(random, c.size(TensorId::C));
+      std::vector<long double> expected = evaluate(c, wide(a), wide(b));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = alpha * expected[i] + beta * static_cast<long double>(result[i]);
+      }
+      if (beta == 0) result.assign(result.size(), std::numeric_limits<T>::quiet_NaN());
+      contractor(a.data(), b.data(), result.data(), static_cast<T>(alpha), static_cast<T>(beta));
+      ASSERT_EQ(wide(result), expected) << "alpha " << alpha << " beta " << beta << ", " << threads
+                                        << " threads, " << to_line(schedule);
+    }
+  }
+}
+
+TEST(Contract, Scales_and_adds_as_asked) {
+  expect_updates<double>(ElementType::f64);
+  expect_updates<float>(ElementType::f32);
+}
+
+TEST(Contract, What_is_not_read_may_be_anything) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> a(6, nan), b(6, nan);
+  std::vector<double> c(4, 1);
+  contract("ik,kj->ij", {{'i', 2}, {'j', 2}, {'k', 3}}, a.data(), b.data(), c.data(), 0.0, 2.0);
+  EXPECT_EQ(c, std::vector<double>(4, 2));
+  contract("ik,kj->ij", {{'i', 2}, {'j', 2}, {'k', 3}}, a.data(), b.data(), c.data());
+  for (double x : c) EXPECT_TRUE(std::isnan(x));
+}
+
+TEST(Contract, Both_layouts_mean_what_they_say) {
+  // [1 2 3; 4 5 6] in rows times the unit columns e3, e1.
+  const std::vector<double> a{1, 2, 3, 4, 5, 6}, b{0, 1, 0, 0, 1, 0};
+  std::vector<double> c(4);
+  contract("ik,kj->ij", {{'i', 2}, {'j', 2}, {'k', 3}}, a.data(), b.data(), c.data());
+  EXPECT_EQ(c, (std::vector<double>{3, 1, 6, 4}));
+  // The same memory by columns: a is [1 3 5; 2 4 6] and b is [0 0; 1 1; 0 0].
+  contract("ik,kj->ij", {{'i', 2}, {'j', 2}, {'k', 3}}, a.data(), b.data(), c.data(), 1.0, 0.0,
+           Layout::column_major);
+  EXPECT_EQ(c, (std::vector<double>{3, 4, 3, 4}));
+}
+
+TEST(Contract, Chooses_schedules_for_odd_shapes) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, ElementType::f64, 20000);
+    const std::vector<double> a = integers<double>(random, c.size(TensorId::A));
+    const std::vector<double> b = integers<double>(random, c.size(TensorId::B));
+    std::vector<double> result(static_cast<std::size_t>(c.size(TensorId::C).value()));
+    Contractor<double> contractor(c, 2);
+    contractor(a.data(), b.data(), result.data());
+    EXPECT_EQ(wide(result), evaluate(c, wide(a), wide(b)));
+  }
+}
+
+TEST(Contract, Refuses_what_does_not_fit) {
+  const double x = 1;
+  double y = 0;
+  EXPECT_THROW(contract("ij,jk", {{'i', 1}}, &x, &x, &y), UsageError);
+  const Contraction f32 = random_contraction(*std::make_unique<Random>(1), ElementType::f32, 100);
+  EXPECT_THROW(Contractor<double>{f32}, UsageError);
+}
+
+TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const Contraction c = random_contraction(random, ElementType::f64, 5000);
+    const Plan plan(c, random_schedule(random, c, 4, 3));
+    for (int threads : {1, 2, 3, 7}) {
+      const std::vector<Tile> parts = parts_of(plan, threads);
+      ASSERT_GE(parts.size(), 1u);
+      ASSERT_LE(parts.size(), static_cast<std::size_t>(threads));
+      for (DimClass g : all_dim_classes) {
+        const bool cut = parts.front()[at(g)].size < plan.extent(g);
+        std::int64_t end = 0;
+        for (const Tile& part : parts) {
+          if (!cut) end = 0;
+          ASSERT_EQ(part[at(g)].begin, end);
+          ASSERT_GT(part[at(g)].size, 0);
+          end += part[at(g)].size;
+          if (cut && end < plan.extent(g)) {
+            ASSERT_EQ(end % (g == DimClass::m ? 4 : g == DimClass::n ? 3 : 1), 0);
+          }
+        }
+        ASSERT_EQ(end, plan.extent(g));
+      }
+    }
+  }
+}
+
+// On any number of threads, to the last bit.
+TEST(Crew, Gives_the_same_bytes_on_any_number_of_threads) {
+  Random random(5);
+  const Contraction c = random_contraction(random, ElementType::f64, 50000);
+  const Schedule schedule = random_schedule(random, c, 8, 6);
+  std::vector<double> a(static_cast<std::size_t>(c.size(TensorId::A).value()));
+  std::vector<double> b(static_cast<std::size_t>(c.size(TensorId::B).value()));
+  for (double& x : a) x = std::ldexp(static_cast<double>(between(random, -1000, 1000)), -7) / 3;
+  for (double& x : b) x = std::ldexp(static_cast<double>(between(random, -1000, 1000)), -7) / 7;
+  std::vector<double> one(static_cast<std::size_t>(c.size(TensorId::C).value())), many = one;
+  Contractor<double>(c, schedule)(a.data(), b.data(), one.data());
+  for (int threads : {2, 3, 5}) {
+    Contractor<double>(c, schedule, threads)(a.data(), b.data(), many.data());
+    EXPECT_EQ(many, one) << threads;
+  }
+}
+
+TEST(Crew, Stops_when_asked) {
+  Random random(6);
+  const Contraction c = random_contraction(random, ElementType::f64, 50000);
+  const std::vector<double> a(static_cast<std::size_t>(c.size(TensorId::A).value()));
+  const std::vector<double> b(static_cast<std::size_t>(c.size(TensorId::B).value()));
+  std::vector<double> result(static_cast<std::size_t>(c.size(TensorId::C).value()));
+  Contractor<double> contractor(c, random_schedule(random, c, 2, 2), 2);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(contractor(a.data(), b.data(), result.data(), 1, 0, source.get_token()),
+               Interrupted);
+}
+
+}  // namespace
+}  // namespace tcsim
