@@ -92,7 +92,12 @@ Plot bottleneckPlot(const Scene& scene) {
   // A little more than the range, so that its ends are seen whole.
   const double margin = std::pow(line.x.back() / line.x.front(), 0.02);
   p.x = {axisLabel(curve.knob), true, line.x.front() / margin, line.x.back() * margin, {}};
-  if (!c.range.remark.empty()) p.subtitle += "\n" + c.range.remark;
+  if (!c.range.remark.empty()) {
+    // What ended the range, on a line of its own: it is long.
+    std::string remark = c.range.remark;
+    if (const auto colon = remark.find(": "); colon != remark.npos) remark[colon + 1] = '\n';
+    p.subtitle += "\n" + remark;
+  }
   double most = *std::max_element(line.y.begin(), line.y.end());
 
   if (scene.baselineCurve && scene.baselineCurve->curve.knob.name == curve.knob.name) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -76,6 +77,8 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   slider_->setSingleStep(sliderSteps / 40);
   slider_->setPageStep(sliderSteps / 4);  // twice as much
   slider_->setMinimumWidth(90);
+  slider_->setFocusPolicy(Qt::StrongFocus);
+  slider_->installEventFilter(this);
   const QString full = QString::fromStdString(base_.name);
   slider_->setAccessibleName(full);
   slider_->setToolTip(tr("%1, from 1/16 to 16 times the machine file's").arg(full));
@@ -134,12 +137,25 @@ void KnobRow::setError(const QString& words) {
   error_->setPalette(colours);
 }
 
-void KnobRow::slid(int position) {
-  if (position == 0) {
-    emit edited(base_.name, "", gesture_);
-    return;
+bool KnobRow::eventFilter(QObject* watched, QEvent* event) {
+  // Whoever scrolls the panel does not mean the slider that comes by.
+  if (watched == slider_ && event->type() == QEvent::Wheel && !slider_->hasFocus()) {
+    event->ignore();
+    return true;
   }
-  emit edited(base_.name, settingText(base_, base_.base * factorAt(position)), gesture_);
+  return QWidget::eventFilter(watched, event);
+}
+
+void KnobRow::slid(int position) {
+  constexpr qint64 pauseMs = 800;
+  int gesture = gesture_;
+  if (gesture == 0) {
+    if (!sinceKey_.isValid() || sinceKey_.elapsed() > pauseMs) keyGesture_ = Studio::newGesture();
+    sinceKey_.start();
+    gesture = keyGesture_;
+  }
+  const double value = base_.base * factorAt(position);
+  emit edited(base_.name, position == 0 ? std::string() : settingText(base_, value), gesture);
 }
 
 void KnobRow::typed() {

@@ -2,6 +2,7 @@
 // that takes units, and a button that gives the file's value back.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QWidget>
 
 #include "core/explore/knob.hpp"
@@ -41,8 +42,12 @@ class KnobRow : public QWidget {
   QToolButton* resetButton() const { return reset_; }
 
  signals:
-  // Empty: the file's value. Edits of one drag of the slider have one gesture.
+  // Empty: the file's value. Edits of one drag of the slider, or of keys that follow one another
+  // closely, have one gesture.
   void edited(const std::string& knob, const std::string& value, int gesture);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void slid(int position);
@@ -50,7 +55,9 @@ class KnobRow : public QWidget {
 
   Knob base_;
   double shown_ = 0;
-  int gesture_ = 0;
+  int gesture_ = 0;     // of the drag that goes on
+  int keyGesture_ = 0;  // of the last key
+  QElapsedTimer sinceKey_;
   QLabel* name_;
   QSlider* slider_;
   QLineEdit* field_;

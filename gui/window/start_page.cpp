@@ -27,8 +27,9 @@ Session session(const char* workload, const char* machine, const char* accountin
 std::vector<Example> examples() {
   return {
       {"Would a larger L3 help abcdef-degb-gfac on an E5-2680 v4?",
-       "A contraction that streams its output, counted as the paper counts: the verdict is on the "
-       "right, the answer along L3's capacity in the middle.",
+       "A contraction that streams its output, counted as the paper counts. The verdict on the "
+       "right "
+       "answers; the curve in the middle shows what helps instead.",
        session("tccg:29", "e5-2680v4", "paper", "bottleneck", "memory.bandwidth", "L3.capacity")},
       {"How much cache does a matrix multiplication need?",
        "abcd-aebf-dfce on an i7-6700K, over L2's capacity and memory's bandwidth at once.",

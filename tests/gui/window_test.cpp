@@ -317,6 +317,10 @@ TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {
       waitFor(studio());
       EXPECT_GT(window.currentPage().table()->rowCount(), 0) << kind.id;
       const QImage image = window.grab().toImage();
+      // To look at: TCSIM_PICTURES names a folder.
+      if (const QString pictures = qEnvironmentVariable("TCSIM_PICTURES"); !pictures.isEmpty()) {
+        image.save(QString("%1/%2-%3.png").arg(pictures, kind.id, dark ? "dark" : "light"));
+      }
       const QColor corner = image.pixelColor(3, image.height() - 3);
       EXPECT_EQ(corner.lightnessF() < 0.5, dark) << kind.id;
     }
