@@ -10,6 +10,7 @@
 #include <QComboBox>
 #include <QCommandLinkButton>
 #include <QFile>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
