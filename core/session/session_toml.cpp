@@ -169,12 +169,14 @@ Session parse_session(std::string_view text, const std::string& place) {
 }
 
 Session load_session(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  // Reading a folder would throw another kind of error.
   std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
+  std::ifstream in;
+  if (!std::filesystem::is_directory(file, ignored)) in.open(file);
+  if (!in.is_open()) {
     throw InputError(file.string(), "the session cannot be read", "name a file that can");
   }
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
   return parse_session(text, file.string());
 }
 

@@ -54,6 +54,19 @@ class Painter {
   }
 
  private:
+  // Where x will be, about: the margins are only known once everything is laid out.
+  double pixelOf(double x) const {
+    double names = 45;
+    for (const auto& [at, words] : plot_.y.ticks) {
+      names = std::max(names, QFontMetricsF(font_).horizontalAdvance(text(words)));
+    }
+    const double left = names + (plot_.y.label.empty() ? 20 : 40), right = 28;
+    const Axis& a = plot_.x;
+    const double share =
+        a.log ? std::log(x / a.low) / std::log(a.high / a.low) : (x - a.low) / (a.high - a.low);
+    return left + share * (canvas_.viewport().width() - left - right);
+  }
+
   void clear() {
     canvas_.clearPlottables();
     canvas_.clearItems();
@@ -156,7 +169,7 @@ class Painter {
     QFont bold = font_;
     bold.setBold(true);
     // A name wider than its band moves to the second row.
-    const double from = canvas_.xAxis->coordToPixel(r.from), to = canvas_.xAxis->coordToPixel(r.to);
+    const double from = pixelOf(r.from), to = pixelOf(r.to);
     const bool wide = QFontMetricsF(bold).horizontalAdvance(text(r.label)) < std::abs(to - from);
     auto* t = new QCPItemText(&canvas_);
     t->position->setTypeX(QCPItemPosition::ptPlotCoords);
@@ -192,7 +205,8 @@ class Painter {
     f.setBold(b.strong);
     // Behind the bar's end, or before it where the words would leave the picture.
     const double words = QFontMetricsF(f).horizontalAdvance(text(b.label)) + 20;
-    const bool room = canvas_.xAxis->coordToPixel(b.to) + words < canvas_.axisRect()->right();
+    const double left = pixelOf(b.to) - pixelOf(b.from);
+    const bool room = words < pixelOf(plot_.x.high) - pixelOf(b.to) || words > left;
     t->position->setCoords(b.to, b.at);
     t->setPositionAlignment((room ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     t->setPadding(QMargins(7, 1, 7, 1));
@@ -245,8 +259,8 @@ class Painter {
     if (r.vertical) {
       t->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
       t->position->setCoords(r.at, 0.15 + 0.055 * static_cast<double>(i % 3));
-      const QCPAxisRect& rect = *canvas_.axisRect();
-      const bool right = canvas_.xAxis->coordToPixel(r.at) > rect.left() + 0.7 * rect.width();
+      const double end = pixelOf(plot_.x.high);
+      const bool right = pixelOf(r.at) > 0.7 * end;
       t->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     } else {
       t->position->setCoords(plot_.x.high, r.at);

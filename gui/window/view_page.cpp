@@ -172,6 +172,7 @@ void ViewPage::refresh() {
 void ViewPage::setTableShown(bool shown) {
   tableView_->setVisible(shown);
   if (!shown) return;
+  splitter_->setSizes({2 * height() / 3, height() / 3});
   table_->show(kind_.table(studio_.scene()));
   tableView_->resizeColumnsToContents();
 }
