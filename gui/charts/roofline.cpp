@@ -58,7 +58,6 @@ Plot rooflinePlot(const Scene& scene) {
   const Evaluation& e = *scene.now;
   p.title = fmt::format("Roofline: {:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck);
   p.subtitle = subtitleOf(e);
-  p.legendAt = Corner::topLeft;
   const auto roofs = roofsOf(e);
   const double peak = peakOf(e);
   double left = roofs.front().intensity, right = left, top = std::max(peak, e.gflops());

@@ -94,6 +94,7 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   error_->setWordWrap(true);
   error_->hide();
   name_->setBuddy(field_);
+  colour();
   grid->addWidget(name_, 0, 0);
   grid->addWidget(slider_, 0, 1);
   grid->addWidget(field_, 0, 2);
@@ -110,31 +111,44 @@ void KnobRow::show(double value, bool overridden) {
   shown_ = value;
   const QSignalBlocker quiet(slider_);
   if (!slider_->isSliderDown()) slider_->setValue(positionOf(value / base_.base));
-  if (!field_->hasFocus() || !field_->isModified()) {
-    field_->setText(QString::fromStdString(fieldText(base_, value)));
+  // Most rows stay as they are while one is dragged, and need no painting.
+  const QString text = QString::fromStdString(fieldText(base_, value));
+  if ((!field_->hasFocus() || !field_->isModified()) && field_->text() != text) {
+    field_->setText(text);
   }
   QFont font = name_->font();
   if (font.bold() != overridden) {
     font.setBold(overridden);
     name_->setFont(font);
     field_->setFont(font);
-    QPalette colours = palette();
-    if (overridden) {
-      colours.setColor(QPalette::WindowText, Theme::of(palette()).accent());
-      colours.setColor(QPalette::Text, Theme::of(palette()).accent());
-    }
-    name_->setPalette(colours);
-    field_->setPalette(colours);
+    colour();
   }
   reset_->setEnabled(overridden);
 }
 
+// Roles that are not set here stay the desktop's.
+void KnobRow::colour() {
+  const Theme theme = Theme::of(palette());
+  QPalette marked, wrong;
+  if (name_->font().bold()) {
+    marked.setColor(QPalette::WindowText, theme.accent());
+    marked.setColor(QPalette::Text, theme.accent());
+  }
+  wrong.setColor(QPalette::WindowText, theme.warning());
+  name_->setPalette(marked);
+  field_->setPalette(marked);
+  error_->setPalette(wrong);
+}
+
+void KnobRow::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) colour();
+}
+
 void KnobRow::setError(const QString& words) {
+  if (words.isEmpty() && error_->isHidden()) return;
   error_->setVisible(!words.isEmpty());
   error_->setText(words);
-  QPalette colours = palette();
-  colours.setColor(QPalette::WindowText, Theme::of(palette()).warning());
-  error_->setPalette(colours);
 }
 
 bool KnobRow::eventFilter(QObject* watched, QEvent* event) {

@@ -48,8 +48,10 @@ class KnobRow : public QWidget {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
+  void colour();
   void slid(int position);
   void typed();
 

@@ -272,7 +272,8 @@ void Inputs::showError() {
   const bool elsewhere = !error.isEmpty() && last == nullptr;
   problem_->setVisible(elsewhere);
   problem_->setText(error);
-  QPalette colours = palette();
+  if (!elsewhere) return;
+  QPalette colours;
   colours.setColor(QPalette::WindowText, Theme::of(palette()).warning());
   problem_->setPalette(colours);
 }

@@ -1,5 +1,6 @@
 #include "gui/window/verdict.hpp"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QRegularExpression>
@@ -39,6 +40,12 @@ QTableView* tableOf(TableModel* model, const QString& name) {
 // Each on a line of its own.
 QString sentences(const std::string& words) {
   return text(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
+}
+
+// A palette that is set anew has everything laid out and painted anew.
+void colour(QWidget& widget, const QPalette& palette) {
+  const QColor wanted = palette.color(QPalette::WindowText);
+  if (widget.palette().color(QPalette::WindowText) != wanted) widget.setPalette(palette);
 }
 
 // As tall as its rows, so that only the panel scrolls.
@@ -122,12 +129,17 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   follow();
 }
 
+void Verdict::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && knobsView_ != nullptr) follow();
+}
+
 QString Verdict::headline() const { return headline_->text(); }
 QString Verdict::words() const { return help_->text(); }
 
 void Verdict::follow() {
   const Scene& scene = studio_.scene();
-  QPalette colours = palette();
+  QPalette colours;
   const Theme theme = Theme::of(palette());
   if (!studio_.error().isEmpty()) {
     headline_->setText(tr("This cannot be judged"));
@@ -150,12 +162,12 @@ void Verdict::follow() {
                                    ? QString()
                                    : tr(", which this accounting leaves out")));
   }
-  headline_->setPalette(colours);
+  colour(*headline_, colours);
 
   const Late<Helped>& help = scene.help;
-  QPalette words = palette();
+  QPalette words;
   if (!help.current) words.setColor(QPalette::WindowText, theme.faint());
-  help_->setPalette(words);
+  colour(*help_, words);
   help_->setText(help                  ? sentences(help->advice.words)
                  : !help.error.empty() ? text(help.error)
                  : scene.now           ? tr("being worked out...")

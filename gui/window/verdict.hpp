@@ -23,6 +23,9 @@ class Verdict : public QWidget {
   QString headline() const;  // "Limited by L3-memory"
   QString words() const;     // what would help
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
   void follow();
 
@@ -33,7 +36,7 @@ class Verdict : public QWidget {
          *knobsTitle_ = nullptr, *titled_ = nullptr;
   std::shared_ptr<const Helped> knobsOf_;  // that the table of knobs shows
   TableModel *compare_, *knobs_;
-  QTableView *compareView_, *knobsView_;
+  QTableView *compareView_ = nullptr, *knobsView_ = nullptr;
 };
 
 }  // namespace tcsim::gui
