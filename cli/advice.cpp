@@ -1,21 +1,8 @@
 #include "cli/advice.hpp"
 
-#include "core/error.hpp"
-
 namespace tcsim::cli {
 
 using nlohmann::ordered_json;
-
-Advice advice(const Contraction& contraction, const Machine& machine,
-              const ExploreOptions& options) {
-  Advice a{elasticities(contraction, machine, options), {}, {}, ""};
-  if (!a.elasticities.complete) throw Interrupted();
-  a.next = next_crossover(contraction, machine, a.elasticities, options);
-  a.caches = larger_caches(contraction, machine, a.elasticities, options);
-  if (options.stop.stop_requested()) throw Interrupted();
-  a.words = help_words(machine, a.elasticities, a.next, a.caches);
-  return a;
-}
 
 ordered_json json_of(const Crossover& c) {
   ordered_json j{

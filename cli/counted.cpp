@@ -74,10 +74,9 @@ std::optional<Bytes> measured_out(const Result& r, std::size_t link) {
 }
 
 std::optional<Bytes> measured_bytes(const Result& r, std::size_t link) {
-  const auto in = measured_in(r, link), out = measured_out(r, link);
-  const Accounting& accounting = r.machine.accounting;
-  if (!accounting.packing || !in || (accounting.write_backs && !out)) return {};
-  return accounting.write_backs ? *in + *out : *in;
+  if (!r.counted) return {};
+  return bytes_over(*r.counted, r.machine.link(LevelId{static_cast<int>(link)}),
+                    r.machine.accounting);
 }
 
 void add_counted(ordered_json& level, const Result& r, std::size_t link) {

@@ -9,6 +9,7 @@
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/session/session.hpp"
 
 namespace tcsim::cli {
 
@@ -46,6 +47,18 @@ std::vector<std::string> with_implied_values(const po::options_description& opti
                        fmt::format("see 'tcsim help {}'", command.name));
 }
 
+// What a session says counts where the command line does not.
+void store_session(const std::string& file, const po::options_description& all,
+                   const po::positional_options_description& positional, Options& options) {
+  std::vector<std::string> args;
+  bool known = true;
+  for (const std::string& word : to_arguments(load_session(file).design)) {
+    if (word.starts_with("--")) known = all.find_nothrow(word.substr(2), false) != nullptr;
+    if (known) args.push_back(word);
+  }
+  po::store(po::command_line_parser(args).options(all).positional(positional).run(), options);
+}
+
 Options parse(const Command& command, const std::vector<std::string>& args) {
   const po::options_description visible = options_of(command);
   po::options_description all;
@@ -61,6 +74,9 @@ Options parse(const Command& command, const std::vector<std::string>& args) {
             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
             .run(),
         options);
+    if (options.count("session") != 0) {
+      store_session(options["session"].as<std::string>(), all, positional, options);
+    }
     po::notify(options);
   } catch (const BadValue& e) {
     throw UsageError(e.get_option_name(), e.problem(), e.mend());

@@ -13,7 +13,7 @@
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/workload/parse.hpp"
-#include "core/workload/suite.hpp"
+#include "core/workload/request.hpp"
 #include "microbench/host.hpp"
 
 namespace tcsim::cli {
@@ -64,23 +64,6 @@ std::optional<ElementType> type(const Options& options) {
   return meaning(options, "type", types);
 }
 
-// Whether the text can only be a label: TCCG form or einsum.
-bool is_label(const std::string& text) {
-  return text.find("->") != std::string::npos ||
-         (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
-          text.find('-') != std::string::npos);
-}
-
-void refuse_for_suite(const Options& options, const std::string& argument) {
-  for (const char* option : {"size", "layout"}) {
-    if (options.count(option) != 0) {
-      throw UsageError(fmt::format("--{}", option),
-                       fmt::format("'{}' is a suite, which says that itself", argument),
-                       "leave the option out, or give a label such as abcd-aebf-dfce");
-    }
-  }
-}
-
 }  // namespace
 
 void declare_format(po::options_description& options) {
@@ -103,8 +86,10 @@ void declare_workload(po::options_description& options) {
 void declare_machine(po::options_description& options) {
   options.add_options()("machine", po::value<std::string>()->default_value("host"),
                         "a shipped name, a file, or host: this machine, measured on first use")(
-      "set", po::value<std::vector<std::string>>(),
-      "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
+      "session", po::value<std::string>(),
+      "a file of tcsim-gui: workload, machine, --set, --accounting and --schedule, where they are "
+      "not given")("set", po::value<std::vector<std::string>>(),
+                   "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
       "accounting", words(words_of(accountings)), "what counts; otherwise what the machine says")(
       "threads", whole(1, 1),
       "use at most so many threads, for simulating and running; simulated results do not depend on "
@@ -125,32 +110,12 @@ void declare_schedule(po::options_description& options) {
 Format format(const Options& options) { return meaning(options, "format", formats); }
 
 std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
-  if (is_label(argument)) {
-    if (options.count("size") == 0) {
-      throw UsageError(argument, "sizes are missing", "add --size with every index, a=72,b=72,...");
-    }
-    return {parse_contraction(argument, parse_sizes(options["size"].as<std::string>()),
-                              layout(options).value_or(Layout::row_major),
-                              type(options).value_or(ElementType::f64))};
+  WorkloadRequest request{argument, "", layout(options), type(options)};
+  if (options.count("size") != 0) {
+    request.sizes = options["size"].as<std::string>();
+    if (request.sizes.empty()) parse_sizes(request.sizes);  // throws, with the right form
   }
-  if (argument == "conv2d") {
-    throw UsageError(argument, "convolutions are not modelled yet",
-                     "give a contraction of two tensors");
-  }
-  refuse_for_suite(options, argument);
-  const auto colon = argument.find(':');
-  const Suite suite = find_suite(argument.substr(0, colon), type(options));
-  if (colon == std::string::npos) return suite.workloads;
-  const std::string number = argument.substr(colon + 1);
-  const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&
-                         !number.empty()
-                     ? std::stoul(number)
-                     : 0;
-  if (n < 1 || n > suite.workloads.size()) {
-    throw UsageError(argument, fmt::format("suite {} has no workload '{}'", suite.name, number),
-                     fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));
-  }
-  return {suite.workloads[n - 1]};
+  return find_workloads(request);
 }
 
 std::vector<Contraction> workloads(const Options& options) {

@@ -203,7 +203,7 @@ std::vector<std::string> Findings::verdict() const {
   const Found& best = best_.front();
   const std::size_t workloads = study_.workloads.size();
   const auto name = [&](const Found& f) {
-    Design d;
+    DesignPoint d;
     d.machine = f.machine;
     d.base = f.base;
     d.values = f.values;

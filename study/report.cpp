@@ -101,7 +101,7 @@ class Writer {
   }
 
   std::string name(const Found& f) const {
-    Design d;
+    DesignPoint d;
     d.machine = f.machine;
     d.base = f.base;
     d.values = f.values;

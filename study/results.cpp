@@ -23,7 +23,7 @@ const char* const files[] = {"results.sqlite", "results.csv", "results.jsonl",
                              "schedules.csv",  "report.html", "manifest.json"};
 
 // One design's points as sums. Points that are missing leave the sums as they are.
-DesignResult summed(const Study& study, Design design, std::vector<PointResult> points) {
+DesignResult summed(const Study& study, DesignPoint design, std::vector<PointResult> points) {
   DesignResult d;
   d.design = std::move(design);
   d.points = std::move(points);
@@ -129,7 +129,7 @@ std::string bottleneck_text(const Machine& machine, int bottleneck) {
                                                               : "compute";
 }
 
-std::string design_text(const Study& study, const Design& design) {
+std::string design_text(const Study& study, const DesignPoint& design) {
   const StudyMachine& m = study.machines[design.machine];
   std::string text = study.machines.size() > 1 ? m.machine.name : "";
   for (std::size_t k = 0; k < design.values.size(); ++k) {
@@ -166,7 +166,7 @@ std::int64_t for_each_design(const Study& study, Store& store,
   const auto flush = [&] {
     if (number < 0) return;
     LeftOut why;
-    std::optional<Design> design = designs.at(number, why);
+    std::optional<DesignPoint> design = designs.at(number, why);
     if (design && std::ssize(points) == workloads) {
       visit(summed(study, std::move(*design), std::move(points)));
     } else {

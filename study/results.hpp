@@ -23,7 +23,7 @@ inline constexpr int sweep_schema = 1;
 
 // A design and all of its points, in the order of the workloads, with their sums by weight.
 struct DesignResult {
-  Design design;
+  DesignPoint design;
   std::vector<PointResult> points;
   double seconds = 0, joules = 0, traffic_bytes = 0;  // traffic: over the outermost link
   std::vector<double> link_seconds;                   // of each link
@@ -38,7 +38,7 @@ struct DesignResult {
 std::string bottleneck_text(const Machine& machine, int bottleneck);
 // "L3.capacity 8MiB, L2.capacity 1MiB", or "as it is"; with the machine's name where a study has
 // several.
-std::string design_text(const Study& study, const Design& design);
+std::string design_text(const Study& study, const DesignPoint& design);
 // "seconds", "joules", "bytes", "mm2" or "" (cost).
 std::string objective_unit(StudyObjective objective);
 

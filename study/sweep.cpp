@@ -87,7 +87,7 @@ class BestSoFar {
         study_.objective == StudyObjective::area || study_.objective == StudyObjective::cost;
     if (!of_design && !(value < best)) return;
     LeftOut why;
-    const std::optional<Design> d = designs_.at(number, why);
+    const std::optional<DesignPoint> d = designs_.at(number, why);
     if (!d) return;
     if (study_.objective == StudyObjective::area) value = d->area.value_or(0);
     if (study_.objective == StudyObjective::cost) value = d->cost.value_or(0);

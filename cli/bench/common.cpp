@@ -6,11 +6,11 @@
 #include <set>
 
 #include "cli/bench/bench.hpp"
-#include "core/units/nearest.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
+#include "core/units/nearest.hpp"
 
 namespace tcsim::cli {
 

@@ -5,11 +5,11 @@
 #include <array>
 
 #include "cli/bench/bench.hpp"
-#include "cli/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/units/nearest.hpp"
 
 namespace tcsim::cli {
 

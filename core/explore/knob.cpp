@@ -88,28 +88,6 @@ bool is_power_of_two(const Knob& knob) {
   return knob.unit == KnobUnit::bits || split(knob.name).field == "line";
 }
 
-// As override_knob() reads it, to the last bit.
-std::string exact_text(const Knob& knob, double value) {
-  switch (knob.unit) {
-    case KnobUnit::bytes:
-    case KnobUnit::count:
-    case KnobUnit::bits:
-      value = std::max(1.0, std::round(is_power_of_two(knob) ? to_power_of_two(value) : value));
-      if (!(value < std::ldexp(1.0, 63))) throw UsageError(knob.name, "value out of range", "");
-      return fmt::format("{}", static_cast<std::int64_t>(value));
-    case KnobUnit::bytes_per_second:
-      return fmt::format("{}B/s", value);
-    case KnobUnit::bytes_per_cycle:
-      return fmt::format("{}B/cycle", value);
-    case KnobUnit::hertz:
-      return fmt::format("{}Hz", value);
-    case KnobUnit::cycles:
-    case KnobUnit::number:
-      break;
-  }
-  return fmt::format("{}", value);
-}
-
 double plain_number(const Knob& knob, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -206,7 +184,7 @@ double value_of(const Machine& machine, const Knob& knob) {
 }
 
 Machine with_knob(const Machine& machine, const Knob& knob, double value) {
-  return override_knob(machine, knob.name + "=" + exact_text(knob, value)).machine;
+  return override_knob(machine, knob.name + "=" + exact(knob, value)).machine;
 }
 
 std::optional<Machine> possible(const Machine& machine, const Knob& knob, double value,
@@ -221,6 +199,27 @@ std::optional<Machine> possible(const Machine& machine, const Knob& knob, double
     why = why.substr(0, why.find("; "));
     return {};
   }
+}
+
+std::string exact(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes:
+    case KnobUnit::count:
+    case KnobUnit::bits:
+      value = std::max(1.0, std::round(is_power_of_two(knob) ? to_power_of_two(value) : value));
+      if (!(value < std::ldexp(1.0, 63))) throw UsageError(knob.name, "value out of range", "");
+      return fmt::format("{}", static_cast<std::int64_t>(value));
+    case KnobUnit::bytes_per_second:
+      return fmt::format("{}B/s", value);
+    case KnobUnit::bytes_per_cycle:
+      return fmt::format("{}B/cycle", value);
+    case KnobUnit::hertz:
+      return fmt::format("{}Hz", value);
+    case KnobUnit::cycles:
+    case KnobUnit::number:
+      break;
+  }
+  return fmt::format("{}", value);
 }
 
 std::string display(const Knob& knob, double value) {

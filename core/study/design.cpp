@@ -50,8 +50,8 @@ std::vector<double> Designs::values(std::size_t machine, std::int64_t index) {
   return v;
 }
 
-std::optional<Design> Designs::at(std::int64_t number, LeftOut& why) {
-  Design d;
+std::optional<DesignPoint> Designs::at(std::int64_t number, LeftOut& why) {
+  DesignPoint d;
   d.number = number;
   const std::int64_t machines = std::ssize(study_.machines);
   if (number < machines) {

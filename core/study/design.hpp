@@ -10,7 +10,7 @@
 
 namespace tcsim {
 
-struct Design {
+struct DesignPoint {
   std::int64_t number = 0;
   std::size_t machine = 0;     // index into Study::machines
   bool base = false;           // the machine as it is
@@ -34,7 +34,7 @@ class Designs {
 
   // Empty where no machine can be like that or a constraint does not hold; `why` then says so.
   // The machines as they are are always there. Precondition: 0 <= number < design_count().
-  std::optional<Design> at(std::int64_t number, LeftOut& why);
+  std::optional<DesignPoint> at(std::int64_t number, LeftOut& why);
 
   // The values of the knobs alone.
   std::vector<double> values(std::size_t machine, std::int64_t index);

@@ -55,7 +55,7 @@ struct Judged {
 
 // One design of a chain on its way.
 struct Station {
-  Design design;
+  DesignPoint design;
   Machine machine;  // what one core of it sees
   std::string shape;
   double least = 0;
@@ -291,7 +291,7 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
   std::vector<Station> stations;
   for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
     LeftOut why;
-    std::optional<Design> design = designs_.at(d, why);
+    std::optional<DesignPoint> design = designs_.at(d, why);
     if (!design) {
       auto [skipped, is_new] = result.skipped.try_emplace(why.reason);
       if (is_new) skipped->second = {0, d, why.detail};

@@ -39,6 +39,16 @@ std::string joined(const std::string& list, const std::string& separator, const 
 
 }  // namespace
 
+std::optional<Bytes> bytes_over(const Counted& counted, const std::string& link,
+                                const Accounting& accounting) {
+  for (const CountedLink& l : counted.links) {
+    if (l.link != link) continue;
+    if (!accounting.packing || !l.in || (accounting.write_backs && !l.out)) return {};
+    return accounting.write_backs ? *l.in + *l.out : *l.in;
+  }
+  return {};
+}
+
 Counting::Counting(std::unique_ptr<CounterSource> source, const std::vector<EventFile>& files,
                    std::string why)
     : source_(std::move(source)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/machine.hpp"
 #include "core/units/quantity.hpp"
 #include "microbench/counters/events.hpp"
 #include "microbench/counters/source.hpp"
@@ -35,6 +36,11 @@ struct Counted {
   std::vector<CountedLink> links;
   std::vector<CountedEvent> events;  // that are not traffic
 };
+
+// Bytes over a link by what the accounting counts; empty if the machine does not count that, or
+// where packing is left out, which counters cannot tell apart.
+std::optional<Bytes> bytes_over(const Counted& counted, const std::string& link,
+                                const Accounting& accounting);
 
 class Counting {
  public:

@@ -98,6 +98,32 @@ TEST(Size, May_have_blanks_around_every_part) {
   EXPECT_EQ(run("i = 9 6, j = 72, k = 80").code, Exit::usage);
 }
 
+TEST(SessionOption, Counts_where_the_command_line_says_nothing) {
+  const auto file = std::filesystem::temp_directory_path() / "tcsim_session_test.toml";
+  std::ofstream(file) << "schema = 1\n[design]\nworkload = \"ij-ik-kj\"\nsize = "
+                         "\"i=96,j=72,k=80\"\nmachine = \"i7-6700k\"\nset = "
+                         "[\"L1.ways=4\"]\naccounting = \"paper\"\n";
+  const auto said = [&](std::vector<std::string> args) {
+    args.insert(args.begin() + 1, {"--session", file.string()});
+    return tcsim(args);
+  };
+  const std::vector<std::string> same{"predict",   "ij-ik-kj", "--size", "i=96,j=72,k=80",
+                                      "--machine", "i7-6700k", "--set",  "L1.ways=4"};
+  auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = same;
+    all.insert(all.end(), more.begin(), more.end());
+    return tcsim(all).out;
+  };
+  EXPECT_EQ(said({"predict"}).out, with({"--accounting", "paper"}));
+  EXPECT_EQ(said({"predict", "--accounting", "honest"}).out, with({"--accounting", "honest"}));
+  EXPECT_TRUE(contains(said({"predict", "--machine", "zen5"}).out, "machine zen5"));
+  std::ofstream(file) << "schema = 1\n";
+  const Ran bad = said({"predict"});
+  EXPECT_EQ(bad.code, Exit::input);
+  EXPECT_TRUE(contains(bad.err, "no design")) << bad.err;
+  std::filesystem::remove(file);
+}
+
 TEST(Input, A_bad_schedule_is_an_input_error_with_its_place) {
   const Ran syntax = tcsim(with_matmul("predict", {"--schedule", "groups m=j n=i k=k for m by {"}));
   EXPECT_EQ(syntax.code, Exit::input);

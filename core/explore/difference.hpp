@@ -1,0 +1,27 @@
+// What an edit of the machine, the workload or the accounting changed, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// A schedule on a machine and what it costs there, as somebody looks at it.
+struct Judged {
+  const Contraction& contraction;
+  const Machine& machine;
+  const Schedule& schedule;
+  const Prediction& prediction;
+};
+
+// One sentence each: the time and the bottleneck, the tiles that each cache holds, kernel and loop
+// order, and links that carry at least 1 % more or less.
+// Of two workloads only time and bottleneck are compared.
+std::vector<std::string> difference_words(const Judged& before, const Judged& after);
+
+}  // namespace tcsim

@@ -1,0 +1,36 @@
+// What of a schedule fits where: for each cache the largest tile of the nest - the outermost depth
+// at which one execution of what is inside - whose parts of A, B and C fit in it together. A
+// picture of the schedule for people; the window model does not rest on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+struct HeldTile {
+  std::array<std::int64_t, 3> extents{1, 1, 1};  // m, n, k
+  std::array<Bytes, 3> bytes{};                  // of A, B and C, by TensorId
+  std::array<bool, 3> whole{};                   // the tensor is there as a whole
+
+  Bytes total() const { return bytes[0] + bytes[1] + bytes[2]; }
+  bool operator==(const HeldTile&) const = default;
+};
+
+struct HeldInCache {
+  LevelId cache{};
+  Bytes capacity;                // of one core's share
+  std::optional<HeldTile> tile;  // empty: not even a register tile with its panels fits
+};
+
+// One for each cache, innermost first. `schedule` must have passed check().
+std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedule& schedule,
+                                    const Machine& machine);
+
+}  // namespace tcsim

@@ -1,0 +1,65 @@
+#include "core/workload/request.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/machine/library.hpp"
+#include "core/workload/parse.hpp"
+
+namespace tcsim {
+
+namespace {
+
+void refuse_for_suite(const WorkloadRequest& request) {
+  const char* option = !request.sizes.empty() ? "--size" : request.layout ? "--layout" : nullptr;
+  if (option == nullptr) return;
+  throw UsageError(option, fmt::format("'{}' is a suite, which says that itself", request.name),
+                   "leave the option out, or give a label such as abcd-aebf-dfce");
+}
+
+}  // namespace
+
+bool is_label(const std::string& text) {
+  return text.find("->") != std::string::npos ||
+         (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
+          text.find('-') != std::string::npos);
+}
+
+std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
+  const std::string& name = request.name;
+  if (is_label(name)) {
+    if (request.sizes.empty()) {
+      throw UsageError(name, "sizes are missing", "add --size with every index, a=72,b=72,...");
+    }
+    return {parse_contraction(name, parse_sizes(request.sizes),
+                              request.layout.value_or(Layout::row_major),
+                              request.type.value_or(ElementType::f64))};
+  }
+  if (name == "conv2d") {
+    throw UsageError(name, "convolutions are not modelled yet",
+                     "give a contraction of two tensors");
+  }
+  refuse_for_suite(request);
+  const auto colon = name.find(':');
+  const Suite suite = find_suite(name.substr(0, colon), request.type);
+  if (colon == std::string::npos) return suite.workloads;
+  const std::string number = name.substr(colon + 1);
+  const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&
+                         !number.empty()
+                     ? std::stoul(number)
+                     : 0;
+  if (n < 1 || n > suite.workloads.size()) {
+    throw UsageError(name, fmt::format("suite {} has no workload '{}'", suite.name, number),
+                     fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));
+  }
+  return {suite.workloads[n - 1]};
+}
+
+Contraction find_workload(const WorkloadRequest& request) {
+  std::vector<Contraction> all = find_workloads(request);
+  if (all.size() == 1) return std::move(all.front());
+  throw UsageError(request.name, fmt::format("these are {} workloads", all.size()),
+                   fmt::format("say which, such as {}:1", request.name));
+}
+
+}  // namespace tcsim

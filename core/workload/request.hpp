@@ -1,0 +1,31 @@
+// A workload as a person names it: "tccg:8", "tccg" (all of a suite), a suite's .toml file, or a
+// label such as "abcd-aebf-dfce" or "aebf,dfce->abcd" with sizes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+struct WorkloadRequest {
+  std::string name;                 // the suite and number, or the label
+  std::string sizes;                // of a label: "a=72,b=72,..."; a suite says them itself
+  std::optional<Layout> layout;     // of a label; row-major unless it is said
+  std::optional<ElementType> type;  // f64, or the suite's, unless it is said
+
+  bool operator==(const WorkloadRequest&) const = default;
+};
+
+// Whether the text can only be a label: TCCG form or einsum.
+bool is_label(const std::string& name);
+
+// All that it names, at least one. Throws UsageError, which says what is missing or too much, and
+// for a suite's file what load_suite() throws.
+std::vector<Contraction> find_workloads(const WorkloadRequest& request);
+// The same where one is wanted; throws UsageError for a suite without a number.
+Contraction find_workload(const WorkloadRequest& request);
+
+}  // namespace tcsim

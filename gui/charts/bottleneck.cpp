@@ -1,0 +1,182 @@
+// GFLOPS along a knob, with a band for each bottleneck and the crossovers' values.
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/charts.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+int linkOf(const Machine& machine, const std::string& bottleneck) {
+  for (std::size_t l = 0; l < machine.levels.size(); ++l) {
+    const int i = static_cast<int>(l);
+    if (machine.link(LevelId{i}) == bottleneck) return i;
+  }
+  return -1;
+}
+
+double gflops(const CurvePoint& p) { return p.choice.prediction.rate.value() / 1e9; }
+
+Line lineOf(const Curve& curve) {
+  Line line;
+  for (const CurvePoint& p : curve.points) {
+    line.x.push_back(p.value);
+    line.y.push_back(gflops(p));
+    line.readings.push_back(fmt::format("{} {}: {:.1f} GFLOPS, {}, limited by {}", curve.knob.name,
+                                        shown(curve.knob, p.value), gflops(p),
+                                        to_display(p.choice.time()), p.bottleneck));
+  }
+  return line;
+}
+
+// Crossovers lie between points of the curve. Up to one the left side's power law holds, or from it
+// on the right side's, whichever is known from two points of the same bottleneck.
+void addBends(const Curve& curve, Line& line) {
+  const auto power = [](const CurvePoint& a, const CurvePoint& b, double x) {
+    const double slope = std::log(gflops(b) / gflops(a)) / std::log(b.value / a.value);
+    return gflops(a) * std::pow(x / a.value, slope);
+  };
+  const auto& points = curve.points;
+  for (const Crossover& c : curve.crossovers) {
+    const auto after = std::lower_bound(points.begin(), points.end(), c.value,
+                                        [](const CurvePoint& p, double v) { return p.value < v; });
+    const auto i = static_cast<std::size_t>(after - points.begin());
+    if (i == 0 || i == points.size() || after->value == c.value) continue;
+    const CurvePoint &left = points[i - 1], &right = points[i];
+    double y = gflops(right);
+    if (i >= 2 && points[i - 2].bottleneck == left.bottleneck) {
+      y = power(points[i - 2], left, c.value);
+    } else if (i + 1 < points.size() && points[i + 1].bottleneck == right.bottleneck) {
+      y = power(right, points[i + 1], c.value);
+    }
+    y = std::clamp(y, std::min(gflops(left), gflops(right)), std::max(gflops(left), gflops(right)));
+    const auto at = std::lower_bound(line.x.begin(), line.x.end(), c.value) - line.x.begin();
+    line.x.insert(line.x.begin() + at, c.value);
+    line.y.insert(line.y.begin() + at, y);
+    line.readings.insert(
+        line.readings.begin() + at,
+        fmt::format("{} {}: {} to {}", c.knob, shown(curve.knob, c.value), c.from, c.to));
+  }
+}
+
+}  // namespace
+
+Plot bottleneckPlot(const Scene& scene) {
+  Plot p;
+  p.title = "Bottleneck along a knob";
+  if (!scene.curve) {
+    p.missing = !scene.curve.error.empty() ? scene.curve.error
+                : scene.now                ? "The curve is being computed."
+                                           : nothingYet;
+    return p;
+  }
+  const Curved& c = *scene.curve.value;
+  const Curve& curve = c.curve;
+  const Machine& machine = scene.now->subject.machine;
+  p.hollow = !scene.curve.current;
+  p.subtitle = subtitleOf(*scene.now);
+  p.title = fmt::format("Predicted GFLOPS against {}", curve.knob.name);
+  Line line = lineOf(curve);
+  addBends(curve, line);
+  line.name = scene.baselineCurve ? "now" : "predicted";
+  line.ink = Ink::text;
+  line.marked = true;
+  line.hollow = p.hollow;
+  line.width = 2.5;
+  if (line.x.size() < 2) {
+    p.missing = "The range has a single machine in it; give a wider one.";
+    return p;
+  }
+  // A little more than the range, so that its ends are seen whole.
+  const double margin = std::pow(line.x.back() / line.x.front(), 0.02);
+  p.x = {axisLabel(curve.knob), true, line.x.front() / margin, line.x.back() * margin, {}};
+  if (!c.range.remark.empty()) {
+    // What ended the range, on a line of its own: it is long.
+    std::string remark = c.range.remark;
+    if (const auto colon = remark.find(": "); colon != remark.npos) remark[colon + 1] = '\n';
+    p.subtitle += "\n" + remark;
+  }
+  double most = *std::max_element(line.y.begin(), line.y.end());
+
+  if (scene.baselineCurve && scene.baselineCurve->curve.knob.name == curve.knob.name) {
+    Line ghost = lineOf(scene.baselineCurve->curve);
+    addBends(scene.baselineCurve->curve, ghost);
+    ghost.name = "baseline A";
+    ghost.ink = Ink::baseline;
+    ghost.dashed = true;
+    for (double y : ghost.y) most = std::max(most, y);
+    p.lines.push_back(ghost);
+  }
+  // Bands between crossovers.
+  double from = p.x.low;
+  std::string bottleneck = curve.points.front().bottleneck;
+  const auto ink = [&](const std::string& name) {
+    const int link = linkOf(machine, name);
+    return link < 0 ? Ink::compute : linkInk(link);
+  };
+  for (const Crossover& x : curve.crossovers) {
+    p.regions.push_back({from, x.value, bottleneck, ink(bottleneck)});
+    p.rules.push_back({x.value, true,
+                       fmt::format("{}  ({})", shown(curve.knob, x.value), change_words(x.factor)),
+                       Ink::text, true});
+    from = x.value;
+    bottleneck = x.to;
+  }
+  p.regions.push_back({from, p.x.high, bottleneck, ink(bottleneck)});
+  p.y = {"GFLOPS", false, 0, 1.25 * most, {}};
+
+  // Doublings of the machine file's value, and halfway between where those are few.
+  const double file = value_of(scene.now->subject.base, curve.knob);
+  const double step = p.x.high / p.x.low < 10 ? 0.5 : 1;
+  for (double e = -8; e <= 8; e += step) {
+    const double v = file * std::exp2(e);
+    if (v >= p.x.low && v <= p.x.high) p.x.ticks.emplace_back(v, tickText(curve.knob, v));
+  }
+  p.lines.push_back(line);
+  const double here = value_of(machine, curve.knob);
+  if (here >= p.x.low && here <= p.x.high) {
+    Line point;
+    point.name = "this machine";
+    point.ink = Ink::here;
+    point.x = {here};
+    point.y = {scene.now->gflops()};
+    point.joined = false;
+    point.marked = true;
+    point.width = 4;
+    p.lines.push_back(point);
+  }
+  return p;
+}
+
+Table bottleneckTable(const Scene& scene) {
+  Table table{{"knob", "value", "factor", "predicted_seconds", "gflops", "bottleneck"}, {}};
+  if (!scene.curve) return table;
+  const Curve& curve = scene.curve->curve;
+  table.columns[1] = fmt::format("value_{}", to_text(curve.knob.unit));
+  const auto row = [&](const std::string& what, double value, double factor) {
+    return std::vector<Cell>{what, Cell(shown(curve.knob, value), value),
+                             Cell(fmt::format("{:.4g}x", factor), factor)};
+  };
+  for (const CurvePoint& p : curve.points) {
+    auto cells = row(curve.knob.name, p.value, p.factor);
+    cells.push_back(timeCell(p.choice.time()));
+    cells.push_back(numberCell(gflops(p)));
+    cells.emplace_back(p.bottleneck);
+    table.rows.push_back(std::move(cells));
+  }
+  for (const Crossover& c : curve.crossovers) {
+    auto cells = row("crossover", c.value, c.factor);
+    cells.insert(cells.end(), {"", "", c.from + " to " + c.to});
+    table.rows.push_back(std::move(cells));
+    for (const PackingVariant& v : c.packing) {
+      table.rows.push_back({"crossover, " + v.counted, Cell(),
+                            Cell(change_words(v.factor), v.factor), "", "",
+                            c.from + " to " + c.to});
+    }
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,116 @@
+#include "gui/charts/charts.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+using Draws = ViewKind::Draws;
+
+constexpr ViewKind kinds[] = {
+    {Draws::plot, "time", "Time",
+     "How long each link takes; the longest decides. The hatched bar is the compute roof.",
+     timePlot, timeTable},
+    {Draws::plot, "bottleneck", "Bottleneck",
+     "GFLOPS as one knob varies. Bands say what decides, dashed lines where that changes.",
+     bottleneckPlot, bottleneckTable},
+    {Draws::plot, "map", "Map",
+     "Time over two knobs. Outlines part the bottlenecks; empty cells cannot be machines.", mapPlot,
+     mapTable},
+    {Draws::plot, "roofline", "Roofline",
+     "A roof and a point for each link. The point that touches its roof decides.", rooflinePlot,
+     rooflineTable},
+    {Draws::tiles, "tiles", "Tiles",
+     "What of each tensor the largest tile that fits a cache holds, and how full that makes it.",
+     nullptr, tilesTable},
+    {Draws::plot, "traffic", "Traffic",
+     "Bytes over each link, by tensor. Simulate counts them line by line.", trafficPlot,
+     trafficTable},
+    {Draws::text, "schedule", "Schedule", "Loops and packs that all numbers are about.", nullptr,
+     scheduleTable},
+};
+
+}  // namespace
+
+std::string shown(const Knob& knob, double value) {
+  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
+  std::string text = display(knob, value);
+  const auto unit =
+      std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (unit == text.end() || unit == text.begin()) return text;
+  return std::string(text.begin(), unit) + " " + std::string(unit, text.end());
+}
+
+std::string tickText(const Knob& knob, double value) {
+  switch (knob.unit) {
+    case KnobUnit::bytes_per_cycle:
+      return fmt::format("{:.4g}", value);
+    case KnobUnit::bytes_per_second:
+    case KnobUnit::hertz:
+      return fmt::format("{:.4g}", value / 1e9);
+    default:
+      return shown(knob, value);
+  }
+}
+
+std::string axisLabel(const Knob& knob) {
+  switch (knob.unit) {
+    case KnobUnit::bytes_per_cycle:
+      return knob.name + " [B/cycle]";
+    case KnobUnit::bytes_per_second:
+      return knob.name + " [GB/s]";
+    case KnobUnit::hertz:
+      return knob.name + " [GHz]";
+    default:
+      return knob.name;
+  }
+}
+
+std::vector<std::pair<double, std::string>> logTicks(double low, double high) {
+  std::vector<std::pair<double, std::string>> ticks;
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  for (int e = first; e <= last; ++e) {
+    for (int digit : {1, 2, 5}) {
+      const double v = digit * std::pow(10.0, e);
+      if (v < low || v > high || (digit != 1 && last - first > 4)) continue;
+      ticks.emplace_back(v, fmt::format("{:g}", v));
+    }
+  }
+  return ticks;
+}
+
+std::span<const ViewKind> viewKinds() { return kinds; }
+
+const ViewKind& viewKind(const std::string& id) {
+  std::string known;
+  for (const ViewKind& k : kinds) {
+    if (id == k.id) return k;
+    known += (known.empty() ? "" : ", ") + std::string(k.id);
+  }
+  throw UsageError("--view", fmt::format("there is no view '{}'", id), "use one of " + known);
+}
+
+Table helpTable(const Scene& scene) {
+  Table table{{"knob", "more", "time"}, {}};
+  if (!scene.help) return table;
+  const Elasticities& all = scene.help->advice.elasticities;
+  for (const Elasticity& e : all.knobs) {
+    const KnobStep* step = e.up ? &*e.up : nullptr;
+    std::vector<Cell> row{e.knob.name, "-", "-"};
+    if (step != nullptr) {
+      row[1] = {change_words(step->factor), step->factor};
+      row[2] = {change_words(step->time / all.base.time()), step->time / all.base.time()};
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,51 @@
+// Every view of the window as a function of the scene: a picture, and the numbers behind it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "gui/charts/plot.hpp"
+#include "gui/charts/table.hpp"
+#include "gui/charts/tiles.hpp"
+#include "gui/scene/scene.hpp"
+
+namespace tcsim::gui {
+
+Plot timePlot(const Scene& scene);  // seconds over each link, and at the FMA peak
+Table timeTable(const Scene& scene);
+Plot bottleneckPlot(const Scene& scene);  // GFLOPS along a knob
+Table bottleneckTable(const Scene& scene);
+Plot mapPlot(const Scene& scene);  // time over two knobs
+Table mapTable(const Scene& scene);
+Plot rooflinePlot(const Scene& scene);  // with a point for each link
+Table rooflineTable(const Scene& scene);
+Plot trafficPlot(const Scene& scene);  // bytes, predicted and simulated
+Table trafficTable(const Scene& scene);
+Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
+Table scheduleTable(const Scene& scene);  // a row for each step
+std::string scheduleText(const Scene& scene);
+// The schedule as one C file, as tcsim emit writes it; empty while it is not settled, or says why
+// there is none.
+std::string scheduleAsC(const Scene& scene);
+
+// Names of the views, as a session and --view have them.
+struct ViewKind {
+  enum class Draws { plot, tiles, text } draws;
+  const char* id;
+  const char* title;
+  const char* help;  // what one sees
+  Plot (*plot)(const Scene&);
+  Table (*table)(const Scene&);
+};
+std::span<const ViewKind> viewKinds();
+// Throws UsageError, listing them, if there is none of that name.
+const ViewKind& viewKind(const std::string& id);
+
+// What limits, in a sentence: "Limited by L3-memory."
+std::string verdictHeadline(const Scene& scene);
+// Baseline against now, a row for each figure.
+Table compareTable(const Scene& scene);
+// d log time / d log knob, a row for each knob.
+Table helpTable(const Scene& scene);
+
+}  // namespace tcsim::gui

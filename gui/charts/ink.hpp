@@ -1,0 +1,31 @@
+// What a mark stands for; gui/widgets/theme says which colour and pattern that is, in light and in
+// dark. Colours are those of Okabe and Ito, which the colour-blind tell apart, and each also has a
+// pattern of its own.
+#pragma once
+
+#include <algorithm>
+
+namespace tcsim::gui {
+
+enum class Ink {
+  text,
+  faint,
+  baseline,
+  here,     // where the machine is
+  compute,  // the compute roof
+  A,
+  B,
+  C,
+  packedA,
+  packedB,
+  link0,  // to the registers; the links further out follow
+  link1,
+  link2,
+  link3,
+  link4,
+  link5,
+};
+
+inline Ink linkInk(int link) { return Ink{static_cast<int>(Ink::link0) + std::clamp(link, 0, 5)}; }
+
+}  // namespace tcsim::gui

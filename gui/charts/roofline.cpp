@@ -1,0 +1,132 @@
+// The roofs of all links over operational intensity, with a point for each link.
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/charts.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+struct LinkRoof {
+  std::string name;
+  double intensity;  // flops per counted byte
+  double bandwidth;  // bytes per second
+};
+
+std::vector<LinkRoof> roofsOf(const Evaluation& e) {
+  const Machine& m = e.subject.machine;
+  std::vector<LinkRoof> all;
+  for (std::size_t l = 0; l < m.levels.size(); ++l) {
+    const LevelId level{static_cast<int>(l)};
+    const Bytes bytes = e.prediction().traffic.links[l].counted(m.accounting);
+    all.push_back({m.link(level),
+                   e.subject.contraction.flops() / static_cast<double>(bytes.value()),
+                   m.bandwidth(level).value()});
+  }
+  return all;
+}
+
+double peakOf(const Evaluation& e) {
+  return e.subject.machine.peak(size_of(e.subject.contraction.type())).value() / 1e9;
+}
+
+Line points(const Evaluation& e, Ink ink, const char* name) {
+  Line line;
+  line.name = name;
+  line.ink = ink;
+  line.joined = false;
+  line.marked = true;
+  line.width = 3;
+  for (const LinkRoof& r : roofsOf(e)) {
+    line.x.push_back(r.intensity);
+    line.y.push_back(e.gflops());
+  }
+  return line;
+}
+
+}  // namespace
+
+Plot rooflinePlot(const Scene& scene) {
+  Plot p;
+  p.title = "Roofline";
+  if (!scene.now) {
+    p.missing = nothingYet;
+    return p;
+  }
+  const Evaluation& e = *scene.now;
+  p.title = fmt::format("Roofline: {:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck);
+  p.subtitle = subtitleOf(e);
+  const auto roofs = roofsOf(e);
+  const double peak = peakOf(e);
+  double left = roofs.front().intensity, right = left, top = std::max(peak, e.gflops());
+  for (const LinkRoof& r : roofs) {
+    left = std::min({left, r.intensity, peak * 1e9 / r.bandwidth});
+    right = std::max({right, r.intensity, peak * 1e9 / r.bandwidth});
+    top = std::max(top, std::min(r.bandwidth * r.intensity / 1e9, 16 * top));
+  }
+  left /= 3;
+  right *= 4;
+  p.x = {"operational intensity [flop/byte]", true, left, right, {}};
+  p.y = {"GFLOPS", true, std::min(e.gflops(), peak) / 30, top * 2.2, {}};
+  p.x.ticks = logTicks(p.x.low, p.x.high);
+  p.y.ticks = logTicks(p.y.low, p.y.high);
+  const bool roof = e.subject.machine.accounting.compute_roof;
+  for (std::size_t l = 0; l < roofs.size(); ++l) {
+    // Up to where computation limits, or this accounting's top.
+    const double level = roof ? peak : top * 1.6;
+    const double knee = std::min(level * 1e9 / roofs[l].bandwidth, right);
+    Line line;
+    line.name = fmt::format("{}  {:.4g} GB/s", roofs[l].name, roofs[l].bandwidth / 1e9);
+    line.ink = linkInk(static_cast<int>(l));
+    line.x = {left, knee};
+    line.y = {roofs[l].bandwidth * left / 1e9, roofs[l].bandwidth * knee / 1e9};
+    p.lines.push_back(line);
+  }
+  p.rules.push_back(
+      {peak, false,
+       fmt::format("FMA peak {:.4g} GFLOPS{}", peak, roof ? "" : ", left out by this accounting"),
+       Ink::compute, !roof});
+  if (scene.baseline) p.lines.push_back(points(*scene.baseline, Ink::baseline, "baseline A"));
+  // Each link's point hangs below its own roof; the one that touches it decides.
+  for (std::size_t l = 0; l < roofs.size(); ++l) {
+    Line point;
+    point.ink = linkInk(static_cast<int>(l));
+    point.joined = true;
+    point.dashed = true;
+    point.width = 1;
+    const double ceiling = roofs[l].bandwidth * roofs[l].intensity / 1e9;
+    point.x = {roofs[l].intensity, roofs[l].intensity};
+    point.y = {e.gflops(), roof ? std::min(ceiling, peak) : ceiling};
+    p.lines.push_back(point);
+    Line dot;
+    dot.ink = point.ink;
+    dot.x = {roofs[l].intensity};
+    dot.y = {e.gflops()};
+    dot.joined = false;
+    dot.readings = {fmt::format("{}: {:.4g} flop/byte, its roof is at {:.4g} GFLOPS", roofs[l].name,
+                                roofs[l].intensity, ceiling)};
+    dot.marked = true;
+    dot.width = roofs[l].name == e.bottleneck ? 5 : 3;
+    p.lines.push_back(dot);
+  }
+  return p;
+}
+
+Table rooflineTable(const Scene& scene) {
+  Table table{{"link", "intensity_flop_per_byte", "bandwidth_bytes_per_second", "roof_gflops",
+               "gflops", "peak_gflops"},
+              {}};
+  if (!scene.now) return table;
+  const Evaluation& e = *scene.now;
+  for (const LinkRoof& r : roofsOf(e)) {
+    table.rows.push_back({r.name, numberCell(r.intensity),
+                          Cell(fmt::format("{:.4g} GB/s", r.bandwidth / 1e9), r.bandwidth),
+                          numberCell(r.bandwidth * r.intensity / 1e9), numberCell(e.gflops()),
+                          numberCell(peakOf(e))});
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,42 @@
+#include "gui/charts/table.hpp"
+
+#include <fmt/format.h>
+
+namespace tcsim::gui {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string all = "\"";
+  for (char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return all + "\"";
+}
+
+template <class Text>
+std::string written(const Table& table, const char* separator, Text text) {
+  std::string all;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    all += (i == 0 ? "" : separator) + text(Cell(table.columns[i]));
+  }
+  all += "\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) all += (i == 0 ? "" : separator) + text(row[i]);
+    all += "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string toCsv(const Table& table) {
+  return written(table, ",", [](const Cell& c) {
+    return c.value ? fmt::format("{}", *c.value) : quoted(c.text);
+  });
+}
+
+std::string toTabs(const Table& table) {
+  return written(table, "\t", [](const Cell& c) { return c.text; });
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,137 @@
+#include "gui/charts/tiles.hpp"
+
+#include "core/error.hpp"
+#include "core/model/held_tiles.hpp"
+#include "core/schedule/plan.hpp"
+#include "core/schedule/spine.hpp"
+#include "emit/emit.hpp"
+#include "gui/charts/charts.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; }
+
+std::string extentsText(const std::array<std::int64_t, 3>& e) {
+  return fmt::format("m {} \u00d7 n {} \u00d7 k {}", e[0], e[1], e[2]);
+}
+
+}  // namespace
+
+TileBoxes tileBoxes(const Scene& scene) {
+  TileBoxes all;
+  all.title = "Tiles: the largest of the schedule that each cache can hold";
+  if (!scene.now) {
+    all.missing = nothingYet;
+    return all;
+  }
+  const Evaluation& e = *scene.now;
+  const Contraction& c = e.subject.contraction;
+  const Machine& m = e.subject.machine;
+  const Spine spine(c, e.choice.schedule);
+  all.kernel = fmt::format("kernel {}\u00d7{}", spine.mr, spine.nr);
+  TileBox memory;
+  memory.name = m.levels.back().name;
+  memory.tile = extentsText({spine.extents[0], spine.extents[1], spine.extents[2]});
+  for (TensorId t : all_tensors) {
+    const Bytes size = c.size(t).value() * size_of(c.type());
+    memory.parts.push_back(
+        {fmt::format("{} {}", to_text(t), to_binary_display(size)), 0, inkOf(t), true});
+  }
+  all.boxes.push_back(memory);
+  const auto held = held_tiles(c, e.choice.schedule, m);
+  std::vector<HeldInCache> before;
+  if (scene.baseline) {
+    const Evaluation& a = *scene.baseline;
+    before = held_tiles(a.subject.contraction, a.choice.schedule, a.subject.machine);
+  }
+  for (std::size_t l = held.size(); l-- > 0;) {
+    const HeldInCache& h = held[l];
+    TileBox box;
+    box.name = m.level(h.cache).name;
+    box.capacity = to_binary_display(h.capacity);
+    const double capacity = static_cast<double>(h.capacity.value());
+    if (h.tile) {
+      box.tile = extentsText(h.tile->extents);
+      box.filled = static_cast<double>(h.tile->total().value()) / capacity;
+      for (TensorId t : all_tensors) {
+        const auto i = static_cast<std::size_t>(index(t));
+        box.parts.push_back({fmt::format("{} {}", to_text(t), to_binary_display(h.tile->bytes[i])),
+                             static_cast<double>(h.tile->bytes[i].value()) / capacity, inkOf(t),
+                             h.tile->whole[i]});
+      }
+    }
+    if (l < before.size() && before[l].tile) {
+      box.filledBefore = static_cast<double>(before[l].tile->total().value()) /
+                         static_cast<double>(before[l].capacity.value());
+    }
+    all.boxes.push_back(box);
+  }
+  return all;
+}
+
+Table tilesTable(const Scene& scene) {
+  Table table{{"cache", "capacity_bytes", "m", "n", "k", "A_bytes", "B_bytes", "C_bytes", "filled"},
+              {}};
+  if (!scene.now) return table;
+  const Evaluation& e = *scene.now;
+  for (const HeldInCache& h :
+       held_tiles(e.subject.contraction, e.choice.schedule, e.subject.machine)) {
+    const auto size = [](Bytes b) {
+      return Cell(to_binary_display(b), static_cast<double>(b.value()));
+    };
+    std::vector<Cell> row{e.subject.machine.level(h.cache).name, size(h.capacity)};
+    if (h.tile) {
+      for (std::int64_t x : h.tile->extents)
+        row.push_back(numberCell(static_cast<double>(x), "{}"));
+      for (Bytes b : h.tile->bytes) row.push_back(size(b));
+      const double filled =
+          static_cast<double>(h.tile->total().value()) / static_cast<double>(h.capacity.value());
+      row.emplace_back(fmt::format("{:.0f} %", 100 * filled), filled);
+    } else {
+      row.resize(table.columns.size());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string scheduleText(const Scene& scene) {
+  return scene.now ? to_text(scene.now->choice.schedule) : nothingYet;
+}
+
+std::string scheduleAsC(const Scene& scene) {
+  if (!scene.now || !scene.now->settled) return "";
+  try {
+    return emit_c(Plan(scene.now->subject.contraction, scene.now->choice.schedule));
+  } catch (const Error& e) {
+    return fmt::format("/* {} */\n", e.what());
+  }
+}
+
+Table scheduleTable(const Scene& scene) {
+  Table table{{"depth", "step", "group or tensor", "tile or level"}, {}};
+  if (!scene.now) return table;
+  const Spine spine(scene.now->subject.contraction, scene.now->choice.schedule);
+  for (std::size_t d = 0; d < spine.steps.size(); ++d) {
+    const Step& s = spine.steps[d];
+    const Cell depth(fmt::format("{}", d), static_cast<double>(d));
+    switch (s.kind) {
+      case Step::Kind::loop:
+        table.rows.push_back({depth, "for", to_text(s.group),
+                              Cell(fmt::format("{}", s.tile), static_cast<double>(s.tile))});
+        break;
+      case Step::Kind::pack:
+        table.rows.push_back({depth, "pack", to_text(s.tensor), s.level});
+        break;
+      case Step::Kind::kernel:
+        table.rows.push_back({depth, "kernel", "", fmt::format("{}x{}", spine.mr, spine.nr)});
+        break;
+    }
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

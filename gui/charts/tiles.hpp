@@ -1,0 +1,37 @@
+// The tiles of a schedule as boxes within boxes: each cache, how full the largest tile that fits in
+// it makes it, and by which tensor.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "gui/charts/ink.hpp"
+#include "gui/scene/scene.hpp"
+
+namespace tcsim::gui {
+
+struct TileBox {
+  std::string name;          // "L2"
+  std::string capacity;      // "256KiB"
+  std::string tile;          // "m 384 x n 36 x k 24"
+  double filled = 0;         // share of the capacity, in [0, 1]
+  double filledBefore = -1;  // in the baseline; < 0: there is none
+  struct Part {
+    std::string label;  // "A 72KiB"
+    double share = 0;   // of the capacity
+    Ink ink = Ink::A;
+    bool whole = false;
+  };
+  std::vector<Part> parts;
+};
+
+struct TileBoxes {
+  std::string title;
+  std::string missing;
+  std::string kernel;          // "kernel 8x6"
+  std::vector<TileBox> boxes;  // the outermost first: memory, L3, ..., L1
+};
+TileBoxes tileBoxes(const Scene& scene);
+
+}  // namespace tcsim::gui

@@ -1,0 +1,156 @@
+// Bytes over each link by array: predicted beside simulated.
+#include <algorithm>
+
+#include "gui/charts/charts.hpp"
+#include "gui/charts/words.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+Ink inkOf(ArrayId a) { return Ink{static_cast<int>(Ink::A) + index(a)}; }
+
+// A simulation or a run of another schedule says nothing about this one.
+bool isOf(const Evaluation& e, const Schedule& schedule) { return e.choice.schedule == schedule; }
+
+std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link) {
+  if (!scene.run || !scene.run.current) return {};
+  const Machine& m = scene.now->subject.machine;
+  return bytes_over(scene.run->counted, m.link(LevelId{static_cast<int>(link)}), m.accounting);
+}
+
+}  // namespace
+
+Plot trafficPlot(const Scene& scene) {
+  Plot p;
+  p.title = "Bytes over each link, predicted and simulated";
+  if (!scene.now) {
+    p.missing = nothingYet;
+    return p;
+  }
+  const Evaluation& e = *scene.now;
+  const Machine& m = e.subject.machine;
+  const Accounting& accounting = m.accounting;
+  p.subtitle = subtitleOf(e);
+  const auto& predicted = e.prediction().traffic.links;
+  const auto links = predicted.size();
+  const Traffic* simulation =
+      scene.simulation && scene.simulation->simulation.traffic.links.size() == links
+          ? &scene.simulation->simulation.traffic
+          : nullptr;
+  double most = 0;
+  const auto stack = [&](const LinkTraffic& link, double at, double thickness, bool hollow,
+                         const std::string& what) {
+    double from = 0;
+    const Bytes total = link.counted(accounting);
+    for (ArrayId a : all_arrays) {
+      const double bytes = static_cast<double>(link.counted(accounting, a).value()) / 1e9;
+      if (bytes == 0) continue;
+      Bar b;
+      b.at = at;
+      b.from = from;
+      b.to = from + bytes;
+      b.thickness = thickness;
+      b.ink = inkOf(a);
+      b.ghost = hollow;
+      from = b.to;
+      p.bars.push_back(b);
+    }
+    if (!p.bars.empty()) p.bars.back().label = fmt::format("{}  {}", to_display(total), what);
+    most = std::max(most, from);
+  };
+  for (std::size_t l = 0; l < links; ++l) {
+    const double at = static_cast<double>(links - 1 - l);
+    const std::optional<Bytes> measured = measuredOver(scene, l);
+    if (measured) {
+      Bar b;
+      b.at = at - 0.42;
+      b.to = static_cast<double>(measured->value()) / 1e9;
+      b.thickness = 0.08;
+      b.ink = Ink::text;
+      b.label = fmt::format("{}  measured", to_display(*measured));
+      p.bars.push_back(b);
+      most = std::max(most, b.to);
+    }
+    stack(predicted[l], at + 0.2, 0.34, false, "predicted");
+    if (simulation != nullptr) {
+      const bool hollow = !scene.simulation.current;
+      stack(simulation->links[l], at - 0.2, 0.34, hollow,
+            hollow ? "simulated, before" : "simulated");
+    }
+    if (scene.baseline && l < scene.baseline->prediction().traffic.links.size()) {
+      const Evaluation& a = *scene.baseline;
+      Bar b;
+      b.at = at + 0.2;
+      b.to = static_cast<double>(
+                 a.prediction().traffic.links[l].counted(a.subject.machine.accounting).value()) /
+             1e9;
+      b.thickness = 0.42;
+      b.ink = Ink::baseline;
+      b.ghost = true;
+      p.bars.push_back(b);
+      most = std::max(most, b.to);
+    }
+    p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
+  }
+  p.x = {"bytes [GB]", false, 0, 1.12 * most, {}};
+  p.y.low = -0.6;
+  p.y.high = static_cast<double>(links) - 0.4;
+  if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);
+  for (ArrayId a : all_arrays) p.legend.emplace_back(to_text(a), inkOf(a));
+  return p;
+}
+
+Table trafficTable(const Scene& scene) {
+  Table table{{"link", "array", "predicted_bytes", "predicted_lines", "simulated_bytes",
+               "simulated_lines", "error", "measured_bytes"},
+              {}};
+  if (!scene.now) return table;
+  const Evaluation& e = *scene.now;
+  const Machine& m = e.subject.machine;
+  const auto& links = e.prediction().traffic.links;
+  const Traffic* simulation =
+      scene.simulation && scene.simulation.current && isOf(e, scene.simulation->schedule)
+          ? &scene.simulation->simulation.traffic
+          : nullptr;
+  const auto row = [&](std::size_t l, const std::string& name, Bytes predicted,
+                       std::optional<Bytes> counted) {
+    const double line = static_cast<double>(m.levels.front().line.value.value());
+    const auto lines = [&](Bytes b) {
+      const double n = static_cast<double>(b.value()) / line;
+      return l == 0 ? Cell() : Cell(fmt::format("{:.4g}", n), n);
+    };
+    std::vector<Cell> cells{m.link(LevelId{static_cast<int>(l)}), name, bytesCell(predicted),
+                            lines(predicted)};
+    if (counted) {
+      const double error = static_cast<double>(predicted.value() - counted->value()) /
+                           static_cast<double>(std::max<std::int64_t>(1, counted->value()));
+      cells.push_back(bytesCell(*counted));
+      cells.push_back(lines(*counted));
+      cells.emplace_back(fmt::format("{:+.2f} %", 100 * error), error);
+    } else {
+      cells.insert(cells.end(), {"", "", ""});
+    }
+    const auto measured = name == "all" ? measuredOver(scene, l) : std::nullopt;
+    cells.push_back(measured ? bytesCell(*measured) : Cell());
+    table.rows.push_back(std::move(cells));
+  };
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    const LinkTraffic* other = simulation == nullptr ? nullptr : &simulation->links[l];
+    const auto counted = [&](auto... array) -> std::optional<Bytes> {
+      if (other == nullptr) return {};
+      return other->counted(m.accounting, array...);
+    };
+    row(l, "all", links[l].counted(m.accounting), counted());
+    for (ArrayId a : all_arrays) row(l, to_text(a), links[l].counted(m.accounting, a), counted(a));
+  }
+  if (scene.run && scene.run.current) {
+    table.rows.push_back({"measured", "time", timeCell(scene.run->result.median), "", "", "",
+                          Cell(fmt::format("{:.1f} GFLOPS", scene.run->result.rate.value() / 1e9),
+                               scene.run->result.rate.value() / 1e9),
+                          ""});
+  }
+  return table;
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,57 @@
+// Numbers as the charts write them. Internal to gui/charts.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/units/text.hpp"
+#include "gui/charts/table.hpp"
+#include "gui/scene/scene.hpp"
+
+namespace tcsim::gui {
+
+inline const char* const nothingYet = "Choose a workload and a machine on the left.";
+
+// A unit in which the largest value has one to three digits before the point.
+struct TimeUnit {
+  double seconds;
+  const char* name;
+};
+inline TimeUnit unitOf(double seconds) {
+  if (seconds < 1e-6) return {1e-9, "ns"};
+  if (seconds < 1e-3) return {1e-6, "us"};
+  if (seconds < 1) return {1e-3, "ms"};
+  return {1, "s"};
+}
+
+inline Cell timeCell(Seconds t) { return {to_display(t), t.value()}; }
+inline Cell bytesCell(Bytes b) { return {to_display(b), static_cast<double>(b.value())}; }
+inline Cell numberCell(double v, const char* format = "{:.4g}") {
+  return {fmt::format(fmt::runtime(format), v), v};
+}
+
+// Two lines where there are overrides.
+inline std::string subtitleOf(const Evaluation& e) {
+  const Subject& s = e.subject;
+  std::string text = fmt::format(
+      "{}  {}  on {}, {} accounting", s.contraction.name(),
+      s.contraction.name() == s.contraction.label() ? s.contraction.sizes() : s.contraction.label(),
+      s.machine.name, s.machine.accounting.name);
+  for (const Override& o : s.design.overrides) {
+    text +=
+        fmt::format("{}{} {}", &o == &s.design.overrides.front() ? "\n" : ", ", o.knob, o.value);
+  }
+  return text;
+}
+
+// A knob's value as people read it: "49.5 MiB", "7.279 B/cycle".
+std::string shown(const Knob& knob, double value);
+// At an axis, whose label has the unit of all but sizes: "7.279", "49.5 MiB".
+std::string tickText(const Knob& knob, double value);
+// "memory.bandwidth [B/cycle]".
+std::string axisLabel(const Knob& knob);
+// Round numbers on a logarithmic axis: 1, 2, 5, 10, ..., or powers of ten where those are many.
+std::vector<std::pair<double, std::string>> logTicks(double low, double high);
+
+}  // namespace tcsim::gui

@@ -1,0 +1,70 @@
+#include "gui/headless.hpp"
+
+#include <QEventLoop>
+#include <QTimer>
+
+#include "core/error.hpp"
+#include "core/session/session.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/window/export.hpp"
+#include "gui/window/main_window.hpp"
+
+namespace tcsim::gui {
+
+void waitFor(Studio& studio) {
+  // Several steps follow one another, each begun when the one before has ended.
+  QEventLoop loop;
+  QTimer look;
+  int quiet = 0;
+  QObject::connect(&look, &QTimer::timeout, &loop, [&] {
+    quiet = studio.isBusy() ? 0 : quiet + 1;
+    if (quiet > 3) loop.quit();
+  });
+  look.start(5);
+  loop.exec();
+}
+
+void exportHeadless(const Session& session, const QString& view, const QString& file,
+                    const QPalette& palette, QSize size) {
+  Session s = session;
+  if (!view.isEmpty()) s.view.name = view.toStdString();
+  const ViewKind& kind = viewKind(s.view.name);
+  Studio studio;
+  QString said;
+  QObject::connect(&studio, &Studio::message, &studio, [&](const QString& m) { said = m; });
+  studio.open(s);
+  waitFor(studio);
+  if (s.view.name == "traffic" && studio.error().isEmpty()) {
+    studio.simulate();
+    waitFor(studio);
+  }
+  if (!studio.error().isEmpty()) throw UsageError("", studio.error().toStdString(), "");
+  const Scene& scene = studio.scene();
+  if (s.view.name == "bottleneck" && !scene.curve) {
+    throw UsageError("", scene.curve.error, "");
+  }
+  if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
+  exportView(kind, scene, file, palette, size);
+}
+
+void exportWindow(const Session& session, const QString& view, const QString& file, QSize size) {
+  MainWindow window;
+  window.restoreDefaultLayout();
+  window.resize(size);
+  window.show();
+  if (!session.design.workload.name.empty()) {
+    Session s = session;
+    if (!view.isEmpty()) s.view.name = view.toStdString();
+    window.open(s);
+    waitFor(window.studio());
+    if (s.view.name == "traffic") {
+      window.studio().simulate();
+      waitFor(window.studio());
+    }
+  }
+  if (!window.grab().save(file, "PNG")) {
+    throw InputError(file.toStdString(), "the file cannot be written", "name another place");
+  }
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,27 @@
+// Pictures without a display: tcsim-gui --session FILE --view NAME --export FILE.
+#pragma once
+
+#include <QPalette>
+#include <QSize>
+#include <QString>
+
+namespace tcsim {
+struct Session;
+}
+
+namespace tcsim::gui {
+
+class Studio;
+
+// Runs the event loop until nothing is under way that would change the studio's scene.
+void waitFor(Studio& studio);
+
+// Judges the session, waits for everything that the view shows, and writes it. Throws the errors of
+// core/error.hpp.
+void exportHeadless(const Session& session, const QString& view, const QString& file,
+                    const QPalette& palette, QSize size);
+
+// The same of the whole window, as a .png.
+void exportWindow(const Session& session, const QString& view, const QString& file, QSize size);
+
+}  // namespace tcsim::gui

@@ -1,0 +1,147 @@
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QIcon>
+#include <QStyleFactory>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/session/session.hpp"
+#include "gui/charts/charts.hpp"
+#include "gui/headless.hpp"
+#include "gui/widgets/theme.hpp"
+#include "gui/window/export.hpp"
+#include "gui/window/main_window.hpp"
+
+namespace {
+
+using tcsim::gui::Theme;
+
+QString viewNames() {
+  QStringList names;
+  for (const auto& kind : tcsim::gui::viewKinds()) names << kind.id;
+  return names.join(", ");
+}
+
+QSize sizeOf(const QString& text) {
+  const QStringList parts = text.split('x');
+  bool wide = false, high = false;
+  const QSize size(parts.value(0).toInt(&wide), parts.value(1).toInt(&high));
+  if (parts.size() != 2 || !wide || !high || size.width() < 200 || size.height() < 150 ||
+      size.width() > 10000 || size.height() > 10000) {
+    throw tcsim::UsageError("--size", "'" + text.toStdString() + "' is no size of a picture",
+                            "write WIDTHxHEIGHT, such as 960x600");
+  }
+  return size;
+}
+
+int start(QApplication& app, const QCommandLineParser& options) {
+  const QString theme = options.value("theme");
+  if (!theme.isEmpty() && theme != "light" && theme != "dark") {
+    throw tcsim::UsageError("--theme", "'" + theme.toStdString() + "' is not known",
+                            "use light or dark");
+  }
+  const bool exporting = options.isSet("export");
+  if (!theme.isEmpty() || exporting) {
+    QApplication::setStyle(QStyleFactory::create("Fusion"));
+    QApplication::setPalette(Theme::palette(theme == "dark"));
+  }
+  QString file = options.value("session");
+  if (file.isEmpty()) file = options.positionalArguments().value(0);
+  const QString view = options.value("view");
+  if (!view.isEmpty()) tcsim::gui::viewKind(view.toStdString());
+  if (exporting) {
+    if (file.isEmpty() && !options.isSet("window"))
+      throw tcsim::UsageError("--export", "of which session?", "add --session FILE");
+    const QSize size =
+        options.isSet("size") ? sizeOf(options.value("size")) : tcsim::gui::pictureSize;
+    if (options.isSet("window")) {
+      const tcsim::Session session =
+          file.isEmpty() ? tcsim::Session() : tcsim::load_session(file.toStdString());
+      tcsim::gui::exportWindow(session, view, options.value("export"), size);
+      return 0;
+    }
+    tcsim::gui::exportHeadless(tcsim::load_session(file.toStdString()), view,
+                               options.value("export"), QApplication::palette(), size);
+    return 0;
+  }
+  tcsim::gui::MainWindow window;
+  if (!file.isEmpty()) {
+    tcsim::Session session = tcsim::load_session(file.toStdString());
+    if (view.isEmpty()) tcsim::gui::viewKind(session.view.name);
+    window.openFile(file);
+    if (!view.isEmpty()) window.showView(view.toStdString().c_str());
+  }
+  window.show();
+  return app.exec();
+}
+
+// QApplication takes "--session NAME" for the desktop's session management, but not
+// "--session=NAME".
+std::vector<std::string> joinedSession(int argc, char** argv) {
+  std::vector<std::string> all(argv, argv + argc);
+  for (std::size_t i = 1; i + 1 < all.size(); ++i) {
+    if (all[i] != "--session") continue;
+    all[i] += "=" + all[i + 1];
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A picture needs no display.
+  for (int i = 1; i < argc; ++i) {
+    const bool windowless = std::strncmp(argv[i], "--export", 8) == 0 ||
+                            std::strcmp(argv[i], "--help") == 0 ||
+                            std::strcmp(argv[i], "--version") == 0;
+    if (windowless && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+  }
+  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") &&
+      qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")) {
+    std::fputs("tcsim-gui: there is no display; use --export FILE, or tcsim\n", stderr);
+    return 4;
+  }
+  std::vector<std::string> args = joinedSession(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& a : args) pointers.push_back(a.data());
+  int count = static_cast<int>(pointers.size());
+  pointers.push_back(nullptr);
+  QApplication app(count, pointers.data());
+  QApplication::setApplicationName("tcsim-gui");
+  QApplication::setOrganizationName("tcsim");
+  QApplication::setApplicationVersion(TCSIM_VERSION);
+  QApplication::setDesktopFileName("org.tcsim.tcsim-gui");
+  QApplication::setWindowIcon(QIcon(":/tcsim-gui.svg"));
+  QCommandLineParser options;
+  options.setApplicationDescription(
+      "Drag a figure of a machine and watch the bottleneck of a tensor contraction move.");
+  options.addHelpOption();
+  options.addVersionOption();
+  options.addPositionalArgument("SESSION", "a session to open", "[SESSION]");
+  options.addOptions({{"session", "a session to open", "FILE"},
+                      {"view", "which view: " + viewNames(), "NAME"},
+                      {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
+                      {"window", "with --export: the whole window instead of the view alone"},
+                      {"size", "of an exported picture, in points (960x600)", "WxH"},
+                      {"theme", "light or dark; otherwise the desktop's", "NAME"}});
+  options.process(app);
+  const auto fail = [](const std::exception& e, int code) {
+    std::fprintf(stderr, "tcsim-gui: %s\n", e.what());
+    return code;
+  };
+  try {
+    return start(app, options);
+  } catch (const tcsim::UsageError& e) {
+    return fail(e, 2);
+  } catch (const tcsim::UnsupportedError& e) {
+    return fail(e, 4);
+  } catch (const std::exception& e) {
+    return fail(e, 3);
+  }
+}

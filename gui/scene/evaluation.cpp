@@ -1,0 +1,207 @@
+#include "gui/scene/evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/error.hpp"
+#include "core/machine/share.hpp"
+#include "core/workload/request.hpp"
+#include "sim/config.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+std::vector<std::string> levelNames(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const Level& l : machine.levels) names.push_back(l.name);
+  return names;
+}
+
+// The schedule that the design keeps, if it keeps one.
+bool keep(Evaluation& e) {
+  const Subject& s = e.subject;
+  if (s.design.schedule.empty()) return false;
+  e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
+  check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
+  e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
+  e.settled = true;
+  return true;
+}
+
+void take(Evaluation& e, Optimized best) {
+  e.choice = {std::move(best.tiling), std::move(best.schedule), std::move(best.prediction)};
+  e.certificate = best.certificate;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
+  e->bottleneck = bottleneck_name(e->prediction().timing, e->subject.machine);
+  e->seconds = now() - began;
+  return e;
+}
+
+// Asks to stop when the time is over, or when somebody else does.
+class Deadline {
+ public:
+  Deadline(double seconds, const std::stop_token& other)
+      : forward_(other, [this] { source_.request_stop(); }),
+        clock_([this, seconds](const std::stop_token& done) {
+          std::unique_lock lock(mutex_);
+          wake_.wait_for(lock, done, std::chrono::duration<double>(seconds), [] { return false; });
+          if (!done.stop_requested()) source_.request_stop();
+        }) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> forward_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread clock_;
+};
+
+ExploreOptions exploring(const Evaluation& e, std::stop_token stop) {
+  ExploreOptions options;
+  options.stop = std::move(stop);
+  if (!e.subject.design.schedule.empty()) options.fixed = &e.choice.schedule;
+  return options;
+}
+
+}  // namespace
+
+Subject subjectOf(const Design& design, const Machine& base) {
+  return subjectOf(design, base, find_workload(design.workload));
+}
+
+Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction) {
+  std::vector<std::string> notes;
+  Machine machine = changed_machine(base, design, &notes);
+  return {design, base, std::move(machine), contraction, std::move(notes)};
+}
+
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
+  const double began = now();
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", true, 0});
+  if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
+  return finished(std::move(e), began);
+}
+
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+                     double seconds, std::stop_token stop) {
+  const double began = now();
+  const auto& known = before.choice.tiling;
+  const auto caches = static_cast<std::size_t>(subject.machine.cache_count());
+  const auto kernels = kernel_choices(subject.machine.core, subject.contraction.type());
+  if (!known || known->tiles.size() != caches || !subject.design.schedule.empty() ||
+      std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
+    return evaluate(subject, std::move(stop));
+  }
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", false, 0});
+  const Machine one = view_of_one_core(subject.machine);
+  e->choice = {known, build(subject.contraction, one, *known), {}};
+  e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);
+  const Deadline deadline(seconds - (now() - began), stop);
+  try {
+    OptimizeOptions options;
+    options.incumbents = {*known};
+    options.counter = &counter;
+    take(*e, optimize(subject.contraction, subject.machine, options, deadline.token()));
+  } catch (const Interrupted&) {
+    if (stop.stop_requested()) throw;
+  }
+  return finished(std::move(e), began);
+}
+
+Helped help(const Evaluation& e, std::stop_token stop) {
+  ExploreOptions options = exploring(e, std::move(stop));
+  if (e.choice.tiling) options.incumbents = {*e.choice.tiling};
+  return {e.subject.design, advice(e.subject.contraction, e.subject.machine, options)};
+}
+
+std::string varyText(const Subject& subject, const std::string& knob, const std::string& range) {
+  const Knob k = find_knob(subject.base, knob);
+  const auto dots = range.find("..");
+  KnobUnit unit = k.unit;
+  if (dots == std::string::npos) {
+    throw UsageError("range", fmt::format("'{}' is no range", range), "write 0.25x..4x");
+  }
+  const double low = parse_value(k, range.substr(0, dots), unit);
+  const auto colon = range.find(':', dots);
+  const std::string upper =
+      range.substr(dots + 2, colon == std::string::npos ? colon : colon - dots - 2);
+  const double high = parse_value(k, upper, unit);
+  return fmt::format("{}={}..{}{}", knob, exact(k, low), exact(k, high),
+                     colon == std::string::npos ? "" : range.substr(colon));
+}
+
+Curved curveOf(const Evaluation& e, const std::string& vary,
+               const std::function<void(double)>& progress, std::stop_token stop) {
+  ExploreOptions options = exploring(e, std::move(stop));
+  options.progress = progress;
+  Curved c{e.subject.design, vary, parse_knob_range(e.subject.machine, vary), {}};
+  c.curve = curve(e.subject.contraction, e.subject.machine, c.range, options);
+  if (!c.curve.complete) throw Interrupted();
+  return c;
+}
+
+Mapped mapOf(const Evaluation& e, const std::string& first, const std::string& second,
+             const std::function<void(double)>& progress, std::stop_token stop) {
+  constexpr int points = 9;  // as tcsim whatif
+  ExploreOptions options = exploring(e, std::move(stop));
+  options.progress = progress;
+  const Machine& m = e.subject.machine;
+  Mapped mapped{e.subject.design,
+                {first, second},
+                {parse_knob_range(m, first, points, Ends::as_given),
+                 parse_knob_range(m, second, points, Ends::as_given)},
+                {}};
+  mapped.plane = plane(e.subject.contraction, m, mapped.ranges[0], mapped.ranges[1], options);
+  if (!mapped.plane.complete) throw Interrupted();
+  return mapped;
+}
+
+Simulated simulated(const Evaluation& e, const std::function<void(double)>& progress,
+                    std::stop_token stop) {
+  SimulationOptions options;
+  options.progress = progress;
+  options.stop = std::move(stop);
+  const Plan plan(e.subject.contraction, e.choice.schedule);
+  return {e.subject.design, e.subject.machine, e.choice.schedule,
+          simulate(plan, view_of_one_core(e.subject.machine), options)};
+}
+
+Ran ran(const Evaluation& e, std::stop_token stop) {
+  const Plan plan(e.subject.contraction, e.choice.schedule);
+  require_memory(plan);
+  Counting counting = choose_counting(CounterChoice::automatic);
+  const int repetitions = std::max(5, counting.groups());  // as tcsim run
+  RunResult result = run(plan, repetitions, 1, std::move(stop),
+                         [&](const std::function<void()>& work) { counting.count(work); });
+  return {e.subject.design, e.choice.schedule, std::move(result), counting.result()};
+}
+
+std::string naturalKnob(const Evaluation& e) {
+  const int link = e.prediction().timing.bottleneck;
+  const Machine& m = e.subject.machine;
+  return link < static_cast<int>(m.levels.size()) ? m.level(LevelId{link}).name + ".bandwidth"
+                                                  : "core.fma_per_cycle";
+}
+
+std::string secondKnob(const Evaluation& e, const std::string& first) {
+  const Machine& m = e.subject.machine;
+  const std::string outer = m.cache_count() == 0
+                                ? m.levels.back().name + ".bandwidth"
+                                : m.level(LevelId{m.cache_count() - 1}).name + ".capacity";
+  return outer != first ? outer : m.levels.back().name + ".bandwidth";
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,111 @@
+// A design and what the libraries say about it: the values that every view of the window shows.
+// They are made on worker threads, never changed afterwards, and shared by pointers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/explore/advice.hpp"
+#include "core/explore/curve.hpp"
+#include "core/machine/machine.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/session/session.hpp"
+#include "core/workload/contraction.hpp"
+#include "kernels/execute.hpp"
+#include "microbench/counters/counting.hpp"
+#include "sim/simulate.hpp"
+
+namespace tcsim::gui {
+
+// A design with its names looked up.
+struct Subject {
+  Design design;
+  Machine base;     // as its file has it
+  Machine machine;  // with overrides and accounting
+  Contraction contraction;
+  std::vector<std::string> notes;  // about values that had to give way
+};
+// Throws the errors of core/error.hpp. `base` is the machine that design.machine names.
+Subject subjectOf(const Design& design, const Machine& base);
+Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction);
+
+struct Evaluation {
+  Subject subject;
+  Choice choice;
+  std::optional<Certificate> certificate;  // of a schedule that was chosen
+  std::string bottleneck;
+  // Chosen as the command line does, from nothing; otherwise from what was best before an edit,
+  // which is quicker.
+  bool settled = false;
+  double seconds = 0;  // that it took
+
+  const Prediction& prediction() const { return choice.prediction; }
+  Seconds time() const { return choice.time(); }
+  double gflops() const { return choice.prediction.rate.value() / 1e9; }
+};
+using EvaluationPtr = std::shared_ptr<const Evaluation>;
+
+// As tcsim predict.
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop);
+// Within about a frame, while somebody drags: what was best `before` an edit is judged on the new
+// machine, and what can be found from there in `seconds` is taken if it is better. `counter` is
+// kept from call to call, which are not at the same time.
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+                     double seconds, std::stop_token stop);
+
+// As tcsim report's "what would help".
+struct Helped {
+  Design design;
+  Advice advice;
+};
+Helped help(const Evaluation& evaluation, std::stop_token stop);
+
+// As tcsim whatif with one --vary, or two.
+struct Curved {
+  Design design;
+  std::string vary;  // varyText()
+  KnobRange range;
+  Curve curve;
+};
+struct Mapped {
+  Design design;
+  std::string vary[2];
+  KnobRange ranges[2];
+  Plane plane;
+};
+// "memory.bandwidth=1.52B/cycle..24.32B/cycle": a range of `view`, which is relative to the
+// machine's file, in absolute values, so that it stays where it is while the knob moves.
+std::string varyText(const Subject& subject, const std::string& knob, const std::string& range);
+Curved curveOf(const Evaluation& evaluation, const std::string& vary,
+               const std::function<void(double)>& progress, std::stop_token stop);
+Mapped mapOf(const Evaluation& evaluation, const std::string& first, const std::string& second,
+             const std::function<void(double)>& progress, std::stop_token stop);
+
+// As tcsim simulate and tcsim run.
+struct Simulated {
+  Design design;
+  Machine machine;
+  Schedule schedule;
+  Simulation simulation;
+};
+Simulated simulated(const Evaluation& evaluation, const std::function<void(double)>& progress,
+                    std::stop_token stop);
+struct Ran {
+  Design design;
+  Schedule schedule;
+  RunResult result;
+  Counted counted;  // while it ran; without links where this machine counts none
+};
+Ran ran(const Evaluation& evaluation, std::stop_token stop);
+
+// The knob along which this design's curve is worth looking at first: what the deciding link's
+// speed depends on.
+std::string naturalKnob(const Evaluation& evaluation);
+// Another one for the map: the largest cache's capacity, or memory's bandwidth.
+std::string secondKnob(const Evaluation& evaluation, const std::string& first);
+
+}  // namespace tcsim::gui

@@ -1,0 +1,36 @@
+// All that the views show at a moment, as one value: pictures and tables are functions of it
+// (gui/charts/charts.hpp), and whoever changes it makes a new one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gui/scene/evaluation.hpp"
+
+namespace tcsim::gui {
+
+// Something that takes longer than a frame. It may be of a design that is no longer the one that
+// is shown; then it is drawn hollow.
+template <class T>
+struct Late {
+  std::shared_ptr<const T> value;  // null: not known yet
+  bool current = false;
+  std::string error;  // why there is none, or none newer
+
+  explicit operator bool() const { return value != nullptr; }
+  const T* operator->() const { return value.get(); }
+};
+
+struct Scene {
+  EvaluationPtr now;       // null: nothing to show yet
+  EvaluationPtr baseline;  // null: none is pinned
+  ViewState view;
+  Late<Helped> help;
+  Late<Curved> curve;
+  Late<Curved> baselineCurve;
+  Late<Mapped> map;
+  Late<Simulated> simulation;
+  Late<Ran> run;
+};
+
+}  // namespace tcsim::gui

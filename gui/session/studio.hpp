@@ -1,0 +1,119 @@
+// The one owner of what the window shows: the session, its history, and what the libraries say
+// about it. Every edit makes a new session; the studio has it judged and tells the views when the
+// scene has changed. While a slider moves, only the prediction follows at once; curve, map and
+// verdict follow when it rests.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/session/session.hpp"
+#include "gui/scene/scene.hpp"
+#include "gui/session/worker.hpp"
+
+class QUndoStack;
+
+namespace tcsim::gui {
+
+class Studio : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Studio(QObject* parent = nullptr);
+  ~Studio() override;
+
+  const Session& session() const { return session_; }
+  const Scene& scene() const { return scene_; }
+  // The design's machine as its file has it; null until it is read (the host is measured).
+  const Machine* base() const { return base_ ? &*base_ : nullptr; }
+  // Why the design cannot be judged; empty if it can. The scene then is of the last one that could.
+  const QString& error() const { return error_; }
+  QUndoStack* history() const { return history_; }
+  bool hasSession() const { return !session_.design.workload.name.empty(); }
+
+  // Begins anew: history and results are dropped.
+  void open(const Session& session);
+  // An edit with a name for the history. Edits of the same gesture are one step of it.
+  void edit(const Design& design, const QString& name, int gesture = 0);
+  void setKnob(const std::string& knob, const std::string& value, int gesture = 0);
+  static int newGesture();
+
+  void pinBaseline();
+  void clearBaseline();
+  void swapBaseline();
+
+  // The view belongs to the session but not to its history.
+  void setView(const ViewState& view);
+  // The knob of the curve and the two of the map, chosen where the session does not say.
+  std::string curveKnob() const;
+  std::string mapKnob(int which) const;
+
+  void simulate();
+  void run();
+  void measureHost();
+  // The long jobs: simulation, run, measurement.
+  Worker& job() { return *job_; }
+  Worker& exploring() { return *curveWorker_; }
+  Worker& mapping() { return *mapWorker_; }
+  void cancelJob();
+  // Whether anything is under way that will change the scene.
+  bool isBusy() const;
+
+  // From the last edit to the end of painting what followed from it, in milliseconds; < 0 if
+  // nothing followed yet. Views call painted() when they are done.
+  double frameMs() const { return frameMs_; }
+  double modelMs() const { return modelMs_; }
+  void painted();
+
+  // What the last edit changed, in words.
+  const std::vector<std::string>& changes() const { return changes_; }
+
+ signals:
+  void sessionChanged();  // the design, the baseline or the view
+  void sceneChanged();    // what is drawn
+  void verdictChanged();  // what is written beside it
+  void busyChanged();
+  void frameMeasured();
+  void message(const QString& text);
+
+ private:
+  friend class EditCommand;
+  void apply(const Session& session);
+  void baseChanged();
+  void judge();
+  void judged(const EvaluationPtr& evaluation);
+  void settle();
+  void explore();
+  void judgeBaseline();
+  void markCurrency();
+  void fail(const QString& why);
+  bool sameButFor(const Design& a, const Design& b, const std::string& knob) const;
+  Worker* worker(const QString& what, int patienceMs);
+
+  Session session_;
+  Scene scene_;
+  std::map<std::string, Machine> machines_;  // read so far, by name
+  std::optional<Machine> base_;
+  QString error_;
+  QUndoStack* history_;
+  EvaluationPtr beforeEdit_;  // settled, of the design before the last gesture
+  int beforeGesture_ = -1;
+  std::vector<std::string> changes_;
+  QElapsedTimer clock_;
+  qint64 editedAt_ = 0;    // by the clock, in nanoseconds
+  qint64 shownEdit_ = -1;  // the edit whose result is shown and not painted yet
+  double frameMs_ = -1, modelMs_ = -1;
+  QTimer rest_;
+  Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *baselineWorker_, *job_;
+  std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
+  int counted_ = 0;                         // how often it was used
+  std::optional<Contraction> contraction_;  // of the request below
+  WorkloadRequest request_;
+};
+
+}  // namespace tcsim::gui

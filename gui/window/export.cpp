@@ -1,0 +1,93 @@
+#include "gui/window/export.hpp"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QFontDatabase>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QTextDocument>
+
+#include "core/error.hpp"
+#include "gui/widgets/boxes_view.hpp"
+#include "gui/widgets/plot_view.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+void paint(const ViewKind& kind, const Scene& scene, const QPalette& palette, QSize size,
+           QPaintDevice& device) {
+  if (kind.draws == ViewKind::Draws::plot) {
+    PlotView view;
+    view.setPalette(palette);
+    view.show(kind.plot(scene));
+    view.paintTo(device, size);
+  } else if (kind.draws == ViewKind::Draws::tiles) {
+    BoxesView view;
+    view.setPalette(palette);
+    view.show(tileBoxes(scene));
+    QPainter painter(&device);
+    view.paintTo(painter, size);
+  } else {
+    QTextDocument document;
+    document.setDefaultFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    document.setTextWidth(size.width());
+    document.setPlainText(QString::fromStdString(scheduleText(scene)));
+    QPainter painter(&device);
+    painter.fillRect(QRect(QPoint(0, 0), size), Qt::white);
+    document.drawContents(&painter);
+  }
+}
+
+}  // namespace
+
+QImage imageOf(const ViewKind& kind, const Scene& scene, const QPalette& palette, QSize size,
+               double scale) {
+  QImage image(size * scale, QImage::Format_RGB32);
+  image.setDevicePixelRatio(scale);
+  image.fill(Qt::white);
+  paint(kind, scene, palette, size, image);
+  return image;
+}
+
+void exportView(const ViewKind& kind, const Scene& scene, const QString& file,
+                const QPalette& palette, QSize size) {
+  const QString ending = QFileInfo(file).suffix().toLower();
+  QBuffer buffer;
+  buffer.open(QIODevice::WriteOnly);
+  if (ending == "csv") {
+    buffer.write(QByteArray::fromStdString(toCsv(kind.table(scene))));
+  } else if (ending == "txt" && kind.draws == ViewKind::Draws::text) {
+    buffer.write(QByteArray::fromStdString(scheduleText(scene)));
+  } else if (ending == "c" && kind.draws == ViewKind::Draws::text) {
+    buffer.write(QByteArray::fromStdString(scheduleAsC(scene)));
+  } else if (ending == "png") {
+    imageOf(kind, scene, palette, size, 2).save(&buffer, "PNG");
+  } else if (ending == "svg") {
+    QSvgGenerator svg;
+    svg.setOutputDevice(&buffer);
+    svg.setSize(size);
+    svg.setViewBox(QRect(QPoint(0, 0), size));
+    svg.setTitle(QString::fromUtf8(kind.title));
+    paint(kind, scene, palette, size, svg);
+  } else if (ending == "pdf") {
+    QPdfWriter pdf(&buffer);
+    pdf.setResolution(96);
+    pdf.setPageSize(QPageSize(QSizeF(size) * 72 / 96, QPageSize::Point));
+    pdf.setPageMargins(QMarginsF(0, 0, 0, 0));
+    pdf.setTitle(QString::fromUtf8(kind.title));
+    paint(kind, scene, palette, size, pdf);
+  } else {
+    throw UsageError(file.toStdString(), "this ending is not known",
+                     "use .png, .svg, .pdf, or .csv for the numbers");
+  }
+  buffer.close();
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly) || out.write(buffer.data()) < 0 || !out.commit()) {
+    throw InputError(file.toStdString(), "the file cannot be written", "name another place");
+  }
+}
+
+}  // namespace tcsim::gui

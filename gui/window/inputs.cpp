@@ -1,0 +1,360 @@
+#include "gui/window/inputs.hpp"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QSettings>
+#include <QVBoxLayout>
+
+#include "core/explore/knob.hpp"
+#include "core/machine/library.hpp"
+#include "core/units/text.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/widgets/knob_row.hpp"
+#include "gui/widgets/theme.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+constexpr int nameRole = Qt::UserRole;
+
+void addWorkloads(QComboBox& box) {
+  for (const std::string& name : shipped_suites()) {
+    for (const Contraction& c : find_suite(name).workloads) {
+      box.addItem(text(c.name() + "  " + c.label()), text(c.name()));
+      box.setItemData(box.count() - 1, text(c.sizes()), Qt::ToolTipRole);
+    }
+  }
+  const QStringList recent = QSettings().value("recentWorkloads").toStringList();
+  if (!recent.isEmpty()) box.insertSeparator(box.count());
+  for (const QString& r : recent) box.addItem(r, r.section(' ', 0, 0));
+}
+
+void rememberWorkload(const QString& name) {
+  constexpr int kept = 8;
+  QSettings settings;
+  QStringList all = settings.value("recentWorkloads").toStringList();
+  all.removeAll(name);
+  all.prepend(name);
+  settings.setValue("recentWorkloads", all.mid(0, kept));
+}
+
+QString levelTitle(const Level& level) {
+  const QString name = text(level.name);
+  if (level.kind != LevelKind::cache) return name;
+  return level.shared_by > 1 ? Inputs::tr("%1, shared by %2 cores").arg(name).arg(level.shared_by)
+                             : name;
+}
+
+QString fieldLabel(const std::string& knob) {
+  const QString field = text(knob.substr(knob.find('.') + 1));
+  if (field == "fma_per_cycle") return Inputs::tr("FMA per cycle");
+  if (field == "vector_bits") return Inputs::tr("vector bits");
+  if (field == "cores") return Inputs::tr("cores at work");
+  return field;
+}
+
+}  // namespace
+
+Inputs::Inputs(Studio& studio, QWidget* parent)
+    : QWidget(parent),
+      studio_(studio),
+      workload_(new QComboBox),
+      layoutOf_(new QComboBox),
+      type_(new QComboBox),
+      machine_(new QComboBox),
+      accounting_(new QComboBox),
+      mode_(new QComboBox),
+      sizes_(new QLineEdit),
+      labelRow_(new QWidget),
+      sizesName_(new QLabel(tr("si&zes"))),
+      problem_(new QLabel) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(8, 8, 0, 4);
+  all->setSpacing(6);
+  auto* form = new QFormLayout;
+  form->setContentsMargins(0, 0, 8, 0);
+  form->setVerticalSpacing(5);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->addRow(tr("&workload"), workload_);
+  auto* label = new QGridLayout(labelRow_);
+  label->setContentsMargins(0, 0, 0, 0);
+  label->addWidget(sizes_, 0, 0, 1, 2);
+  label->addWidget(layoutOf_, 1, 0);
+  label->addWidget(type_, 1, 1);
+  sizesName_->setBuddy(sizes_);
+  form->addRow(sizesName_, labelRow_);
+  form->addRow(tr("&machine"), machine_);
+  form->addRow(tr("&accounting"), accounting_);
+  form->addRow(tr("s&chedule"), mode_);
+  all->addLayout(form);
+  problem_->setWordWrap(true);
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  problem_->hide();
+  all->addWidget(problem_);
+
+  for (QComboBox* box : {workload_, machine_, accounting_, mode_}) {
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(14);
+  }
+  workload_->setEditable(true);
+  workload_->setInsertPolicy(QComboBox::NoInsert);
+  workload_->setMaxVisibleItems(20);
+  workload_->setAccessibleName(tr("workload"));
+  workload_->setToolTip(
+      tr("A suite and number (tccg:29), or a label: output first (abcd-aebf-dfce) or einsum "
+         "(aebf,dfce->abcd)"));
+  workload_->lineEdit()->setPlaceholderText(tr("tccg:29, or a label"));
+  sizes_->setPlaceholderText("a=72,b=72,...");
+  sizes_->setAccessibleName(tr("sizes of the label's indices"));
+  layoutOf_->addItems({"row-major", "column-major"});
+  layoutOf_->setAccessibleName(tr("layout"));
+  type_->addItems({"f64", "f32"});
+  type_->setAccessibleName(tr("element type"));
+  machine_->setAccessibleName(tr("machine"));
+  accounting_->setAccessibleName(tr("accounting"));
+  accounting_->addItem(tr("as the machine says"), "");
+  accounting_->addItem(tr("honest"), "honest");
+  accounting_->addItem(tr("paper"), "paper");
+  accounting_->setItemData(1, tr("Bytes in and out, packing counted, computation limits the rate"),
+                           Qt::ToolTipRole);
+  accounting_->setItemData(
+      2, tr("As the published figures: bytes in only, without packing and without the FMA peak"),
+      Qt::ToolTipRole);
+  mode_->addItem(tr("the best for each machine"), false);
+  mode_->addItem(tr("keep this one"), true);
+  mode_->setAccessibleName(tr("schedule"));
+  try {
+    addWorkloads(*workload_);
+    for (const std::string& m : shipped_machines()) machine_->addItem(text(m), text(m));
+  } catch (const std::exception& e) {
+    problem_->setText(QString::fromUtf8(e.what()));
+    problem_->show();
+  }
+  machine_->addItem(tr("this machine (measured)"), "host");
+  machine_->insertSeparator(machine_->count());
+  machine_->addItem(tr("open a machine file..."), "");
+  workload_->setCurrentIndex(-1);
+  machine_->setCurrentIndex(-1);
+
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  knobArea_ = new QWidget;
+  knobs_ = new QVBoxLayout(knobArea_);
+  knobs_->setContentsMargins(0, 0, 8, 0);
+  knobs_->setSpacing(1);
+  scroll->setWidget(knobArea_);
+  all->addWidget(scroll, 1);
+
+  connect(workload_, &QComboBox::activated, this, &Inputs::chooseWorkload);
+  connect(workload_->lineEdit(), &QLineEdit::editingFinished, this, &Inputs::chooseWorkload);
+  connect(sizes_, &QLineEdit::editingFinished, this, &Inputs::chooseWorkload);
+  connect(layoutOf_, &QComboBox::activated, this, &Inputs::chooseWorkload);
+  connect(type_, &QComboBox::activated, this, &Inputs::chooseWorkload);
+  connect(machine_, &QComboBox::activated, this, &Inputs::chooseMachine);
+  connect(accounting_, &QComboBox::activated, this, &Inputs::chooseAccounting);
+  connect(mode_, &QComboBox::activated, this, &Inputs::chooseMode);
+  connect(&studio_, &Studio::sessionChanged, this, &Inputs::follow);
+  connect(&studio_, &Studio::verdictChanged, this, &Inputs::showError);
+  follow();
+}
+
+KnobRow* Inputs::row(const std::string& knob) const {
+  const auto found = rows_.find(knob);
+  return found == rows_.end() ? nullptr : found->second;
+}
+
+void Inputs::follow() {
+  following_ = true;
+  const Design& d = studio_.session().design;
+  const int at = workload_->findData(text(d.workload.name), nameRole);
+  workload_->setCurrentIndex(at);
+  if (at < 0) workload_->setEditText(text(d.workload.name));
+  const bool label = is_label(d.workload.name);
+  sizesName_->setVisible(label);
+  labelRow_->setVisible(label);
+  sizes_->setText(text(d.workload.sizes));
+  layoutOf_->setCurrentIndex(d.workload.layout == Layout::column_major ? 1 : 0);
+  type_->setCurrentIndex(d.workload.type == ElementType::f32 ? 1 : 0);
+  int machine = machine_->findData(text(d.machine), nameRole);
+  if (machine < 0 && studio_.hasSession()) {
+    machine_->insertItem(0, text(d.machine), text(d.machine));
+    machine = 0;
+  }
+  machine_->setCurrentIndex(studio_.hasSession() ? machine : -1);
+  accounting_->setCurrentIndex(std::max(0, accounting_->findData(text(d.accounting))));
+  mode_->setCurrentIndex(d.schedule.empty() ? 0 : 1);
+  buildKnobs();
+  following_ = false;
+}
+
+void Inputs::buildKnobs() {
+  const Machine* base = studio_.base();
+  const Design& d = studio_.session().design;
+  if (base == nullptr) {
+    knobArea_->setEnabled(false);
+    return;
+  }
+  knobArea_->setEnabled(studio_.hasSession());
+  if (builtFor_ != d.machine) {
+    builtFor_ = d.machine;
+    rows_.clear();
+    while (QLayoutItem* item = knobs_->takeAt(0)) {
+      delete item->widget();
+      delete item;
+    }
+    std::string owner;
+    for (const Knob& k : all_knobs(*base)) {
+      const std::string of = k.name.substr(0, k.name.find('.'));
+      if (k.name.ends_with(".latency")) continue;  // changes no predicted time
+      if (of != owner) {
+        owner = of;
+        QString title = of == "core" ? tr("core") : tr("all caches");
+        for (const Level& l : base->levels) {
+          if (l.name == of) title = levelTitle(l);
+        }
+        auto* heading = new QLabel(title);
+        QFont font = heading->font();
+        font.setBold(true);
+        heading->setFont(font);
+        heading->setContentsMargins(0, 5, 0, 0);
+        knobs_->addWidget(heading);
+      }
+      auto* knobRow = new KnobRow(k, fieldLabel(k.name));
+      connect(knobRow, &KnobRow::edited, this,
+              [this](const std::string& knob, const std::string& value, int gesture) {
+                lastEdited_ = knob;
+                studio_.setKnob(knob, value, gesture);
+              });
+      rows_[k.name] = knobRow;
+      knobs_->addWidget(knobRow);
+    }
+    knobs_->addStretch(1);
+  }
+  // The values that the overrides make, one by one where they do not make a machine together.
+  Machine now = *base;
+  try {
+    Design loose = d;
+    loose.accounting.clear();
+    now = changed_machine(*base, loose);
+  } catch (const std::exception&) {
+    for (const auto& [name, knobRow] : rows_) {
+      const std::string value = d.value_of(name);
+      double shown = knobRow->knob().base;
+      try {
+        KnobUnit unit = knobRow->knob().unit;
+        if (!value.empty()) shown = parse_value(knobRow->knob(), value, unit);
+      } catch (const std::exception&) {
+        continue;
+      }
+      knobRow->show(shown, !value.empty());
+    }
+    return;
+  }
+  for (const auto& [name, knobRow] : rows_) {
+    knobRow->show(value_of(now, knobRow->knob()), !d.value_of(name).empty());
+  }
+}
+
+void Inputs::showError() {
+  const QString& error = studio_.error();
+  KnobRow* last = row(lastEdited_);
+  for (const auto& [name, knobRow] : rows_) knobRow->setError(knobRow == last ? error : QString());
+  const bool elsewhere = !error.isEmpty() && last == nullptr;
+  problem_->setVisible(elsewhere);
+  problem_->setText(error);
+  if (!elsewhere) return;
+  QPalette colours;
+  colours.setColor(QPalette::WindowText, Theme::of(palette()).warning());
+  problem_->setPalette(colours);
+}
+
+void Inputs::chooseWorkload() {
+  if (following_) return;
+  Design d = studio_.session().design;
+  const QString typed = workload_->currentText().trimmed();
+  const int at = workload_->findText(typed);
+  const QString name =
+      at >= 0 ? workload_->itemData(at, nameRole).toString() : typed.section(' ', 0, 0);
+  if (name.isEmpty()) return;
+  WorkloadRequest request;
+  request.name = name.toStdString();
+  if (is_label(request.name)) {
+    request.sizes = sizes_->text().trimmed().toStdString();
+    if (request.sizes.empty()) {
+      // Every index gets a size to begin with.
+      for (char c = 'a'; c <= 'z'; ++c) {
+        if (request.name.find(c) == std::string::npos) continue;
+        request.sizes += (request.sizes.empty() ? "" : ",") + std::string(1, c) + "=64";
+      }
+    }
+    if (layoutOf_->currentIndex() == 1) request.layout = Layout::column_major;
+    if (type_->currentIndex() == 1) request.type = ElementType::f32;
+  }
+  if (request == d.workload) return;
+  if (at < 0) rememberWorkload(name);
+  d.workload = request;
+  d.schedule.clear();  // it is of another workload
+  lastEdited_.clear();
+  if (studio_.hasSession()) {
+    studio_.edit(d, tr("workload %1").arg(name));
+  } else {
+    Session s;
+    s.design = d;
+    if (s.design.machine == "host") s.design.machine = "e5-2680v4";
+    studio_.open(s);
+  }
+}
+
+void Inputs::chooseMachine() {
+  if (following_) return;
+  Design d = studio_.session().design;
+  QString name = machine_->currentData(nameRole).toString();
+  if (name.isEmpty()) {
+    name = QFileDialog::getOpenFileName(this, tr("Open a machine file"), {},
+                                        tr("Machine files (*.toml);;All files (*)"));
+    if (name.isEmpty()) return follow();
+  }
+  if (d.machine == name.toStdString()) return;
+  d.machine = name.toStdString();
+  d.overrides.clear();
+  lastEdited_.clear();
+  if (!studio_.hasSession()) d.workload.name = "tccg:29";
+  if (studio_.hasSession()) {
+    studio_.edit(d, tr("machine %1").arg(name));
+  } else {
+    Session s;
+    s.design = d;
+    studio_.open(s);
+  }
+}
+
+void Inputs::chooseAccounting() {
+  if (following_ || !studio_.hasSession()) return;
+  Design d = studio_.session().design;
+  d.accounting = accounting_->currentData().toString().toStdString();
+  lastEdited_.clear();
+  studio_.edit(d, tr("accounting %1").arg(accounting_->currentText()));
+}
+
+void Inputs::chooseMode() {
+  if (following_ || !studio_.hasSession()) return;
+  Design d = studio_.session().design;
+  const bool keep = mode_->currentData().toBool();
+  if (keep == !d.schedule.empty()) return;
+  if (keep && !studio_.scene().now) return follow();
+  d.schedule = keep ? to_line(studio_.scene().now->choice.schedule) : std::string();
+  lastEdited_.clear();
+  studio_.edit(d, keep ? tr("keep the schedule") : tr("the best schedule"));
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,52 @@
+// The left side: which workload, which machine, and every figure of it that can be turned.
+#pragma once
+
+#include <QWidget>
+#include <map>
+#include <string>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QVBoxLayout;
+
+namespace tcsim::gui {
+
+class KnobRow;
+class Studio;
+
+class Inputs : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Inputs(Studio& studio, QWidget* parent = nullptr);
+
+  // The row of a knob, or nullptr.
+  KnobRow* row(const std::string& knob) const;
+  QComboBox* workload() const { return workload_; }
+  QComboBox* machine() const { return machine_; }
+
+ private:
+  void follow();  // the session
+  void showError();
+  void buildKnobs();
+  void chooseWorkload();
+  void chooseMachine();
+  void chooseAccounting();
+  void chooseMode();
+
+  Studio& studio_;
+  QComboBox *workload_, *layoutOf_, *type_, *machine_, *accounting_, *mode_;
+  QLineEdit* sizes_;
+  QWidget* labelRow_;
+  QLabel* sizesName_;
+  QLabel* problem_;
+  QVBoxLayout* knobs_;
+  QWidget* knobArea_;
+  std::map<std::string, KnobRow*> rows_;
+  std::string builtFor_;  // the machine that the rows are of
+  std::string lastEdited_;
+  bool following_ = false;
+};
+
+}  // namespace tcsim::gui

@@ -1,0 +1,235 @@
+#include "gui/window/verdict.hpp"
+
+#include <QEvent>
+#include <QHeaderView>
+#include <QLabel>
+#include <QRegularExpression>
+#include <QScrollArea>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "core/units/text.hpp"
+#include "gui/charts/charts.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/widgets/table_model.hpp"
+#include "gui/widgets/theme.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+QString text(const std::string& s) { return QString::fromStdString(s); }
+
+QTableView* tableOf(TableModel* model, const QString& name) {
+  auto* view = new QTableView;
+  view->setModel(model);
+  view->verticalHeader()->hide();
+  view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().height() + 6);
+  view->horizontalHeader()->setStretchLastSection(true);
+  view->setShowGrid(false);
+  view->setAlternatingRowColors(true);
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view->setAccessibleName(name);
+  view->setFrameShape(QFrame::NoFrame);
+  view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  view->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  return view;
+}
+
+// Each on a line of its own.
+QString sentences(const std::string& words) {
+  return text(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
+}
+
+// A palette that is set anew has everything laid out and painted anew.
+void colour(QWidget& widget, const QPalette& palette) {
+  const QColor wanted = palette.color(QPalette::WindowText);
+  if (widget.palette().color(QPalette::WindowText) != wanted) widget.setPalette(palette);
+}
+
+// As tall as its rows, so that only the panel scrolls.
+void fit(QTableView& view) {
+  view.resizeColumnsToContents();
+  view.setColumnWidth(0, view.columnWidth(0) + 4);
+  const int rows = view.model()->rowCount();
+  view.setFixedHeight(view.horizontalHeader()->sizeHint().height() +
+                      rows * view.verticalHeader()->defaultSectionSize() + 4);
+}
+
+}  // namespace
+
+Verdict::Verdict(Studio& studio, QWidget* parent)
+    : QWidget(parent),
+      studio_(studio),
+      compare_(new TableModel(this)),
+      knobs_(new TableModel(this)) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  outer->addWidget(scroll);
+  auto* body = new QWidget;
+  scroll->setWidget(body);
+  auto* all = new QVBoxLayout(body);
+  all->setContentsMargins(8, 8, 10, 8);
+  all->setSpacing(4);
+
+  const auto add = [&](const QString& title) {
+    if (!title.isEmpty()) {
+      titled_ = new QLabel(title);
+      QFont font = titled_->font();
+      font.setBold(true);
+      titled_->setFont(font);
+      titled_->setContentsMargins(0, 8, 0, 0);
+      all->addWidget(titled_);
+    }
+    auto* label = new QLabel;
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setFocusPolicy(Qt::ClickFocus);
+    all->addWidget(label);
+    return label;
+  };
+  headline_ = add("");
+  QFont big = headline_->font();
+  big.setPointSizeF(big.pointSizeF() * 1.45);
+  big.setBold(true);
+  headline_->setFont(big);
+  headline_->setAccessibleName(tr("verdict"));
+  figures_ = add("");
+  help_ = add(tr("What would help"));
+  helpTitle_ = titled_;
+  crossovers_ = add(tr("The same, counted in other ways"));
+  crossoversTitle_ = titled_;
+  changes_ = add(tr("Since the last edit"));
+  changesTitle_ = titled_;
+  compareTitle_ = new QLabel(tr("Baseline A against now"));
+  QFont bold = compareTitle_->font();
+  bold.setBold(true);
+  compareTitle_->setFont(bold);
+  compareTitle_->setContentsMargins(0, 8, 0, 0);
+  all->addWidget(compareTitle_);
+  compareView_ = tableOf(compare_, tr("baseline A against now"));
+  all->addWidget(compareView_);
+  certificate_ = add(tr("How good the schedule is"));
+  certificateTitle_ = titled_;
+  notes_ = add(tr("Notes"));
+  notesTitle_ = titled_;
+  knobsTitle_ = new QLabel(tr("A little more of each knob"));
+  knobsTitle_->setFont(bold);
+  knobsTitle_->setContentsMargins(0, 8, 0, 0);
+  all->addWidget(knobsTitle_);
+  knobsView_ = tableOf(knobs_, tr("what a little more of each knob changes"));
+  all->addWidget(knobsView_);
+  all->addStretch(1);
+  connect(&studio_, &Studio::verdictChanged, this, &Verdict::follow);
+  follow();
+}
+
+void Verdict::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange && knobsView_ != nullptr) follow();
+}
+
+QString Verdict::headline() const { return headline_->text(); }
+QString Verdict::words() const { return help_->text(); }
+
+void Verdict::follow() {
+  const Scene& scene = studio_.scene();
+  QPalette colours;
+  const Theme theme = Theme::of(palette());
+  if (!studio_.error().isEmpty()) {
+    headline_->setText(tr("This cannot be judged"));
+    figures_->setText(studio_.error());
+    colours.setColor(QPalette::WindowText, theme.warning());
+  } else if (!scene.now) {
+    headline_->setText(!studio_.hasSession()       ? tr("Nothing yet")
+                       : studio_.base() == nullptr ? tr("Measuring this machine...")
+                                                   : tr("Choosing a schedule..."));
+    figures_->setText(studio_.hasSession() ? QString() : tr("Choose a workload and a machine."));
+  } else {
+    const Evaluation& e = *scene.now;
+    headline_->setText(text(verdictHeadline(scene)));
+    const FlopsPerSecond peak = e.subject.machine.peak(size_of(e.subject.contraction.type()));
+    figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak%4")
+                          .arg(text(to_display(e.time())))
+                          .arg(e.gflops(), 0, 'f', 1)
+                          .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1)
+                          .arg(e.subject.machine.accounting.compute_roof
+                                   ? QString()
+                                   : tr(", which this accounting leaves out")));
+  }
+  colour(*headline_, colours);
+
+  const Late<Helped>& help = scene.help;
+  QPalette words;
+  if (!help.current) words.setColor(QPalette::WindowText, theme.faint());
+  colour(*help_, words);
+  help_->setText(help                  ? sentences(help->advice.words)
+                 : !help.error.empty() ? text(help.error)
+                 : scene.now           ? tr("being worked out...")
+                                       : QString());
+  QString variants;
+  if (help && help->advice.next) {
+    for (const PackingVariant& v : help->advice.next->packing) {
+      variants +=
+          (variants.isEmpty() ? "" : "\n") + text(change_words(v.factor) + "  " + v.counted);
+    }
+  }
+  crossovers_->setText(variants);
+  crossovers_->setVisible(!variants.isEmpty());
+  crossoversTitle_->setVisible(!variants.isEmpty());
+
+  QStringList changes;
+  for (const std::string& c : studio_.changes()) changes << text(c);
+  changes_->setText(changes.join("\n"));
+  changes_->setVisible(!changes.isEmpty());
+  changesTitle_->setVisible(!changes.isEmpty());
+
+  if (scene.baseline) compare_->show(compareTable(scene));
+  compareView_->setVisible(scene.baseline != nullptr);
+  compareTitle_->setVisible(scene.baseline != nullptr);
+  if (scene.baseline) fit(*compareView_);
+
+  QString certificate;
+  if (scene.now) {
+    if (const auto& c = scene.now->certificate) {
+      certificate = tr("%1 achieved; no schedule of the family is quicker than %2: gap %3 %.%4")
+                        .arg(text(to_display(Seconds(c->achieved))),
+                             text(to_display(Seconds(c->relaxed_bound))))
+                        .arg(100 * c->gap, 0, 'f', 2)
+                        .arg(scene.now->settled ? QString() : tr(" (still searching)"));
+    } else {
+      certificate = tr("This schedule is kept; it was not searched for on this machine.");
+    }
+  }
+  certificate_->setText(certificate);
+  QStringList notes;
+  if (scene.now) {
+    for (const std::string& n : scene.now->subject.notes) notes << text(n);
+    if (scene.run && scene.run.current) {
+      notes << tr("Run on this machine: %1, %2 GFLOPS, check %3")
+                   .arg(text(to_display(scene.run->result.median)))
+                   .arg(scene.run->result.rate.value() / 1e9, 0, 'f', 1)
+                   .arg(scene.run->result.check.ok() ? tr("passed") : tr("FAILED"));
+    }
+  }
+  notes_->setText(notes.join("\n"));
+  notes_->setVisible(!notes.isEmpty());
+  notesTitle_->setVisible(!notes.isEmpty());
+  if (scene.help.value != knobsOf_) {
+    knobsOf_ = scene.help.value;
+    knobs_->show(helpTable(scene));
+    fit(*knobsView_);
+  }
+  const bool some = scene.now != nullptr;
+  for (QWidget* w : {static_cast<QWidget*>(helpTitle_), static_cast<QWidget*>(certificateTitle_),
+                     static_cast<QWidget*>(knobsTitle_), static_cast<QWidget*>(knobsView_)}) {
+    w->setVisible(some);
+  }
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,42 @@
+// The right side: what limits, what would help, how good the schedule is known to be, what the last
+// edit changed, and the comparison with the baseline.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+class QLabel;
+class QTableView;
+
+namespace tcsim::gui {
+
+struct Helped;
+class Studio;
+class TableModel;
+
+class Verdict : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Verdict(Studio& studio, QWidget* parent = nullptr);
+
+  QString headline() const;  // "Limited by L3-memory"
+  QString words() const;     // what would help
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void follow();
+
+  Studio& studio_;
+  QLabel *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_;
+  QLabel *crossoversTitle_ = nullptr, *changesTitle_ = nullptr, *notesTitle_ = nullptr,
+         *compareTitle_ = nullptr, *helpTitle_ = nullptr, *certificateTitle_ = nullptr,
+         *knobsTitle_ = nullptr, *titled_ = nullptr;
+  std::shared_ptr<const Helped> knobsOf_;  // that the table of knobs shows
+  TableModel *compare_, *knobs_;
+  QTableView *compareView_ = nullptr, *knobsView_ = nullptr;
+};
+
+}  // namespace tcsim::gui

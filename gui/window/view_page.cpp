@@ -1,0 +1,180 @@
+#include "gui/window/view_page.hpp"
+
+#include <QComboBox>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <cstring>
+
+#include "core/explore/knob.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/widgets/boxes_view.hpp"
+#include "gui/widgets/plot_view.hpp"
+#include "gui/widgets/table_model.hpp"
+
+namespace tcsim::gui {
+
+ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
+    : QWidget(parent),
+      kind_(kind),
+      studio_(studio),
+      splitter_(new QSplitter(Qt::Vertical)),
+      reading_(new QLabel),
+      table_(new TableModel(this)),
+      tableView_(new QTableView) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(8, 6, 8, 4);
+  all->setSpacing(4);
+  auto* help = new QLabel(tr(kind.help));
+  help->setWordWrap(true);
+  all->addWidget(help);
+  if (QWidget* c = controls()) all->addWidget(c);
+  all->addWidget(splitter_, 1);
+  if (kind.draws == ViewKind::Draws::plot) {
+    plot_ = new PlotView;
+    splitter_->addWidget(plot_);
+    connect(plot_, &PlotView::reading, reading_, &QLabel::setText);
+    reading_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    reading_->setMinimumHeight(fontMetrics().height());
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    reading_->setSizePolicy(policy);
+    all->addWidget(reading_);
+  } else if (kind.draws == ViewKind::Draws::tiles) {
+    boxes_ = new BoxesView;
+    splitter_->addWidget(boxes_);
+  } else {
+    text_ = new QPlainTextEdit;
+    text_->setReadOnly(true);
+    text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    text_->setAccessibleName(tr("schedule"));
+    splitter_->addWidget(text_);
+  }
+  tableView_->setModel(table_);
+  tableView_->setAlternatingRowColors(true);
+  tableView_->verticalHeader()->hide();
+  tableView_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  tableView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  tableView_->setAccessibleName(tr("numbers behind %1").arg(tr(kind.title)));
+  tableView_->horizontalHeader()->setStretchLastSection(true);
+  splitter_->addWidget(tableView_);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->setStretchFactor(0, 3);
+  splitter_->setStretchFactor(1, 1);
+  tableView_->hide();
+}
+
+QWidget* ViewPage::controls() {
+  const bool map = std::strcmp(kind_.id, "map") == 0;
+  if (map || std::strcmp(kind_.id, "bottleneck") == 0) {
+    auto* bar = new QWidget;
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    const auto picker = [&](const QString& label, auto choose) {
+      auto* box = new QComboBox;
+      auto* name = new QLabel(label);
+      name->setBuddy(box);
+      box->setAccessibleName(label);
+      row->addWidget(name);
+      row->addWidget(box);
+      connect(box, &QComboBox::activated, this, [this, box, choose] {
+        ViewState v = studio_.session().view;
+        choose(v, box->currentText().toStdString());
+        studio_.setView(v);
+      });
+      return box;
+    };
+    first_ = picker(map ? tr("across") : tr("knob"),
+                    [](ViewState& v, const std::string& k) { v.knob = k; });
+    if (map) {
+      second_ = picker(tr("upward"), [](ViewState& v, const std::string& k) { v.second = k; });
+    }
+    range_ = new QLineEdit;
+    range_->setAccessibleName(tr("range"));
+    range_->setToolTip(
+        tr("LOW..HIGH, each absolute (8MiB) or relative to the machine file's value (0.25x)"));
+    range_->setFixedWidth(fontMetrics().horizontalAdvance("0.0625x..16.00xMM"));
+    auto* name = new QLabel(tr("range"));
+    name->setBuddy(range_);
+    row->addWidget(name);
+    row->addWidget(range_);
+    row->addStretch(1);
+    connect(range_, &QLineEdit::editingFinished, this, [this] {
+      ViewState v = studio_.session().view;
+      v.range = range_->text().remove(' ').toStdString();
+      studio_.setView(v);
+    });
+    return bar;
+  }
+  if (std::strcmp(kind_.id, "traffic") == 0) {
+    auto* bar = new QWidget;
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    auto* simulate = new QPushButton(tr("Simulate"));
+    simulate->setToolTip(tr("Count every line of this schedule, as tcsim simulate does"));
+    connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulate);
+    auto* run = new QPushButton(tr("Run on this machine"));
+    run->setToolTip(tr("Execute and check it, as tcsim run does"));
+    connect(run, &QPushButton::clicked, &studio_, &Studio::run);
+    row->addWidget(simulate);
+    row->addWidget(run);
+    row->addStretch(1);
+    return bar;
+  }
+  return nullptr;
+}
+
+void ViewPage::followKnobs() {
+  const Machine* base = studio_.base();
+  if (first_ == nullptr || base == nullptr) return;
+  QStringList names;
+  for (const Knob& k : all_knobs(*base)) {
+    if (!k.name.ends_with(".latency")) names << QString::fromStdString(k.name);
+  }
+  for (int i = 0; i < 2; ++i) {
+    QComboBox* box = knob(i);
+    if (box == nullptr) continue;
+    QStringList shown;
+    for (int k = 0; k < box->count(); ++k) shown << box->itemText(k);
+    if (shown != names) {
+      box->clear();
+      box->addItems(names);
+    }
+    box->setCurrentText(QString::fromStdString(studio_.mapKnob(i)));
+  }
+  if (!range_->hasFocus()) range_->setText(QString::fromStdString(studio_.session().view.range));
+}
+
+void ViewPage::refresh() {
+  followKnobs();
+  const Scene& scene = studio_.scene();
+  if (plot_ != nullptr) plot_->show(kind_.plot(scene));
+  if (boxes_ != nullptr) {
+    boxes_->show(tileBoxes(scene));
+    if (boxes_->isVisible()) boxes_->repaint();
+  }
+  if (text_ != nullptr) {
+    const QString words = QString::fromStdString(scheduleText(scene) + "\n" + scheduleAsC(scene));
+    if (text_->toPlainText() != words) text_->setPlainText(words);
+  }
+  if (!tableView_->isHidden()) {
+    table_->show(kind_.table(scene));
+    tableView_->resizeColumnsToContents();
+  }
+}
+
+void ViewPage::setTableShown(bool shown) {
+  tableView_->setVisible(shown);
+  if (!shown) return;
+  splitter_->setSizes({2 * height() / 3, height() / 3});
+  table_->show(kind_.table(studio_.scene()));
+  tableView_->resizeColumnsToContents();
+}
+
+}  // namespace tcsim::gui

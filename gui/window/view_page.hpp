@@ -1,0 +1,54 @@
+// A view: its controls, its picture, and the table behind it.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/charts/charts.hpp"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QSplitter;
+class QTableView;
+
+namespace tcsim::gui {
+
+class BoxesView;
+class PlotView;
+class Studio;
+class TableModel;
+
+class ViewPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent = nullptr);
+
+  const ViewKind& kind() const { return kind_; }
+  // Draws what the studio's scene says.
+  void refresh();
+  void setTableShown(bool shown);
+  TableModel* table() const { return table_; }
+  PlotView* plot() const { return plot_; }
+  // Any of the two knobs' pickers; nullptr where there is none.
+  QComboBox* knob(int which) const { return which == 0 ? first_ : second_; }
+
+ private:
+  QWidget* controls();
+  void followKnobs();
+
+  const ViewKind& kind_;
+  Studio& studio_;
+  PlotView* plot_ = nullptr;
+  BoxesView* boxes_ = nullptr;
+  QPlainTextEdit* text_ = nullptr;
+  QComboBox *first_ = nullptr, *second_ = nullptr;
+  QLineEdit* range_ = nullptr;
+  QSplitter* splitter_;
+  QLabel* reading_;
+  TableModel* table_;
+  QTableView* tableView_;
+};
+
+}  // namespace tcsim::gui
