@@ -1,0 +1,99 @@
+#include "core/optimize/exposed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/machine/library.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/optimize/tiling.hpp"
+#include "tests/core/build.hpp"
+
+namespace tcsim {
+namespace {
+
+// Cycles, at 1 GHz.
+double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1) {
+  Machine m = test::machine({{64, 8}, {1024, 16}});
+  for (Level& l : m.levels) l.bandwidth.value.value = bytes_per_cycle;
+  const Schedule s = test::schedule(text);
+  return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+}
+
+// On links that take no time.
+double waits_beside_links(const Contraction& c, const char* text) { return waits(c, text, 1e15); }
+
+TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
+  const Contraction c = test::matmul(16, 16, 16);
+  // A and B are 256 elements in a row each; 8 calls.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { "
+                                 "for m by 8 { kernel 8x4 } } } }"),
+              2 * (1800 + 60) + 8 * 40, 1e-3);
+  // B in two halves, whose 16 rows are 8 elements each.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { for m by 8 { pack B in L2 { "
+                                 "for n by 4 { kernel 8x4 } } } }"),
+              1800 + 60 + 2 * (1800 + 16 * 60) + 8 * 40, 1e-3);
+  // Two pieces of k are twice the calls.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { "
+                                 "for n by 4 { for m by 8 { kernel 8x4 } } } } }"),
+              2 * (1800 + 60) + 16 * 40, 1e-3);
+  // Rows of kernels along i, which are apart in C.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { "
+                                 "for m by 8 { kernel 8x4 } } } }"),
+              2 * (1800 + 60) + 8 * (40 + 32 * 3), 1e-3);
+}
+
+TEST(Exposed, Updates_of_C_again_and_again_cost_its_traffic) {
+  const Contraction c = test::matmul(64, 64, 64);
+  // 64 x 64 elements in and out of L1's link, 7 times more.
+  EXPECT_GT(waits(c,
+                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { for n by 4 { for "
+                  "m by 8 { kernel 8x4 } } } } }"),
+            waits(c,
+                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { "
+                  "kernel 8x4 } } } }") +
+                7 * 2 * 64 * 64 * 8);
+}
+
+TEST(Exposed, Reading_in_place_saves_the_pack) {
+  const Contraction c = test::matmul(64, 64, 64);
+  EXPECT_LT(
+      waits(c, "groups m=j n=i k=k pack A in L2 { for m by 8 { for n by 4 { kernel 8x4 } } }"),
+      waits(c,
+            "groups m=j n=i k=k pack A in L2 { pack B in L2 { for m by 8 { for n by 4 { "
+            "kernel 8x4 } } } }"));
+}
+
+TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
+  const Kernel kernel{Elements(8), Elements(4)};
+  const auto reads_well = [&](const char* label, const char* sizes, const char* m, const char* n,
+                              const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return reads_well_in_place(c, {m, n, k, ""}, kernel);
+  };
+  EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_FALSE(reads_well("ab-ca-cb", "a=16,b=9,c=5", "a", "b", "c"));  // k along memory
+  // Tiles of 8 rows would go over the end of a.
+  EXPECT_FALSE(reads_well("abd-adc-cb", "a=12,b=9,c=5,d=4", "ad", "b", "c"));
+  EXPECT_TRUE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "ad", "b", "c"));
+  EXPECT_FALSE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "da", "b", "c"));
+  // Columns c, d lie in A as one after the other, or with b between them.
+  EXPECT_TRUE(reads_well("ab-acd-cdb", "a=16,b=9,c=5,d=4", "a", "b", "cd"));
+  EXPECT_FALSE(reads_well("ab-acd-cdb", "a=16,b=9,c=5,d=4", "a", "b", "dc"));
+  EXPECT_FALSE(reads_well("abe-aced-cdb", "a=16,b=9,c=5,d=4,e=3", "ae", "b", "cd"));
+}
+
+// A streams and is used 312 times: packing it would double its traffic.
+TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
+  const Contraction c = find_suite("tccg").workloads[2];
+  const Optimized o = optimize(c, find_machine("zen5"));
+  EXPECT_TRUE(o.tiling.left_in_place);
+  EXPECT_EQ(to_text(o.schedule).find("pack A"), std::string::npos);
+  EXPECT_NE(to_text(o.schedule).find("pack B"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tcsim
