@@ -264,7 +264,8 @@ class StudyReader {
       const std::vector<std::pair<const toml::node*, std::string>>& texts) const {
     std::optional<KnobUnit> given;
     KnobUnit unit{};
-    for (const auto& [node, text] : texts) {
+    for (const auto& [node, words] : texts) {
+      const std::string& text = words;  // clang 14 captures no structured binding
       at(*node, [&] { return parse_value(knob, text, unit); });
       if (text.ends_with('x')) continue;
       if (given && *given != unit) {
