@@ -32,7 +32,8 @@ class Race {
     const Plan plan(contraction_, schedule);
     Arena arena(plan);
     fill_inputs(arena, plan, options_.seed);
-    samples.add(yardstick_(contraction_.type(), [&] { execute(plan, arena, options_.stop); }));
+    const PreparedPlan execution(plan, arena);
+    samples.add(yardstick_(contraction_.type(), [&] { execution(options_.stop); }));
     return check_result(arena, plan, checked_elements, options_.seed).ok();
   }
 

@@ -33,17 +33,11 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const double* const b = arena.as<double>(ArrayId::B);
   double* const c = arena.as<double>(ArrayId::C);
 
-  std::vector<std::function<void()>> works;
-  const auto add = [&](std::string name, std::string how, std::function<void()> work) {
-    result.contestants.push_back({std::move(name), std::move(how),
-                                  Samples(contraction.flops(), compulsory_traffic(contraction)),
-                                  0});
-    works.push_back(std::move(work));
-  };
+  Entrants entrants{contraction, {}, {}};
   const auto wanted = [&](const char* word) {
     return std::ranges::find(options.libraries, word) != options.libraries.end();
   };
-  add("tcsim", kernel_used(plan), [&] { contractor(a, b, c); });
+  entrants.add("tcsim", kernel_used(plan), [&] { contractor(a, b, c); });
   // For BLAS, whose matrices are column by column, row-major ones are C^T = B^T A^T.
   const bool by_rows = options.layout == Layout::row_major;
   const std::int64_t m = by_rows ? columns : rows, n = by_rows ? rows : columns;
@@ -58,15 +52,18 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
                         .ldb = depth,
                         .c = c,
                         .ldc = m};
-    add(gemm->name(), gemm->version(), [gemm, call] { (*gemm)(call); });
+    entrants.add(gemm->name(), gemm->version(), [gemm, call] { (*gemm)(call); });
   }
   if (wanted("libxsmm")) {
     if (const auto code =
             libxsmm_gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(depth))) {
-      add("libxsmm", libxsmm_version(), [code, left, right, c] { (*code)(left, right, c); });
+      entrants.add("libxsmm", libxsmm_version(),
+                   [code, left, right, c] { (*code)(left, right, c); });
     }
   }
 
+  result.contestants = std::move(entrants.contestants);
+  const auto& works = entrants.works;
   std::vector<HotYardstick> yardsticks;
   for (std::size_t i = 0; i < works.size(); ++i) {
     std::fill_n(c, rows * columns, std::numeric_limits<double>::quiet_NaN());

@@ -57,6 +57,12 @@ bool SuiteCase::correct() const {
   return true;
 }
 
+void Entrants::add(std::string name, std::string how, std::function<void()> work) {
+  contestants.push_back({std::move(name), std::move(how),
+                         Samples(contraction.flops(), compulsory_traffic(contraction)), 0});
+  works.push_back(std::move(work));
+}
+
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
                      ColdYardstick& yardstick, const SuiteOptions& options) {
   const Plan plan(contraction, schedule);
@@ -67,18 +73,14 @@ SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
   double* const b = arena.as<double>(ArrayId::B);
   double* const c = arena.as<double>(ArrayId::C);
 
-  SuiteCase result{contraction, schedule, {}};
-  std::vector<std::function<void()>> works;
-  const auto add = [&](std::string name, std::string how, std::function<void()> work) {
-    result.contestants.push_back({std::move(name), std::move(how),
-                                  Samples(contraction.flops(), compulsory_traffic(contraction)),
-                                  0});
-    works.push_back(std::move(work));
-  };
-  add("tcsim", kernel_used(plan), [&] { execute(plan, arena, options.stop); });
+  Entrants entrants{contraction, {}, {}};
+  const PreparedPlan execution(plan, arena);
+  entrants.add("tcsim", kernel_used(plan), [&] { execution(options.stop); });
   for (const auto& peer : peers) {
-    add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
+    entrants.add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
   }
+  SuiteCase result{contraction, schedule, std::move(entrants.contestants)};
+  const auto& works = entrants.works;
 
   const std::int64_t size = contraction.size(TensorId::C).value();
   for (int r = 0; r < options.repetitions; ++r) {

@@ -23,6 +23,15 @@ struct Contestant {
   bool correct() const { return worst_error <= 1; }
 };
 
+// The contestants of one contraction with the work of each, which is called once for a sample.
+struct Entrants {
+  const Contraction& contraction;
+  std::vector<Contestant> contestants;
+  std::vector<std::function<void()>> works;
+
+  void add(std::string name, std::string how, std::function<void()> work);
+};
+
 struct SuiteCase {
   Contraction workload;
   Schedule schedule;

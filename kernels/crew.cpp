@@ -23,15 +23,13 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
     if (share < best_share) best = cut, best_share = share;
   }
 
-  Tile all;
-  for (DimClass g : all_dim_classes) all[at(g)] = {0, plan.extent(g)};
   std::vector<Tile> parts;
   const std::int64_t count = std::min<std::int64_t>(threads, best.units);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t begin = best.units * i / count * best.unit;
     const std::int64_t end =
         std::min(best.units * (i + 1) / count * best.unit, plan.extent(best.group));
-    Tile part = all;
+    Tile part = plan.all();
     part[at(best.group)] = {begin, end - begin};
     parts.push_back(part);
   }

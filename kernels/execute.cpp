@@ -2,22 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
+#include "kernels/crew.hpp"
 #include "kernels/executor.hpp"
 #include "kernels/shapes.hpp"
 
 namespace tcsim {
 
-namespace {
-
 template <class T>
-void execute_as(const Plan& plan, Arena& arena, std::stop_token stop) {
+void PreparedPlan::prepare(const Plan& plan, Arena& arena, int threads) {
   const Tensors<T> tensors{arena.as<T>(ArrayId::A), arena.as<T>(ArrayId::B),
                            arena.as<T>(ArrayId::C)};
-  Executor<T> executor(plan, {arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)});
-  executor.run(tensors, {1, 0}, std::move(stop));
+  if (threads > 1) {
+    auto crew = std::make_shared<Crew<T>>(plan, threads);
+    threads_ = crew->size();
+    run_ = [crew, tensors](std::stop_token stop) { crew->run(tensors, {1, 0}, std::move(stop)); };
+    return;
+  }
+  auto executor = std::make_shared<Executor<T>>(
+      plan, PackBuffers<T>{arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)});
+  run_ = [executor, tensors](std::stop_token stop) {
+    executor->run(tensors, {1, 0}, std::move(stop));
+  };
 }
 
-}  // namespace
+PreparedPlan::PreparedPlan(const Plan& plan, Arena& arena, int threads) {
+  if (plan.contraction().type() == ElementType::f64) {
+    prepare<double>(plan, arena, threads);
+  } else {
+    prepare<float>(plan, arena, threads);
+  }
+}
 
 std::string kernel_used(const Plan& plan) {
   const InstructionSet set =
@@ -30,11 +46,7 @@ std::string kernel_used(const Plan& plan) {
 }
 
 void execute(const Plan& plan, Arena& arena, std::stop_token stop) {
-  if (plan.contraction().type() == ElementType::f64) {
-    execute_as<double>(plan, arena, std::move(stop));
-  } else {
-    execute_as<float>(plan, arena, std::move(stop));
-  }
+  PreparedPlan(plan, arena)(std::move(stop));
 }
 
 }  // namespace tcsim

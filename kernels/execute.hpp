@@ -5,6 +5,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/schedule/plan.hpp"
@@ -63,6 +64,24 @@ void fill_inputs(Arena& arena, const Plan& plan, std::uint64_t seed);
 // C = A B. Overwrites C. On one thread and in the arena's own buffers, as the simulator has it.
 // Throws Interrupted soon after `stop` is requested; C is then incomplete.
 void execute(const Plan& plan, Arena& arena, std::stop_token stop = {});
+
+// What execute() sets up, once for many times: tables, and with several threads their buffers. The
+// plan and the arena must outlive it.
+class PreparedPlan {
+ public:
+  PreparedPlan(const Plan& plan, Arena& arena, int threads = 1);
+
+  // As execute(), on `threads()` threads.
+  void operator()(std::stop_token stop = {}) const { run_(std::move(stop)); }
+  int threads() const { return threads_; }  // those that have work
+
+ private:
+  template <class T>
+  void prepare(const Plan& plan, Arena& arena, int threads);
+
+  std::function<void(std::stop_token)> run_;
+  int threads_ = 1;
+};
 
 // The code that a plan's kernels run on: "avx512 24x8"; "avx2 8x6, A in place" where the schedule
 // leaves an operand unpacked.

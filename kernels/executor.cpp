@@ -35,9 +35,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
 
 template <class T>
 void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
-  Tile all;
-  for (DimClass g : all_dim_classes) all[at(g)] = {0, plan_.extent(g)};
-  run(tensors, update, all, std::move(stop));
+  run(tensors, update, plan_.all(), std::move(stop));
 }
 
 template <class T>

@@ -5,12 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "kernels/crew.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -47,26 +44,6 @@ Elements samples_for(const Contraction& c) {
   return Elements(std::clamp<std::int64_t>(products / c.extent(DimClass::k).value(), 64, 100'000));
 }
 
-// What is timed, set up before.
-template <class T>
-std::function<int(std::stop_token)> execution(const Plan& plan, Arena& arena, int threads) {
-  const Tensors<T> tensors{arena.as<T>(ArrayId::A), arena.as<T>(ArrayId::B),
-                           arena.as<T>(ArrayId::C)};
-  if (threads > 1) {
-    auto crew = std::make_shared<Crew<T>>(plan, threads);
-    return [crew, tensors](std::stop_token stop) {
-      crew->run(tensors, {1, 0}, std::move(stop));
-      return crew->size();
-    };
-  }
-  auto executor = std::make_shared<Executor<T>>(
-      plan, PackBuffers<T>{arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)});
-  return [executor, tensors](std::stop_token stop) {
-    executor->run(tensors, {1, 0}, std::move(stop));
-    return 1;
-  };
-}
-
 }  // namespace
 
 RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop,
@@ -75,17 +52,16 @@ RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_t
   Arena arena(plan);
   fill_inputs(arena, plan, seed);
   CacheFlusher flush_caches;
-  const auto execute_once = plan.contraction().type() == ElementType::f64
-                                ? execution<double>(plan, arena, threads)
-                                : execution<float>(plan, arena, threads);
+  const PreparedPlan execution(plan, arena, threads);
   RunResult result;
+  result.threads = execution.threads();
   result.kernel = kernel_used(plan);
   for (int r = 0; r < repetitions; ++r) {
     if (stop.stop_requested()) throw Interrupted();
     flush_caches();
     around([&] {
       const auto begin = std::chrono::steady_clock::now();
-      result.threads = execute_once(stop);
+      execution(stop);
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
       result.repetitions.push_back(Seconds(taken.count()));
     });

@@ -1,6 +1,7 @@
 // The benchmarks of tcsim bench, one file each: they measure by the library in bench/ and print.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -25,6 +26,13 @@ std::vector<std::size_t> parse_cases(const std::string& text, const std::string&
 
 // The workloads that --suite and --case name.
 std::vector<Contraction> bench_cases(const Options& options);
+
+// For each case: measures it with progress shown, which gets the share done of the case and returns
+// whether its results are right, then calls `measured`. Says how far it came when interrupted.
+Exit for_each_bench_case(
+    const std::vector<Contraction>& cases, Context& context,
+    const std::function<bool(const Contraction&, const std::function<void(double)>& show)>& measure,
+    const std::function<void()>& measured);
 
 // The words of --peers, checked against what there is, and all that are installed without it.
 // Throws UsageError for an unknown one and UnsupportedError for one that is missing.

@@ -80,6 +80,33 @@ std::vector<Contraction> bench_cases(const Options& options) {
   return cases;
 }
 
+Exit for_each_bench_case(
+    const std::vector<Contraction>& cases, Context& context,
+    const std::function<bool(const Contraction&, const std::function<void(double)>& show)>& measure,
+    const std::function<void()>& measured) {
+  Exit code = Exit::done;
+  std::size_t complete = 0;
+  try {
+    for (const Contraction& c : cases) {
+      bool correct = false;
+      {
+        Progress progress(context, c.name());
+        correct = measure(c, [&](double share) {
+          progress.show((static_cast<double>(complete) + share) /
+                        static_cast<double>(cases.size()));
+        });
+      }
+      ++complete;
+      if (!correct) code = Exit::no;
+      measured();
+    }
+  } catch (const Interrupted&) {
+    context.err << fmt::format("tcsim: interrupted after {} of {} cases\n", complete, cases.size());
+    code = Exit::interrupted;
+  }
+  return code;
+}
+
 std::vector<std::string> bench_peers(const Options& options,
                                      const std::vector<bench::Library>& known) {
   std::vector<std::string> words, wanted;

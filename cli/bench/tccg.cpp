@@ -157,26 +157,17 @@ Exit bench_tccg(const Options& options, Context& context) {
   how.stop = context.stop;
   bench::ColdYardstick yardstick;
   if (form == Format::table) print_table_head(b, context.out);
-  Exit code = Exit::done;
-  try {
-    for (const Contraction& c : cases) {
-      {
-        Progress progress(context, c.name());
-        how.progress = [&](double share) {
-          progress.show((static_cast<double>(b.complete.size()) + share) /
-                        static_cast<double>(cases.size()));
-        };
+  const Exit code = for_each_bench_case(
+      cases, context,
+      [&](const Contraction& c, const std::function<void(double)>& show) {
+        how.progress = show;
         const Schedule schedule = choose(options, c, b.machine, context).schedule;
         b.complete.push_back(bench_case(c, schedule, yardstick, how));
-      }
-      if (!b.complete.back().correct()) code = Exit::no;
-      if (form == Format::table) print_table_row(b, b.complete.back(), context.out);
-    }
-  } catch (const Interrupted&) {
-    context.err << fmt::format("tcsim: interrupted after {} of {} cases\n", b.complete.size(),
-                               cases.size());
-    code = Exit::interrupted;
-  }
+        return b.complete.back().correct();
+      },
+      [&] {
+        if (form == Format::table) print_table_row(b, b.complete.back(), context.out);
+      });
   if (form == Format::table) print_table_end(b, context.out);
   if (form == Format::json) print_json(b, context.out);
   if (form == Format::csv) print_csv(b, context.out);

@@ -129,10 +129,12 @@ class Optimizer {
         options_(options),
         stop_(stop),
         kernels_(kernel_choices(machine.core, contraction.type())),
-        least_(
-            least_cost(proven_bound(contraction, machine, kernels_), machine, options.objective)),
+        bound_(proven_bound(contraction, machine, kernels_)),
+        least_(least_cost(bound_, machine, options.objective)),
         loads_(share_of_loads()),
-        search_(contraction, machine, options, stop),
+        // Where the roof decides, it is the bound of schedules with rows apart too.
+        search_(contraction, machine, options, options.objective == Objective::time && bound_.roof,
+                stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
@@ -238,7 +240,8 @@ class Optimizer {
   const OptimizeOptions& options_;
   std::stop_token stop_;
   std::vector<Kernel> kernels_;
-  double least_;  // cost by the proven bound
+  ProvenBound bound_;
+  double least_;  // cost by it
   double loads_;  // share_of_loads()
   Search search_;
   SetCounter own_counter_;

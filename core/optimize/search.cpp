@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/optimize/bound.hpp"
 #include "core/optimize/exposed.hpp"
 #include "core/schedule/spine.hpp"
 
@@ -75,17 +74,13 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 }
 
 Search::Search(const Contraction& contraction, const Machine& machine,
-               const OptimizeOptions& options, std::stop_token stop)
+               const OptimizeOptions& options, bool rows_apart, std::stop_token stop)
     : contraction_(contraction),
       machine_(machine),
       options_(options),
       stop_(std::move(stop)),
-      kernels_(kernel_choices(machine.core, contraction.type())) {
-  // Where the roof decides, it is the bound of schedules with rows apart too.
-  const bool rows_apart =
-      options.objective == Objective::time && proven_bound(contraction, machine, kernels_).roof;
-  groupings_ = groupings(contraction, rows_apart);
-}
+      groupings_(groupings(contraction, rows_apart)),
+      kernels_(kernel_choices(machine.core, contraction.type())) {}
 
 bool Search::has_groups(const std::array<std::string, 4>& groups) const {
   return std::ranges::find(groupings_, groups) != groupings_.end();

@@ -37,8 +37,9 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 
 class Search {
  public:
+  // `rows_apart` as in groupings().
   Search(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
-         std::stop_token stop);
+         bool rows_apart, std::stop_token stop);
 
   // Whether the family that it searches has these groups.
   bool has_groups(const std::array<std::string, 4>& groups) const;

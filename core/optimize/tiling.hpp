@@ -35,9 +35,9 @@ bool may_read_in_place(const Contraction& contraction, std::span<const Kernel> k
 // class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
 // side by side in C. Plainly, m and n run in C's memory order and k in that of the operand that it
 // is contiguous in. The others let m run in the left operand's order behind C's stride-one
-// dimension, bring the right operand's stride-one dimension forward in n, so that a tile uses up the
-// lines that its packing reads, or let k run in the other operand's order. With `rows_apart`, m may
-// also run in the left operand's order alone, for it to be read in place.
+// dimension, bring the right operand's stride-one dimension forward in n, so that a tile uses up
+// the lines that its packing reads, or let k run in the other operand's order. With `rows_apart`, m
+// may also run in the left operand's order alone, for it to be read in place.
 std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction,
                                                   bool rows_apart = false);
 

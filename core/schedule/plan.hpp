@@ -123,6 +123,12 @@ class Plan {
   TensorId left() const { return spine_.left; }      // has the rows (group m) and k
   TensorId right() const { return spine_.right(); }  // has the columns (group n) and k
   std::int64_t extent(DimClass group) const { return spine_.extents[at(group)]; }
+  // Every group whole.
+  Tile all() const {
+    Tile tile;
+    for (DimClass g : all_dim_classes) tile[at(g)] = {0, extent(g)};
+    return tile;
+  }
 
   // Element offset within tensor t of index i of `group`; 0 for a group that t lacks.
   std::int64_t offset(TensorId t, DimClass group, std::int64_t i) const {
@@ -404,9 +410,7 @@ void walk(const Plan& plan, Visitor&& visitor, const Tile& part) {
 
 template <class Visitor>
 void walk(const Plan& plan, Visitor&& visitor) {
-  Tile all;
-  for (DimClass c : all_dim_classes) all[at(c)] = {0, plan.extent(c)};
-  walk(plan, visitor, all);
+  walk(plan, visitor, plan.all());
 }
 
 }  // namespace tcsim

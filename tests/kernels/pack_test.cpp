@@ -16,12 +16,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-Tile whole(const Plan& plan) {
-  Tile tile;
-  for (DimClass g : all_dim_classes) tile[at(g)] = {0, plan.extent(g)};
-  return tile;
-}
-
 // What lies in the buffer of A after packing `tile` of the tensor 1, 2, 3...
 Numbers packed_counting(const Plan& plan, const Tile& tile) {
   const PackPlan& pack = *plan.pack(TensorId::A);
@@ -44,7 +38,7 @@ TEST(Pack, Copies_along_rows_that_are_contiguous) {
   // Column-major: A = [1 4; 2 5; 3 6].
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 3}, {'n', 2}, {'k', 2}});
   const Plan plan(c, panels_of_two());
-  EXPECT_EQ(packed_counting(plan, whole(plan)), (Numbers{1, 2, 4, 5, 3, 0, 6, 0}));
+  EXPECT_EQ(packed_counting(plan, plan.all()), (Numbers{1, 2, 4, 5, 3, 0, 6, 0}));
 }
 
 TEST(Pack, Transposes_where_k_is_contiguous) {
@@ -52,7 +46,7 @@ TEST(Pack, Transposes_where_k_is_contiguous) {
   const Contraction c =
       contraction("mn", "mk", "kn", {{'m', 3}, {'n', 2}, {'k', 2}}, Layout::row_major);
   const Plan plan(c, panels_of_two());
-  EXPECT_EQ(packed_counting(plan, whole(plan)), (Numbers{1, 3, 2, 4, 5, 0, 6, 0}));
+  EXPECT_EQ(packed_counting(plan, plan.all()), (Numbers{1, 3, 2, 4, 5, 0, 6, 0}));
 }
 
 TEST(Pack, Gathers_where_nothing_is_contiguous) {
@@ -62,7 +56,7 @@ TEST(Pack, Gathers_where_nothing_is_contiguous) {
   s.groups = {"m", "n", "k", "x"};
   s.root = loop(DimClass::batch, 1, s.root);
   const Plan plan(c, s);
-  Tile second = whole(plan);
+  Tile second = plan.all();
   second[at(DimClass::batch)] = {1, 1};
   EXPECT_EQ(packed_counting(plan, second), (Numbers{2, 4, 8, 10, 6, 0, 12, 0}));
 }
@@ -76,7 +70,7 @@ TEST(Pack, Follows_the_loops_inside_it) {
   s.root = pack(TensorId::A, "L1",
                 loop(DimClass::m, 4, loop(DimClass::k, 2, loop(DimClass::m, 2, kernel(2, 2)))));
   const Plan plan(c, s);
-  EXPECT_EQ(packed_counting(plan, whole(plan)),
+  EXPECT_EQ(packed_counting(plan, plan.all()),
             (Numbers{1, 2, 7, 8, 3, 4, 9, 10, 13, 14, 15, 16, 5, 6, 11, 12, 17, 18}));
 }
 
