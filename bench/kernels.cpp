@@ -50,10 +50,11 @@ KernelPoint measure(const KernelShape& shape, std::int64_t k, Block& block,
   const auto code = family.of(shape.mr.value() / family.lanes, shape.nr.value());
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   const ResultTile<T> tile{c, columns.data()};
+  const KernelTask<T> task{k, {left, mr}, {right, nr}, tile, {1, 1}, Update<T>::Kind::add};
   // As many calls as hide what a call through std::function costs.
   const std::int64_t calls = std::max<std::int64_t>(1, 4096 / k);
   const auto work = [&] {
-    for (std::int64_t i = 0; i < calls; ++i) code(k, left, mr, right, nr, tile, {1, 1}, tile, 0);
+    for (std::int64_t i = 0; i < calls; ++i) code(task, tile);
   };
   const double flops = 2.0 * static_cast<double>(calls * mr * nr * k);
   HotYardstick yardstick(shape.type, work, options.at_least);

@@ -2,6 +2,7 @@
 // execution needs and can run many times, on any tensors of the plan's shapes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <stop_token>
 #include <vector>
@@ -42,24 +43,13 @@ class Executor {
   void block(const KernelBlock& block);
 
  private:
-  // A kernel call that waits until the one after it is known, for the sake of `ahead`.
-  struct Call {
-    std::int64_t kc = 0;  // 0 if there is none
-    Panel<T> left, right;
-    ResultTile<T> c;
-    std::int64_t left_ahead;
-    T beta;
-  };
-
   void stop_if_asked() const;
-  void finish(ResultTile<T> ahead);
-  void call_whole(const Call& next);
-  void call_part(Range m, Range n, T* c, Panel<T> left, Panel<T> right, std::int64_t kc, T beta);
+  void finish(const ResultTile<T>& ahead);
+  void call_part(Range m, Range n, KernelTask<T> task, T* c);
   void store(Range m, Range n, T* c, T beta);
   bool rows_together(Range m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
-  ResultTile<T> result() { return {result_.data(), result_columns_.data()}; }
 
   const Plan& plan_;
   std::stop_token stop_;
@@ -73,10 +63,14 @@ class Executor {
   std::vector<T> result_;                 // one tile
   std::int64_t result_rows_;              // of it, whole vectors
   std::vector<std::int64_t> result_columns_;
+  ResultTile<T> result_tile_;
   Operand<T> left_, right_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};
-  Call waiting_;
+  // A kernel call waits until the one after it is known, for the sake of `ahead`; kc is 0 if none
+  // does.
+  std::array<KernelTask<T>, 2> tasks_{};
+  std::size_t waiting_ = 0;  // which of them
 };
 
 extern template class Executor<float>;

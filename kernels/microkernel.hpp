@@ -19,18 +19,43 @@ struct ResultTile {
 // C = alpha (left right) + beta C, where C is not read if beta is zero.
 template <class T>
 struct Update {
-  T alpha, beta;
+  T alpha = 1, beta = 0;
+
+  // The usual ones need no multiplication. Kernels are told, since a comparison of real numbers
+  // would wait behind their multiplications.
+  enum class Kind { overwrite, add, any };
+  Kind kind() const {
+    if (alpha != 1 || (beta != 0 && beta != 1)) return Kind::any;
+    return beta == 0 ? Kind::overwrite : Kind::add;
+  }
 };
 
-// left:  kc columns, each of whole vectors of contiguous elements, left_step elements apart;
-//        lines that lie left_ahead elements further are fetched meanwhile, for a later call;
-// right: kc rows of contiguous elements, right_step elements apart;
+// What a kernel reads of an operand at kc places along k: rows of the left one, columns of the
+// right one.
+template <class T>
+struct Panel {
+  const T* first;
+  std::int64_t step;       // from one place to the next, in elements
+  std::int64_t apart = 1;  // from one row or column to the next; rows are neighbours
+};
+
+template <class T>
+struct KernelTask {
+  std::int64_t kc;
+  Panel<T> left;  // whole vectors of rows
+  Panel<T> right;
+  ResultTile<T> c;
+  Update<T> update;
+  typename Update<T>::Kind kind;  // of it
+  // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
+  // call; none if 0.
+  std::int64_t left_ahead = 0;
+};
+
 // ahead: a tile that a later call will write; its lines are fetched meanwhile, some with each step
 //        of k, so that they neither come too late nor crowd out what the kernel loads.
 template <class T>
-using MicrokernelCode = void(std::int64_t kc, const T* left, std::int64_t left_step, const T* right,
-                             std::int64_t right_step, ResultTile<T> c, Update<T> update,
-                             ResultTile<T> ahead, std::int64_t left_ahead);
+using MicrokernelCode = void(const KernelTask<T>& task, const ResultTile<T>& ahead);
 template <class T>
 using Microkernel = MicrokernelCode<T>*;
 

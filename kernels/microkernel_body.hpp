@@ -10,27 +10,69 @@
 namespace tcsim {
 namespace {
 
-// `vectors` vectors of `bytes` for the rows, `columns` columns. As MicrokernelCode.
-template <class T, int bytes, int vectors, int columns>
-void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* right,
-              std::int64_t right_step, ResultTile<T> c, Update<T> update, ResultTile<T> ahead,
-              std::int64_t left_ahead) {
+// The columns of the right operand at one place along k, where they are neighbours.
+template <class T>
+struct Neighbours {
+  explicit Neighbours(const Panel<T>& panel) : first(panel.first), step(panel.step) {}
+  void hide() {}
+  T operator[](int j) const { return first[j]; }
+  void next() { first += step; }
+
+  const T* first;
+  std::int64_t step;
+};
+
+// The same where they are evenly apart. A few odd multiples of the distance in registers and the
+// scales of an address make all of them; with a pointer for each the registers would not do.
+template <class T>
+struct Apart {
+  explicit Apart(const Panel<T>& panel)
+      : first(reinterpret_cast<const char*>(panel.first)),
+        step(panel.step * static_cast<std::int64_t>(sizeof(T))),
+        once(panel.apart * static_cast<std::int64_t>(sizeof(T))),
+        three(3 * once),
+        five(5 * once),
+        seven(7 * once),
+        eighth(first + 8 * once) {}
+  // With each step anew, since the compiler would also keep the even multiples in registers.
+  [[gnu::always_inline]] void hide() {
+    asm("" : "+r"(once), "+r"(three), "+r"(five), "+r"(seven), "+r"(eighth));
+  }
+  T operator[](int j) const {
+    const std::int64_t multiples[] = {0, once, 2 * once, three, 4 * once, five, 2 * three, seven};
+    return *reinterpret_cast<const T*>((j < 8 ? first : eighth) + multiples[j % 8]);
+  }
+  void next() { first += step, eighth += step; }
+
+  const char* first;
+  std::int64_t step, once, three, five, seven;
+  const char* eighth;
+};
+
+template <class T, int bytes, int vectors, int columns, class Right>
+[[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
+                                               const ResultTile<T>& tile_ahead) {
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
   constexpr int line = 64 / static_cast<int>(sizeof(T));
 
-  // Else the compiler would keep all those addresses through the loop, in vector registers too.
-  asm("" : "+r"(c.columns), "+r"(ahead.columns));
-
+  std::int64_t kc = task.kc;
+  const T* left = task.left.first;
+  const std::int64_t left_step = task.left.step, left_ahead = task.left_ahead;
+  ResultTile<T> ahead = tile_ahead;
+  asm("" : "+r"(ahead.columns));  // else all those addresses would be kept through the loop
   Vector sum[columns][vectors] = {};
-  const auto step = [&]() __attribute__((always_inline)) {
+  const auto step = [&](bool fetch_left) __attribute__((always_inline)) {
+    right.hide();
     Vector l[vectors];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       l[v] = *reinterpret_cast<const Stored*>(left + v * lanes);
-      if (v * lanes % line == 0) __builtin_prefetch(left + left_ahead + v * lanes, 0, 2);
+      if (fetch_left && v * lanes % line == 0) {
+        __builtin_prefetch(left + left_ahead + v * lanes, 0, 2);
+      }
     }
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
@@ -38,7 +80,7 @@ void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* r
       for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
     }
     left += left_step;
-    right += right_step;
+    right.next();
   };
 
   // A column of the tile ahead with every `vectors` steps of k.
@@ -48,7 +90,7 @@ void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* r
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       if (v * lanes % line == 0) __builtin_prefetch(column + v * lanes, 1);
-      step();
+      step(true);
     }
   }
   for (; fetched < columns; ++fetched) {
@@ -56,8 +98,13 @@ void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* r
 #pragma GCC unroll 4
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
-  for (; kc > 0; --kc) step();
+  if (left_ahead != 0) {
+    for (; kc > 0; --kc) step(true);
+  }
+  for (; kc > 0; --kc) step(false);
 
+  ResultTile<T> c = task.c;
+  asm("" : "+r"(c.columns));
   const auto store = [&](auto&& result) __attribute__((always_inline)) {
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
@@ -68,20 +115,28 @@ void multiply(std::int64_t kc, const T* left, std::int64_t left_step, const T* r
       }
     }
   };
-  // The usual cases without a multiplication; the compiler drops the load where C is not used.
-  if (update.alpha != 1) {
-#pragma GCC unroll 16
-    for (int j = 0; j < columns; ++j) {
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) sum[j][v] *= update.alpha;
-    }
-  }
-  if (update.beta == 0) {
+  // The compiler drops the load where C is not used.
+  using Kind = typename Update<T>::Kind;
+  if (task.kind == Kind::overwrite) {
     store([](const Vector& s, const Stored&) -> Vector { return s; });
-  } else if (update.beta == 1) {
+  } else if (task.kind == Kind::add) {
     store([](const Vector& s, const Stored& old) -> Vector { return old + s; });
+  } else if (const Update<T> update = task.update; update.beta == 0) {
+    store([&](const Vector& s, const Stored&) -> Vector { return update.alpha * s; });
   } else {
-    store([&](const Vector& s, const Stored& old) -> Vector { return update.beta * old + s; });
+    store([&](const Vector& s, const Stored& old) -> Vector {
+      return update.beta * old + update.alpha * s;
+    });
+  }
+}
+
+// `vectors` vectors of `bytes` for the rows, `columns` columns. As MicrokernelCode.
+template <class T, int bytes, int vectors, int columns>
+void multiply(const KernelTask<T>& task, const ResultTile<T>& ahead) {
+  if (task.right.apart == 1) {
+    multiply_by<T, bytes, vectors, columns>(Neighbours<T>(task.right), task, ahead);
+  } else {
+    multiply_by<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead);
   }
 }
 

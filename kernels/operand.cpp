@@ -27,13 +27,15 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
       group_(group),
       more_(more),
       panel_(group == DimClass::m ? plan.mr() : plan.nr()),
+      extent_(plan.extent(group)),
       buffer_(buffer) {
   if (const PackPlan* pack = plan.pack(tensor)) {
     packer_.emplace(plan, *pack);
     return;
   }
-  row_runs_ = contiguous_runs(plan.offsets(tensor, group), plan.extent(group));
-  even_columns_ = even_runs(plan.offsets(tensor, DimClass::k), plan.extent(DimClass::k));
+  rows_ = plan.offsets(tensor, group);
+  row_runs_ = group == DimClass::m ? contiguous_runs(rows_, extent_) : even_runs(rows_, extent_);
+  even_ks_ = even_runs(plan.offsets(tensor, DimClass::k), plan.extent(DimClass::k));
 }
 
 template <class T>
@@ -48,28 +50,30 @@ void Operand<T>::pack(const Tile& tile) {
 }
 
 template <class T>
-Panel<T> Operand<T>::in_place(Range rows, Range ks, std::int64_t batch, bool exactly) {
-  const T* tensor = tensor_ + plan_.offset(id_, DimClass::batch, batch);
-  const std::int64_t *row = plan_.offsets(id_, group_), *k = plan_.offsets(id_, DimClass::k);
-  const auto row_at = [&](std::int64_t r) { return row[rows.begin + r]; };
-  const auto k_at = [&](std::int64_t p) { return k[ks.begin + p]; };
-  const bool side_by_side =
-      rows.size == 1 || row_runs_[static_cast<std::size_t>(rows.begin)] >= rows.size;
-  const bool even = ks.size == 1 || even_columns_[static_cast<std::size_t>(ks.begin)] >= ks.size;
-  if (exactly && side_by_side && even) {
-    return {tensor + row_at(0) + k_at(0), ks.size == 1 ? 0 : k_at(1) - k_at(0)};
-  }
-  const std::array wanted{rows.begin, rows.size, ks.begin, ks.size, batch};
+void Operand<T>::at(Range ks, std::int64_t batch) {
+  ks_ = ks;
+  batch_ = batch;
+  if (packed()) return;
+  const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks.begin;
+  here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + k[0];
+  step_ = ks.size == 1 ? 0 : k[1] - k[0];
+  even_ = even_ks_[static_cast<std::size_t>(ks.begin)] >= ks.size;
+}
+
+template <class T>
+Panel<T> Operand<T>::copy(Range rows) {
+  const std::array wanted{rows.begin, rows.size, ks_.begin, ks_.size, batch_};
   if (copied_ != wanted) {
     copied_ = wanted;
-    copy_.assign(static_cast<std::size_t>(rows.size * ks.size + more_), T{0});
-    for (std::int64_t p = 0; p < ks.size; ++p) {
-      const T* from = tensor + k_at(p);
+    copy_.assign(static_cast<std::size_t>(rows.size * ks_.size + more_), T{0});
+    const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks_.begin;
+    for (std::int64_t p = 0; p < ks_.size; ++p) {
+      const T* from = here_ + (k[p] - k[0]);
       T* to = copy_.data() + p * rows.size;
-      for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[row_at(r)];
+      for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[rows_[rows.begin + r]];
     }
   }
-  return {copy_.data(), rows.size, false};
+  return {copy_.data(), rows.size};
 }
 
 template class Operand<float>;

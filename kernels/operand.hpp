@@ -1,5 +1,5 @@
 // One operand of an execution: its tensor, its packed copy where the schedule has one, and where a
-// kernel call finds its rows.
+// kernel call finds its rows (its columns, of the right operand).
 #pragma once
 
 #include <array>
@@ -11,14 +11,6 @@
 #include "kernels/pack.hpp"
 
 namespace tcsim {
-
-// Rows of an operand as a kernel reads them: neighbours in memory, columns of k `step` apart.
-template <class T>
-struct Panel {
-  const T* first;
-  std::int64_t step;
-  bool lasting = true;  // else until other rows of the operand are asked for
-};
 
 template <class T>
 class Operand {
@@ -32,30 +24,47 @@ class Operand {
   TensorId id() const { return id_; }
   void pack(const Tile& tile);
 
-  // The rows at `offset` of the buffer, if it is packed.
-  Panel<T> in_buffer(std::int64_t offset) const { return {buffer_ + offset, panel_}; }
-  // Rows of a call where the schedule leaves the tensor in place: themselves if the kernel reads
-  // exactly them (`exactly`), they are neighbours and the columns evenly apart; else a copy.
-  Panel<T> in_place(Range rows, Range ks, std::int64_t batch, bool exactly);
+  // Before the calls of a block: where along k and in the batch all of them are.
+  void at(Range ks, std::int64_t batch);
+
+  // How many rows from this one on a kernel can read without a copy.
+  std::int64_t run(std::int64_t row) const {
+    return packed() ? panel_ : even_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
+  }
+  // Whether all of them lie at one distance from one to the next: in the buffer they always do.
+  bool is_even(Range rows) const { return packed() || run(rows.begin) >= rows.size; }
+  // Rows of which that many are asked for; `offset`: where they are in the buffer, if packed.
+  Panel<T> panel(std::int64_t row, std::int64_t offset) const {
+    if (packed()) return {buffer_ + offset, panel_};
+    return {here_ + rows_[row], step_,
+            row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
+  }
+  // A copy of other rows, which lasts until the next one.
+  Panel<T> copy(Range rows);
   // From the rows of a call to those of the call for the rows behind them, in elements.
-  std::int64_t to_next(Range rows, std::int64_t columns) const {
-    if (packed()) return columns * panel_;
+  std::int64_t to_next(Range rows) const {
+    if (packed()) return ks_.size * panel_;
     const std::int64_t next = rows.begin + rows.size;
-    if (next >= plan_.extent(group_)) return 0;
-    return plan_.offset(id_, group_, next) - plan_.offset(id_, group_, rows.begin);
+    return next < extent_ ? rows_[next] - rows_[rows.begin] : 0;
   }
 
  private:
   const Plan& plan_;
   TensorId id_;
   DimClass group_;
-  std::int64_t more_, panel_;
+  std::int64_t more_, panel_, extent_;
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
-  // In place only: from each row on, how many lie side by side; from each column on, how many are
-  // evenly apart.
-  std::vector<std::int64_t> row_runs_, even_columns_;
+  // In place only: offsets of the rows; from each row on, how many lie as a kernel reads them
+  // (neighbours, columns evenly apart); from each place along k on, how many are evenly apart.
+  const std::int64_t* rows_ = nullptr;
+  std::vector<std::int64_t> row_runs_, even_ks_;
+  // Of the present block.
+  Range ks_;
+  std::int64_t batch_ = 0, step_ = 0;
+  bool even_ = false;
+  const T* here_ = nullptr;  // row 0 at the first place along k
   std::vector<T> copy_;
   std::array<std::int64_t, 5> copied_{-1, -1, -1, -1, -1};  // rows, ks, batch of the copy
 };

@@ -85,22 +85,24 @@ typename Packer<T>::Kind Packer<T>::kind_of(std::span<const PackBlock> blocks) c
   return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
 }
 
-// Whether every row and column of the blocks lies side by side in memory, block after block.
+// Whether every row and column of the blocks lies side by side in memory, block after block: the
+// blocks differ by whole strips of one group, whose other places are as far apart in each, and the
+// first places are neighbours.
 template <class T>
 bool Packer<T>::neighbours(std::span<const PackBlock> blocks) const {
   const PackBlock& first = blocks.front();
+  const auto within = [&](const PackBlock& block) {
+    return (pack_.along_rows ? block.row : block.k) % pack_.apart;
+  };
+  const std::int64_t place = within(first);
+  if (place + (pack_.along_rows ? first.rows : first.k_size) > pack_.apart) return false;
   for (std::size_t b = 1; b < blocks.size(); ++b) {
     const PackBlock& block = blocks[b];
-    if (block.rows != first.rows) return false;
-    const auto distance = static_cast<std::int64_t>(b);
-    const std::int64_t rows_apart = rows_[block.row] - rows_[first.row];
-    const std::int64_t ks_apart = ks_[block.k] - ks_[first.k];
-    if (rows_apart + ks_apart != distance) return false;
-    for (std::int64_t r = 1; r < first.rows; ++r) {
-      if (rows_[block.row + r] - rows_[first.row + r] != rows_apart) return false;
-    }
-    for (std::int64_t p = 1; p < first.k_size; ++p) {
-      if (ks_[block.k + p] - ks_[first.k + p] != ks_apart) return false;
+    const std::int64_t distance = rows_[block.row] - rows_[first.row] + ks_[block.k] - ks_[first.k];
+    if (block.rows != first.rows ||
+        (pack_.along_rows ? block.k != first.k : block.row != first.row) ||
+        within(block) != place || distance != static_cast<std::int64_t>(b)) {
+      return false;
     }
   }
   return true;

@@ -37,16 +37,26 @@ double soft_reuse(const Shape& s, double output_weight, double area) {
   return sum / parts;
 }
 
-// Elements that kernels and packs load and store.
-double core_elements(const Shape& s, const Accounting& accounting, const Kernel& kernel,
-                     bool left_in_place) {
+// Elements that kernels load and store.
+double kernel_elements(const Shape& s, const Accounting& accounting, const Kernel& kernel) {
   double elements = s.k * (s.m * std::ceil(s.n / static_cast<double>(kernel.nr.value())) +
                            s.n * std::ceil(s.m / static_cast<double>(kernel.mr.value())));
   if (accounting.write_backs) elements += s.m * s.n;
-  if (accounting.packing) {
-    elements += (accounting.write_backs ? 2 : 1) * s.k * (left_in_place ? s.n : s.m + s.n);
-  }
   return s.batch * elements;
+}
+
+// Elements that packs load and store at least.
+double packed_elements(const Contraction& c, const Accounting& accounting,
+                       std::span<const Kernel> kernels) {
+  if (!accounting.packing) return 0;
+  const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
+  const InPlace may = may_read_in_place(c, kernels);
+  double elements = 0;
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    const bool stays = t == left ? may.left : may.right;
+    if (!stays) elements += static_cast<double>(c.size(t).value());
+  }
+  return (accounting.write_backs ? 2 : 1) * elements;
 }
 
 }  // namespace
@@ -65,16 +75,15 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
 
   ProvenBound bound;
   double least = HUGE_VAL, register_tile = 1;
-  const bool in_place = may_read_in_place(contraction, kernels);
   for (const Kernel& kernel : kernels) {
     // The rows of the kernel may run along either operand's own dimensions.
     for (const Shape& s : {given, Shape{given.n, given.m, given.k, given.batch}}) {
-      least = std::min(least, core_elements(s, accounting, kernel, in_place));
+      least = std::min(least, kernel_elements(s, accounting, kernel));
     }
     register_tile =
         std::max(register_tile, static_cast<double>(kernel.mr.value() * kernel.nr.value()));
   }
-  bound.bytes.push_back(least * element);
+  bound.bytes.push_back((least + packed_elements(contraction, accounting, kernels)) * element);
 
   double survivors = register_tile;  // elements; a line that an inner level holds is not asked for
   for (int l = 0; l < machine.cache_count(); ++l) {

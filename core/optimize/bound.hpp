@@ -7,8 +7,7 @@
 //
 // 1. Registers (link 0): a kernel of mr x nr reads each of its operands once for every register
 //    tile, so at least ceil(N / nr) M K elements of the left and ceil(M / mr) N K of the right, and
-//    C is stored once. Packing reads and writes both operands at least once; the right one only,
-//    where the left one may stay in place.
+//    C is stored once. Packing reads and writes at least once what may not stay in place.
 //
 // 2. First touches: the model counts every line of A, B and C at every link at least once, and C's
 //    again when it leaves.

@@ -10,8 +10,10 @@ namespace tcsim {
 
 namespace {
 
-constexpr double pack_cycles = 1800, run_cycles = 60, call_cycles = 40, scatter_cycles = 3;
-constexpr double page = 4096;  // bytes
+constexpr double pack_cycles = 1800, run_cycles = 60, scatter_cycles = 3;
+constexpr double call_cycles = 40, partial_cycles = 40;  // the latter on top, of an odd tile
+constexpr double second_share = 0.1;  // not hidden of what kernels read from the second cache
+constexpr double page = 4096;         // bytes
 constexpr double most_strips = 64;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
@@ -56,7 +58,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
-    Bytes bytes;
+    Bytes bytes, second;
     for (ArrayId a : all_arrays) {
       // Memory is too slow to hide what has to come from there, and an operand in place lies too
       // far apart for the hardware to fetch it from further than the second cache.
@@ -64,9 +66,11 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         bytes += link.counted(machine.accounting, a);
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
+        if (l == 1) second += link.at(Phase::compute, a).in;
       }
     }
-    seconds += bytes / machine.bandwidth(LevelId{static_cast<int>(l)}) / Seconds(1);
+    const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
+    seconds += (bytes / bandwidth + second_share * (second / bandwidth)).value();
   }
 
   const std::string& m = schedule.groups[at(DimClass::m)];
@@ -74,12 +78,17 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const double results = static_cast<double>(spine.mr * spine.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
   double cycles = 0, times = 1;  // that the current step is done
+  double whole = 1;              // share of kernel calls of all rows and columns of the kernel
   std::array<std::int64_t, 4> range = spine.extents;
   for (const Step& s : spine.steps) {
     switch (s.kind) {
       case Step::Kind::loop: {
         std::int64_t& r = range[at(s.group)];
-        times *= ceil_div(static_cast<double>(r), static_cast<double>(s.tile));
+        const double steps = ceil_div(static_cast<double>(r), static_cast<double>(s.tile));
+        times *= steps;
+        const bool registers = (s.group == DimClass::m && s.tile == spine.mr) ||
+                               (s.group == DimClass::n && s.tile == spine.nr);
+        if (registers && r % s.tile != 0) whole *= 1 - 1 / steps;
         r = std::min(r, s.tile);
         break;
       }
@@ -92,7 +101,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         break;
       }
       case Step::Kind::kernel:
-        cycles += times * call_cycles;
+        if (range[at(DimClass::m)] < spine.mr || range[at(DimClass::n)] < spine.nr) whole = 0;
+        cycles += times * (call_cycles + (1 - whole) * partial_cycles);
         if (scattered) cycles += times * results * scatter_cycles;
     }
   }

@@ -132,15 +132,17 @@ class Optimizer {
         bound_(proven_bound(contraction, machine, kernels_)),
         least_(least_cost(bound_, machine, options.objective)),
         loads_(share_of_loads()),
+        may_(may_read_in_place(contraction, kernels_)),
         // Where the roof decides, it is the bound of schedules with rows apart too.
         search_(contraction, machine, options, options.objective == Objective::time && bound_.roof,
-                stop),
+                may_, stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
     // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
-    // side) only where its loads decide the time.
-    if (options_.objective == Objective::time && loads_ <= 0.99) {
+    // side) only where its loads decide the time, or where so few tiles of it cover C that it
+    // matters what is over at the end.
+    if (options_.objective == Objective::time && loads_ <= 0.99 && !small()) {
       search_.keep_to_kernel(kernels_.front());
     }
     for (const Tiling& incumbent : options_.incumbents) keep(in_family(incumbent));
@@ -165,6 +167,8 @@ class Optimizer {
     const ProvenBound bound = proven_bound(contraction_, machine_, first);
     return bound.links.front() / bound.time;
   }
+
+  bool small() const { return contraction_.flops() <= 2 * small_problem; }
 
   // As long as the preferred kernel's panels may be in the innermost cache.
   std::int64_t longest_k() const {
@@ -203,6 +207,7 @@ class Optimizer {
     const auto caches = static_cast<std::size_t>(machine_.cache_count());
     t.tiles.resize(caches, t.tiles.back());
     t.orders.resize(caches, t.orders.back());
+    t.in_place.right &= may_.right;
     snap(contraction_, common_line(machine_), t, options_.dividing);
     return t;
   }
@@ -224,7 +229,7 @@ class Optimizer {
       if (loads_ > 0.9 && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }
-      if (effort.margin > 1 || contraction_.flops() > 2 * small_problem) continue;
+      if (effort.margin > 1 || !small()) continue;
       for (const Kernel& kernel : kernels_) {
         start.kernel = kernel;
         search_.descend_in_full(start, effort.full);
@@ -243,6 +248,7 @@ class Optimizer {
   ProvenBound bound_;
   double least_;  // cost by it
   double loads_;  // share_of_loads()
+  InPlace may_;
   Search search_;
   SetCounter own_counter_;
   SetCounter* counter_;

@@ -30,7 +30,8 @@ std::string key(const Tiling& t) {
     for (DimClass g : order) k += static_cast<char>('0' + index(g));
   }
   k += t.m_inside ? 'm' : 'n';
-  k += t.left_in_place ? 'i' : 'p';
+  k += t.in_place.left ? 'i' : 'p';
+  k += t.in_place.right ? 'i' : 'p';
   return k;
 }
 
@@ -74,11 +75,12 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 }
 
 Search::Search(const Contraction& contraction, const Machine& machine,
-               const OptimizeOptions& options, bool rows_apart, std::stop_token stop)
+               const OptimizeOptions& options, bool rows_apart, InPlace may, std::stop_token stop)
     : contraction_(contraction),
       machine_(machine),
       options_(options),
       stop_(std::move(stop)),
+      may_(may),
       groupings_(groupings(contraction, rows_apart)),
       kernels_(kernel_choices(machine.core, contraction.type())) {}
 
@@ -255,8 +257,15 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   t.m_inside = !t.m_inside;
   add(t);
   t = tiling;
-  t.left_in_place = !t.left_in_place;
+  t.in_place.left = !t.in_place.left;
   add(t);
+  if (may_.right) {
+    t = tiling;
+    t.in_place.right = !t.in_place.right;
+    add(t);
+    t.in_place.left = !t.in_place.left;
+    add(t);
+  }
   for (const Kernel& kernel : kernels_) {
     t = tiling;
     t.kernel = kernel;
@@ -266,7 +275,7 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
     for (const bool in_place : {false, true}) {
       t = tiling;
       t.groups = groups;
-      t.left_in_place = in_place;
+      t.in_place = {in_place, in_place && may_.right};
       add(t);
     }
   }

@@ -37,9 +37,9 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 
 class Search {
  public:
-  // `rows_apart` as in groupings().
+  // `rows_apart` as in groupings(), `may` as by may_read_in_place().
   Search(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
-         bool rows_apart, std::stop_token stop);
+         bool rows_apart, InPlace may, std::stop_token stop);
 
   // Whether the family that it searches has these groups.
   bool has_groups(const std::array<std::string, 4>& groups) const;
@@ -81,6 +81,7 @@ class Search {
   const Machine& machine_;
   const OptimizeOptions& options_;
   std::stop_token stop_;
+  InPlace may_;
   std::vector<std::array<std::string, 4>> groupings_;
   std::vector<Kernel> kernels_;
   SetCounter counter_{counted_lines};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/schedule/spine.hpp"
 
@@ -47,6 +48,26 @@ std::int64_t extent_of(const Contraction& c, const std::string& names) {
   for (char name : names) n *= c.dim(dim_named(c, name)).extent;
   return n;
 }
+
+// How far apart neighbours of a group are in t, if all are as far; 0 where it has no more than one.
+std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
+                                        const std::string& names) {
+  std::int64_t first = 0, next = 0;  // next: at which the dimension behind has to go on
+  for (char name : names) {
+    const DimId d = dim_named(c, name);
+    const std::int64_t stride = c.stride(t, d).value();
+    if (first == 0) {
+      first = stride;
+    } else if (stride != next) {
+      return std::nullopt;
+    }
+    next = stride * c.dim(d).extent;
+  }
+  return first;
+}
+
+// Elements of the widest vector that there is.
+std::int64_t most_lanes(const Contraction& c) { return 64 / size_of(c.type()).value(); }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -99,33 +120,38 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
   return kernels;
 }
 
-bool reads_well_in_place(const Contraction& c, const std::array<std::string, 4>& groups,
-                         const Kernel& kernel) {
-  const std::string &m = groups[at(DimClass::m)], &k = groups[at(DimClass::k)];
-  if (m.empty()) return false;
+InPlace reads_well_in_place(const Contraction& c, const std::array<std::string, 4>& groups,
+                            const Kernel& kernel) {
+  const std::string &m = groups[at(DimClass::m)], &n = groups[at(DimClass::n)];
+  const std::string& k = groups[at(DimClass::k)];
   const TensorId left = left_operand(c, groups);
+  const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
+  const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
+  InPlace good;
+  good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
+  if (m.empty() || !even_stride(c, left, k)) return good;
   const DimId first = dim_named(c, m.front());
-  if (c.stride(left, first) != Elements(1)) return false;
-  // A tile that goes over the end of the first dimension has to be copied.
+  if (c.stride(left, first) != Elements(1)) return good;
+  // A tile that goes over the end of the first dimension has to be copied, and where there is no
+  // other dimension, one of no whole vectors.
   const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
-  if (extent % mr != 0 && extent < 8 * mr) return false;
-  std::int64_t next = 0;  // stride at which the columns go on
-  for (char name : k) {
-    const DimId d = dim_named(c, name);
-    const std::int64_t stride = c.stride(left, d).value();
-    if (next != 0 && stride != next) return false;
-    next = stride * c.dim(d).extent;
-  }
-  return true;
+  const bool alone = extent == extent_of(c, m);
+  good.left = extent % mr == 0 || extent >= 8 * mr || (alone && extent % most_lanes(c) == 0);
+  return good;
 }
 
-bool may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
+InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
+  InPlace may;
   for (const auto& groups : groupings(c)) {
     for (const Kernel& kernel : kernels) {
-      if (reads_well_in_place(c, groups, kernel)) return true;
+      const InPlace good = reads_well_in_place(c, groups, kernel);
+      const TensorId right = left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
+      may.left |= good.left;
+      may.right |=
+          good.right && c.size(right).value() * size_of(c.type()) <= largest_right_in_place;
     }
   }
-  return false;
+  return may;
 }
 
 std::vector<std::array<std::string, 4>> groupings(const Contraction& c, bool rows_apart) {
@@ -154,7 +180,7 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& c, bool row
   if (!m.empty()) behind = m.front() + std::string(in_left).erase(in_left.find(m.front()), 1);
   std::vector<std::string> ms = variants(m, behind);
   if (rows_apart && in_left != behind &&
-      reads_well_in_place(c, {in_left, n, k, ""}, {Elements(1), Elements(1)})) {
+      reads_well_in_place(c, {in_left, n, k, ""}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
   std::vector<std::string> ns = variants(n, bring_forward(c, right, n, 0));
@@ -183,7 +209,12 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     std::int64_t& current = range[at(g)];
     if (tile >= current) return;
     current = tile;
-    spine.push_back({Loop{g, Elements(tile), {}}});
+    Loop* outer = spine.empty() ? nullptr : std::get_if<Loop>(&spine.back().is);
+    if (outer && outer->group == g && outer->tile.value() % tile == 0) {
+      outer->tile = Elements(tile);
+    } else {
+      spine.push_back({Loop{g, Elements(tile), {}}});
+    }
   };
 
   if (extent_of(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
@@ -209,7 +240,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
       loop(g, tiling.tiles[outermost][at(g)]);
     }
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (t == left && tiling.left_in_place) continue;
+      if (t == left ? tiling.in_place.left : tiling.in_place.right) continue;
       if (after[static_cast<std::size_t>(index(t))] == i)
         spine.push_back({Pack{t, buffer_level, {}}});
     }
@@ -217,7 +248,8 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   for (std::size_t l = outermost; l-- > 0;) {
     for (DimClass g : tiling.orders[l]) loop(g, tiling.tiles[l][at(g)]);
   }
-  const std::int64_t mr = tiling.kernel.mr.value(), nr = tiling.kernel.nr.value();
+  const Kernel kernel = narrowed(tiling.kernel, group_extent(contraction, tiling, at(DimClass::n)));
+  const std::int64_t mr = kernel.mr.value(), nr = kernel.nr.value();
   if (tiling.m_inside) {
     loop(DimClass::n, nr);
     loop(DimClass::m, mr);
@@ -226,7 +258,12 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     loop(DimClass::n, nr);
   }
 
-  return {tiling.groups, nested(std::move(spine), tiling.kernel)};
+  return {tiling.groups, nested(std::move(spine), kernel)};
+}
+
+Kernel narrowed(const Kernel& kernel, std::int64_t extent) {
+  const std::int64_t tiles = ceil_div(extent, kernel.nr.value());
+  return {kernel.mr, Elements(ceil_div(extent, tiles))};
 }
 
 std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, std::size_t c) {
@@ -234,12 +271,14 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
 }
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
-  if (!reads_well_in_place(contraction, tiling.groups, tiling.kernel)) tiling.left_in_place = false;
+  const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
+  tiling.in_place.left &= good.left;
+  tiling.in_place.right &= good.right;
   std::array<std::int64_t, 3> range;
   for (std::size_t c = 0; c < 3; ++c) {
     range[c] = group_extent(contraction, tiling, c);
     std::int64_t unit = c == 0   ? tiling.kernel.mr.value()
-                        : c == 1 ? tiling.kernel.nr.value()
+                        : c == 1 ? narrowed(tiling.kernel, range[c]).nr.value()
                                  : line / size_of(contraction.type());
     if (c == 2 && range[c] % unit != 0) unit = 1;
     std::int64_t outer = ceil_div(range[c], unit);

@@ -1,8 +1,8 @@
 // The family of schedules that the optimizer searches: for each cache level a tile of m, n and k, a
 // band of up to three loops that runs over those tiles inside the next level's tile, register
-// tiles inside the innermost one, and both operands packed within the outermost band; or the right
-// one only, where kernels can read the left one as it lies. A Tiling is a point of that family;
-// build() writes it as a schedule.
+// tiles inside the innermost one, and the operands packed within the outermost band where kernels
+// do not read them as they lie. A Tiling is a point of that family; build() writes it as a
+// schedule.
 #pragma once
 
 #include <array>
@@ -24,12 +24,22 @@ namespace tcsim {
 // and 1x12 for 16.
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 
-// Whether kernels read the left operand of these groups well in place: its rows are neighbours in
-// memory, at least `kernel` rows of them, and its columns evenly apart.
-bool reads_well_in_place(const Contraction& contraction, const std::array<std::string, 4>& groups,
-                         const Kernel& kernel);
-// Whether any of the groupings() without rows apart lets a kernel do so.
-bool may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
+// Operands that kernels read as they lie, without a packed copy.
+struct InPlace {
+  bool left = false, right = false;
+  bool operator==(const InPlace&) const = default;
+};
+
+// Which operands kernels read well in place, with these groups. The left one: its rows are
+// neighbours in memory, at least `kernel` rows of them, and its places along k evenly apart. The
+// right one: its columns and its places along k are evenly apart, either of them neighbours.
+InPlace reads_well_in_place(const Contraction& contraction,
+                            const std::array<std::string, 4>& groups, const Kernel& kernel);
+// Those that the family leaves in place with any of the groupings() without rows apart and any of
+// the kernels: the right one only up to this size, so that it does not matter for address
+// translation how far apart its columns are.
+inline constexpr Bytes largest_right_in_place{256 << 10};
+InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
@@ -43,23 +53,28 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction
 
 struct Tiling {
   std::array<std::string, 4> groups;
-  Kernel kernel;
+  Kernel kernel;  // of kernel_choices(); the schedule's may have fewer columns (narrowed())
   std::vector<std::array<std::int64_t, 3>> tiles;  // [cache level][m, n, k], innermost level first
   std::vector<std::array<DimClass, 3>> orders;     // loops over those tiles, outermost first
   bool m_inside = true;                            // of the two register loops, m runs inside n
-  bool left_in_place = false;                      // kernels read the left operand's tensor itself
+  InPlace in_place;
   bool operator==(const Tiling&) const = default;
 };
 
-// Loops of a single iteration are left out. A tensor is packed just inside the last loop of the
-// outermost band that it follows, for the outermost cache.
+// A kernel that covers `extent` columns in as many tiles, as even as can be: 2 of 5 and 4 columns
+// in place of 8 and 1.
+Kernel narrowed(const Kernel& kernel, std::int64_t extent);
+
+// Loops of a single iteration are left out, and one right around another that takes the same steps.
+// A tensor is packed just inside the last loop of the outermost band that it follows, for the
+// outermost cache.
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling);
 
-// Makes the tiles nest and divide evenly: from the outside in, every tile becomes the smallest
-// whole number of register tiles (of cache lines along k) that covers the next outer tile in as
-// many steps as the wanted size asks for; with `dividing`, the divisor of the next outer tile that
-// is nearest to it, both counted in register tiles. In the orders, loops that do not run come
-// first, so that equal schedules have equal tilings.
+// Makes the tiles nest and divide evenly, and packs what is not read well in place: from the
+// outside in, every tile becomes the smallest whole number of register tiles (of cache lines along
+// k) that covers the next outer tile in as many steps as the wanted size asks for; with `dividing`,
+// the divisor of the next outer tile that is nearest to it, both counted in register tiles. In the
+// orders, loops that do not run come first, so that equal schedules have equal tilings.
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing = false);
 
 // Extent of group c (0 m, 1 n, 2 k).

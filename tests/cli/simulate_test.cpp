@@ -65,7 +65,9 @@ TEST(Simulate, Attribution_accounts_for_every_miss_in_each_format) {
     }
     EXPECT_EQ(requests, level["cache"]["hits"].get<int>() + level["cache"]["misses"].get<int>());
   }
-  const Ran table = simulate({"--attribution"});
+  const Ran table = simulate({"--attribution", "--schedule",
+                              "groups m=j n=i k=k pack A in L2 { for n by 6 { for m by 8 { kernel "
+                              "8x6 } } }"});
   for (const char* part : {"compulsory", "reuse carried by", "reuse distance", "A, packing"}) {
     EXPECT_TRUE(contains(table.out, part)) << part;
   }

@@ -158,7 +158,7 @@ TEST(Curve, Finds_several_crossovers_between_two_points) {
   const Contraction c = parse_contraction("ij-ik-jk", {{'i', 48}, {'j', 48}, {'k', 48}},
                                           Layout::row_major, ElementType::f64);
   Machine m = test::machine({{1, 64}, {1, 512}});
-  m.levels[0].bandwidth.value.value = 16;
+  m.levels[0].bandwidth.value.value = 8;
   m.levels[1].bandwidth.value.value = 4;
   m.levels[2].bandwidth.value.value = 1;
   m.accounting.compute_roof = false;

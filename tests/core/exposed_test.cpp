@@ -72,7 +72,7 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
                               const char* k) {
     const Contraction c =
         parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
-    return reads_well_in_place(c, {m, n, k, ""}, kernel);
+    return reads_well_in_place(c, {m, n, k, ""}, kernel).left;
   };
   EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
   EXPECT_FALSE(reads_well("ab-ca-cb", "a=16,b=9,c=5", "a", "b", "c"));  // k along memory
@@ -86,11 +86,59 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
   EXPECT_FALSE(reads_well("abe-aced-cdb", "a=16,b=9,c=5,d=4,e=3", "ae", "b", "cd"));
 }
 
+TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
+  const Kernel kernel{Elements(24), Elements(8)};
+  const auto reads_well = [&](std::int64_t rows) {
+    return reads_well_in_place(test::matmul(5, rows, 7), {"j", "i", "k", ""}, kernel).left;
+  };
+  EXPECT_TRUE(reads_well(128));
+  EXPECT_FALSE(reads_well(124));
+  EXPECT_TRUE(reads_well(8 * 24 + 1));
+}
+
+TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
+  const Kernel kernel{Elements(8), Elements(4)};
+  const auto reads_well = [&](const char* label, const char* sizes, const char* m, const char* n,
+                              const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return reads_well_in_place(c, {m, n, k, ""}, kernel).right;
+  };
+  EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_TRUE(reads_well("ab-ac-bc", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_TRUE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+  EXPECT_FALSE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "db", "c"));
+  EXPECT_FALSE(reads_well("abd-ac-bcd", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+}
+
+TEST(In_place, The_right_operand_of_a_large_problem_is_packed) {
+  const std::vector<Kernel> kernels{{Elements(8), Elements(4)}};
+  EXPECT_TRUE(may_read_in_place(test::matmul(256, 128, 128), kernels).right);
+  EXPECT_FALSE(may_read_in_place(test::matmul(257, 128, 128), kernels).right);
+}
+
+TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
+  const auto columns = [](std::int64_t most, std::int64_t extent) {
+    return narrowed({Elements(24), Elements(most)}, extent).nr.value();
+  };
+  EXPECT_EQ(columns(8, 8), 8);
+  EXPECT_EQ(columns(8, 9), 5);
+  EXPECT_EQ(columns(14, 50), 13);
+  EXPECT_EQ(columns(8, 5), 5);
+  EXPECT_EQ(columns(8, 5000), 8);
+}
+
+// What is read once or twice is not copied, and nine columns are not covered by eight and one.
+TEST(In_place, The_optimizer_copies_nothing_of_a_small_problem) {
+  const Optimized o = optimize(test::matmul(9, 128, 128), find_machine("zen5"));
+  EXPECT_EQ(to_line(o.schedule), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
+}
+
 // A streams and is used 312 times: packing it would double its traffic.
 TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
   const Contraction c = find_suite("tccg").workloads[2];
   const Optimized o = optimize(c, find_machine("zen5"));
-  EXPECT_TRUE(o.tiling.left_in_place);
+  EXPECT_TRUE(o.tiling.in_place.left);
   EXPECT_EQ(to_text(o.schedule).find("pack A"), std::string::npos);
   EXPECT_NE(to_text(o.schedule).find("pack B"), std::string::npos);
 }

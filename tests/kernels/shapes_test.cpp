@@ -53,10 +53,10 @@ TEST(Kernel_shapes, A_shape_runs_on_the_instruction_set_that_it_is_made_for) {
   EXPECT_EQ(set(5, 7), best_instruction_set());
 }
 
-// Every member of every family against the definition, with strides that leave gaps and every kind
-// of update.
+// Every member of every family against the definition, with strides that leave gaps, columns of the
+// right operand that are neighbours or not, and every kind of update.
 template <class T>
-void expect_members_multiply(InstructionSet set) {
+void expect_members_multiply(InstructionSet set, bool apart) {
   if (!can_run(set)) return;
   const KernelFamily<T>& family = kernel_family<T>(set);
   for (int vectors = 1; vectors <= KernelFamily<T>::most_vectors; ++vectors) {
@@ -66,13 +66,15 @@ void expect_members_multiply(InstructionSet set) {
       for (const auto& [kc, alpha, beta] :
            {std::tuple{1, T{1}, T{0}}, {7, T{-2}, T{0}}, {40, T{1}, T{1}}, {5, T{3}, T{2}}}) {
         SCOPED_TRACE(fmt::format("{} {}x{} k {}", to_text(set), rows, columns, kc));
-        const std::int64_t left_step = rows + 3, right_step = columns + 2;
+        const std::int64_t left_step = rows + 3;
+        const std::int64_t right_step = apart ? 2 : columns + 2, distance = apart ? 2 * kc + 1 : 1;
         const auto numbers = [](std::int64_t count) {
           std::vector<T> v(static_cast<std::size_t>(count));
           for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
           return v;
         };
-        const std::vector<T> left = numbers(kc * left_step), right = numbers(kc * right_step);
+        const std::vector<T> left = numbers(kc * left_step);
+        const std::vector<T> right = numbers(kc * right_step + columns * distance);
         std::vector<std::int64_t> places;
         for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * (rows + 1));
         std::vector<T> c = numbers(columns * (rows + 1)), expected = c;
@@ -81,7 +83,7 @@ void expect_members_multiply(InstructionSet set) {
             T sum = 0;
             for (int p = 0; p < kc; ++p) {
               sum += left[static_cast<std::size_t>(p * left_step + i)] *
-                     right[static_cast<std::size_t>(p * right_step + j)];
+                     right[static_cast<std::size_t>(p * right_step + j * distance)];
             }
             T& to = expected[static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + i)];
             to = alpha * sum + (beta == 0 ? T{0} : beta * to);
@@ -92,9 +94,14 @@ void expect_members_multiply(InstructionSet set) {
             }
           }
         }
-        family.of(vectors, columns)(kc, left.data(), left_step, right.data(), right_step,
-                                    {c.data(), places.data()}, {alpha, beta},
-                                    {c.data(), places.data()}, 0);
+        const ResultTile<T> tile{c.data(), places.data()};
+        family.of(vectors, columns)({kc,
+                                     {left.data(), left_step},
+                                     {right.data(), right_step, distance},
+                                     tile,
+                                     {alpha, beta},
+                                     Update<T>{alpha, beta}.kind()},
+                                    tile);
         ASSERT_EQ(c, expected);
       }
     }
@@ -103,8 +110,10 @@ void expect_members_multiply(InstructionSet set) {
 
 TEST(Kernel_family, Every_member_multiplies) {
   for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
-    expect_members_multiply<double>(set);
-    expect_members_multiply<float>(set);
+    for (const bool apart : {false, true}) {
+      expect_members_multiply<double>(set, apart);
+      expect_members_multiply<float>(set, apart);
+    }
   }
 }
 

@@ -67,9 +67,10 @@ TEST(Probe, Every_mix_and_type_is_measured_in_every_level_on_one_core_and_on_all
   EXPECT_EQ(m.peaks.size(), 4u);
   EXPECT_EQ(m.fma_latencies.size(), 2u);
   EXPECT_EQ(m.latencies.size(), 3u);
-  // A quarter of 8 KiB to more than four times 64 KiB.
+  // A quarter of 8 KiB to four times 64 KiB or more: how far depends on what is measured, and a
+  // quick probe leaves out every other one.
   EXPECT_EQ(m.chases.front().working_set, Bytes(2048));
-  EXPECT_GT(m.chases.back().working_set, Bytes(4 * 65536));
+  EXPECT_GE(m.chases.back().working_set, Bytes(4 * 65536));
 }
 
 TEST(Probe, This_machine_passes_check_and_its_file_reads_back) {
