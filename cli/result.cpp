@@ -109,6 +109,7 @@ ordered_json to_json(const Result& r) {
     for (Seconds s : r.repetitions) j["repetitions_seconds"].push_back(s.value());
     j["kernel"] = r.kernel;
     j["threads"] = r.threads;
+    j["copies"] = r.copies;
   }
   if (r.counted) j["counters"] = counters_json(r);
   if (r.worst_error) j["check_error_over_bound"] = *r.worst_error;
@@ -287,7 +288,11 @@ void print_totals(const Result& r, std::ostream& out) {
   }
   if (!r.measured) return;
   const bool here = r.machine.name == "host";
-  row("measured", *r.measured, *measured_gflops(r), here, r.threads);
+  row(r.copies > 1 ? "measured each" : "measured", *r.measured, *measured_gflops(r), here,
+      r.copies > 1 ? 1 : r.threads);
+  if (r.copies > 1) {
+    row("together", *r.measured, r.copies * *measured_gflops(r), here, r.copies);
+  }
   if (!here) out << "  (measured on this machine, predicted for " << r.machine.name << ")\n";
 }
 
@@ -320,7 +325,9 @@ void print_table(const Result& r, std::ostream& out) {
   if (r.certificate) print_certificate(*r.certificate, out);
   if (!r.kernel.empty()) {
     out << fmt::format("  kernel        {}{}\n", r.kernel,
-                       r.threads > 1 ? fmt::format(", {} threads", r.threads) : "");
+                       r.copies > 1    ? fmt::format(", {} contractions at a time", r.copies)
+                       : r.threads > 1 ? fmt::format(", {} threads", r.threads)
+                                       : "");
   }
   if (r.worst_error) {
     out << fmt::format("  check         {}: largest error {:.2g} of its bound\n",

@@ -43,6 +43,7 @@ struct Result {
   std::optional<double> worst_error;  // of the result's check, relative to its bound
   std::string kernel;                 // that the run used
   int threads = 1;                    // on which it ran
+  int copies = 1;                     // of it that ran at a time, each on a thread
   std::optional<Counted> counted;     // while it ran
   std::optional<Certificate> certificate;
   double seconds_to_solve = 0;

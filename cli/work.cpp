@@ -70,11 +70,20 @@ std::optional<Counting> counting(const Options& options) {
 
 }  // namespace
 
-Runner::Runner(const Options& options, Context& context, int threads)
+Runner::Runner(const Options& options, Context& context, int threads, int copies)
     : repetitions_(options["repetitions"].as<int>()),
       threads_(threads),
+      copies_(copies),
       counting_(counting(options)),
       context_(context) {
+  if (copies > 1 && threads > 1) {
+    throw UsageError("--batched", "each contraction of a batch runs on one thread",
+                     "leave out --threads, or --batched");
+  }
+  if (copies > 1 && counting_) {
+    throw UsageError("--batched", "counters count one contraction at a time",
+                     "leave out --counters, or --batched");
+  }
   if (!counting_ || counting_->groups() <= repetitions_) return;
   repetitions_ = counting_->groups();
   if (!context.quiet) {
@@ -88,7 +97,7 @@ void Runner::require_memory(const Contraction& contraction) const {
 }
 
 void Runner::require_memory(const Result& result) const {
-  tcsim::require_memory(Plan(result.workload, result.schedule));
+  tcsim::require_memory(Plan(result.workload, result.schedule), copies_);
 }
 
 void Runner::add_run(Result& result) {
@@ -99,13 +108,16 @@ void Runner::add_run(Result& result) {
     if (counting_) return counting_->count(work);
     work();
   };
-  RunResult run = tcsim::run(Plan(result.workload, result.schedule), repetitions_, result.seed,
-                             context_.stop, around, threads_);
+  const Plan plan(result.workload, result.schedule);
+  RunResult run =
+      copies_ > 1 ? run_batched(plan, copies_, repetitions_, result.seed, context_.stop)
+                  : tcsim::run(plan, repetitions_, result.seed, context_.stop, around, threads_);
   result.measured = run.median;
   result.repetitions = std::move(run.repetitions);
   result.worst_error = run.check.worst_error;
   result.kernel = run.kernel;
   result.threads = run.threads;
+  result.copies = copies_;
   if (counting_) result.counted = counting_->result();
 }
 

@@ -24,15 +24,17 @@ void declare_run(boost::program_options::options_description& options);
 // count that way, or, by require_memory(), has too little memory.
 class Runner {
  public:
-  // Runs on one thread, as the prediction is for one core, unless told otherwise.
-  Runner(const Options& options, Context& context, int threads = 1);
+  // Runs one contraction at a time on one thread, as the prediction is for one core, unless told
+  // otherwise. Throws UsageError for several threads and several contractions, and for counters of
+  // several contractions.
+  Runner(const Options& options, Context& context, int threads = 1, int copies = 1);
 
   void require_memory(const Contraction& contraction) const;  // before a schedule is chosen
   void require_memory(const Result& result) const;            // with its schedule
   void add_run(Result& result);
 
  private:
-  int repetitions_, threads_;
+  int repetitions_, threads_, copies_;
   std::optional<Counting> counting_;
   Context& context_;
 };

@@ -34,8 +34,10 @@ void require_memory(const Contraction& c) {
   require(c, "its tensors", Bytes(static_cast<std::int64_t>(std::min(need, most))));
 }
 
-void require_memory(const Plan& plan) {
-  require(plan.contraction(), "its tensors and buffers", plan.arena_size());
+void require_memory(const Plan& plan, int copies) {
+  const std::string what = "its tensors and buffers";
+  require(plan.contraction(), copies == 1 ? what : fmt::format("{}, {} times,", what, copies),
+          copies * plan.arena_size());
 }
 
 Arena::Arena(const Plan& plan) : plan_(&plan) {

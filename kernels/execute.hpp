@@ -38,7 +38,7 @@ KernelShape preferred_shape(int vector_bits, ElementType type);
 // run takes: for the tensors, which is known before there is a schedule, or for all arrays of a
 // plan.
 void require_memory(const Contraction& contraction);
-void require_memory(const Plan& plan);
+void require_memory(const Plan& plan, int copies = 1);
 
 // Memory for a plan's arrays, all in one piece. Contents of A, B and C start as zeros. Throws as
 // require_memory(plan) does.
@@ -103,7 +103,7 @@ Check check_result(Arena& arena, const Plan& plan, Elements samples, std::uint64
 struct RunResult {
   std::vector<Seconds> repetitions;  // each one a whole execute(), packing included
   Seconds median;
-  FlopsPerSecond rate;  // flops / median
+  FlopsPerSecond rate;  // flops of a repetition / median
   Check check;
   std::string kernel;
   int threads = 1;  // those that had work
@@ -118,5 +118,12 @@ using Around = std::function<void(const std::function<void()>& work)>;
 RunResult run(
     const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {},
     const Around& around = [](const auto& work) { work(); }, int threads = 1);
+
+// As run(), of `copies` (>= 1) independent contractions at a time, each on a thread of its own with
+// inputs of its own: the batched mode of acmtc-sc19, section 6. A repetition lasts from the first
+// one's beginning to the last one's end; `rate` counts them all, `check` is the worst of theirs.
+// Throws UnsupportedError if they do not fit into memory together.
+RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64_t seed,
+                      std::stop_token stop = {});
 
 }  // namespace tcsim

@@ -4,8 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
@@ -44,6 +49,33 @@ Elements samples_for(const Contraction& c) {
   return Elements(std::clamp<std::int64_t>(products / c.extent(DimClass::k).value(), 64, 100'000));
 }
 
+using Clock = std::chrono::steady_clock;
+
+void finish(RunResult& result, double flops) {
+  result.median = median(result.repetitions);
+  result.rate = FlopsPerSecond(flops / result.median.value());
+}
+
+// Calls f(i) for i < count on a thread each; throws what the first of them threw.
+void on_threads(int count, const std::function<void(int)>& f) {
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < count; ++i) {
+      threads.emplace_back([&f, &failures, i] {
+        try {
+          f(i);
+        } catch (...) {
+          failures[static_cast<std::size_t>(i)] = std::current_exception();
+        }
+      });
+    }
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
 }  // namespace
 
 RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop,
@@ -60,15 +92,69 @@ RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_t
     if (stop.stop_requested()) throw Interrupted();
     flush_caches();
     around([&] {
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = Clock::now();
       execution(stop);
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+      const std::chrono::duration<double> taken = Clock::now() - begin;
       result.repetitions.push_back(Seconds(taken.count()));
     });
   }
-  result.median = median(result.repetitions);
-  result.rate = FlopsPerSecond(plan.contraction().flops() / result.median.value());
+  finish(result, plan.contraction().flops());
   result.check = check_result(arena, plan, samples_for(plan.contraction()), seed);
+  return result;
+}
+
+RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64_t seed,
+                      std::stop_token stop) {
+  if (repetitions < 1 || copies < 1) {
+    throw std::invalid_argument("a batched run needs a copy and a repetition at least");
+  }
+  require_memory(plan, copies);
+  struct Copy {
+    Copy(const Plan& p, std::uint64_t seed) : arena(p), execution(p, arena) {
+      fill_inputs(arena, p, seed);
+    }
+    Arena arena;
+    PreparedPlan execution;
+    Clock::time_point begin, end;
+    Check check;
+  };
+  std::vector<std::unique_ptr<Copy>> all(static_cast<std::size_t>(copies));
+  const auto copy = [&](int i) -> Copy& { return *all[static_cast<std::size_t>(i)]; };
+  const auto seed_of = [&](int i) { return seed + static_cast<std::uint64_t>(i); };
+  on_threads(copies, [&](int i) {
+    all[static_cast<std::size_t>(i)] = std::make_unique<Copy>(plan, seed_of(i));
+  });
+
+  CacheFlusher flush_caches;
+  RunResult result;
+  result.threads = copies;
+  result.kernel = kernel_used(plan);
+  for (int r = 0; r < repetitions; ++r) {
+    if (stop.stop_requested()) throw Interrupted();
+    flush_caches();
+    std::barrier together(copies);
+    on_threads(copies, [&](int i) {
+      Copy& c = copy(i);
+      together.arrive_and_wait();
+      c.begin = Clock::now();
+      c.execution(stop);
+      c.end = Clock::now();
+    });
+    Clock::time_point begin = copy(0).begin, end = copy(0).end;
+    for (const auto& c : all) {
+      begin = std::min(begin, c->begin);
+      end = std::max(end, c->end);
+    }
+    result.repetitions.push_back(Seconds(std::chrono::duration<double>(end - begin).count()));
+  }
+  finish(result, copies * plan.contraction().flops());
+  on_threads(copies, [&](int i) {
+    copy(i).check = check_result(copy(i).arena, plan, samples_for(plan.contraction()), seed_of(i));
+  });
+  result.check = copy(0).check;
+  for (const auto& c : all) {
+    if (!(c->check.worst_error <= result.check.worst_error)) result.check = c->check;
+  }
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cli/values.hpp"
 #include "cli/work.hpp"
 
 namespace tcsim::cli {
@@ -18,17 +19,22 @@ const Command& run_command() {
         declare_schedule(o);
         declare_objective(o);
         declare_run(o);
+        o.add_options()(
+            "batched", whole(1, 1),
+            "run so many independent contractions at a time, each on a core of its own");
         declare_output(o);
       },
       [](const Options& options, Context& context) {
         const int threads = options["threads"].as<int>();
-        Runner runner(options, context, threads);
+        const int copies = options["batched"].as<int>();
+        Runner runner(options, context, threads, copies);
         return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
           runner.require_memory(c);
           // What is predicted and chosen is for one core of as many, which share the outer levels.
           Machine shared = m;
-          shared.core.cores = std::max(m.core.cores, threads);
+          shared.core.cores = std::max({m.core.cores, threads, copies});
           Result r = predicted_result("run", options, c, shared, context);
+          if (copies > 1) runner.require_memory(r);
           runner.add_run(r);
           return r;
         });

@@ -65,6 +65,8 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {with_matmul("run", {"--repetitions", "0"}), "give 1 to 10000"},
       {{"report", "tccg:1", "--repetitions", "0"}, "--repetitions: 0 is out of range"},
       {{"report", "tccg:1", "--repetitions", "many"}, "'many' is no whole number"},
+      {with_matmul("run", {"--batched", "0"}), "give a whole number, at least 1"},
+      {with_matmul("run", {"--batched", "2", "--threads", "2"}), "leave out --threads"},
       {with_matmul("run", {"--seed", "-1"}), "--seed: -1 is out of range; give a whole number"},
       {with_matmul("run", {"--seed", "18446744073709551616"}), "is out of range"},
       {with_matmul("run", {"--seed", "1.5"}), "'1.5' is no whole number"},
@@ -322,6 +324,22 @@ TEST(Override, A_line_shorter_than_an_element_is_refused) {
       "simulate", {"--set", "L1.line=4B", "--set", "L2.line=4B", "--set", "L3.line=4B"}));
   EXPECT_EQ(r.code, Exit::input);
   EXPECT_TRUE(contains(r.err, "8 to 4096")) << r.err;
+}
+
+TEST(Run, A_batch_is_of_independent_contractions_on_cores_that_share) {
+  const std::vector<std::string> both{"--batched", "2", "--repetitions", "1"};
+  std::vector<std::string> as_json = both;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const json j = json::parse(tcsim(with_matmul("run", as_json)).out);
+  EXPECT_EQ(j["copies"], 2);
+  EXPECT_EQ(j["threads"], 2);
+  EXPECT_LE(j["check_error_over_bound"].get<double>(), 1);
+  const Ran table = tcsim(with_matmul("run", both));
+  EXPECT_EQ(table.code, Exit::done);
+  for (const char* part :
+       {"each of 2 cores at work", "measured each", "together", "2 contractions at a time"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part << table.out;
+  }
 }
 
 TEST(Stop, A_suite_that_is_interrupted_prints_what_it_has) {

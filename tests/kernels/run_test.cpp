@@ -52,6 +52,33 @@ TEST(Run, Calls_around_once_for_each_execution) {
   EXPECT_EQ(result.repetitions.size(), 3u);
 }
 
+TEST(Run_batched, Every_copy_is_computed_checked_and_counted) {
+  const RunResult result = run_batched(matrix_product(50), 3, 2, 1);
+  ASSERT_EQ(result.repetitions.size(), 2u);
+  EXPECT_DOUBLE_EQ(result.rate.value(), 3 * 2.0 * 50 * 50 * 50 / result.median.value());
+  EXPECT_EQ(result.threads, 3);
+  EXPECT_TRUE(result.check.ok());
+  EXPECT_EQ(result.check.checked, Elements(2500));
+}
+
+TEST(Run_batched, Needs_a_copy_and_a_repetition) {
+  EXPECT_THROW(run_batched(matrix_product(8), 0, 1, 1), std::invalid_argument);
+  EXPECT_THROW(run_batched(matrix_product(8), 1, 0, 1), std::invalid_argument);
+}
+
+TEST(Run_batched, Stops_before_it_begins) {
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(run_batched(matrix_product(8), 2, 1, 1, source.get_token()), Interrupted);
+}
+
+TEST(Run_batched, All_copies_have_to_fit_into_memory_together) {
+  const Plan plan = matrix_product(2000);
+  const std::int64_t fitting = available_memory() / plan.arena_size();
+  const auto too_many = static_cast<int>(std::min<std::int64_t>(2 * fitting + 2, 1 << 30));
+  EXPECT_THROW(run_batched(plan, too_many, 1, 1), UnsupportedError);
+}
+
 TEST(Run, Needs_a_repetition) { EXPECT_THROW(run(matrix_product(8), 0, 1), std::invalid_argument); }
 
 TEST(Run, Stops_before_it_begins) {
