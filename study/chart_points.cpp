@@ -14,7 +14,7 @@ namespace tcsim {
 
 namespace {
 
-constexpr double cells_across = 240, cells_up = 160;
+constexpr double cells_across = 160, cells_up = 100;
 
 // The cell of an axis that a value falls into.
 double cell_of(double v, double low, double high, bool log, double cells) {

@@ -13,7 +13,8 @@ namespace tcsim {
 
 namespace {
 
-double number_of(const std::string& column, const std::string& text) {
+double number_of(const std::string& column, std::string text) {
+  std::erase(text, ' ');  // "8 MiB"
   if (column.ends_with("_bytes_per_cycle") && text.ends_with("/cycle")) {
     return parse_bandwidth(text).value;
   }
