@@ -1,5 +1,6 @@
 #include "gui/headless.hpp"
 
+#include <QCoreApplication>
 #include <QEventLoop>
 #include <QTimer>
 
@@ -53,6 +54,7 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
 namespace {
 
 void save(QWidget& window, const QString& file) {
+  QCoreApplication::processEvents();  // what is still to be laid out
   if (window.grab().save(file, "PNG")) return;
   throw InputError(file.toStdString(), "the file cannot be written", "name another place");
 }

@@ -52,9 +52,9 @@ ChartPoints chart_points(const ResultFolder& folder, const std::string& filter,
   chart.x_log = wide(chart.x_low, chart.x_high);
   chart.y_log = wide(chart.y_low, chart.y_high);
 
-  Statement all(db, fmt::format("SELECT {}, {}, p.bottleneck, d.base, d.pareto, p.design, "
-                                "p.workload {}",
-                                xs, ys, from));
+  const char* bottleneck = folder.of_design(chart.y) ? "d.main_bottleneck" : "p.bottleneck";
+  Statement all(db, fmt::format("SELECT {}, {}, {}, d.base, d.pareto, p.design, p.workload {}", xs,
+                                ys, bottleneck, from));
   std::unordered_set<std::int64_t> taken;
   while (all.step()) {
     ChartPoint p;

@@ -13,9 +13,9 @@ namespace tcsim {
 struct ChartPoint {
   PointKey key;
   double x = 0, y = 0;
-  std::string bottleneck;
-  bool base = false;   // the machine as it is
-  bool front = false;  // of the Pareto front
+  std::string bottleneck;  // where y is of a design: its main one
+  bool base = false;       // the machine as it is
+  bool front = false;      // of the Pareto front
 };
 
 struct ChartPoints {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/explore/knob.hpp"
 #include "core/machine/library.hpp"
 #include "core/units/nearest.hpp"
 #include "study/database.hpp"
@@ -120,6 +119,18 @@ std::size_t ResultFolder::column(const std::string& name) const {
   throw UsageError(name, "no such column", one_of(name, columns_));
 }
 
+std::optional<Knob> ResultFolder::knob(std::size_t column) const {
+  if (column < first_knob || column >= first_knob + knobs_.size()) return {};
+  Knob knob;
+  knob.name = knobs_[column - first_knob];
+  for (const KnobUnit unit :
+       {KnobUnit::bytes, KnobUnit::count, KnobUnit::bits, KnobUnit::cycles, KnobUnit::hertz,
+        KnobUnit::bytes_per_cycle, KnobUnit::bytes_per_second, KnobUnit::number}) {
+    if (columns_[column] == knob.name + "_" + to_text(unit)) knob.unit = unit;
+  }
+  return knob;
+}
+
 std::string ResultFolder::column_sql(std::size_t column) const {
   return (column < design_columns_ ? "d." : "p.") + quoted_sql(columns_[column]);
 }
@@ -162,10 +173,7 @@ Design ResultFolder::design(const PointKey& key) const {
   if (machine->accounting != base.accounting.name) d.accounting = machine->accounting;
   if (values[column("base")].integer == 0) {
     for (std::size_t k = 0; k < knobs_.size(); ++k) {
-      Knob knob = find_knob(base, knobs_[k]);
-      for (const KnobUnit unit : {KnobUnit::bytes_per_cycle, KnobUnit::bytes_per_second}) {
-        if (columns_[first_knob + k].ends_with(std::string("_") + to_text(unit))) knob.unit = unit;
-      }
+      const Knob knob = *this->knob(first_knob + k);
       // Behind what the study sets, in the order in which the sweep sets them.
       std::erase_if(d.overrides, [&](const Override& o) { return o.knob == knob.name; });
       d.overrides.push_back({knob.name, exact(knob, values[first_knob + k].real)});

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/explore/knob.hpp"
 #include "core/session/session.hpp"
 #include "study/cell.hpp"
 
@@ -36,6 +38,10 @@ class ResultFolder {
   // that lists what there is.
   std::size_t column(const std::string& name) const;
   const std::vector<std::string>& knobs() const { return knobs_; }
+  // The knob whose values a column has, in its unit and without a machine; empty for other columns.
+  std::optional<Knob> knob(std::size_t column) const;
+  // Whether the column is of designs rather than of points.
+  bool of_design(std::size_t column) const { return column < design_columns_; }
   // "SELECT COLUMNS" of them goes before it: "FROM points p JOIN designs d ...".
   static const char* join() { return "FROM points p JOIN designs d ON d.design = p.design"; }
   std::string column_sql(std::size_t column) const;

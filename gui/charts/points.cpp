@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "core/units/text.hpp"
 #include "gui/charts/words.hpp"
@@ -37,19 +39,54 @@ Axis axisOf(const std::string& column, double low, double high, bool log) {
   return a;
 }
 
-// The links from the core outward, as the tables name their columns.
-std::map<std::string, Ink> inksOf(const ResultFolder& folder, const ChartPoints& points) {
-  std::map<std::string, Ink> inks{{"compute", Ink::compute}};
+// The bottlenecks that there are, as the tables name their links from the core outward, compute
+// last.
+std::vector<std::pair<std::string, Ink>> bottlenecksOf(const ResultFolder& folder,
+                                                       const ChartPoints& points) {
+  std::set<std::string> met;
+  for (const ChartPoint& p : points.points) met.insert(p.bottleneck);
+  std::vector<std::pair<std::string, Ink>> all;
   int link = 0;
   for (const std::string& column : folder.columns()) {
-    const auto end = column.rfind("_bytes");
-    if (end == column.npos || end + 6 != column.size() || column.find('-') == column.npos) continue;
-    if (inks.emplace(column.substr(0, end), linkInk(link)).second) ++link;
+    constexpr std::string_view end = "_bytes";
+    if (!column.ends_with(end) || column.find('-') == column.npos) continue;
+    const std::string name = column.substr(0, column.size() - end.size());
+    if (met.erase(name) > 0) all.emplace_back(name, linkInk(link));
+    ++link;
   }
+  const bool compute = met.erase("compute") > 0;
+  for (const std::string& name : met) all.emplace_back(name, linkInk(link++));
+  if (compute) all.emplace_back("compute", Ink::compute);
+  return all;
+}
+
+Line marks(std::string name, Ink ink, double width, bool hollow) {
+  Line l;
+  l.name = std::move(name);
+  l.ink = ink;
+  l.joined = false;
+  l.marked = true;
+  l.hollow = hollow;
+  l.width = width;
+  return l;
+}
+
+// Where the fewest points would be below the legend.
+Corner emptiest(const ChartPoints& points) {
+  constexpr double wide = 0.3, high = 0.4;
+  const auto place = [](double v, double low, double up, bool log) {
+    return log ? std::log(v / low) / std::log(up / low) : up > low ? (v - low) / (up - low) : 0.5;
+  };
+  int topLeft = 0, topRight = 0, bottomRight = 0;
   for (const ChartPoint& p : points.points) {
-    if (inks.emplace(p.bottleneck, linkInk(link)).second) ++link;
+    const double x = place(p.x, points.x_low, points.x_high, points.x_log);
+    const double y = place(p.y, points.y_low, points.y_high, points.y_log);
+    topLeft += x < wide && y > 1 - high;
+    topRight += x > 1 - wide && y > 1 - high;
+    bottomRight += x > 1 - wide && y < high;
   }
-  return inks;
+  if (topRight <= topLeft && topRight <= bottomRight) return Corner::topRight;
+  return topLeft <= bottomRight ? Corner::topLeft : Corner::bottomRight;
 }
 
 }  // namespace
@@ -71,49 +108,37 @@ PointsPlot pointsPlot(const ResultFolder& folder, const ChartPoints& points,
   }
   plot.x = axisOf(x, points.x_low, points.x_high, points.x_log);
   plot.y = axisOf(y, points.y_low, points.y_high, points.y_log);
-  plot.legendAt = Corner::topRight;
-  const std::map<std::string, Ink> inks = inksOf(folder, points);
-  const auto mark = [](std::string name, Ink ink, double width, bool hollow) {
-    Line l;
-    l.name = std::move(name);
-    l.ink = ink;
-    l.joined = false;
-    l.marked = true;
-    l.hollow = hollow;
-    l.width = width;
-    return l;
-  };
-  std::map<std::pair<std::string, bool>, std::size_t> lineOf;  // by bottleneck, base
-  Line front = mark("Pareto front", Ink::text, 2.6, true),
-       here = mark("chosen", Ink::here, 4, false);
-  std::vector<std::size_t> frontPoints, herePoints;
+  plot.legendAt = emptiest(points);
+  std::map<std::string, std::size_t> lineOf;
+  for (const auto& [name, ink] : bottlenecksOf(folder, points)) {
+    lineOf[name] = plot.lines.size();
+    plot.lines.push_back(marks(name, ink, 1, false));
+  }
+  const std::size_t front = plot.lines.size(), asItIs = front + 1, here = front + 2;
+  plot.lines.push_back(marks("Pareto front", Ink::text, 2.6, true));
+  plot.lines.push_back(marks("machine as it is", Ink::baseline, 3.4, true));
+  plot.lines.push_back(marks("chosen", Ink::here, 4, false));
+  result.points.resize(plot.lines.size());
   for (std::size_t i = 0; i < points.points.size(); ++i) {
     const ChartPoint& p = points.points[i];
-    const auto [found, isNew] = lineOf.try_emplace({p.bottleneck, p.base}, plot.lines.size());
-    if (isNew) {
-      plot.lines.push_back(mark(p.base ? p.bottleneck + ", machine as it is" : p.bottleneck,
-                                inks.at(p.bottleneck), p.base ? 3 : 1, p.base));
-      result.points.emplace_back();
-    }
-    const auto add = [&](Line& line, std::vector<std::size_t>& of) {
-      line.x.push_back(p.x);
-      line.y.push_back(p.y);
-      line.readings.push_back(fmt::format("{} of design {}: {} {:.6g}, {} {:.6g}, limited by {}",
-                                          p.key.workload, p.key.design, x, p.x, y, p.y,
-                                          p.bottleneck));
-      of.push_back(i);
+    const std::string words =
+        fmt::format("{} of design {}: {} {:.6g}, {} {:.6g}, limited by {}", p.key.workload,
+                    p.key.design, x, p.x, y, p.y, p.bottleneck);
+    const auto add = [&](std::size_t l) {
+      plot.lines[l].x.push_back(p.x);
+      plot.lines[l].y.push_back(p.y);
+      plot.lines[l].readings.push_back(words);
+      result.points[l].push_back(i);
     };
-    add(plot.lines[found->second], result.points[found->second]);
-    if (p.front) add(front, frontPoints);
-    if (chosen && p.key == *chosen) add(here, herePoints);
+    add(lineOf.at(p.bottleneck));
+    if (p.front) add(front);
+    if (p.base) add(asItIs);
+    if (chosen && p.key == *chosen) add(here);
   }
-  if (!front.x.empty()) {
-    plot.lines.push_back(std::move(front));
-    result.points.push_back(std::move(frontPoints));
-  }
-  if (!here.x.empty()) {
-    plot.lines.push_back(std::move(here));
-    result.points.push_back(std::move(herePoints));
+  for (std::size_t l = plot.lines.size(); l-- > 0;) {
+    if (!plot.lines[l].x.empty()) continue;
+    plot.lines.erase(plot.lines.begin() + static_cast<std::ptrdiff_t>(l));
+    result.points.erase(result.points.begin() + static_cast<std::ptrdiff_t>(l));
   }
   return result;
 }

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/units/text.hpp"
-
 namespace tcsim::gui {
 
 namespace {
@@ -15,12 +13,11 @@ constexpr std::size_t keptPages = 24;
 
 }  // namespace
 
-QString shownCell(const std::string& column, const tcsim::Cell& cell) {
+QString shownCell(const ResultFolder& folder, std::size_t column, const tcsim::Cell& cell) {
   if (cell.kind != tcsim::Cell::Kind::real) return QString::fromStdString(cell.csv());
-  if (column.ends_with(".capacity_bytes") && cell.real >= 1) {
-    return QString::fromStdString(to_binary_display(Bytes(static_cast<std::int64_t>(cell.real))));
-  }
-  return QString::fromStdString(fmt::format("{:.6g}", cell.real));
+  const std::optional<Knob> knob = folder.knob(column);
+  return QString::fromStdString(knob ? display(*knob, cell.real)
+                                     : fmt::format("{:.6g}", cell.real));
 }
 
 void ResultsModel::show(std::shared_ptr<const ResultFolder> folder,
@@ -92,7 +89,7 @@ QVariant ResultsModel::data(const QModelIndex& at, int role) const {
   const Row* r = row(at.row());
   if (r == nullptr) return {};
   const tcsim::Cell& cell = (*r)[column];
-  if (role == Qt::DisplayRole) return shownCell(folder_->columns()[column], cell);
+  if (role == Qt::DisplayRole) return shownCell(*folder_, column, cell);
   if (role == Qt::ToolTipRole) return QString::fromStdString(cell.csv());
   switch (cell.kind) {
     case tcsim::Cell::Kind::real:

@@ -53,7 +53,7 @@ class ResultsModel : public QAbstractTableModel {
   mutable bool broken_ = false;
 };
 
-// As people read it: six digits, sizes of caches in KiB and MiB.
-QString shownCell(const std::string& column, const tcsim::Cell& cell);
+// As people read it: six digits, knobs in the units that they are set in.
+QString shownCell(const ResultFolder& folder, std::size_t column, const tcsim::Cell& cell);
 
 }  // namespace tcsim::gui

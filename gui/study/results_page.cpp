@@ -205,7 +205,9 @@ void ResultsPage::fillAxes() {
                             ? "design"
                             : folder_->columns()[folder_->column(folder_->knobs().front())];
   x_->setCurrentText(QString::fromStdString(x));
-  y_->setCurrentText("seconds");
+  // Of several workloads what is chosen by is their sum.
+  const bool several = folder_->points() > folder_->designs();
+  y_->setCurrentText(several ? "total_seconds" : "seconds");
 }
 
 void ResultsPage::list() {
