@@ -20,6 +20,9 @@ class QUndoStack;
 
 namespace tcsim::gui {
 
+// The machine that is measured.
+inline constexpr const char* hostMachine = "host";
+
 class Studio : public QObject {
   Q_OBJECT
 
@@ -82,7 +85,7 @@ class Studio : public QObject {
   void message(const QString& text);
 
  private:
-  friend class EditCommand;
+  void goTo(const Session& session);
   void apply(const Session& session);
   void baseChanged();
   void judge();
@@ -90,9 +93,13 @@ class Studio : public QObject {
   void settle();
   void explore();
   void judgeBaseline();
+  // What is to be varied for the baseline as it is for the design: one knob, two, or none.
+  struct Wanted {
+    std::vector<std::string> vary;
+  };
+  Wanted wantedOfBaseline(const Design& design) const;
   void markCurrency();
   void fail(const QString& why);
-  bool sameButFor(const Design& a, const Design& b, const std::string& knob) const;
   Worker* worker(const QString& what, int patienceMs);
 
   Session session_;

@@ -266,8 +266,11 @@ class Painter {
     auto* l = new QCPItemLine(&canvas_);
     l->start->setCoords(s.x0, s.y0);
     l->end->setCoords(s.x1, s.y1);
-    l->setPen(QPen(halo ? QColor(Qt::white) : QColor(Qt::black), halo ? 5 : 2, Qt::SolidLine,
-                   Qt::SquareCap));
+    const double width = s.ghost ? (halo ? 4 : 2) : (halo ? 5 : 2);
+    QPen pen(halo ? Qt::white : Qt::black, width, Qt::SolidLine, Qt::SquareCap);
+    if (s.ghost) pen.setCapStyle(Qt::FlatCap);
+    if (s.ghost && !halo) pen.setDashPattern({2.5, 2.5});
+    l->setPen(pen);
   }
 
   void label(const Label& l) {
@@ -362,7 +365,7 @@ class Painter {
     canvas_.legend->setTextColor(theme_.text());
     canvas_.legend->setBrush(faded(theme_.paper(), 0.85));
     canvas_.legend->setBorderPen(QPen(theme_.grid()));
-    canvas_.legend->setIconSize(28, 14);
+    canvas_.legend->setIconSize(28, 18);
     const auto corner = plot_.legendAt == Corner::topLeft    ? Qt::AlignTop | Qt::AlignLeft
                         : plot_.legendAt == Corner::topRight ? Qt::AlignTop | Qt::AlignRight
                                                              : Qt::AlignBottom | Qt::AlignRight;

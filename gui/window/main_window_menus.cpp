@@ -84,14 +84,14 @@ void MainWindow::makeMenus() {
   act(file, tr("&Save session"), K::Save, [this] { file_->save(); });
   act(file, tr("Save session &as..."), K(tr("Ctrl+Shift+S")), [this] { file_->saveAs(); });
   file->addSeparator();
-  act(file, tr("S&tudies and results of sweeps..."), K(tr("Ctrl+Shift+O")),
+  act(file, tr("Stu&dies and results of sweeps..."), K(tr("Ctrl+Shift+O")),
       [this] { showStudies(); });
   act(file, tr("&New study of this session..."), K(tr("Ctrl+N")), [this] {
     showStudies();
     studies().newFromSession();
   });
   file->addSeparator();
-  act(file, tr("&Export picture..."), K(tr("Ctrl+E")), [this] { askExport(); });
+  act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); });
   act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] { exportTable(); });
   file->addSeparator();
   act(file, tr("&Quit"), K(tr("Ctrl+Q")), [this] { close(); });
