@@ -190,6 +190,7 @@ Plot mapPlot(const Scene& scene) {
     machines.push_back(
         machineMark(map, scene.baseline->subject.machine, "baseline A", Ink::baseline));
     machines.back().hollow = true;
+    machines.back().width = 3.4;
   }
   machines.push_back(machineMark(map, m, "this machine", Ink::here));
   for (Line& mark : machines) {

@@ -365,7 +365,7 @@ class Painter {
     canvas_.legend->setTextColor(theme_.text());
     canvas_.legend->setBrush(faded(theme_.paper(), 0.85));
     canvas_.legend->setBorderPen(QPen(theme_.grid()));
-    canvas_.legend->setIconSize(28, 18);
+    canvas_.legend->setIconSize(28, 14);
     const auto corner = plot_.legendAt == Corner::topLeft    ? Qt::AlignTop | Qt::AlignLeft
                         : plot_.legendAt == Corner::topRight ? Qt::AlignTop | Qt::AlignRight
                                                              : Qt::AlignBottom | Qt::AlignRight;
