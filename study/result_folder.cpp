@@ -167,7 +167,10 @@ Design ResultFolder::design(const PointKey& key) const {
   }
   Design d;
   d.workload = shortest(workload->name, workload->request);
-  d.machine = machine->given;
+  // A file that the study names from where it lies, which is beside its results unless they moved.
+  const fs::path beside = (path_ / ".." / machine->given).lexically_normal();
+  std::error_code ignored;
+  d.machine = fs::is_regular_file(beside, ignored) ? beside.string() : machine->given;
   d.overrides = set_;
   const Machine base = find_machine(d.machine);
   if (machine->accounting != base.accounting.name) d.accounting = machine->accounting;

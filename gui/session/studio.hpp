@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/session/session.hpp"
 #include "gui/scene/scene.hpp"
@@ -93,11 +94,8 @@ class Studio : public QObject {
   void settle();
   void explore();
   void judgeBaseline();
-  // What is to be varied for the baseline as it is for the design: one knob, two, or none.
-  struct Wanted {
-    std::vector<std::string> vary;
-  };
-  Wanted wantedOfBaseline(const Design& design) const;
+  // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
+  std::vector<std::string> wantedOfBaseline(const Design& design) const;
   void markCurrency();
   void fail(const QString& why);
   Worker* worker(const QString& what, int patienceMs);

@@ -62,7 +62,7 @@ void Studio::explore() {
   }
 }
 
-Studio::Wanted Studio::wantedOfBaseline(const Design& design) const {
+std::vector<std::string> Studio::wantedOfBaseline(const Design& design) const {
   if (!scene_.now) return {};
   const Subject& subject = scene_.now->subject;
   const auto vary = [&](int which) {
@@ -71,12 +71,12 @@ Studio::Wanted Studio::wantedOfBaseline(const Design& design) const {
   if (session_.view.name == "bottleneck") {
     const auto& c = scene_.baselineCurve;
     if (c && c->design == design && c->vary == vary(0)) return {};
-    return {{vary(0)}};
+    return {vary(0)};
   }
   if (session_.view.name == "map") {
     const auto& m = scene_.baselineMap;
     if (m && m->design == design && m->vary[0] == vary(0) && m->vary[1] == vary(1)) return {};
-    return {{vary(0), vary(1)}};
+    return {vary(0), vary(1)};
   }
   return {};
 }
@@ -110,13 +110,12 @@ void Studio::judgeBaseline() {
       subject = std::make_shared<const Subject>(subjectOf(design, machines_[design.machine]));
     }
     // Along the same values as the design's own curve or map.
-    const Wanted wanted = wantedOfBaseline(design);
-    if (known && wanted.vary.empty()) return;
+    const std::vector<std::string> vary = wantedOfBaseline(design);
+    if (known && vary.empty()) return;
     baselineWorker_->start(
-        [this, known, subject, wanted](std::stop_token stop,
-                                       const Worker::Progress& progress) -> Worker::Deliver {
+        [this, known, subject, vary](std::stop_token stop,
+                                     const Worker::Progress& progress) -> Worker::Deliver {
           const EvaluationPtr e = known ? known : evaluate(*subject, stop);
-          const std::vector<std::string>& vary = wanted.vary;
           std::shared_ptr<const Curved> c;
           std::shared_ptr<const Mapped> m;
           if (vary.size() == 1) {

@@ -266,7 +266,7 @@ void StudyEditor::checked(std::shared_ptr<const Study> study, const QString& wor
 }
 
 void StudyEditor::run() {
-  if (isRunning()) return;
+  if (isRunning() || !run_->isEnabled()) return;
   if (file_.isEmpty() || (isModified() && !save(file_))) {
     if (file_.isEmpty()) emit fileWanted();
     if (file_.isEmpty() || isModified()) return;

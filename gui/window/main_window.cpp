@@ -202,7 +202,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     event->ignore();
     return;
   }
-  if (studies_) studies_->close();
+  if (studies_) studies_->hide();
   QSettings settings;
   settings.setValue("geometry", saveGeometry());
   settings.setValue("layout", saveState(layoutVersion));

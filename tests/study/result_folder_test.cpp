@@ -135,6 +135,24 @@ TEST_F(Result_folder, Points_become_designs_with_the_same_numbers) {
   }
 }
 
+TEST(Result_folder_machine, A_file_is_found_beside_the_results) {
+  const Folder folder("result_machine");
+  fs::create_directories(folder.path());
+  fs::copy_file(fs::path(TCSIM_SOURCE_DIR) / "machines/i7-6700k.toml", folder.path() / "mine.toml");
+  const fs::path file = folder.path() / "study.toml";
+  SweepOptions o;
+  o.folder = folder.path() / "out";
+  o.version = "test";
+  sweep(parse_study("schema = 1\nname = \"s\"\nmachines = [\"mine.toml\"]\n"
+                    "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=48,j=48,k=48\"\n",
+                    file.string(), shipped_sources(file)),
+        o);
+  const ResultFolder results(o.folder);
+  const Design d = results.design({0, "ij-ik-kj"});
+  EXPECT_EQ(d.machine, (folder.path() / "mine.toml").string());
+  EXPECT_EQ(d.workload.sizes, "i=48,j=48,k=48");
+}
+
 TEST(Result_folder_faults, Are_told_in_words) {
   const Folder folder("result_faults");
   fs::create_directories(folder.path());
