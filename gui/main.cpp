@@ -74,11 +74,6 @@ int start(QApplication& app, const QCommandLineParser& options) {
     return 0;
   }
   tcsim::gui::MainWindow window;
-  if (options.isSet("study") || options.isSet("results")) {
-    window.studies().show();
-    if (options.isSet("study")) window.studies().openStudy(options.value("study"));
-    if (options.isSet("results")) window.studies().openResults(options.value("results"));
-  }
   if (!file.isEmpty()) {
     tcsim::Session session = tcsim::load_session(file.toStdString());
     if (view.isEmpty()) tcsim::gui::viewKind(session.view.name);
@@ -86,6 +81,11 @@ int start(QApplication& app, const QCommandLineParser& options) {
     if (!view.isEmpty()) window.showView(view.toStdString().c_str());
   }
   window.show();
+  if (options.isSet("study") || options.isSet("results")) {
+    window.studies().show();
+    if (options.isSet("study")) window.studies().openStudy(options.value("study"));
+    if (options.isSet("results")) window.studies().openResults(options.value("results"));
+  }
   return app.exec();
 }
 

@@ -4,12 +4,16 @@
 #include <QAbstractButton>
 #include <QAccessible>
 #include <QApplication>
+#include <QHeaderView>
+#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
 #include <QScrollBar>
+#include <QTableView>
 #include <QTest>
 #include <set>
 
+#include "core/session/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
 #include "gui/session/studio.hpp"
@@ -90,6 +94,55 @@ void expectMenusByKeys(const QMainWindow& window) {
           << menu->text().toStdString() << " has two of " << action->text().toStdString();
     }
   }
+}
+
+// Words and tables that are narrower than what they show.
+void expectNothingCut(QWidget& window) {
+  QApplication::processEvents();
+  for (QWidget* w : window.findChildren<QWidget*>()) {
+    const bool words = qobject_cast<QLabel*>(w) != nullptr || qobject_cast<QAbstractButton*>(w);
+    if (!w->isVisible() || !words || w->objectName().startsWith("qt_")) continue;
+    const auto* label = qobject_cast<QLabel*>(w);
+    if (label != nullptr && label->wordWrap()) {
+      EXPECT_GE(w->height(), label->heightForWidth(w->width())) << label->text().toStdString();
+    } else if (w->sizePolicy().horizontalPolicy() != QSizePolicy::Ignored) {
+      EXPECT_GE(w->width(), w->minimumSizeHint().width()) << described(*w);
+    }
+  }
+  for (const QTableView* table : window.findChildren<QTableView*>()) {
+    if (!table->isVisible()) continue;
+    if (table->horizontalScrollBarPolicy() != Qt::ScrollBarAlwaysOff) continue;
+    for (int c = 0; c < table->model()->columnCount(); ++c) {
+      for (int r = 0; r < table->model()->rowCount(); ++r) {
+        const QString text = table->model()->index(r, c).data().toString();
+        EXPECT_GE(table->columnWidth(c), table->fontMetrics().horizontalAdvance(text))
+            << table->accessibleName().toStdString() << ": " << text.toStdString();
+      }
+    }
+    EXPECT_LE(table->horizontalHeader()->length(), table->viewport()->width() + 1)
+        << table->accessibleName().toStdString();
+  }
+}
+
+TEST(Access, Nothing_is_cut_in_a_small_window_or_a_large_one) {
+  MainWindow window;
+  window.restoreDefaultLayout();
+  window.show();
+  Session s = examples().at(0).session;
+  s.baseline = s.design;
+  s.design = s.design.with("L2.capacity", "512KiB");
+  window.open(s);
+  waitFor(window.studio());
+  for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
+    window.resize(size);
+    for (const ViewKind& kind : viewKinds()) {
+      window.showView(kind.id);
+      waitFor(window.studio());
+      expectNothingCut(window);
+    }
+  }
+  window.studies().show();
+  expectNothingCut(window.studies());
 }
 
 TEST(Access, Every_control_says_what_it_is_and_Tab_leads_there) {
