@@ -2,6 +2,7 @@
 #include "study/result_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +28,8 @@ namespace fs = std::filesystem;
 class Result_folder : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder = std::make_unique<Folder>("result_folder");
+    // Of this process: several run tests of this suite at the same time.
+    folder = std::make_unique<Folder>("result_folder_" + std::to_string(getpid()));
     SweepOptions o;
     o.folder = folder->path();
     o.version = "test";
