@@ -47,30 +47,7 @@ StudyDialog::StudyDialog(const Studio& studio, QWidget* parent)
   form->addRow(about);
   name_->setText("study");
   form->addRow(tr("&Name"), name_);
-  for (int i = 0; i < 2; ++i) {
-    KnobWidgets& k = knobs_[i];
-    k = {new QComboBox, new QLineEdit, new QSpinBox};
-    if (i == 1) k.name->addItem(tr("none"), QString());
-    for (const Knob& knob : all_knobs(*studio.base())) {
-      const QString name = QString::fromStdString(knob.name);
-      k.name->addItem(name, name);
-    }
-    const QString label = i == 0 ? tr("first knob") : tr("second knob");
-    k.name->setAccessibleName(label);
-    k.range->setAccessibleName(tr("range of the %1").arg(label));
-    k.range->setToolTip(tr("LOW..HIGH, each absolute (8MiB) or relative to the machine (0.25x)"));
-    k.points->setRange(2, 10000);
-    k.points->setValue(17);
-    k.points->setSuffix(tr(" points"));
-    k.points->setAccessibleName(tr("points of the %1").arg(label));
-    auto* row = new QHBoxLayout;
-    row->addWidget(k.name);
-    row->addWidget(k.range, 1);
-    row->addWidget(k.points);
-    auto* name = new QLabel(i == 0 ? tr("&First knob") : tr("&Second knob"));
-    name->setBuddy(k.name);
-    form->addRow(name, row);
-  }
+  for (int i = 0; i < 2; ++i) addKnob(*form, i);
   // What one of them says, the count follows: both have to be there.
   for (int i = 0; i < 2; ++i) {
     const KnobWidgets& k = knobs_[i];
@@ -100,6 +77,31 @@ StudyDialog::StudyDialog(const Studio& studio, QWidget* parent)
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   form->addRow(buttons);
   follow();
+}
+
+void StudyDialog::addKnob(QFormLayout& form, int i) {
+  KnobWidgets& k = knobs_[i];
+  k = {new QComboBox, new QLineEdit, new QSpinBox};
+  if (i == 1) k.name->addItem(tr("none"), QString());
+  for (const Knob& knob : all_knobs(*studio_.base())) {
+    const QString name = QString::fromStdString(knob.name);
+    k.name->addItem(name, name);
+  }
+  const QString label = i == 0 ? tr("first knob") : tr("second knob");
+  k.name->setAccessibleName(label);
+  k.range->setAccessibleName(tr("range of the %1").arg(label));
+  k.range->setToolTip(tr("LOW..HIGH, each absolute (8MiB) or relative to the machine (0.25x)"));
+  k.points->setRange(2, 10000);
+  k.points->setValue(17);
+  k.points->setSuffix(tr(" points"));
+  k.points->setAccessibleName(tr("points of the %1").arg(label));
+  auto* row = new QHBoxLayout;
+  row->addWidget(k.name);
+  row->addWidget(k.range, 1);
+  row->addWidget(k.points);
+  auto* name = new QLabel(i == 0 ? tr("&First knob") : tr("&Second knob"));
+  name->setBuddy(k.name);
+  form.addRow(name, row);
 }
 
 void StudyDialog::follow() {

@@ -6,6 +6,7 @@
 #include "core/study/draft.hpp"
 
 class QComboBox;
+class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QSpinBox;
@@ -33,6 +34,7 @@ class StudyDialog : public QDialog {
     QLineEdit* range;
     QSpinBox* points;
   };
+  void addKnob(QFormLayout& form, int i);
   void follow();
 
   const Studio& studio_;
