@@ -57,8 +57,9 @@ StudyDialog::StudyDialog(const Studio& studio, QWidget* parent)
       follow();
     });
     connect(k.points, &QSpinBox::valueChanged, this, &StudyDialog::follow);
-    k.name->setCurrentIndex(
-        k.name->findData(QString::fromStdString(i == 0 ? studio.mapKnob(0) : studio.mapKnob(1))));
+    const std::string knob = studio.mapKnob(i);
+    k.name->setCurrentIndex(k.name->findData(QString::fromStdString(knob)));
+    k.range->setText(rangeOf(studio, knob));  // also where it is the first of the list
   }
   for (const Compute c : all_computes) compute_->addItem(to_text(c), static_cast<int>(c));
   compute_->setCurrentText(to_text(Compute::optimize));
