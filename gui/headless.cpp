@@ -1,11 +1,15 @@
 #include "gui/headless.hpp"
 
+#include <QCoreApplication>
 #include <QEventLoop>
 #include <QTimer>
 
 #include "core/error.hpp"
 #include "core/session/session.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/study/results_page.hpp"
+#include "gui/study/study_editor.hpp"
+#include "gui/study/study_window.hpp"
 #include "gui/window/export.hpp"
 #include "gui/window/main_window.hpp"
 
@@ -47,6 +51,16 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   exportView(kind, scene, file, palette, size);
 }
 
+namespace {
+
+void save(QWidget& window, const QString& file) {
+  QCoreApplication::processEvents();  // what is still to be laid out
+  if (window.grab().save(file, "PNG")) return;
+  throw InputError(file.toStdString(), "the file cannot be written", "name another place");
+}
+
+}  // namespace
+
 void exportWindow(const Session& session, const QString& view, const QString& file, QSize size) {
   MainWindow window;
   window.restoreDefaultLayout();
@@ -62,9 +76,29 @@ void exportWindow(const Session& session, const QString& view, const QString& fi
       waitFor(window.studio());
     }
   }
-  if (!window.grab().save(file, "PNG")) {
-    throw InputError(file.toStdString(), "the file cannot be written", "name another place");
+  save(window, file);
+}
+
+void exportStudies(const QString& study, const QString& results, const QString& file, QSize size) {
+  Studio studio;
+  StudyWindow window(studio);
+  window.resize(size);
+  window.show();
+  if (!study.isEmpty() && !window.openStudy(study)) {
+    throw InputError("", window.editor().state().toStdString(), "");
   }
+  if (!results.isEmpty()) window.openResults(results);
+  QEventLoop loop;
+  QTimer look;
+  QObject::connect(&look, &QTimer::timeout, &loop, [&] {
+    if (!window.editor().isChecking() && !window.results().isBusy()) loop.quit();
+  });
+  look.start(20);
+  loop.exec();
+  if (!window.results().problem().isEmpty()) {
+    throw InputError("", window.results().problem().toStdString(), "");
+  }
+  save(window, file);
 }
 
 }  // namespace tcsim::gui

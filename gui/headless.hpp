@@ -24,4 +24,7 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
 // The same of the whole window, as a .png.
 void exportWindow(const Session& session, const QString& view, const QString& file, QSize size);
 
+// The window for studies with a study, with results, or with both, which are in front.
+void exportStudies(const QString& study, const QString& results, const QString& file, QSize size);
+
 }  // namespace tcsim::gui

@@ -11,6 +11,7 @@
 #include "core/session/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
+#include "gui/study/study_window.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/window/export.hpp"
 #include "gui/window/main_window.hpp"
@@ -53,10 +54,15 @@ int start(QApplication& app, const QCommandLineParser& options) {
   const QString view = options.value("view");
   if (!view.isEmpty()) tcsim::gui::viewKind(view.toStdString());
   if (exporting) {
-    if (file.isEmpty() && !options.isSet("window"))
-      throw tcsim::UsageError("--export", "of which session?", "add --session FILE");
     const QSize size =
         options.isSet("size") ? sizeOf(options.value("size")) : tcsim::gui::pictureSize;
+    if (options.isSet("study") || options.isSet("results")) {
+      tcsim::gui::exportStudies(options.value("study"), options.value("results"),
+                                options.value("export"), size);
+      return 0;
+    }
+    if (file.isEmpty() && !options.isSet("window"))
+      throw tcsim::UsageError("--export", "of which session?", "add --session FILE");
     if (options.isSet("window")) {
       const tcsim::Session session =
           file.isEmpty() ? tcsim::Session() : tcsim::load_session(file.toStdString());
@@ -75,6 +81,11 @@ int start(QApplication& app, const QCommandLineParser& options) {
     if (!view.isEmpty()) window.showView(view.toStdString().c_str());
   }
   window.show();
+  if (options.isSet("study") || options.isSet("results")) {
+    window.studies().show();
+    if (options.isSet("study")) window.studies().openStudy(options.value("study"));
+    if (options.isSet("results")) window.studies().openResults(options.value("results"));
+  }
   return app.exec();
 }
 
@@ -125,6 +136,8 @@ int main(int argc, char** argv) {
   options.addVersionOption();
   options.addPositionalArgument("SESSION", "a session to open", "[SESSION]");
   options.addOptions({{"session", "a session to open", "FILE"},
+                      {"study", "a study to open in the window for studies", "FILE"},
+                      {"results", "a folder that tcsim sweep wrote, to look through", "FOLDER"},
                       {"view", "which view: " + viewNames(), "NAME"},
                       {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
                       {"window", "with --export: the whole window instead of the view alone"},

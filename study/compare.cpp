@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "study/database.hpp"
+#include "study/result_folder.hpp"
 #include "study/results.hpp"
 
 namespace tcsim {
@@ -14,23 +15,6 @@ namespace tcsim {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
-
-fs::path results_of(const fs::path& folder) {
-  std::error_code ignored;
-  const fs::path file = fs::is_directory(folder, ignored) ? folder / "results.sqlite" : folder;
-  if (fs::is_regular_file(file, ignored)) return file;
-  if (fs::exists(folder / "store.sqlite", ignored)) {
-    throw InputError(folder.string(), "the study is not complete", "go on with sweep --resume");
-  }
-  throw InputError(folder.string(), "there are no results",
-                   "name a folder that tcsim sweep has written");
-}
 
 std::vector<std::string> columns_of(Database& db, const std::string& table) {
   std::vector<std::string> names;
@@ -50,8 +34,8 @@ class Comparer {
  public:
   Comparer(const fs::path& a, const fs::path& b, double tolerance)
       : db_(":memory:", Database::Mode::create), tolerance_(tolerance) {
-    attach("a", results_of(a));
-    attach("b", results_of(b));
+    attach("a", results_file(a));
+    attach("b", results_file(b));
   }
 
   Comparison compare() {
@@ -110,7 +94,8 @@ class Comparer {
   std::string joined(const char* x, const char* y) const {
     std::string on;
     for (const std::string& key : keys_) {
-      on += fmt::format("{}dx.{} IS dy.{}", on.empty() ? "" : " AND ", quoted(key), quoted(key));
+      on += fmt::format("{}dx.{} IS dy.{}", on.empty() ? "" : " AND ", quoted_sql(key),
+                        quoted_sql(key));
     }
     return fmt::format(
         "FROM {0}.points px JOIN {0}.designs dx USING(design) JOIN {1}.designs dy ON {2} "
@@ -128,7 +113,7 @@ class Comparer {
     // The join asks by knobs: the copies have an index for it.
     for (const char* side : {"a", "b"}) {
       std::string key;
-      for (const std::string& k : keys_) key += (key.empty() ? "" : ", ") + quoted(k);
+      for (const std::string& k : keys_) key += (key.empty() ? "" : ", ") + quoted_sql(k);
       db_.run(
           fmt::format("CREATE TEMP TABLE designs_{0} AS SELECT * FROM {0}.designs;"
                       "CREATE INDEX temp.by_knobs_{0} ON designs_{0}({1});",
@@ -152,11 +137,11 @@ class Comparer {
 
   void look_at(const std::string& table, const std::string& column) {
     const char side = table == "designs" ? 'd' : 'p';
-    const std::string x = fmt::format("{}x.{}", side, quoted(column));
-    const std::string y = fmt::format("{}y.{}", side, quoted(column));
+    const std::string x = fmt::format("{}x.{}", side, quoted_sql(column));
+    const std::string y = fmt::format("{}y.{}", side, quoted_sql(column));
     std::string where;
     for (const std::string& key : keys_) {
-      if (key != "base") where += fmt::format(" || ' ' || coalesce(dx.{}, '')", quoted(key));
+      if (key != "base") where += fmt::format(" || ' ' || coalesce(dx.{}, '')", quoted_sql(key));
     }
     Statement s(db_, fmt::format("SELECT {0}, {1}, px.workload{2}, typeof({0}) {3} "
                                  "WHERE {0} IS NOT {1}{4} ORDER BY px.design, px.workload",

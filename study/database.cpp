@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -33,6 +34,7 @@ void Database::close() {
 
 void Database::fail() const {
   const int code = sqlite3_errcode(database_);
+  if (code == SQLITE_INTERRUPT) throw Interrupted();
   throw UsageError(file_, sqlite3_errmsg(database_),
                    code == SQLITE_FULL   ? "make room on the disk"
                    : code == SQLITE_BUSY ? "another tcsim works in that folder: wait for it, or "
@@ -40,6 +42,14 @@ void Database::fail() const {
                    : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
                        ? "it is damaged: begin anew in another folder"
                        : "");
+}
+
+void Database::stop_when(std::stop_token stop) {
+  stop_ = std::move(stop);
+  const auto asked = [](void* token) {
+    return static_cast<std::stop_token*>(token)->stop_requested() ? 1 : 0;
+  };
+  sqlite3_progress_handler(database_, 10000, asked, &stop_);
 }
 
 void Database::run(const std::string& sql) {
@@ -110,6 +120,25 @@ std::string Statement::blob(int column) const {
 
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+Cell Statement::cell(int column) const {
+  switch (sqlite3_column_type(statement_, column)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return Cell(integer(column));
+    case SQLITE_FLOAT:
+      return Cell(real(column));
+    default:
+      return Cell(text(column));
+  }
+}
+
+std::string quoted_sql(const std::string& name) {
+  std::string text = "\"";
+  for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
 }
 
 }  // namespace tcsim

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
+
+#include "study/cell.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -35,6 +38,7 @@ class Statement {
   std::string text(int column) const;
   std::string blob(int column) const;
   bool is_null(int column) const;
+  Cell cell(int column) const;  // by the type of what is stored
 
  private:
   void check(int code);
@@ -52,6 +56,8 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void run(const std::string& sql);
+  // From now on, statements under way when `stop` is requested throw Interrupted.
+  void stop_when(std::stop_token stop);
   void close();  // at once, with what that can find wrong
   sqlite3* handle() const { return database_; }
   [[noreturn]] void fail() const;
@@ -59,6 +65,10 @@ class Database {
  private:
   std::string file_;
   sqlite3* database_ = nullptr;
+  std::stop_token stop_;
 };
+
+// A name of a column or a table, in quotes.
+std::string quoted_sql(const std::string& name);
 
 }  // namespace tcsim

@@ -81,6 +81,7 @@ nlohmann::ordered_json manifest(const Study& study, const Made& made, const Tota
   for (const StudyMachine& m : study.machines) {
     const Accounting& a = m.machine.accounting;
     j["machines"].push_back({{"name", m.machine.name},
+                             {"given", m.given},
                              {"hash", content_hash(m.machine)},
                              {"accounting",
                               {{"name", a.name},
@@ -98,6 +99,7 @@ nlohmann::ordered_json manifest(const Study& study, const Made& made, const Tota
                               {"type", to_text(c.type())},
                               {"weight", w.weight}});
   }
+  j["set"] = study.settings;
   j["knobs"] = study.knobs;
   if (study.cost) j["cost_model"] = {{"name", study.cost->name}, {"source", study.cost->source}};
   j["verdict"] = totals.verdict;

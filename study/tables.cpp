@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
@@ -14,12 +13,6 @@ namespace tcsim {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string quoted_sql(const std::string& name) {
-  std::string text = "\"";
-  for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
 
 std::string columns_sql(const std::vector<Column>& columns) {
   std::string text;
@@ -33,13 +26,6 @@ std::string places_sql(std::size_t n) {
   std::string text = "?";
   for (std::size_t i = 1; i < n; ++i) text += ", ?";
   return text;
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + "\"";
 }
 
 template <class Texts>
@@ -61,30 +47,6 @@ std::string members(const std::vector<Column>& columns, const Row& row) {
 }
 
 }  // namespace
-
-Cell::Cell(double x) : kind(std::isnan(x) ? Kind::nothing : Kind::real), real(x) {}
-
-std::string Cell::csv() const {
-  switch (kind) {
-    case Kind::nothing:
-      return "";
-    case Kind::text:
-      return csv_cell(text);
-    case Kind::real:
-      return fmt::format("{}", real);
-    case Kind::integer:
-      return fmt::format("{}", integer);
-  }
-  return "";
-}
-
-std::string Cell::json() const {
-  if (kind == Kind::text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-  if (kind == Kind::real && std::isinf(real)) return "null";
-  return csv();
-}
 
 TableForm::TableForm(const Study& study) : study_(study) {
   for (const StudyMachine& m : study.machines) {

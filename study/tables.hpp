@@ -9,32 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "study/cell.hpp"
 #include "study/database.hpp"
 #include "study/results.hpp"
 
 namespace tcsim {
-
-// One value of a row: text, a number, or nothing.
-struct Cell {
-  enum class Kind { nothing, text, real, integer } kind = Kind::nothing;
-  std::string text;
-  double real = 0;
-  std::int64_t integer = 0;
-
-  Cell() = default;
-  Cell(std::string t) : kind(Kind::text), text(std::move(t)) {}
-  Cell(double x);  // not a number: nothing
-  Cell(std::int64_t n) : kind(Kind::integer), integer(n) {}
-
-  std::string csv() const;
-  std::string json() const;
-};
-
-struct Column {
-  std::string name;
-  const char* type;  // SQLite's: "INTEGER", "REAL", "TEXT"
-};
-using Row = std::vector<Cell>;
 
 // What the tables have columns for, with a name that says the unit.
 class TableForm {

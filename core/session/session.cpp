@@ -9,9 +9,7 @@
 
 namespace tcsim {
 
-namespace {
-
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-./:=,+%@").find(c) != std::string_view::npos;
@@ -21,8 +19,6 @@ std::string quoted(const std::string& word) {
   for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
 }
-
-}  // namespace
 
 std::string Design::value_of(std::string_view knob) const {
   const auto found = std::ranges::find(overrides, knob, &Override::knob);
@@ -80,8 +76,8 @@ std::vector<std::string> to_arguments(const Design& d) {
 std::string command_line(const std::string& command, const Design& design,
                          const std::vector<std::string>& more) {
   std::string line = "tcsim " + command;
-  for (const std::string& word : to_arguments(design)) line += " " + quoted(word);
-  for (const std::string& word : more) line += " " + quoted(word);
+  for (const std::string& word : to_arguments(design)) line += " " + shell_word(word);
+  for (const std::string& word : more) line += " " + shell_word(word);
   return line;
 }
 

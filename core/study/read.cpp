@@ -209,12 +209,12 @@ class StudyReader {
         m.accounting = a == "honest" ? Accounting::honest() : Accounting::paper();
       }
       if (study_.cost) m = study_.cost->with_energy(std::move(m));
-      study_.machines.push_back({std::move(m), {}, 0});
+      study_.machines.push_back({std::move(m), {}, 0, name});
       machine_nodes_.push_back(item);
     }
   }
 
-  void apply_settings(Machine& m) const {
+  void apply_settings(Machine& m) {
     const toml::node* node = root_.get("set");
     if (node == nullptr) return;
     const toml::table* table = node->as_table();
@@ -229,7 +229,9 @@ class StudyReader {
                                : value.is_integer() ? fmt::format("{}", value.as_integer()->get())
                                : value.is_boolean() ? (value.as_boolean()->get() ? "true" : "false")
                                                     : fmt::format("{}", r_.number(value, name));
-      m = at(value, [&] { return override_knob(m, name + "=" + text).machine; });
+      const std::string setting = name + "=" + text;
+      m = at(value, [&] { return override_knob(m, setting).machine; });
+      if (study_.machines.empty()) study_.settings.push_back(setting);
     }
     try {
       check(m, "");

@@ -71,6 +71,7 @@ struct StudyMachine {
   Machine machine;           // as it is: [set], accounting and the cost model's energies applied
   std::vector<Axis> axes;    // one for each knob
   std::int64_t designs = 0;  // that the sampling makes of it, before constraints
+  std::string given;         // what the study calls it: a shipped name, a file, "host"
 };
 
 struct Constraint {
@@ -82,7 +83,8 @@ struct Study {
   std::string name, description;
   std::vector<StudyWorkload> workloads;
   std::vector<StudyMachine> machines;
-  std::vector<std::string> knobs;  // names
+  std::vector<std::string> knobs;     // names
+  std::vector<std::string> settings;  // [set], as overrides: "memory.bandwidth=9GB/s"
   Sampling sampling = Sampling::grid;
   std::int64_t samples = 0;  // of a Latin hypercube or a Sobol sequence
   std::vector<Constraint> constraints;

@@ -21,8 +21,10 @@ constexpr ViewKind kinds[] = {
      "GFLOPS as one knob varies. Bands say what decides, dashed lines where that changes.",
      bottleneckPlot, bottleneckTable},
     {Draws::plot, "map", "Map",
-     "Time over two knobs. Outlines part the bottlenecks; empty cells cannot be machines.", mapPlot,
-     mapTable},
+     "Time over two knobs. Outlines part the bottlenecks (dashed: those of baseline A); empty "
+     "cells "
+     "cannot be machines.",
+     mapPlot, mapTable},
     {Draws::plot, "roofline", "Roofline",
      "A roof and a point for each link. The point that touches its roof decides.", rooflinePlot,
      rooflineTable},

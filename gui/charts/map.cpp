@@ -1,4 +1,5 @@
 // Time over two knobs, with the outlines of the bottlenecks.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -23,6 +24,77 @@ double placeOf(const std::vector<double>& values, double v) {
   while (i + 1 < values.size() && values[i] < v) ++i;
   return static_cast<double>(i - 1) +
          std::log(v / values[i - 1]) / std::log(values[i] / values[i - 1]);
+}
+
+// A value at a real index of a range: placeOf() the other way round.
+double valueAt(const std::vector<double>& values, double place) {
+  const auto i = static_cast<std::size_t>(
+      std::clamp(std::floor(place), 0.0, static_cast<double>(values.size()) - 2));
+  return values[i] * std::pow(values[i + 1] / values[i], place - static_cast<double>(i));
+}
+
+std::string nameOf(const PlanePoint& p) { return p.choice ? p.bottleneck : std::string(); }
+
+// Between cells of different bottlenecks.
+std::vector<Segment> outlinesOf(const Plane& plane) {
+  std::vector<Segment> all;
+  const std::size_t rows = columnsOf(plane), columns = plane.points.size() / rows;
+  const auto name = [&](std::size_t c, std::size_t r) {
+    return nameOf(plane.points[c * rows + r]);
+  };
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double x = static_cast<double>(c), y = static_cast<double>(r);
+      if (c + 1 < columns && name(c, r) != name(c + 1, r)) {
+        all.push_back({x + 0.5, y - 0.5, x + 0.5, y + 0.5});
+      }
+      if (r + 1 < rows && name(c, r) != name(c, r + 1)) {
+        all.push_back({x - 0.5, y + 0.5, x + 0.5, y + 0.5});
+      }
+    }
+  }
+  return all;
+}
+
+// Those of the baseline where they are on this map, whose values may be others.
+std::vector<Segment> ghostOutlines(const Mapped& baseline, const Mapped& map) {
+  std::vector<Segment> all;
+  const auto moved = [&](int knob, double place) {
+    const std::vector<double>&from = baseline.ranges[knob].values, &to = map.ranges[knob].values;
+    if (from == to || from.size() < 2) return place;
+    return std::clamp(placeOf(to, valueAt(from, place)), -0.5,
+                      static_cast<double>(to.size()) - 0.5);
+  };
+  for (const Segment& s : outlinesOf(baseline.plane)) {
+    all.push_back({moved(0, s.x0), moved(1, s.y0), moved(0, s.x1), moved(1, s.y1), true});
+  }
+  return all;
+}
+
+// The place of a machine on the map, if it is there.
+Line machineMark(const Mapped& map, const Machine& m, std::string name, Ink ink) {
+  Line mark;
+  mark.name = std::move(name);
+  mark.ink = ink;
+  mark.joined = false;
+  mark.marked = true;
+  mark.width = 4;
+  double at[2] = {};
+  for (int k = 0; k < 2; ++k) {
+    const std::vector<double>& values = map.ranges[k].values;
+    at[k] = placeOf(values, value_of(m, map.plane.knobs[k]));
+    if (!(at[k] >= -0.5 && at[k] <= static_cast<double>(values.size()) - 0.5)) return mark;
+  }
+  mark.x = {at[0]};
+  mark.y = {at[1]};
+  return mark;
+}
+
+// Whether the baseline has a map over the same knobs.
+bool hasGhost(const Scene& scene) {
+  return scene.baseline && scene.baselineMap && scene.map &&
+         scene.baselineMap->vary[0] == scene.map->vary[0] &&
+         scene.baselineMap->vary[1] == scene.map->vary[1];
 }
 
 }  // namespace
@@ -53,9 +125,8 @@ Plot mapPlot(const Scene& scene) {
   const auto point = [&](std::size_t c, std::size_t r) -> const PlanePoint& {
     return plane.points[c * rows + r];
   };
-  const auto name = [&](std::size_t c, std::size_t r) {
-    return point(c, r).choice ? point(c, r).bottleneck : std::string();
-  };
+  const auto name = [&](std::size_t c, std::size_t r) { return nameOf(point(c, r)); };
+  p.outlines = outlinesOf(plane);
   p.cells.readings.resize(columns * rows);
   struct Sum {
     double x = 0, y = 0, n = 0;
@@ -74,12 +145,6 @@ Plot mapPlot(const Scene& scene) {
       s = {s.x + x, s.y + y, s.n + 1};
       if (q.choice) {
         p.cells.values[r * columns + c] = point(c, r).choice->time().value() / unit.seconds;
-      }
-      if (c + 1 < columns && name(c, r) != name(c + 1, r)) {
-        p.outlines.push_back({x + 0.5, y - 0.5, x + 0.5, y + 0.5});
-      }
-      if (r + 1 < rows && name(c, r) != name(c, r + 1)) {
-        p.outlines.push_back({x - 0.5, y + 0.5, x + 0.5, y + 0.5});
       }
     }
   }
@@ -118,17 +183,18 @@ Plot mapPlot(const Scene& scene) {
   };
   ticks(p.x, 0, columns);
   ticks(p.y, 1, rows);
-  Line here;
-  here.name = "this machine";
-  here.ink = Ink::here;
-  here.joined = false;
-  here.marked = true;
-  here.width = 4;
-  here.x = {hereX};
-  here.y = {hereY};
-  if (here.x[0] >= p.x.low && here.x[0] <= p.x.high && here.y[0] >= p.y.low &&
-      here.y[0] <= p.y.high) {
-    p.lines.push_back(here);
+  std::vector<Line> machines;
+  if (hasGhost(scene)) {
+    const std::vector<Segment> ghost = ghostOutlines(*scene.baselineMap.value, map);
+    p.outlines.insert(p.outlines.end(), ghost.begin(), ghost.end());
+    machines.push_back(
+        machineMark(map, scene.baseline->subject.machine, "baseline A", Ink::baseline));
+    machines.back().hollow = true;
+    machines.back().width = 3.4;
+  }
+  machines.push_back(machineMark(map, m, "this machine", Ink::here));
+  for (Line& mark : machines) {
+    if (!mark.x.empty()) p.lines.push_back(std::move(mark));
   }
   return p;
 }
@@ -140,7 +206,13 @@ Table mapTable(const Scene& scene) {
   for (std::size_t k = 0; k < 2; ++k) {
     table.columns[k] = fmt::format("{} [{}]", plane.knobs[k].name, to_text(plane.knobs[k].unit));
   }
-  for (const PlanePoint& p : plane.points) {
+  const bool ghost =
+      hasGhost(scene) && scene.baselineMap->plane.points.size() == plane.points.size();
+  if (ghost) {
+    table.columns.insert(table.columns.end(), {"baseline_seconds", "baseline_bottleneck"});
+  }
+  for (std::size_t i = 0; i < plane.points.size(); ++i) {
+    const PlanePoint& p = plane.points[i];
     std::vector<Cell> row{Cell(shown(plane.knobs[0], p.values[0]), p.values[0]),
                           Cell(shown(plane.knobs[1], p.values[1]), p.values[1])};
     if (p.choice) {
@@ -149,6 +221,11 @@ Table mapTable(const Scene& scene) {
       row.emplace_back(p.bottleneck);
     } else {
       row.insert(row.end(), {"", "", "no such machine: " + p.remark});
+    }
+    if (ghost) {
+      const PlanePoint& a = scene.baselineMap->plane.points[i];
+      row.push_back(a.choice ? timeCell(a.choice->time()) : Cell());
+      row.emplace_back(nameOf(a));
     }
     table.rows.push_back(std::move(row));
   }

@@ -74,6 +74,7 @@ struct Cells {
 
 struct Segment {
   double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  bool ghost = false;  // of the baseline: dashed
 };
 
 enum class Corner { topLeft, topRight, bottomRight };

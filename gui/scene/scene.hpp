@@ -29,6 +29,7 @@ struct Scene {
   Late<Curved> curve;
   Late<Curved> baselineCurve;
   Late<Mapped> map;
+  Late<Mapped> baselineMap;
   Late<Simulated> simulation;
   Late<Ran> run;
 };

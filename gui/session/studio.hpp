@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/session/session.hpp"
 #include "gui/scene/scene.hpp"
@@ -19,6 +20,9 @@
 class QUndoStack;
 
 namespace tcsim::gui {
+
+// The machine that is measured.
+inline constexpr const char* hostMachine = "host";
 
 class Studio : public QObject {
   Q_OBJECT
@@ -82,7 +86,7 @@ class Studio : public QObject {
   void message(const QString& text);
 
  private:
-  friend class EditCommand;
+  void goTo(const Session& session);
   void apply(const Session& session);
   void baseChanged();
   void judge();
@@ -90,9 +94,10 @@ class Studio : public QObject {
   void settle();
   void explore();
   void judgeBaseline();
+  // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
+  std::vector<std::string> wantedOfBaseline(const Design& design) const;
   void markCurrency();
   void fail(const QString& why);
-  bool sameButFor(const Design& a, const Design& b, const std::string& knob) const;
   Worker* worker(const QString& what, int patienceMs);
 
   Session session_;

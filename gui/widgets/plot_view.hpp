@@ -1,7 +1,9 @@
-// Draws a Plot. The only place that knows QCustomPlot.
+// Draws a Plot.
 #pragma once
 
 #include <QWidget>
+#include <optional>
+#include <utility>
 
 #include "gui/charts/plot.hpp"
 
@@ -24,6 +26,8 @@ class PlotView : public QWidget {
  signals:
   // What the cursor points at, "" if at nothing.
   void reading(const QString& text);
+  // The mark of Plot::lines that is nearest to where somebody has clicked.
+  void picked(std::size_t line, std::size_t point);
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -32,6 +36,7 @@ class PlotView : public QWidget {
  private:
   void rebuild();
   void read(const QPoint& at);
+  std::optional<std::pair<std::size_t, std::size_t>> nearest(const QPoint& at) const;
 
   Plot plot_;
   QCustomPlot* canvas_;

@@ -148,6 +148,7 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("figures of the machine"));
   knobArea_ = new QWidget;
   knobs_ = new QVBoxLayout(knobArea_);
   knobs_->setContentsMargins(0, 0, 8, 0);

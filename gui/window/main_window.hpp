@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <memory>
 #include <vector>
 
 class QAction;
@@ -19,7 +20,9 @@ struct Session;
 namespace tcsim::gui {
 
 class Inputs;
+class SessionFile;
 class Studio;
+class StudyWindow;
 class Verdict;
 class ViewPage;
 
@@ -33,6 +36,7 @@ class MainWindow : public QMainWindow {
   Studio& studio() { return *studio_; }
   Inputs& inputs() { return *inputs_; }
   Verdict& verdict() { return *verdict_; }
+  StudyWindow& studies();  // not shown unless it was
   ViewPage& page(const char* id);
   ViewPage& currentPage();
 
@@ -57,19 +61,17 @@ class MainWindow : public QMainWindow {
   void refresh();
   void followSession();
   void followBusy();
-  bool mayDrop();  // asks to save what is not saved
-  void browse();
-  bool save();
-  bool saveAs();
   void askExport();
   void exportTable();
   void copyTable();
   void copyPicture();
   void showShortcuts();
-  void failed(const QString& why);
+  void complain(const QString& why);
+  void showStudies();
   QAction* act(class QMenu* menu, const QString& name, const QKeySequence& keys, auto&& slot);
 
   Studio* studio_;
+  SessionFile* file_;
   Inputs* inputs_;
   Verdict* verdict_;
   QTabWidget* tabs_;
@@ -80,7 +82,7 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   QToolButton* cancel_;
   QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr;
-  QString file_;
+  std::unique_ptr<StudyWindow> studies_;  // made when it is first asked for
   QByteArray defaultLayout_;
 };
 

@@ -27,6 +27,7 @@ QTableView* tableOf(TableModel* model, const QString& name) {
   view->verticalHeader()->setDefaultSectionSize(view->fontMetrics().height() + 6);
   view->horizontalHeader()->setStretchLastSection(true);
   view->setShowGrid(false);
+  view->setTabKeyNavigation(false);  // Tab leads on
   view->setAlternatingRowColors(true);
   view->setSelectionBehavior(QAbstractItemView::SelectRows);
   view->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -48,10 +49,14 @@ void colour(QWidget& widget, const QPalette& palette) {
   if (widget.palette().color(QPalette::WindowText) != wanted) widget.setPalette(palette);
 }
 
-// As tall as its rows, so that only the panel scrolls.
+// As tall as its rows and as wide as its words, so that only the panel scrolls.
 void fit(QTableView& view) {
+  QHeaderView& header = *view.horizontalHeader();
+  header.setStretchLastSection(false);
   view.resizeColumnsToContents();
   view.setColumnWidth(0, view.columnWidth(0) + 4);
+  view.setMinimumWidth(header.length() + 2);
+  header.setStretchLastSection(true);
   const int rows = view.model()->rowCount();
   view.setFixedHeight(view.horizontalHeader()->sizeHint().height() +
                       rows * view.verticalHeader()->defaultSectionSize() + 4);
@@ -70,6 +75,7 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("verdict and what would help"));
   outer->addWidget(scroll);
   auto* body = new QWidget;
   scroll->setWidget(body);

@@ -52,12 +52,14 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
   } else {
     text_ = new QPlainTextEdit;
     text_->setReadOnly(true);
+    text_->setTabChangesFocus(true);
     text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     text_->setAccessibleName(tr("schedule"));
     splitter_->addWidget(text_);
   }
   tableView_->setModel(table_);
   tableView_->setAlternatingRowColors(true);
+  tableView_->setTabKeyNavigation(false);  // Tab leads on
   tableView_->verticalHeader()->hide();
   tableView_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   tableView_->setEditTriggers(QAbstractItemView::NoEditTriggers);

@@ -161,6 +161,41 @@ TEST(Bottleneck, Moved_on_inputs_make_it_hollow_and_none_say_why) {
   EXPECT_FALSE(bottleneckPlot(Scene{}).missing.empty());
 }
 
+TEST(Map, A_baseline_is_dashed_outlines_a_mark_and_columns) {
+  Scene s = example();
+  EXPECT_EQ(mapPlot(s).lines.size(), 1u);
+  // With a quicker L1 the bottleneck stays at memory, so all outlines between links are A's.
+  s.baseline = s.now;
+  s.baselineMap = s.map;
+  s.now = evaluated(paperExample().with("L1.bandwidth", "40B/cycle"));
+  s.map = late(mapOf(*s.now, s.baselineMap->vary[0], s.baselineMap->vary[1], nullptr, {}));
+  const Plot p = mapPlot(s);
+  ASSERT_EQ(p.lines.size(), 2u);
+  EXPECT_EQ(p.lines[0].name, "baseline A");
+  EXPECT_EQ(p.lines[0].x, p.lines[1].x);  // the knobs of the map are those of the baseline
+  Scene alone;
+  alone.now = s.baseline;
+  alone.map = s.baselineMap;
+  std::vector<double> expected, ghosts;
+  for (const Segment& o : mapPlot(alone).outlines) expected.push_back(o.x0);
+  for (const Segment& o : p.outlines) {
+    if (o.ghost) ghosts.push_back(o.x0);
+  }
+  EXPECT_EQ(ghosts, expected);
+  EXPECT_FALSE(ghosts.empty());
+  const Table table = mapTable(s), before = mapTable(alone);
+  ASSERT_EQ(table.columns.size(), before.columns.size() + 2);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    EXPECT_EQ(table.rows[i][5].value, before.rows[i][2].value);
+    const bool none = !before.rows[i][2].value;
+    EXPECT_EQ(table.rows[i][6].text, none ? "" : before.rows[i][4].text);
+  }
+  // Of other knobs it is not drawn.
+  s.map = late(mapOf(*s.now, s.baselineMap->vary[0],
+                     varyText(s.now->subject, "L2.capacity", "0.5x..2x:3"), nullptr, {}));
+  EXPECT_EQ(mapPlot(s).lines.size(), 1u);
+}
+
 TEST(Map, Cells_are_the_points_and_outlines_part_the_bottlenecks) {
   const Plane& plane = example().map->plane;
   const Plot p = mapPlot(example());

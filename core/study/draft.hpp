@@ -1,0 +1,31 @@
+// A study made of a design that somebody looks at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/session/session.hpp"
+#include "core/study/study.hpp"
+
+namespace tcsim {
+
+struct DraftKnob {
+  std::string name;   // "L3.capacity"
+  std::string range;  // "2MiB..256MiB"
+  int points = 17;    // on a logarithmic scale
+};
+
+// The design's workload on its machine with its figures overridden, and the knobs that vary, all
+// combinations of them. A schedule that the design keeps is no part of a study.
+struct StudyDraft {
+  std::string name, description;
+  Design design;
+  std::vector<DraftKnob> knobs;
+  Compute compute = Compute::optimize;
+  StudyObjective objective = StudyObjective::time;
+};
+
+// The text of its file, as parse_study() reads it.
+std::string to_toml(const StudyDraft& draft);
+
+}  // namespace tcsim

@@ -1,0 +1,49 @@
+#include "gui/scene/currency.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+// Whether a schedule moves the same lines on both.
+bool sameGeometry(const Machine& a, const Machine& b) {
+  if (a.levels.size() != b.levels.size()) return false;
+  for (std::size_t l = 0; l < a.levels.size(); ++l) {
+    const Level &x = a.levels[l], &y = b.levels[l];
+    if (x.capacity.value != y.capacity.value || x.ways.value != y.ways.value ||
+        x.line.value != y.line.value) {
+      return false;
+    }
+  }
+  return a.core.cores == b.core.cores;
+}
+
+bool sameButFor(const Design& a, const Design& b, const std::string& knob) {
+  return a.with(knob, "") == b.with(knob, "");
+}
+
+}  // namespace
+
+void markCurrency(Scene& scene, const Design& design, bool possible, const std::string& firstKnob,
+                  const std::string& secondKnob) {
+  const Design& d = design;
+  scene.help.current = possible && scene.help && scene.help->design == d;
+  if (scene.curve) {
+    const std::string& knob = scene.curve->curve.knob.name;
+    scene.curve.current = possible && knob == firstKnob && sameButFor(scene.curve->design, d, knob);
+  }
+  if (scene.map) {
+    const Plane& p = scene.map->plane;
+    const std::string &a = p.knobs[0].name, &b = p.knobs[1].name;
+    scene.map.current = possible && a == firstKnob && b == secondKnob &&
+                        sameButFor(scene.map->design.with(a, ""), d.with(a, ""), b);
+  }
+  const auto ofThis = [&](const auto& late) {
+    return possible && late && scene.now && late->schedule == scene.now->choice.schedule &&
+           late->design.workload == d.workload && late->design.machine == d.machine;
+  };
+  scene.simulation.current = ofThis(scene.simulation) &&
+                             sameGeometry(scene.simulation->machine, scene.now->subject.machine);
+  scene.run.current = ofThis(scene.run);
+}
+
+}  // namespace tcsim::gui

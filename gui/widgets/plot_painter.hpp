@@ -1,0 +1,15 @@
+// Makes what QCustomPlot draws of a Plot.
+#pragma once
+
+#include "gui/charts/plot.hpp"
+#include "gui/widgets/theme.hpp"
+
+class QCustomPlot;
+
+namespace tcsim::gui {
+
+// In place of what the canvas has. Words are laid out for the size of its viewport; the caller has
+// it painted.
+void buildPlot(const Plot& plot, QCustomPlot& canvas, const Theme& theme);
+
+}  // namespace tcsim::gui

@@ -1,0 +1,194 @@
+// The main window's menus, tool bar and shortcuts.
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDockWidget>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QUndoStack>
+
+#include "gui/charts/charts.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/study/study_window.hpp"
+#include "gui/window/main_window.hpp"
+#include "gui/window/session_file.hpp"
+#include "gui/window/start_page.hpp"
+
+namespace tcsim::gui {
+
+namespace {
+
+struct Shortcut {
+  const char* keys;
+  const char* does;
+};
+// Those of the menus, and of the widgets themselves.
+constexpr Shortcut shortcuts[] = {
+    {"Ctrl+1 ... Ctrl+7", "the views"},
+    {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
+    {"Tab, Shift+Tab", "next and previous slider, field, button"},
+    {"Left, Right", "a slider by 7 %"},
+    {"Page Up, Page Down", "a slider to twice and to half"},
+    {"Ctrl+Z, Ctrl+Shift+Z", "undo, redo"},
+    {"Ctrl+R", "reset every figure to the machine file's"},
+    {"Ctrl+B", "pin this design as baseline A"},
+    {"Ctrl+Shift+B", "unpin baseline A"},
+    {"F7", "swap baseline A with this design"},
+    {"Ctrl+T", "the table behind each chart"},
+    {"F5", "simulate this schedule"},
+    {"F6", "run it on this machine"},
+    {"Esc", "cancel what is running"},
+    {"Ctrl+O, Ctrl+S, Ctrl+Shift+S", "open, save, save as"},
+    {"Ctrl+Shift+O", "studies, and results of sweeps"},
+    {"Ctrl+N", "a study of this session"},
+    {"Ctrl+E", "export the picture"},
+    {"Ctrl+Shift+E", "export the table"},
+    {"Ctrl+Shift+C", "copy the table"},
+    {"Ctrl+Alt+C", "copy the equivalent tcsim command"},
+    {"F1", "this list"},
+    {"Ctrl+Q", "quit"},
+};
+
+}  // namespace
+
+QAction* MainWindow::act(QMenu* menu, const QString& name, const QKeySequence& keys, auto&& slot) {
+  auto* action = menu->addAction(name);
+  action->setShortcut(keys);
+  connect(action, &QAction::triggered, this, std::forward<decltype(slot)>(slot));
+  return action;
+}
+
+void MainWindow::makeMenus() {
+  using K = QKeySequence;
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  QMenu* examplesMenu = file->addMenu(tr("&Examples"));
+  for (const Example& e : examples()) {
+    act(examplesMenu, tr(e.question), {}, [this, s = e.session] {
+      if (file_->mayDrop()) open(s);
+    });
+  }
+  act(file, tr("&Open session..."), K::Open, [this] { file_->browse(); });
+  QMenu* recent = file->addMenu(tr("Open &recent"));
+  connect(recent, &QMenu::aboutToShow, this, [this, recent] {
+    recent->clear();
+    for (const QString& f : recentSessions()) {
+      act(recent, f, {}, [this, f] {
+        if (file_->mayDrop()) file_->open(f);
+      });
+    }
+    if (recent->isEmpty()) recent->addAction(tr("none yet"))->setEnabled(false);
+  });
+  act(file, tr("&Save session"), K::Save, [this] { file_->save(); });
+  act(file, tr("Save session &as..."), K(tr("Ctrl+Shift+S")), [this] { file_->saveAs(); });
+  file->addSeparator();
+  act(file, tr("Stu&dies and results of sweeps..."), K(tr("Ctrl+Shift+O")),
+      [this] { showStudies(); });
+  act(file, tr("&New study of this session..."), K(tr("Ctrl+N")), [this] {
+    showStudies();
+    studies().newFromSession();
+  });
+  file->addSeparator();
+  act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); });
+  act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] { exportTable(); });
+  file->addSeparator();
+  act(file, tr("&Quit"), K(tr("Ctrl+Q")), [this] { close(); });
+
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  QAction* undo = studio_->history()->createUndoAction(this, tr("&Undo"));
+  undo->setShortcut(K(tr("Ctrl+Z")));
+  QAction* redo = studio_->history()->createRedoAction(this, tr("&Redo"));
+  redo->setShortcut(K(tr("Ctrl+Shift+Z")));
+  // In the tool bar the names of the edits would move everything behind them.
+  undo->setIconText(tr("Undo"));
+  redo->setIconText(tr("Redo"));
+  edit->addAction(undo);
+  edit->addAction(redo);
+  QAction* reset = act(edit, tr("Re&set all figures"), K(tr("Ctrl+R")), [this] {
+    Design d = studio_->session().design;
+    d.overrides.clear();
+    studio_->edit(d, tr("reset all figures"));
+  });
+  edit->addSeparator();
+  act(edit, tr("Copy &picture"), K(), [this] { copyPicture(); });
+  act(edit, tr("Copy &table"), K(tr("Ctrl+Shift+C")), [this] { copyTable(); });
+  act(edit, tr("Copy the equivalent tcsim &command"), K(tr("Ctrl+Alt+C")), [this] {
+    QApplication::clipboard()->setText(equivalentCommand());
+    statusBar()->showMessage(tr("copied: %1").arg(equivalentCommand()), 8000);
+  });
+
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  int number = 1;
+  for (const ViewKind& kind : viewKinds()) {
+    act(view, tr(kind.title), K(QString("Ctrl+%1").arg(number++)),
+        [this, id = kind.id] { showView(id); });
+  }
+  view->addSeparator();
+  tables_ = act(view, tr("&Table behind each chart"), K(tr("Ctrl+T")),
+                [this](bool on) { setTablesShown(on); });
+  tables_->setCheckable(true);
+  view->addAction(left_->toggleViewAction());
+  view->addAction(right_->toggleViewAction());
+  act(view, tr("Restore &default layout"), K(), [this] { restoreDefaultLayout(); });
+
+  QMenu* compare = menuBar()->addMenu(tr("&Compare"));
+  QAction* pin =
+      act(compare, tr("&Pin as baseline A"), K(tr("Ctrl+B")), [this] { studio_->pinBaseline(); });
+  swap_ =
+      act(compare, tr("&Swap with baseline A"), K(tr("F7")), [this] { studio_->swapBaseline(); });
+  unpin_ = act(compare, tr("&Unpin baseline A"), K(tr("Ctrl+Shift+B")),
+               [this] { studio_->clearBaseline(); });
+
+  QMenu* run = menuBar()->addMenu(tr("&Run"));
+  QAction* simulate = act(run, tr("&Simulate"), K(tr("F5")), [this] {
+    showView("traffic");
+    studio_->simulate();
+  });
+  act(run, tr("&Run on this machine"), K(tr("F6")), [this] {
+    showView("traffic");
+    studio_->run();
+  });
+  act(run, tr("&Cancel"), K(tr("Esc")), [this] { studio_->cancelJob(); });
+
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  act(help, tr("&Shortcuts"), K::HelpContents, [this] { showShortcuts(); });
+  act(help, tr("&About tcsim"), K(), [this] {
+    QMessageBox::about(
+        this, tr("About tcsim"),
+        tr("<b>tcsim %1</b><p>How much data a tensor contraction moves, how long "
+           "that takes, and what would change if the hardware changed.<p>Apache-2.0; "
+           "this window uses Qt 6 (LGPL-3) and QCustomPlot (GPL-3).")
+            .arg(QApplication::applicationVersion()));
+  });
+
+  auto* bar = addToolBar(tr("Tools"));
+  bar->setObjectName("tools");
+  bar->setMovable(false);
+  bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  bar->addAction(undo);
+  bar->addAction(redo);
+  bar->addAction(reset);
+  bar->addSeparator();
+  bar->addAction(pin);
+  bar->addAction(swap_);
+  bar->addSeparator();
+  bar->addAction(simulate);
+  bar->addAction(tables_);
+}
+
+QString MainWindow::shortcutList() {
+  QString rows;
+  for (const Shortcut& s : shortcuts) {
+    rows += QString("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>").arg(s.keys, s.does);
+  }
+  return "<table>" + rows + "</table>";
+}
+
+void MainWindow::showShortcuts() {
+  QMessageBox box(QMessageBox::NoIcon, tr("Shortcuts"), shortcutList(), QMessageBox::Close, this);
+  box.exec();
+}
+
+}  // namespace tcsim::gui

@@ -1,0 +1,85 @@
+// What of the main window goes to files and to the clipboard.
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QStatusBar>
+
+#include "core/session/session.hpp"
+#include "gui/session/studio.hpp"
+#include "gui/window/export.hpp"
+#include "gui/window/main_window.hpp"
+#include "gui/window/view_page.hpp"
+
+namespace tcsim::gui {
+
+void MainWindow::exportPicture(const QString& file) {
+  exportView(currentPage().kind(), studio_->scene(), file, palette());
+  statusBar()->showMessage(tr("written: %1").arg(file), 6000);
+}
+
+void MainWindow::askExport() {
+  if (!studio_->hasSession()) return;
+  const QString id = currentPage().kind().id;
+  const QString file = QFileDialog::getSaveFileName(this, tr("Export the picture"), id + ".svg",
+                                                    tr("Pictures (*.svg *.png *.pdf)"));
+  if (file.isEmpty()) return;
+  try {
+    exportPicture(file);
+  } catch (const std::exception& e) {
+    complain(QString::fromUtf8(e.what()));
+  }
+}
+
+void MainWindow::exportTable() {
+  if (!studio_->hasSession()) return;
+  const QString id = currentPage().kind().id;
+  QString file =
+      QFileDialog::getSaveFileName(this, tr("Export the table"), id + ".csv", tr("Tables (*.csv)"));
+  if (file.isEmpty()) return;
+  if (QFileInfo(file).suffix().toLower() != "csv") file += ".csv";
+  try {
+    exportPicture(file);
+  } catch (const std::exception& e) {
+    complain(QString::fromUtf8(e.what()));
+  }
+}
+
+void MainWindow::copyTable() {
+  const Table table = currentPage().kind().table(studio_->scene());
+  QApplication::clipboard()->setText(QString::fromStdString(toTabs(table)));
+  statusBar()->showMessage(tr("the table is copied"), 4000);
+}
+
+void MainWindow::copyPicture() {
+  if (!studio_->hasSession()) return;
+  QApplication::clipboard()->setImage(
+      imageOf(currentPage().kind(), studio_->scene(), palette(), pictureSize, 2));
+  statusBar()->showMessage(tr("the picture is copied"), 4000);
+}
+
+QString MainWindow::equivalentCommand() const {
+  const Session& s = studio_->session();
+  if (!studio_->hasSession()) return "tcsim --help";
+  const Scene& scene = studio_->scene();
+  std::string command = "report";
+  std::vector<std::string> more;
+  if (s.view.name == "bottleneck" && scene.curve) {
+    command = "whatif";
+    more = {"--vary", scene.curve->vary};
+  } else if (s.view.name == "map" && scene.map) {
+    command = "whatif";
+    more = {"--vary", scene.map->vary[0], "--vary", scene.map->vary[1]};
+  } else if (s.view.name == "traffic") {
+    command = "simulate";
+  } else if (s.view.name == "schedule" || s.view.name == "tiles") {
+    command = "optimize";
+    if (!s.design.schedule.empty()) command = "predict";
+  }
+  return QString::fromStdString(command_line(command, s.design, more));
+}
+
+void MainWindow::complain(const QString& why) { QMessageBox::warning(this, tr("tcsim"), why); }
+
+}  // namespace tcsim::gui

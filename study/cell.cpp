@@ -1,0 +1,41 @@
+#include "study/cell.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tcsim {
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string cell = "\"";
+  for (char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + "\"";
+}
+
+Cell::Cell(double x) : kind(std::isnan(x) ? Kind::nothing : Kind::real), real(x) {}
+
+std::string Cell::csv() const {
+  switch (kind) {
+    case Kind::nothing:
+      return "";
+    case Kind::text:
+      return csv_cell(text);
+    case Kind::real:
+      return fmt::format("{}", real);
+    case Kind::integer:
+      return fmt::format("{}", integer);
+  }
+  return "";
+}
+
+std::string Cell::json() const {
+  if (kind == Kind::text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  if (kind == Kind::real && std::isinf(real)) return "null";
+  return csv();
+}
+
+}  // namespace tcsim
