@@ -89,6 +89,10 @@ void Executor<T>::block(const KernelBlock& block) {
              update,  kind, mr_ * row_step};
   }
   for_each_call(block, [&](Range m, Range n, std::int64_t left_offset, std::int64_t right_offset) {
+    if (--until_asked_ == 0) {
+      until_asked_ = calls_unasked;
+      stop_if_asked();
+    }
     KernelTask<T>& next = tasks_[1 - waiting_];
     if (even && m.size == mr_ && n.size == nr_) {
       const std::int64_t i = m.begin - all_m.begin, j = n.begin - all_n.begin;

@@ -71,6 +71,8 @@ class Executor {
   // does.
   std::array<KernelTask<T>, 2> tasks_{};
   std::size_t waiting_ = 0;  // which of them
+  static constexpr int calls_unasked = 1024;
+  int until_asked_ = calls_unasked;  // calls until it looks whether it is asked to stop
 };
 
 extern template class Executor<float>;

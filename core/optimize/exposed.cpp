@@ -12,8 +12,11 @@ namespace {
 
 constexpr double pack_cycles = 1800, run_cycles = 60, scatter_cycles = 3;
 constexpr double call_cycles = 40, partial_cycles = 40;  // the latter on top, of an odd tile
-constexpr double second_share = 0.1;  // not hidden of what kernels read from the second cache
-constexpr double page = 4096;         // bytes
+// Of what kernels read of packed operands: not hidden if it comes from the second and third cache.
+constexpr double second_share = 0.1, third_share = 1;
+constexpr double apart_share =
+    0.03;                      // more computation where the right operand's columns are apart
+constexpr double page = 4096;  // bytes
 constexpr double most_strips = 64;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
@@ -58,7 +61,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
-    Bytes bytes, second;
+    Bytes bytes, second, third;
     for (ArrayId a : all_arrays) {
       // Memory is too slow to hide what has to come from there, and an operand in place lies too
       // far apart for the hardware to fetch it from further than the second cache.
@@ -67,14 +70,24 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
         if (l == 1) second += link.at(Phase::compute, a).in;
+        if (l == 2) third += link.at(Phase::compute, a).in;
       }
     }
     const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
-    seconds += (bytes / bandwidth + second_share * (second / bandwidth)).value();
+    seconds += (bytes / bandwidth + second_share * (second / bandwidth) +
+                third_share * (third / bandwidth))
+                   .value();
   }
 
   const std::string& m = schedule.groups[at(DimClass::m)];
   const bool scattered = m.empty() || c.stride(TensorId::C, dim_named(c, m.front())) != Elements(1);
+  const std::string& n = schedule.groups[at(DimClass::n)];
+  const bool packed = std::ranges::any_of(spine.steps, [&](const Step& s) {
+    return s.kind == Step::Kind::pack && s.tensor == spine.right();
+  });
+  if (!packed && !n.empty() && c.stride(spine.right(), dim_named(c, n.front())) != Elements(1)) {
+    seconds += apart_share * prediction.timing.compute.value();
+  }
   const double results = static_cast<double>(spine.mr * spine.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
   double cycles = 0, times = 1;  // that the current step is done

@@ -13,10 +13,12 @@ namespace tcsim {
 // an operand, so that their traffic hides behind computation, but not
 //  - the traffic of C and of packing, over every link at its bandwidth,
 //  - what memory has to bring of an operand that kernels read, packed or in place,
+//  - part of what kernels read from the second and third cache,
+//  - addresses of the right operand's columns where it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,
 //  - the address translation of each piece of memory that a pack reads in a row,
-//  - the beginning and the end of a kernel call.
+//  - the beginning and the end of a kernel call, of a call for an odd tile above all.
 // The costs in cycles were measured with kernels/ on a Zen 4 core (docs/kernels.md).
 Seconds exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);

@@ -266,6 +266,14 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
     t.in_place.left = !t.in_place.left;
     add(t);
   }
+  // Where the left operand is even along a part of k only, kernels that keep to that part.
+  const std::int64_t even = even_k(contraction_, tiling.groups);
+  if (even < group_extent(contraction_, tiling, at(DimClass::k))) {
+    t = tiling;
+    t.in_place.left = true;
+    for (auto& tile : t.tiles) tile[at(DimClass::k)] = even;
+    add(t);
+  }
   for (const Kernel& kernel : kernels_) {
     t = tiling;
     t.kernel = kernel;

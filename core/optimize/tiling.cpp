@@ -129,7 +129,7 @@ InPlace reads_well_in_place(const Contraction& c, const std::array<std::string, 
   const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
   InPlace good;
   good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
-  if (m.empty() || !even_stride(c, left, k)) return good;
+  if (m.empty()) return good;
   const DimId first = dim_named(c, m.front());
   if (c.stride(left, first) != Elements(1)) return good;
   // A tile that goes over the end of the first dimension has to be copied, and where there is no
@@ -138,6 +138,13 @@ InPlace reads_well_in_place(const Contraction& c, const std::array<std::string, 
   const bool alone = extent == extent_of(c, m);
   good.left = extent % mr == 0 || extent >= 8 * mr || (alone && extent % most_lanes(c) == 0);
   return good;
+}
+
+std::int64_t even_k(const Contraction& c, const std::array<std::string, 4>& groups) {
+  const std::string& k = groups[at(DimClass::k)];
+  std::size_t dims = k.size();
+  while (dims > 1 && !even_stride(c, left_operand(c, groups), k.substr(0, dims))) --dims;
+  return extent_of(c, k.substr(0, dims));
 }
 
 InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
@@ -209,12 +216,12 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     std::int64_t& current = range[at(g)];
     if (tile >= current) return;
     current = tile;
-    Loop* outer = spine.empty() ? nullptr : std::get_if<Loop>(&spine.back().is);
-    if (outer && outer->group == g && outer->tile.value() % tile == 0) {
-      outer->tile = Elements(tile);
-    } else {
-      spine.push_back({Loop{g, Elements(tile), {}}});
-    }
+    const auto same_steps = [&](const Node& node) {
+      const Loop* outer = std::get_if<Loop>(&node.is);
+      return outer && outer->group == g && outer->tile.value() % tile == 0;
+    };
+    while (!spine.empty() && same_steps(spine.back())) spine.pop_back();
+    spine.push_back({Loop{g, Elements(tile), {}}});
   };
 
   if (extent_of(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
@@ -271,9 +278,6 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
 }
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
-  const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
-  tiling.in_place.left &= good.left;
-  tiling.in_place.right &= good.right;
   std::array<std::int64_t, 3> range;
   for (std::size_t c = 0; c < 3; ++c) {
     range[c] = group_extent(contraction, tiling, c);
@@ -289,6 +293,16 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
       tiling.tiles[l][c] = outer * unit;
     }
   }
+  const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
+  const std::int64_t even = even_k(contraction, tiling.groups);
+  const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];
+  const bool crosses =
+      range[at(DimClass::k)] > even &&
+      (even % kernel_k != 0 || std::ranges::any_of(tiling.tiles, [&](const auto& t) {
+         return t[at(DimClass::k)] % kernel_k != 0;
+       }));
+  tiling.in_place.left &= good.left && !crosses;
+  tiling.in_place.right &= good.right;
   for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
     std::array<DimClass, 3>& order = tiling.orders[l];
     const auto& tile = tiling.tiles[l];

@@ -31,10 +31,13 @@ struct InPlace {
 };
 
 // Which operands kernels read well in place, with these groups. The left one: its rows are
-// neighbours in memory, at least `kernel` rows of them, and its places along k evenly apart. The
-// right one: its columns and its places along k are evenly apart, either of them neighbours.
+// neighbours in memory, at least `kernel` rows of them; its places along k are evenly apart in
+// pieces of even_k(), which a kernel may not cross. The right one: its columns and its places along
+// k are evenly apart, either of them neighbours.
 InPlace reads_well_in_place(const Contraction& contraction,
                             const std::array<std::string, 4>& groups, const Kernel& kernel);
+// So many places along k of the left operand are evenly apart, from any multiple of it on.
+std::int64_t even_k(const Contraction& contraction, const std::array<std::string, 4>& groups);
 // Those that the family leaves in place with any of the groupings() without rows apart and any of
 // the kernels: the right one only up to this size, so that it does not matter for address
 // translation how far apart its columns are.

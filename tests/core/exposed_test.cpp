@@ -80,10 +80,38 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
   EXPECT_FALSE(reads_well("abd-adc-cb", "a=12,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_TRUE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_FALSE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "da", "b", "c"));
-  // Columns c, d lie in A as one after the other, or with b between them.
-  EXPECT_TRUE(reads_well("ab-acd-cdb", "a=16,b=9,c=5,d=4", "a", "b", "cd"));
-  EXPECT_FALSE(reads_well("ab-acd-cdb", "a=16,b=9,c=5,d=4", "a", "b", "dc"));
-  EXPECT_FALSE(reads_well("abe-aced-cdb", "a=16,b=9,c=5,d=4,e=3", "ae", "b", "cd"));
+}
+
+// Columns c, d lie in A as one after the other, or with e between them.
+TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
+  const auto even = [](const char* label, const char* sizes, const char* m, const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return even_k(c, {m, "b", k, ""});
+  };
+  EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "cd"), 24);
+  EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "dc"), 4);
+  EXPECT_EQ(even("abe-aced-cdb", "a=16,b=9,c=6,d=4,e=3", "ae", "cd"), 6);
+
+  const Contraction c = parse_contraction("ab-acd-cdb", parse_sizes("a=16,b=9,c=64,d=48"),
+                                          Layout::column_major, ElementType::f64);
+  const auto stays = [&](std::vector<std::int64_t> k_tiles) {
+    Tiling t;
+    t.groups = {"a", "b", "dc", ""};
+    t.kernel = {Elements(8), Elements(4)};
+    t.in_place.left = true;
+    for (std::int64_t k : k_tiles) {
+      t.tiles.push_back({16, 9, k});
+      t.orders.push_back({DimClass::k, DimClass::m, DimClass::n});
+    }
+    snap(c, Bytes(64), t);
+    return t.in_place.left;
+  };
+  EXPECT_TRUE(stays({48, 48}));
+  EXPECT_TRUE(stays({24, 96}));
+  EXPECT_TRUE(stays({16, 48 * 64}));
+  EXPECT_FALSE(stays({32, 96}));
+  EXPECT_FALSE(stays({96, 96}));
 }
 
 TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
