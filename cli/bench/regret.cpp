@@ -41,7 +41,7 @@ std::string difference(const RegretCase& c) {
 void print_table_head(const RegretBench& b, std::ostream& out) {
   out << fmt::format(
       "schedules for {}; one thread, cold caches; first race median of {}, second of {}\n\n"
-      "  {:<9}{:<17}{:>8}{:>8}{:>10}{:>12}  {:<14}{}\n",
+      "  {:<9}{:<17}{:>8}{:>8}{:>10}{:>12}  {:<37}{}\n",
       b.machine.name, b.options.repetitions, b.options.second_race, "", "% of the peak:", "pick",
       "best", "regret %", "predicted %", "kernel", "what the best has other than the pick");
 }
@@ -51,7 +51,7 @@ void print_table_row(const RegretCase& c, std::ostream& out) {
   // What the model says of the best found: how much slower than its pick it should be.
   const std::string predicted =
       what.empty() ? "-" : fmt::format("{:+.1f}", 100 * c.predicted_loss());
-  out << fmt::format("  {:<9}{:<17}{:>8.1f}{:>8.1f}{:>10.1f}{:>12}  {:<14}{}{}\n",
+  out << fmt::format("  {:<9}{:<17}{:>8.1f}{:>8.1f}{:>10.1f}{:>12}  {:<37}{}{}\n",
                      c.workload.name(), c.workload.label(), 100 * pick_of_peak(c),
                      100 * best_of_peak(c), 100 * c.regret(), predicted, c.raced.front().kernel,
                      what.empty() ? "-" : what, c.correct() ? "" : "  WRONG");
