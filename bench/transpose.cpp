@@ -83,8 +83,9 @@ void Transposition::copy_squares(const double* from, double* to) const {
   static const auto code = transpose_code<double>();
   for (std::int64_t f = 0; f < fast_.extent; f += block) {
     for (std::int64_t s = 0; s < slow_.extent; s += block) {
-      code(std::min(block, slow_.extent - s), std::min(block, fast_.extent - f),
-           from + f + s * slow_.from, rows_.data(), to + f * fast_.to + s, columns_.data());
+      const Rows<double> rows{from + f + s * slow_.from, rows_.data()};
+      code(std::min(block, slow_.extent - s), std::min(block, fast_.extent - f), rows, rows,
+           to + f * fast_.to + s, columns_.data());
     }
   }
 }

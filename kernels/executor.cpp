@@ -29,6 +29,11 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
                    nr_ <= family_.columns_for(static_cast<int>(vectors))
                ? family_.of(vectors, nr_)
                : nullptr;
+  c_row_tiles_.resize(c_row_runs_.size());
+  for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
+    if (c_row_runs_[i] < mr_) continue;
+    c_row_tiles_[i] = 1 + (i + step < c_row_runs_.size() ? c_row_tiles_[i + step] : 0);
+  }
   result_.resize(static_cast<std::size_t>(result_rows_ * nr_));
   for (std::int64_t j = 0; j < nr_; ++j) result_columns_.push_back(j * result_rows_);
   result_tile_ = {result_.data(), result_columns_.data()};
@@ -75,63 +80,77 @@ void Executor<T>::block(const KernelBlock& block) {
   const auto kind = update.kind();
   left_.at(ks, batch);
   right_.at(ks, batch);
-  // Where the whole block lies evenly, every call is the first one, so many rows and columns on.
-  const Range all_m = tile[at(DimClass::m)], all_n = tile[at(DimClass::n)];
-  const bool even = whole_ && rows_together(all_m) && left_.is_even(all_m) && right_.is_even(all_n);
-  KernelTask<T> first{};
-  std::int64_t row_step = 0, column_step = 0;
-  if (even) {
-    const Panel<T> left = left_.panel(all_m.begin, block.left_offset);
-    const Panel<T> right = right_.panel(all_n.begin, block.right_offset);
-    row_step = left_.packed() ? ks.size : left.apart;
-    column_step = right_.packed() ? ks.size : right.apart;
-    first = {ks.size, left, right,         {c + c_rows_[all_m.begin], c_columns_ + all_n.begin},
-             update,  kind, mr_ * row_step};
+  const Range ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)];
+  const bool rows_inside = block.rows_inside;
+  const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
+  const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;
+  const std::int64_t outer_size = rows_inside ? ns.size : ms.size;
+  const std::int64_t inner_size = rows_inside ? ms.size : ns.size;
+  const bool whole = whole_ && block.row_tile == mr_ && block.column_tile == nr_;
+  for (std::int64_t o = 0; o < outer_size; o += outer_step) {
+    for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
+      const std::int64_t row = rows_inside ? i : o, column = rows_inside ? o : i;
+      const Range m{ms.begin + row, std::min(block.row_tile, ms.size - row)};
+      const Range n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
+      const std::int64_t left_offset = block.left_offset + row * ks.size;
+      const std::int64_t right_offset = block.right_offset + column * ks.size;
+      tiles = whole && m.size == mr_ && n.size == nr_
+                  ? tiles_from(m, n, rows_inside, (inner_size - i) / inner_step)
+                  : 0;
+      if (tiles == 0) {
+        single(m, n, ks, left_offset, right_offset, update, c);
+        tiles = 1;
+      } else {
+        KernelTask<T>& next = tasks_[1 - waiting_];
+        next.kc = ks.size;
+        next.left = left_.panel(m.begin, left_offset);
+        next.right = right_.panel(n.begin, right_offset);
+        next.c = {c + c_rows_[m.begin], c_columns_ + n.begin};
+        next.update = update;
+        next.kind = kind;
+        next.left_ahead = left_.to_next(m);
+        next.tiles = tiles;
+        next.onwards = rows_inside ? Onwards{left_.to_next(m), 0, c_rows_ + m.begin, mr_, 0}
+                                   : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, nr_};
+        finish(next.c);
+        waiting_ = 1 - waiting_;
+      }
+      if ((until_asked_ -= tiles) <= 0) {
+        until_asked_ = tiles_unasked;
+        stop_if_asked();
+      }
+    }
   }
-  for_each_call(block, [&](Range m, Range n, std::int64_t left_offset, std::int64_t right_offset) {
-    if (--until_asked_ == 0) {
-      until_asked_ = calls_unasked;
-      stop_if_asked();
-    }
-    KernelTask<T>& next = tasks_[1 - waiting_];
-    if (even && m.size == mr_ && n.size == nr_) {
-      const std::int64_t i = m.begin - all_m.begin, j = n.begin - all_n.begin;
-      next = first;
-      next.left.first += i * row_step;
-      next.right.first += j * column_step;
-      next.c.first += i;
-      next.c.columns += j;
-      finish(next.c);
-      waiting_ = 1 - waiting_;
-      return;
-    }
-    const bool neighbours = rows_together(m) && left_.run(m.begin) >= m.size;
-    if (whole_ && neighbours && m.size == mr_ && n.size == nr_ && right_.run(n.begin) >= nr_) {
-      next.kc = ks.size;
-      next.left = left_.panel(m.begin, left_offset);
-      next.right = right_.panel(n.begin, right_offset);
-      next.c = {c + c_rows_[m.begin], c_columns_ + n.begin};
-      next.update = update;
-      next.kind = kind;
-      next.left_ahead = left_.to_next(m);
-      finish(next.c);
-      waiting_ = 1 - waiting_;
-      return;
-    }
-    finish(result_tile_);
-    const bool vectors = m.size % family_.lanes == 0 && (neighbours || c_rows_apart_);
-    const bool left = left_.packed() || (vectors && left_.run(m.begin) >= m.size);
-    const bool right = right_.run(n.begin) >= n.size;
-    call_part(m, n,
-              {ks.size,
-               left ? left_.panel(m.begin, left_offset) : left_.copy(m),
-               right ? right_.panel(n.begin, right_offset) : right_.copy(n),
-               {},
-               update,
-               kind,
-               left_.to_next(m)},
-              c);
-  });
+}
+
+// How many tiles from this one on, up to `most`, kernels can take one after the other along the
+// inner loop: 0 if not even this one.
+template <class T>
+std::int64_t Executor<T>::tiles_from(Range m, Range n, bool rows_inside, std::int64_t most) const {
+  const std::int64_t row_tiles = c_row_tiles_[static_cast<std::size_t>(m.begin)];
+  if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.is_even(n)) return 0;
+  if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
+  return right_.is_even({n.begin, most * nr_}) ? most : 1;
+}
+
+// One call whose rows are not all neighbours in C, or with less than a whole tile.
+template <class T>
+void Executor<T>::single(Range m, Range n, Range ks, std::int64_t left_offset,
+                         std::int64_t right_offset, Update<T> update, T* c) {
+  finish(result_tile_);
+  const bool neighbours = rows_together(m) && left_.run(m.begin) >= m.size;
+  const bool vectors = m.size % family_.lanes == 0 && (neighbours || c_rows_apart_);
+  const bool left = left_.packed() || (vectors && left_.run(m.begin) >= m.size);
+  const bool right = right_.run(n.begin) >= n.size;
+  call_part(m, n,
+            {ks.size,
+             left ? left_.panel(m.begin, left_offset) : left_.copy(m),
+             right ? right_.panel(n.begin, right_offset) : right_.copy(n),
+             {},
+             update,
+             update.kind(),
+             left_.to_next(m)},
+            c);
 }
 
 template <class T>
@@ -142,23 +161,17 @@ void Executor<T>::finish(const ResultTile<T>& ahead) {
   task.kc = 0;
 }
 
-// Covers what is not one call of whole vectors with rows side by side in C: pieces that are so go
+// Covers what is not one whole tile with rows side by side in C: whole vectors that are so go
 // straight there, others by way of a buffer.
 template <class T>
 void Executor<T>::call_part(Range m, Range n, KernelTask<T> task, T* c) {
   const std::int64_t lanes = family_.lanes;
   const Panel<T> left = task.left, right = task.right;
   const T beta = task.update.beta;
-  const auto together = [&](std::int64_t i) {
-    return std::min(c_row_runs_[static_cast<std::size_t>(m.begin + i)], m.size - i);
-  };
   for (std::int64_t i = 0, rows = 0; i < m.size; i += rows) {
-    const bool direct = together(i) >= lanes;
-    rows = direct ? together(i) / lanes * lanes : 1;
-    if (!direct) {
-      while (i + rows < m.size && together(i + rows) < lanes) ++rows;
-    }
-    rows = std::min(rows, KernelFamily<T>::most_vectors * lanes);
+    rows = std::min(m.size - i, KernelFamily<T>::most_vectors * lanes);
+    const bool direct = rows >= lanes && rows_together({m.begin + i, rows});
+    if (direct) rows = rows / lanes * lanes;
     const std::int64_t vectors = (rows + lanes - 1) / lanes;
     const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
     const std::int64_t pieces = (n.size + most - 1) / most;
@@ -184,10 +197,24 @@ void Executor<T>::store(Range m, Range n, T* c, T beta) {
   for (std::int64_t j = 0; j < n.size; ++j) {
     T* const to = c + c_columns_[n.begin + j];
     const T* const from = result_.data() + j * result_rows_;
-    if (beta == 0) {
-      for (std::int64_t i = 0; i < m.size; ++i) to[rows[i]] = from[i];
-    } else {
-      for (std::int64_t i = 0; i < m.size; ++i) to[rows[i]] = beta * to[rows[i]] + from[i];
+    if (c_rows_apart_) {
+      if (beta == 0) {
+        for (std::int64_t i = 0; i < m.size; ++i) to[rows[i]] = from[i];
+      } else {
+        for (std::int64_t i = 0; i < m.size; ++i) to[rows[i]] = beta * to[rows[i]] + from[i];
+      }
+      continue;
+    }
+    for (std::int64_t i = 0, run = 0; i < m.size; i += run) {
+      run = std::min(c_row_runs_[static_cast<std::size_t>(m.begin + i)], m.size - i);
+      T* const side_by_side = to + rows[i];
+      if (beta == 0) {
+        for (std::int64_t r = 0; r < run; ++r) side_by_side[r] = from[i + r];
+      } else {
+        for (std::int64_t r = 0; r < run; ++r) {
+          side_by_side[r] = beta * side_by_side[r] + from[i + r];
+        }
+      }
     }
   }
 }

@@ -47,6 +47,9 @@ class Executor {
   void finish(const ResultTile<T>& ahead);
   void call_part(Range m, Range n, KernelTask<T> task, T* c);
   void store(Range m, Range n, T* c, T beta);
+  std::int64_t tiles_from(Range m, Range n, bool rows_inside, std::int64_t most) const;
+  void single(Range m, Range n, Range ks, std::int64_t left_offset, std::int64_t right_offset,
+              Update<T> update, T* c);
   bool rows_together(Range m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
@@ -59,20 +62,21 @@ class Executor {
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
-  bool c_rows_apart_;                     // no vector's worth of them is together
-  std::vector<T> result_;                 // one tile
-  std::int64_t result_rows_;              // of it, whole vectors
+  // From each row on, how many tiles one after the other have rows that are neighbours in C.
+  std::vector<std::int64_t> c_row_tiles_;
+  bool c_rows_apart_;         // no vector's worth of them is together
+  std::vector<T> result_;     // one tile
+  std::int64_t result_rows_;  // of it, whole vectors
   std::vector<std::int64_t> result_columns_;
   ResultTile<T> result_tile_;
   Operand<T> left_, right_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};
-  // A kernel call waits until the one after it is known, for the sake of `ahead`; kc is 0 if none
-  // does.
+  // A task waits until the one after it is known, for the sake of `ahead`; kc is 0 if none does.
   std::array<KernelTask<T>, 2> tasks_{};
   std::size_t waiting_ = 0;  // which of them
-  static constexpr int calls_unasked = 1024;
-  int until_asked_ = calls_unasked;  // calls until it looks whether it is asked to stop
+  static constexpr std::int64_t tiles_unasked = 1024;
+  std::int64_t until_asked_ = tiles_unasked;  // tiles until it looks whether it is asked to stop
 };
 
 extern template class Executor<float>;

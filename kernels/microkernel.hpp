@@ -39,6 +39,15 @@ struct Panel {
   std::int64_t apart = 1;  // from one row or column to the next; rows are neighbours
 };
 
+// What the tiles after the first one of a task read and write: so many elements further along the
+// operands, row_step entries further in the table of C's rows, and column_step in its columns.
+struct Onwards {
+  std::int64_t left = 0, right = 0;
+  const std::int64_t* rows = nullptr;  // where the first tile's entry is
+  std::int64_t row_step = 0, column_step = 0;
+};
+
+// Tiles of C to compute one after the other.
 template <class T>
 struct KernelTask {
   std::int64_t kc;
@@ -48,12 +57,14 @@ struct KernelTask {
   Update<T> update;
   typename Update<T>::Kind kind;  // of it
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
-  // call; none if 0.
+  // tile; none if 0.
   std::int64_t left_ahead = 0;
+  std::int64_t tiles = 1;
+  Onwards onwards = {};
 };
 
-// ahead: a tile that a later call will write; its lines are fetched meanwhile, some with each step
-//        of k, so that they neither come too late nor crowd out what the kernel loads.
+// ahead: the tile that a later task will write first; its lines are fetched meanwhile, some with
+//        each step of k, so that they neither come too late nor crowd out what the kernel loads.
 template <class T>
 using MicrokernelCode = void(const KernelTask<T>& task, const ResultTile<T>& ahead);
 template <class T>
@@ -82,11 +93,20 @@ struct KernelFamily {
 extern const KernelFamily<double> family_f64_avx512, family_f64_avx2, family_f64_plain;
 extern const KernelFamily<float> family_f32_avx512, family_f32_avx2, family_f32_plain;
 
-// to[columns[c] + r] = from[rows[r] + c] for all r < row_count, c < column_count: rows that run
-// along memory in `from` become columns that do in `to`. The two do not overlap.
+// Rows that run along memory: row r begins at first + offsets[r].
 template <class T>
-using TransposeCode = void(std::int64_t row_count, std::int64_t column_count, const T* from,
-                           const std::int64_t* rows, T* to, const std::int64_t* columns);
+struct Rows {
+  const T* first;
+  const std::int64_t* offsets;
+};
+
+// to[columns[c] + r] = row r of `from` [c] for all r < row_count, c < column_count: rows that run
+// along memory in `from` become columns that do in `to`. The two do not overlap. As much of `ahead`
+// is fetched meanwhile, into the second cache: as many lines can be on their way there as memory
+// needs to be busy, to the first one half as many.
+template <class T>
+using TransposeCode = void(std::int64_t row_count, std::int64_t column_count, Rows<T> from,
+                           Rows<T> ahead, T* to, const std::int64_t* columns);
 template <class T>
 using Transpose = TransposeCode<T>*;
 

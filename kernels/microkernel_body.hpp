@@ -17,6 +17,7 @@ struct Neighbours {
   void hide() {}
   T operator[](int j) const { return first[j]; }
   void next() { first += step; }
+  void move(std::int64_t elements) { first += elements; }
 
   const T* first;
   std::int64_t step;
@@ -43,15 +44,20 @@ struct Apart {
     return *reinterpret_cast<const T*>((j < 8 ? first : eighth) + multiples[j % 8]);
   }
   void next() { first += step, eighth += step; }
+  void move(std::int64_t elements) {
+    const std::int64_t bytes_on = elements * static_cast<std::int64_t>(sizeof(T));
+    first += bytes_on, eighth += bytes_on;
+  }
 
   const char* first;
   std::int64_t step, once, three, five, seven;
   const char* eighth;
 };
 
+// One tile. Its left panel begins at `left`.
 template <class T, int bytes, int vectors, int columns, class Right>
-[[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
-                                               const ResultTile<T>& tile_ahead) {
+[[gnu::always_inline]] inline void multiply_tile(const T* left, Right right, ResultTile<T> c,
+                                                 ResultTile<T> ahead, const KernelTask<T>& task) {
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
@@ -59,9 +65,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
   constexpr int line = 64 / static_cast<int>(sizeof(T));
 
   std::int64_t kc = task.kc;
-  const T* left = task.left.first;
   const std::int64_t left_step = task.left.step, left_ahead = task.left_ahead;
-  ResultTile<T> ahead = tile_ahead;
   asm("" : "+r"(ahead.columns));  // else all those addresses would be kept through the loop
   Vector sum[columns][vectors] = {};
   const auto step = [&](bool fetch_left) __attribute__((always_inline)) {
@@ -103,7 +107,6 @@ template <class T, int bytes, int vectors, int columns, class Right>
   }
   for (; kc > 0; --kc) step(false);
 
-  ResultTile<T> c = task.c;
   asm("" : "+r"(c.columns));
   const auto store = [&](auto&& result) __attribute__((always_inline)) {
 #pragma GCC unroll 16
@@ -127,6 +130,27 @@ template <class T, int bytes, int vectors, int columns, class Right>
     store([&](const Vector& s, const Stored& old) -> Vector {
       return update.beta * old + update.alpha * s;
     });
+  }
+}
+
+template <class T, int bytes, int vectors, int columns, class Right>
+[[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
+                                               const ResultTile<T>& ahead) {
+  const T* left = task.left.first;
+  const std::int64_t* row = task.onwards.rows;
+  ResultTile<T> c = task.c;
+  for (std::int64_t more = task.tiles - 1;; --more) {
+    ResultTile<T> next = ahead;
+    if (more > 0) {
+      const std::int64_t* next_row = row + task.onwards.row_step;
+      next = {c.first + (*next_row - *row), c.columns + task.onwards.column_step};
+      row = next_row;
+    }
+    multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task);
+    if (more == 0) return;
+    left += task.onwards.left;
+    right.move(task.onwards.right);
+    c = next;
   }
 }
 

@@ -41,12 +41,15 @@ template <class T>
   }
 }
 
-// Into the second cache: as many lines can be on their way there as memory needs to be busy; to the
-// first one half as many.
 template <class T>
 [[gnu::always_inline]] inline void fetch_lines(const T* from, std::int64_t count) {
+  asm volatile("");  // GCC 12 drops calls of a function that does nothing but prefetch
   for (std::int64_t i = 0; i < count; i += line<T>) __builtin_prefetch(from + i, 0, 2);
 }
+
+// So many elements are asked for before they are read.
+template <class T>
+constexpr std::int64_t elements_ahead = 256 * line<T>;
 
 }  // namespace
 
@@ -59,131 +62,174 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
       transpose_(transpose_code<T>()) {
-  for (std::int64_t p = 0; p < pack.k_chunk; ++p) panel_columns_.push_back(p * pack.panel);
+  for (std::int64_t p = 0; p < line<T>; ++p) panel_columns_.push_back(p * pack.panel);
+  if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
 }
 
 template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+  if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
-  piece_.blocks.clear();
-  for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
-    next_.blocks.assign(blocks.begin(), blocks.end());
-    next_.kind = kind_of(blocks);
-    fill(piece_, next_);
-    std::swap(piece_, next_);
-  });
-  next_.blocks.clear();
-  fill(piece_, next_);
+  list(tile);
+  Place place, ahead;
+  std::int64_t lead = 0;  // elements from one to the other
+  while (place.piece < pieces_.size()) {
+    while (lead < elements_ahead<T> && ahead.piece < pieces_.size()) {
+      if (pieces_[ahead.piece].kind == Kind::rows) fetch_rows(ahead);
+      lead += advance(ahead);
+    }
+    fill(place, ahead);
+    lead -= advance(place);
+  }
+  pad();
 }
 
 template <class T>
-typename Packer<T>::Kind Packer<T>::kind_of(std::span<const PackBlock> blocks) const {
+void Packer<T>::list(const Tile& tile) {
+  blocks_.clear();
+  pieces_.clear();
+  for_each_block(pack_, tile, [this](std::span<const PackBlock> blocks) {
+    while (!blocks.empty()) {
+      const Kind kind = kind_of(blocks.front(), blocks.size());
+      const auto count = kind == Kind::side_by_side ? side_by_side(blocks) : blocks.size();
+      list(kind, blocks.first(count));
+      blocks = blocks.subspan(count);
+    }
+  });
+  // Along memory: where the dimension behind k's is not the first of the rows, what goes on in
+  // memory is some micropanels further.
+  const auto place = [this](const Piece& piece) {
+    const PackBlock& block = blocks_[piece.first];
+    return rows_[block.row + piece.row] + ks_[block.k];
+  };
+  const auto before = [&](const Piece& x, const Piece& y) { return place(x) < place(y); };
+  const bool transposes = !pieces_.empty() && pieces_.front().kind != Kind::rows;
+  if (transposes && !std::ranges::is_sorted(pieces_, before)) std::ranges::sort(pieces_, before);
+}
+
+template <class T>
+void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   const PackBlock& first = blocks.front();
+  const std::int64_t step = kind == Kind::rows ? first.rows : line<T>;
+  for (std::int64_t row = 0; row < first.rows; row += step) {
+    pieces_.push_back(
+        {kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row), first.k_size});
+  }
+  blocks_.insert(blocks_.end(), blocks.begin(), blocks.end());
+}
+
+template <class T>
+typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t count) const {
   if (row_runs_[static_cast<std::size_t>(first.row)] >= first.rows) return Kind::rows;
-  if (blocks.size() > 1) return neighbours(blocks) ? Kind::side_by_side : Kind::rows;
+  if (count > 1) return Kind::side_by_side;
   return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
 }
 
-// Whether every row and column of the blocks lies side by side in memory, block after block: the
-// blocks differ by whole strips of one group, whose other places are as far apart in each, and the
-// first places are neighbours.
+// How many of the blocks lie side by side in memory, row by row and column by column: they differ
+// by whole strips of one group, whose other places are as far apart in each, and the first places
+// are neighbours.
 template <class T>
-bool Packer<T>::neighbours(std::span<const PackBlock> blocks) const {
+std::size_t Packer<T>::side_by_side(std::span<const PackBlock> blocks) const {
   const PackBlock& first = blocks.front();
   const auto within = [&](const PackBlock& block) {
     return (pack_.along_rows ? block.row : block.k) % pack_.apart;
   };
   const std::int64_t place = within(first);
-  if (place + (pack_.along_rows ? first.rows : first.k_size) > pack_.apart) return false;
-  for (std::size_t b = 1; b < blocks.size(); ++b) {
-    const PackBlock& block = blocks[b];
+  if (place + (pack_.along_rows ? first.rows : first.k_size) > pack_.apart) return 1;
+  std::size_t count = 1;
+  for (; count < blocks.size(); ++count) {
+    const PackBlock& block = blocks[count];
     const std::int64_t distance = rows_[block.row] - rows_[first.row] + ks_[block.k] - ks_[first.k];
-    if (block.rows != first.rows ||
-        (pack_.along_rows ? block.k != first.k : block.row != first.row) ||
-        within(block) != place || distance != static_cast<std::int64_t>(b)) {
-      return false;
+    const bool other_group = pack_.along_rows ? block.k != first.k : block.row != first.row;
+    if (block.rows != first.rows || other_group || within(block) != place ||
+        distance != static_cast<std::int64_t>(count)) {
+      break;
     }
   }
-  return true;
+  return count;
 }
 
 template <class T>
-void Packer<T>::fill(const Piece& piece, const Piece& next) {
-  const std::int64_t columns = piece.blocks.empty() ? 0 : piece.blocks.front().k_size;
-  const std::int64_t next_columns = next.blocks.empty() ? 0 : next.blocks.front().k_size;
-  if (columns > 0 && piece.kind == Kind::side_by_side) {
+std::int64_t Packer<T>::columns_at(const Place& place) const {
+  const Piece& piece = pieces_[place.piece];
+  return piece.kind == Kind::columns ? std::min(line<T>, piece.columns - place.column) : 1;
+}
+
+// To the next step; returns how many elements this one has.
+template <class T>
+std::int64_t Packer<T>::advance(Place& place) const {
+  const Piece& piece = pieces_[place.piece];
+  const std::int64_t columns = columns_at(place);
+  place.column += columns;
+  if (place.column == piece.columns) place = {place.piece + 1, 0};
+  return static_cast<std::int64_t>(piece.count) * piece.rows * columns;
+}
+
+// Rows of a step, at its first column.
+template <class T>
+Rows<T> Packer<T>::source(const Place& place) const {
+  const Piece& piece = pieces_[place.piece];
+  const PackBlock& block = blocks_[piece.first];
+  return {tensor_ + ks_[block.k + place.column], rows_ + block.row + piece.row};
+}
+
+template <class T>
+void Packer<T>::fill(const Place& place, const Place& ahead) {
+  const Piece& piece = pieces_[place.piece];
+  const PackBlock* blocks = blocks_.data() + piece.first;
+  if (piece.kind == Kind::rows) {
+    for (std::size_t b = 0; b < piece.count; ++b) copy_rows(blocks[b], place.column);
+    return;
+  }
+  const Rows<T> from = source(place);
+  const bool more = ahead.piece < pieces_.size() && pieces_[ahead.piece].rows >= piece.rows;
+  const Rows<T> later = more ? source(ahead) : from;
+  T* const to = buffer_ + place.column * pack_.panel + piece.row;
+  if (piece.kind == Kind::columns) {
+    transpose_(piece.rows, columns_at(place), from, later, to + blocks->destination,
+               panel_columns_.data());
+    return;
+  }
+  if (place.column == 0) {
     places_.clear();
-    for (const PackBlock& block : piece.blocks) places_.push_back(block.destination);
+    for (std::size_t b = 0; b < piece.count; ++b) places_.push_back(blocks[b].destination);
   }
-  for (std::int64_t p = 0; p < columns; ++p) {
-    if (p < next_columns) fetch(next, p);
-    switch (piece.kind) {
-      case Kind::rows:
-        copy_rows(piece, p);
-        break;
-      case Kind::columns: {
-        if (p % line<T> != 0) break;
-        const PackBlock& block = piece.blocks.front();
-        T* const to = buffer_ + block.destination + p * pack_.panel;
-        transpose_(block.rows, std::min(line<T>, columns - p), tensor_ + ks_[block.k + p],
-                   rows_ + block.row, to, panel_columns_.data());
-        break;
-      }
-      case Kind::side_by_side: {
-        const PackBlock& first = piece.blocks.front();
-        transpose_(first.rows, static_cast<std::int64_t>(piece.blocks.size()),
-                   tensor_ + ks_[first.k + p], rows_ + first.row, buffer_ + p * pack_.panel,
-                   places_.data());
-        break;
-      }
-    }
+  transpose_(piece.rows, static_cast<std::int64_t>(piece.count), from, later, to, places_.data());
+}
+
+template <class T>
+void Packer<T>::copy_rows(const PackBlock& block, std::int64_t column) const {
+  const T* const from = tensor_ + ks_[block.k + column];
+  T* const to = buffer_ + block.destination + column * pack_.panel;
+  for (std::int64_t r = 0, run; r < block.rows; r += run) {
+    const std::int64_t row = block.row + r;
+    run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);
+    copy(from + rows_[row], run, to + r);
   }
-  for (std::int64_t p = columns; p < next_columns; ++p) fetch(next, p);
-  for (const PackBlock& block : piece.blocks) {
+}
+
+// Asks for what copy_rows() needs of a piece's blocks first.
+template <class T>
+void Packer<T>::fetch_rows(const Place& place) const {
+  const Piece& piece = pieces_[place.piece];
+  for (std::size_t b = piece.first; b < piece.first + piece.count; ++b) {
+    const PackBlock& block = blocks_[b];
+    const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
+    fetch_lines(tensor_ + ks_[block.k + place.column] + rows_[block.row],
+                std::min(run, block.rows));
+  }
+}
+
+// Zeros behind the last rows.
+template <class T>
+void Packer<T>::pad() const {
+  for (const PackBlock& block : blocks_) {
     if (block.rows == pack_.panel) continue;
     T* const to = buffer_ + block.destination;
-    for (std::int64_t p = 0; p < columns; ++p) {
+    for (std::int64_t p = 0; p < block.k_size; ++p) {
       std::fill(to + p * pack_.panel + block.rows, to + (p + 1) * pack_.panel, T{0});
     }
-  }
-}
-
-template <class T>
-void Packer<T>::copy_rows(const Piece& piece, std::int64_t column) {
-  for (const PackBlock& block : piece.blocks) {
-    const T* const from = tensor_ + ks_[block.k + column];
-    T* const to = buffer_ + block.destination + column * pack_.panel;
-    for (std::int64_t r = 0, run; r < block.rows; r += run) {
-      const std::int64_t row = block.row + r;
-      run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);
-      copy(from + rows_[row], run, to + r);
-    }
-  }
-}
-
-// Asks for what one column of a piece needs first.
-template <class T>
-void Packer<T>::fetch(const Piece& piece, std::int64_t column) const {
-  asm volatile("");  // GCC 12 drops calls of a function that does nothing but prefetch
-  const PackBlock& first = piece.blocks.front();
-  const T* const from = tensor_ + ks_[first.k + column];
-  switch (piece.kind) {
-    case Kind::rows:
-      for (const PackBlock& block : piece.blocks) {
-        const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
-        fetch_lines(tensor_ + ks_[block.k + column] + rows_[block.row], std::min(run, block.rows));
-      }
-      break;
-    case Kind::columns:
-      if (column % line<T> != 0) break;
-      for (std::int64_t r = 0; r < first.rows; ++r) fetch_lines(from + rows_[first.row + r], 1);
-      break;
-    case Kind::side_by_side:
-      for (std::int64_t r = 0; r < first.rows; ++r) {
-        fetch_lines(from + rows_[first.row + r], static_cast<std::int64_t>(piece.blocks.size()));
-      }
-      break;
   }
 }
 

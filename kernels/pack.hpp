@@ -1,43 +1,61 @@
 // Copies pieces of a tensor into the micropanels of a packed buffer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/schedule/plan.hpp"
 #include "kernels/microkernel.hpp"
+#include "kernels/strips.hpp"
 
 namespace tcsim {
 
-// Fills the packed copy of one operand.
+// Fills the packed copy of one operand. Memory is slow to begin and fast to go on, and hardware
+// follows a few long streams, so what is transposed is read a line's worth of rows at a time, along
+// memory as far as it goes, and what comes a little later is asked for on the way.
 template <class T>
 class Packer {
  public:
   // `pack` belongs to `plan`, which must outlive the packer.
   Packer(const Plan& plan, const PackPlan& pack);
 
-  // Copies what `tile` holds of `tensor` into `buffer`, pieces in the order of for_each_block.
-  // While it fills some, the lines of the next ones are fetched.
+  // Copies what `tile` holds of `tensor` into `buffer`.
   void operator()(const Tile& tile, const T* tensor, T* buffer);
 
  private:
-  // How blocks that are named together lie in the tensor.
+  // How the blocks of a piece lie in the tensor.
   enum class Kind {
     rows,          // by runs of neighbours among the rows, as long as they are
     columns,       // one block whose columns are neighbours
     side_by_side,  // each column of the first block has those of the others right behind it
   };
+  // Of blocks that for_each_block names together a line's worth of rows (all, where the kind is
+  // rows).
   struct Piece {
-    std::vector<PackBlock> blocks;
-    Kind kind = Kind::rows;
+    Kind kind;
+    std::size_t first, count;  // in blocks_
+    std::int64_t row, rows, columns;
+  };
+  // A step of the work: as many columns as are read with one line of each row.
+  struct Place {
+    std::size_t piece = 0;
+    std::int64_t column = 0;
   };
 
-  Kind kind_of(std::span<const PackBlock> blocks) const;
-  bool neighbours(std::span<const PackBlock> blocks) const;
-  void fill(const Piece& piece, const Piece& next);
-  void copy_rows(const Piece& piece, std::int64_t column);
-  void fetch(const Piece& piece, std::int64_t column) const;
+  void list(const Tile& tile);
+  Kind kind_of(const PackBlock& first, std::size_t count) const;
+  std::size_t side_by_side(std::span<const PackBlock> blocks) const;
+  void list(Kind kind, std::span<const PackBlock> blocks);
+  std::int64_t columns_at(const Place& place) const;
+  std::int64_t advance(Place& place) const;
+  Rows<T> source(const Place& place) const;
+  void fill(const Place& place, const Place& ahead);
+  void copy_rows(const PackBlock& block, std::int64_t column) const;
+  void fetch_rows(const Place& place) const;
+  void pad() const;
 
   const Plan& plan_;
   const PackPlan& pack_;
@@ -47,10 +65,13 @@ class Packer {
   std::vector<std::int64_t> k_runs_;
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;
-  const T* tensor_ = nullptr;
+  // The work in hand.
+  const T* tensor_ = nullptr;  // its batch
   T* buffer_ = nullptr;
-  Piece piece_, next_;
-  std::vector<std::int64_t> places_;  // of a piece's blocks in the buffer
+  std::vector<PackBlock> blocks_;
+  std::vector<Piece> pieces_;
+  std::vector<std::int64_t> places_;      // of a piece's blocks in the buffer
+  std::optional<StripPacker<T>> strips_;  // does it instead
 };
 
 extern template class Packer<float>;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "kernels/microkernel.hpp"
+
 namespace tcsim {
 namespace {
 
@@ -39,7 +41,7 @@ struct IndexOf<float> {
 
 // A square of as many rows and columns as a vector of `bytes` has lanes, through registers.
 template <class T, int bytes>
-[[gnu::always_inline]] inline void transpose_square(const T* from, const std::int64_t* rows, T* to,
+[[gnu::always_inline]] inline void transpose_square(Rows<T> from, Rows<T> ahead, T* to,
                                                     const std::int64_t* columns) {
   using Index = typename IndexOf<T>::Type;
   typedef T Vector __attribute__((vector_size(bytes)));
@@ -48,7 +50,10 @@ template <class T, int bytes>
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
   Vector v[lanes];
 #pragma GCC unroll 16
-  for (int r = 0; r < lanes; ++r) v[r] = *reinterpret_cast<const Stored*>(from + rows[r]);
+  for (int r = 0; r < lanes; ++r) {
+    v[r] = *reinterpret_cast<const Stored*>(from.first + from.offsets[r]);
+    __builtin_prefetch(ahead.first + ahead.offsets[r], 0, 2);
+  }
   exchange<1, lanes, Vector, Mask, Index>(v);
   if constexpr (lanes > 2) exchange<2, lanes, Vector, Mask, Index>(v);
   if constexpr (lanes > 4) exchange<4, lanes, Vector, Mask, Index>(v);
@@ -60,28 +65,32 @@ template <class T, int bytes>
 // As Transpose. What is left of whole squares is done with vectors half as long, down to elements.
 template <class T, int bytes>
 [[gnu::always_inline]] inline void transpose(std::int64_t row_count, std::int64_t column_count,
-                                             const T* from, const std::int64_t* rows, T* to,
+                                             Rows<T> from, Rows<T> ahead, T* to,
                                              const std::int64_t* columns) {
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  const auto at = [](Rows<T> rows, std::int64_t r, std::int64_t c) {
+    return Rows<T>{rows.first + c, rows.offsets + r};
+  };
   if constexpr (bytes < 16) {
     for (std::int64_t r = 0; r < row_count; ++r) {
-      for (std::int64_t c = 0; c < column_count; ++c) to[columns[c] + r] = from[rows[r] + c];
+      const T* const row = from.first + from.offsets[r];
+      for (std::int64_t c = 0; c < column_count; ++c) to[columns[c] + r] = row[c];
     }
   } else {
     const std::int64_t whole_rows = row_count / lanes * lanes;
     const std::int64_t whole_columns = column_count / lanes * lanes;
     for (std::int64_t r = 0; r < whole_rows; r += lanes) {
       for (std::int64_t c = 0; c < whole_columns; c += lanes) {
-        transpose_square<T, bytes>(from + c, rows + r, to + r, columns + c);
+        transpose_square<T, bytes>(at(from, r, c), at(ahead, r, c), to + r, columns + c);
       }
     }
     if (whole_columns < column_count) {
-      transpose<T, bytes / 2>(whole_rows, column_count - whole_columns, from + whole_columns, rows,
-                              to, columns + whole_columns);
+      transpose<T, bytes / 2>(whole_rows, column_count - whole_columns, at(from, 0, whole_columns),
+                              at(ahead, 0, whole_columns), to, columns + whole_columns);
     }
     if (whole_rows < row_count) {
-      transpose<T, bytes / 2>(row_count - whole_rows, column_count, from, rows + whole_rows,
-                              to + whole_rows, columns);
+      transpose<T, bytes / 2>(row_count - whole_rows, column_count, at(from, whole_rows, 0),
+                              at(ahead, whole_rows, 0), to + whole_rows, columns);
     }
   }
 }

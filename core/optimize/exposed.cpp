@@ -3,53 +3,88 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+#include <string>
 
+#include "core/model/window.hpp"
 #include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
 namespace {
 
-constexpr double pack_cycles = 1800, run_cycles = 60, scatter_cycles = 3;
-constexpr double call_cycles = 40, partial_cycles = 40;  // the latter on top, of an odd tile
+constexpr double pack_cycles = 1800, run_cycles = 40, scatter_cycles = 3;
+constexpr double far_line_cycles = 40;  // a line that a transposing pack writes to memory
+constexpr double task_cycles = 50;      // tiles of the innermost loop are one task
+constexpr double call_cycles = 20;      // each of them
+constexpr double partial_cycles = 60;   // on top, of an odd tile
+constexpr double broken_cycles = 120;   // on top, of one whose rows are not all neighbours in C
 // Of what kernels read of packed operands: not hidden if it comes from the second and third cache.
-constexpr double second_share = 0.1, third_share = 1;
-constexpr double apart_share =
-    0.03;                      // more computation where the right operand's columns are apart
+constexpr double second_share = 0.2, third_share = 1;
+// More computation where the right operand's columns are apart.
+constexpr double apart_share = 0.03;
 constexpr double page = 4096;  // bytes
-constexpr double most_strips = 64;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
-// Elements of t that follow one another in memory, in a tile of `ranges` of the groups. What a pack
-// transposes across micropanels it reads by so many at most (Plan's PackPlan::strips).
-double run_length(const Contraction& c, const Schedule& schedule, TensorId t,
-                  const std::array<std::int64_t, 4>& ranges) {
-  // How far a tile covers each dimension: whole ones first, in the group's order.
+using Ranges = std::array<std::int64_t, 4>;  // by DimClass
+
+// In how many pieces of at most `most` neighbours t's elements lie in memory, for a tile of the
+// groups that begins where dimensions do.
+double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
+              double most) {
+  // How far the tile covers each dimension: whole ones first, in the group's order.
   std::array<std::int64_t, 128> covered{};
   for (DimClass g : all_dim_classes) {
-    std::int64_t left = ranges[at(g)];
+    if (!has_group(t, left_operand(c, schedule.groups), g)) continue;
+    std::int64_t left = ranges[at(g)], inner = 1;
     for (char name : schedule.groups[at(g)]) {
       const std::int64_t extent = c.dim(dim_named(c, name)).extent;
-      covered[static_cast<std::size_t>(name)] = std::min(extent, left);
-      left = (left + extent - 1) / extent;
+      if (left > extent && left % extent != 0) {
+        // Whole ones, and what is over: the next tile begins there, so it is cut twice.
+        Ranges whole = ranges, over = ranges;
+        over[at(g)] = left % extent * inner;
+        whole[at(g)] -= over[at(g)];
+        return pieces(c, schedule, t, whole, most) + 2 * pieces(c, schedule, t, over, most);
+      }
+      const std::int64_t part = std::min(extent, left);
+      covered[static_cast<std::size_t>(name)] = part;
+      left = std::max<std::int64_t>(1, left / extent);
+      inner *= extent;
     }
   }
-  double run = 1;
+  double run = 1, elements = 1;
+  bool goes_on = true;
   for (DimId d : c.memory_order(t)) {
     const std::int64_t part = covered[static_cast<std::size_t>(c.dim(d).name)];
-    run *= static_cast<double>(part);
-    if (part < c.dim(d).extent) break;
+    elements *= static_cast<double>(part);
+    if (goes_on) run = elements;
+    goes_on &= part == c.dim(d).extent;
   }
+  return elements / std::min(run, most);
+}
+
+// Whether t's stride-one dimension does not lead the group of its rows, so that a pack writes a
+// line here and one there.
+bool transposes(const Contraction& c, const Schedule& schedule, TensorId t, DimClass rows) {
   const auto fastest = c.fastest(t);
-  const auto leads = [&](char name) { return fastest && c.dim(*fastest).name == name; };
-  for (DimClass g : all_dim_classes) {
-    const std::string& names = schedule.groups[at(g)];
-    if (std::any_of(names.begin() + !names.empty(), names.end(), leads)) {
-      return std::min(run, most_strips);
-    }
+  const std::string& names = schedule.groups[at(rows)];
+  return fastest && (names.empty() || names.front() != c.dim(*fastest).name);
+}
+
+// The share of tiles of `rows` rows that are not all neighbours in C.
+double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t rows) {
+  std::int64_t together = 1, all = 1;
+  bool goes_on = true;
+  for (char name : schedule.groups[at(DimClass::m)]) {
+    const DimId d = dim_named(c, name);
+    all *= c.dim(d).extent;
+    goes_on &= c.stride(TensorId::C, d) == Elements(together);
+    if (goes_on) together = all;
   }
-  return run;
+  if (together == all) return 0;
+  const std::int64_t across = rows - std::gcd(rows, together);
+  return std::min(1.0, static_cast<double>(across) / static_cast<double>(together));
 }
 
 }  // namespace
@@ -92,7 +127,10 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const auto element = static_cast<double>(size_of(c.type()).value());
   double cycles = 0, times = 1;  // that the current step is done
   double whole = 1;              // share of kernel calls of all rows and columns of the kernel
-  std::array<std::int64_t, 4> range = spine.extents;
+  double in_task = 1;            // tiles
+  const double broken = scattered ? 0 : broken_share(c, schedule, spine.mr);
+  const LevelId outermost{machine.cache_count() - 1};
+  Ranges range = spine.extents;
   for (const Step& s : spine.steps) {
     switch (s.kind) {
       case Step::Kind::loop: {
@@ -102,20 +140,27 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         const bool registers = (s.group == DimClass::m && s.tile == spine.mr) ||
                                (s.group == DimClass::n && s.tile == spine.nr);
         if (registers && r % s.tile != 0) whole *= 1 - 1 / steps;
+        in_task = registers ? steps : 1;
         r = std::min(r, s.tile);
         break;
       }
       case Step::Kind::pack: {
         const DimClass rows = s.tensor == spine.left ? DimClass::m : DimClass::n;
-        const double elements =
-            static_cast<double>(range[at(rows)]) * static_cast<double>(range[at(DimClass::k)]);
-        const double run = std::min(run_length(c, schedule, s.tensor, range), page / element);
-        cycles += times * (pack_cycles + elements / run * run_cycles);
+        const double runs = pieces(c, schedule, s.tensor, range, page / element);
+        cycles += times * (pack_cycles + runs * run_cycles);
+        const double lines = std::ceil(static_cast<double>(range[at(rows)]) *
+                                       static_cast<double>(range[at(DimClass::k)]) * element /
+                                       static_cast<double>(common_line(machine).value()));
+        if (lines > static_cast<double>(kept_lines(machine, outermost).value()) &&
+            transposes(c, schedule, s.tensor, rows)) {
+          cycles += times * lines * far_line_cycles;
+        }
         break;
       }
       case Step::Kind::kernel:
         if (range[at(DimClass::m)] < spine.mr || range[at(DimClass::n)] < spine.nr) whole = 0;
-        cycles += times * (call_cycles + (1 - whole) * partial_cycles);
+        cycles += times * (task_cycles / in_task + call_cycles + (1 - whole) * partial_cycles +
+                           broken * broken_cycles);
         if (scattered) cycles += times * results * scatter_cycles;
     }
   }

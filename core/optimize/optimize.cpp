@@ -30,6 +30,7 @@ struct Effort {
   int coarse, finalists, full;
   double margin;
 };
+constexpr int polish = 150;  // tilings
 constexpr Effort efforts[] = {{2, 110, 2, 8, 1.05}, {6, 400, 8, 100, 1.05}, {8, 400, 16, 200, 1}};
 // Caches of a few lines make steep edges, which a coarse judgement misses: problems of so few
 // multiply-adds are judged in full from every start.
@@ -146,12 +147,19 @@ class Optimizer {
       search_.keep_to_kernel(kernels_.front());
     }
     for (const Tiling& incumbent : options_.incumbents) keep(in_family(incumbent));
+    const bool soon = !options_.incumbents.empty();
     if (!best_ || gap() > closed) {
       for (const Effort& effort : efforts) {
         look(effort);
         keep(search_.best());
         // Who hands in an incumbent asks often and wants an answer soon.
-        if (gap() <= enough || !options_.incumbents.empty()) break;
+        if (gap() <= enough || soon) break;
+      }
+      // Where many schedules reach the compute roof, how long the core waits tells them apart.
+      if (bound_.roof && gap() <= enough && !soon) {
+        search_.descend_coarsely(best_->tiling, polish);
+        search_.refine(1, 0);
+        keep(search_.best());
       }
     }
     best_->certificate = {options_.objective, least_, achieved(), gap()};
@@ -225,7 +233,7 @@ class Optimizer {
          solve_best(relaxation(contraction_, machine_, tiling.kernel, tiling), effort.starts,
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
-      search_.descend_coarsely(start, effort.coarse);
+      search_.descend_coarsely(start, bound_.roof ? effort.coarse / 2 : effort.coarse);
       if (loads_ > 0.9 && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }

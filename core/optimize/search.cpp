@@ -196,7 +196,25 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
       wishes.insert(wishes.end(), {size / period * period, (size / period + 1) * period});
     }
   }
+  if (l + 1 == tiling.tiles.size()) {
+    // What is packed is read in longer pieces where dimensions are whole.
+    for (std::int64_t whole : whole_dims(tiling.groups[c])) {
+      wishes.insert(wishes.end(), {size / whole * whole, (size / whole + 1) * whole});
+    }
+  }
   return wishes;
+}
+
+// How many elements the first dimensions of a group have together, for every number of them but
+// all.
+std::vector<std::int64_t> Search::whole_dims(const std::string& group) const {
+  std::vector<std::int64_t> sizes;
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i + 1 < group.size(); ++i) {
+    elements *= contraction_.dim(dim_named(contraction_, group[i])).extent;
+    sizes.push_back(elements);
+  }
+  return sizes;
 }
 
 // Changes one tile; those of the class inside and outside follow where they have to.
@@ -285,6 +303,13 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
       t.groups = groups;
       t.in_place = {in_place, in_place && may_.right};
       add(t);
+      if (in_place || groups == tiling.groups) continue;
+      // What is packed then has other neighbours in memory: tiles that hold them.
+      for (std::int64_t whole : whole_dims(groups[at(DimClass::m)])) {
+        Tiling wide = t;
+        resize(wide, wide.tiles.size() - 1, at(DimClass::m), whole);
+        add(std::move(wide));
+      }
     }
   }
   return all;

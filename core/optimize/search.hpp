@@ -69,6 +69,7 @@ class Search {
   static void resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted);
   std::vector<Tiling> neighbours(const Tiling& tiling) const;
   std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
+  std::vector<std::int64_t> whole_dims(const std::string& group) const;
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
   Score coarse_score(const Tiling& tiling);
   Score full_score(const Tiling& tiling);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -49,36 +50,44 @@ std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const s
   return table;
 }
 
+// How many places of the named dimensions, in this order, go on `stride` after `stride` in t.
+std::int64_t even_run(const Contraction& c, TensorId t, std::string_view names,
+                      std::int64_t stride) {
+  std::int64_t run = 1;
+  for (char name : names) {
+    const DimId d = dim_named(c, name);
+    if (c.dim(d).extent == 1) continue;
+    if (c.stride(t, d).value() != run * stride) break;
+    run *= c.dim(d).extent;
+  }
+  return run;
+}
+
 // Sets the order in which a pack is filled.
 void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedule) {
   const std::int64_t line = line_bytes / size_of(c.type()).value();
   const std::int64_t page = page_bytes / size_of(c.type()).value();
-  constexpr std::int64_t neighbours = 64;  // 8 lines of f64
   pack.k_chunk = line;
   const auto fastest = c.fastest(pack.tensor);
   if (!fastest) return;
+  std::int64_t run = 1;  // neighbours in its group
   for (DimClass g : {pack.rows, DimClass::k}) {
-    const std::string& names = schedule.groups[at(g)];
+    const std::string_view names = schedule.groups[at(g)];
     const auto place = names.find(c.dim(*fastest).name);
     if (place == std::string::npos) continue;
     pack.along_rows = g == pack.rows;
-    for (std::size_t i = 0; i < place; ++i) pack.apart *= c.dim(dim_named(c, names[i])).extent;
+    for (char name : names.substr(0, place)) pack.apart *= c.dim(dim_named(c, name)).extent;
+    run = even_run(c, pack.tensor, names.substr(place), 1);
   }
-  const std::int64_t extent = c.dim(*fastest).extent;
   if (pack.apart > 1) {
-    pack.strips = extent <= 2 * neighbours ? round_up(extent, line) : neighbours;
+    pack.strips = std::min(round_up(run, line), page);
+    pack.k_chunk = std::max(line, 4 * page / pack.strips / line * line);
   } else if (pack.along_rows) {
     // Rows that lie side by side, since columns may go on where those end.
-    std::int64_t run = 1;
-    for (char name : schedule.groups[at(pack.rows)]) {
-      const DimId d = dim_named(c, name);
-      if (c.stride(pack.tensor, d).value() != run && c.dim(d).extent > 1) break;
-      run *= c.dim(d).extent;
-    }
     pack.panel_group = std::max<std::int64_t>(1, std::min(run, page) / pack.panel);
     pack.k_chunk = std::max(line, 4 * page / (pack.panel_group * pack.panel) / line * line);
   } else {
-    pack.k_chunk = extent <= 2 * neighbours ? round_up(extent, line) : neighbours;
+    pack.k_chunk = std::min(round_up(run, line), page);
   }
 }
 
@@ -109,6 +118,18 @@ std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k
     range = std::min(loop.tile, range - start);
   }
   return place + row / panel * panel * k_range + k * panel;
+}
+
+// Tiles need not divide each other, so it takes every loop to find the innermost one.
+std::int64_t PackPlan::columns_left(const Tile& tile, std::int64_t k) const {
+  std::int64_t range = tile[at(DimClass::k)].size;
+  for (const LayoutLoop& loop : layout) {
+    if (loop.over_rows) continue;
+    const std::int64_t start = k / loop.tile * loop.tile;
+    range = std::min(loop.tile, range - start);
+    k -= start;
+  }
+  return range - k;
 }
 
 Plan::Plan(const Contraction& contraction, const Schedule& schedule)

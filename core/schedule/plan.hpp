@@ -69,6 +69,9 @@ struct PackPlan {
   // Offset in the buffer of a micropanel's piece, for the pack of `tile`: row and k count from the
   // tile's beginning, row is a multiple of `panel`.
   std::int64_t offset(const Tile& tile, std::int64_t row, std::int64_t k) const;
+  // How many columns from k on, which counts likewise, are neighbours in the buffer: to the end of
+  // the innermost tile of k.
+  std::int64_t columns_left(const Tile& tile, std::int64_t k) const;
 };
 
 // One contiguous piece of a packed buffer: k_size columns of `panel` elements, the first `rows` of
@@ -341,7 +344,8 @@ class Filler {
   void flush() {
     while (!pieces_.empty()) {
       std::int64_t size = pieces_.front().end - pieces_.front().k;
-      for (const Piece& p : pieces_) size = std::min({size, p.end - p.k, columns_left(p.k)});
+      for (const Piece& p : pieces_)
+        size = std::min({size, p.end - p.k, pack_.columns_left(tile_, p.k)});
       blocks_.clear();
       for (Piece& p : pieces_) {
         blocks_.push_back({rows_.begin + p.row, std::min(pack_.panel, rows_.size - p.row),
@@ -351,19 +355,6 @@ class Filler {
       f_(std::span<const PackBlock>(blocks_));
       std::erase_if(pieces_, [](const Piece& p) { return p.k == p.end; });
     }
-  }
-
-  // From k to the end of the innermost tile that holds it. Tiles need not divide each other, so it
-  // takes every loop to find it.
-  std::int64_t columns_left(std::int64_t k) const {
-    std::int64_t tile = ks_.size;
-    for (const auto& loop : pack_.layout) {
-      if (loop.over_rows) continue;
-      const std::int64_t start = k / loop.tile * loop.tile;
-      tile = std::min(loop.tile, tile - start);
-      k -= start;
-    }
-    return tile - k;
   }
 
   const PackPlan& pack_;

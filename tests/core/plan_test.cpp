@@ -383,14 +383,14 @@ TEST(Pack, Micropanels_that_share_source_lines_are_filled_together) {
 }
 
 // The same along k: in the group k=lk with l=3 neighbours along k, which has stride one, are 3
-// columns apart, and 70 of them take two turns of 64; a tile that begins at column 3 lacks the
-// first.
+// columns apart, and 700 of them take two turns of at most a page, 512; a tile that begins at
+// column 3 lacks the first.
 TEST(Pack, Columns_that_share_source_lines_are_filled_together) {
   const Plan plan =
-      plan_of("ac-kal-klc", "a=2,c=1,k=140,l=3", "groups m=a n=c k=lk pack A in L2 { kernel 2x1 }");
+      plan_of("ac-kal-klc", "a=2,c=1,k=700,l=3", "groups m=a n=c k=lk pack A in L2 { kernel 2x1 }");
   std::vector<std::vector<std::int64_t>> columns;
   for_each_block(*plan.pack(TensorId::A),
-                 Tile{Range{0, 2}, Range{0, 1}, Range{3, 417}, Range{0, 1}},
+                 Tile{Range{0, 2}, Range{0, 1}, Range{3, 2097}, Range{0, 1}},
                  [&](std::span<const PackBlock> blocks) {
                    columns.emplace_back();
                    for (const PackBlock& b : blocks) {
@@ -398,14 +398,13 @@ TEST(Pack, Columns_that_share_source_lines_are_filled_together) {
                      columns.back().push_back(b.k);
                    }
                  });
-  ASSERT_EQ(columns.size(), 3u);
-  EXPECT_EQ(columns[0].size(), 63u);
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(columns[0].size(), 511u);
   EXPECT_EQ(columns[0].front(), 3);
-  EXPECT_EQ(columns[0].back(), 63 * 3);
-  EXPECT_EQ(columns[1].size(), 64u);
-  EXPECT_EQ(columns[2].size(), 12u);
-  EXPECT_EQ(columns[2].front(), 128 * 3);
-  EXPECT_EQ(columns[2].back(), 139 * 3);
+  EXPECT_EQ(columns[0].back(), 511 * 3);
+  EXPECT_EQ(columns[1].size(), 188u);
+  EXPECT_EQ(columns[1].front(), 512 * 3);
+  EXPECT_EQ(columns[1].back(), 699 * 3);
 }
 
 TEST(Plan, Refuses_arrays_and_tables_that_no_machine_holds) {

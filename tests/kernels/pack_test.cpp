@@ -99,7 +99,8 @@ void expect_transposes(Transpose<T> code, std::uint64_t seed) {
           expected[static_cast<std::size_t>(columns[c]) + r] =
               from[static_cast<std::size_t>(rows[r]) + c];
       }
-      code(row_count, column_count, from.data(), rows.data(), to.data(), columns.data());
+      const Rows<T> source{from.data(), rows.data()};
+      code(row_count, column_count, source, source, to.data(), columns.data());
       ASSERT_EQ(to, expected) << row_count << " rows, " << column_count << " columns";
     }
   }
@@ -178,6 +179,42 @@ TEST(Pack, Kernels_find_their_micropanels_in_random_schedules) {
                            Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
     if (HasFailure()) return;
     ++compared;
+  }
+}
+
+// b is A's stride-one dimension and behind a in m: strips of a rows that micropanels and tiles cut
+// anywhere, or nowhere.
+TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
+  for (const std::int64_t a : {3, 8, 11, 16, 48}) {
+    for (const std::int64_t b : {1, 7, 40}) {
+      for (const std::int64_t panel : {1, 5, 8, 24}) {
+        for (const std::int64_t tile : {7, 24, 33, 96}) {
+          SCOPED_TRACE(fmt::format("a={} b={} panel {} tile {}", a, b, panel, tile));
+          const Contraction c =
+              contraction("abd", "bka", "kd", {{'a', a}, {'b', b}, {'d', 2}, {'k', 5}});
+          Schedule s;
+          s.groups = {"ab", "d", "k", ""};
+          s.root = pack(TensorId::B, "L1",
+                        loop(DimClass::m, tile,
+                             pack(TensorId::A, "L1",
+                                  loop(DimClass::k, 3,
+                                       loop(DimClass::m, std::min(panel, tile),
+                                            kernel(std::min(panel, tile), 2))))));
+          const Plan plan(c, s);
+          Numbers tensor_a(static_cast<std::size_t>(c.size(TensorId::A).value()));
+          Numbers tensor_b(static_cast<std::size_t>(c.size(TensorId::B).value()));
+          std::iota(tensor_a.begin(), tensor_a.end(), 1);
+          std::iota(tensor_b.begin(), tensor_b.end(), 1);
+          const PackPlan& pack_a = *plan.pack(TensorId::A);
+          const PackPlan& pack_b = *plan.pack(TensorId::B);
+          walk(plan, PanelReader{plan, tensor_a, tensor_b,
+                                 Numbers(static_cast<std::size_t>(pack_a.capacity), -1),
+                                 Numbers(static_cast<std::size_t>(pack_b.capacity), -1),
+                                 Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
+          if (HasFailure()) return;
+        }
+      }
+    }
   }
 }
 

@@ -1,0 +1,177 @@
+#include "kernels/strips.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "kernels/shapes.hpp"
+
+namespace tcsim {
+
+namespace {
+
+template <class T>
+constexpr std::int64_t line = 64 / sizeof(T);
+// So many lines of each row are asked for before they are read.
+constexpr std::int64_t lines_ahead = 32;
+
+// Up to a line of elements, by two moves that may overlap instead of a loop.
+template <std::int64_t bytes>
+[[gnu::always_inline]] inline void move_both_ends(const std::byte* from, std::int64_t count,
+                                                  std::byte* to) {
+  std::byte head[bytes], tail[bytes];
+  std::memcpy(head, from, bytes);
+  std::memcpy(tail, from + count - bytes, bytes);
+  std::memcpy(to, head, bytes);
+  std::memcpy(to + count - bytes, tail, bytes);
+}
+
+template <class T>
+[[gnu::always_inline]] inline void copy_few(const T* from, std::int64_t count, T* to) {
+  const auto* const source = reinterpret_cast<const std::byte*>(from);
+  auto* const place = reinterpret_cast<std::byte*>(to);
+  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
+  if (bytes >= 32) {
+    move_both_ends<32>(source, bytes, place);
+  } else if (bytes >= 16) {
+    move_both_ends<16>(source, bytes, place);
+  } else if (bytes >= 8) {
+    move_both_ends<8>(source, bytes, place);
+  } else {
+    *to = *from;
+  }
+}
+
+}  // namespace
+
+template <class T>
+StripPacker<T>::StripPacker(const Plan& plan, const PackPlan& pack)
+    : plan_(plan),
+      pack_(pack),
+      offsets_(plan.offsets(pack.tensor, pack.rows)),
+      ks_(plan.offsets(pack.tensor, DimClass::k)),
+      transpose_(transpose_code<T>()),
+      most_strips_(std::min(pack.strips, plan.extent(pack.rows) / pack.apart)),
+      square_(static_cast<std::size_t>(most_strips_ * line<T>)) {
+  for (std::int64_t s = 0; s < most_strips_; ++s) square_columns_.push_back(s * line<T>);
+}
+
+template <class T>
+void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
+  tile_ = tile;
+  tensor_ = tensor;
+  buffer_ = buffer;
+  list_runs();
+  const Range rows = tile[at(pack_.rows)];
+  const std::int64_t last = (rows.begin + rows.size - 1) / pack_.apart;
+  // Strips that the tile cuts are taken alone, since the others are faster without them.
+  for (std::int64_t strip = rows.begin / pack_.apart; strip <= last; strip += strips_) {
+    const bool cut = strip * pack_.apart < rows.begin;
+    strips_ = cut ? 1 : neighbours(strip);
+    for (std::int64_t q = 0; q < pack_.apart; q += line<T>) {
+      rows_ = std::min(line<T>, pack_.apart - q);
+      first_row_ = strip * pack_.apart + q;
+      list_parts(first_row_ - rows.begin);
+      const std::int64_t next = q + rows_ < pack_.apart   ? first_row_ + rows_
+                                : strip + strips_ <= last ? (strip + strips_) * pack_.apart
+                                                          : first_row_;
+      rows_ahead_ = offsets_ + std::min(next, plan_.extent(pack_.rows) - rows_);
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        fill(runs_[r], panel_places_.data() + static_cast<std::int64_t>(r) * panels_);
+      }
+    }
+  }
+  if (const std::int64_t over = rows.size % pack_.panel; over != 0) {
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      T* column = buffer_ + panel_places_[(r + 1) * static_cast<std::size_t>(panels_) - 1];
+      for (std::int64_t k = runs_[r].begin; k < runs_[r].end; ++k, column += pack_.panel) {
+        std::fill(column + over, column + pack_.panel, T{0});
+      }
+    }
+  }
+}
+
+// How many strips from this one on lie side by side, all but the first one whole.
+template <class T>
+std::int64_t StripPacker<T>::neighbours(std::int64_t strip) const {
+  const std::int64_t first = offsets_[strip * pack_.apart];
+  std::int64_t count = 1;
+  const Range rows = tile_[at(pack_.rows)];
+  while (count < most_strips_ && (strip + count + 1) * pack_.apart <= rows.begin + rows.size &&
+         offsets_[(strip + count) * pack_.apart] == first + count) {
+    ++count;
+  }
+  return count;
+}
+
+template <class T>
+void StripPacker<T>::list_runs() {
+  const Range ks = tile_[at(DimClass::k)];
+  panels_ = (tile_[at(pack_.rows)].size + pack_.panel - 1) / pack_.panel;
+  runs_.clear();
+  panel_places_.clear();
+  for (std::int64_t k = 0; k < ks.size;) {
+    for (std::int64_t p = 0; p < panels_; ++p) {
+      panel_places_.push_back(pack_.offset(tile_, p * pack_.panel, k));
+    }
+    const std::int64_t end = k + pack_.columns_left(tile_, k);
+    runs_.push_back({ks.begin + k, ks.begin + end});
+    k = end;
+  }
+}
+
+// `first_row`: of the first strip, counted from the beginning of the tile, where it may not be yet.
+template <class T>
+void StripPacker<T>::list_parts(std::int64_t first_row) {
+  const std::int64_t size = tile_[at(pack_.rows)].size;
+  parts_.clear();
+  whole_ = true;
+  for (std::int64_t strip = 0; strip < strips_; ++strip, first_row += pack_.apart) {
+    for (std::int64_t row = 0, rows; row < rows_; row += rows) {
+      const std::int64_t in_tile = first_row + row;
+      if (in_tile < 0 || in_tile >= size) {
+        rows = in_tile < 0 ? std::min(rows_ - row, -in_tile) : rows_ - row;
+        whole_ = false;
+        continue;
+      }
+      const std::int64_t panel = in_tile / pack_.panel, place = in_tile % pack_.panel;
+      rows = std::min({rows_ - row, pack_.panel - place, size - in_tile});
+      whole_ &= rows == rows_;
+      parts_.push_back({strip, row, rows, panel, place});
+    }
+  }
+}
+
+template <class T>
+void StripPacker<T>::fill(const Run& run, const std::int64_t* panels) {
+  const Range ks = tile_[at(DimClass::k)];
+  const std::int64_t columns_ahead = std::max<std::int64_t>(1, lines_ahead * line<T> / strips_);
+  if (whole_) {
+    places_.clear();
+    for (const Part& part : parts_) places_.push_back(panels[part.panel] + part.place);
+  }
+  T* to = buffer_;
+  for (std::int64_t k = run.begin; k < run.end; ++k, to += pack_.panel) {
+    const Rows<T> from{tensor_ + ks_[k], offsets_ + first_row_};
+    Rows<T> ahead = from;
+    if (const std::int64_t later = k + columns_ahead; later < ks.begin + ks.size) {
+      ahead.first = tensor_ + ks_[later];
+    } else {
+      ahead = {tensor_ + ks_[ks.begin + (later - ks.begin) % ks.size], rows_ahead_};
+    }
+    if (whole_) {
+      transpose_(rows_, strips_, from, ahead, to, places_.data());
+      continue;
+    }
+    transpose_(rows_, strips_, from, ahead, square_.data(), square_columns_.data());
+    for (const Part& part : parts_) {
+      copy_few(square_.data() + part.strip * line<T> + part.row, part.rows,
+               to + panels[part.panel] + part.place);
+    }
+  }
+}
+
+template class StripPacker<float>;
+template class StripPacker<double>;
+
+}  // namespace tcsim
