@@ -67,8 +67,8 @@ template <class T, int bytes, int vectors, int columns, class Right>
   std::int64_t kc = task.kc;
   const std::int64_t left_step = task.left.step, left_ahead = task.left_ahead;
   asm("" : "+r"(ahead.columns));  // else all those addresses would be kept through the loop
-  Vector sum[columns][vectors] = {};
-  const auto step = [&](bool fetch_left) __attribute__((always_inline)) {
+  Vector sum[columns][vectors];
+  const auto step = [&](bool fetch_left, bool first) __attribute__((always_inline)) {
     right.hide();
     Vector l[vectors];
 #pragma GCC unroll 4
@@ -81,12 +81,16 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
+      for (int v = 0; v < vectors; ++v) {
+        sum[j][v] = first ? l[v] * right[j] : sum[j][v] + l[v] * right[j];
+      }
     }
     left += left_step;
     right.next();
   };
 
+  step(true, true);  // there is at least one, and it spares setting the sums to zero
+  --kc;
   // A column of the tile ahead with every `vectors` steps of k.
   int fetched = 0;
   for (; fetched < columns && kc >= vectors; ++fetched, kc -= vectors) {
@@ -94,7 +98,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       if (v * lanes % line == 0) __builtin_prefetch(column + v * lanes, 1);
-      step(true);
+      step(true, false);
     }
   }
   for (; fetched < columns; ++fetched) {
@@ -103,9 +107,9 @@ template <class T, int bytes, int vectors, int columns, class Right>
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
   if (left_ahead != 0) {
-    for (; kc > 0; --kc) step(true);
+    for (; kc > 0; --kc) step(true, false);
   }
-  for (; kc > 0; --kc) step(false);
+  for (; kc > 0; --kc) step(false, false);
 
   asm("" : "+r"(c.columns));
   const auto store = [&](auto&& result) __attribute__((always_inline)) {
