@@ -86,6 +86,7 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;
   const std::int64_t outer_size = rows_inside ? ns.size : ms.size;
   const std::int64_t inner_size = rows_inside ? ms.size : ns.size;
+  const std::int64_t rows_ahead = 8 * block.row_tile;
   const bool whole = whole_ && block.row_tile == mr_ && block.column_tile == nr_;
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
     for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
@@ -94,6 +95,9 @@ void Executor<T>::block(const KernelBlock& block) {
       const Range n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
       const std::int64_t left_offset = block.left_offset + row * ks.size;
       const std::int64_t right_offset = block.right_offset + column * ks.size;
+      // Tables may be as long as C is, and are read an entry here and there.
+      __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
+      __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       tiles = whole && m.size == mr_ && n.size == nr_
                   ? tiles_from(m, n, rows_inside, (inner_size - i) / inner_step)
                   : 0;

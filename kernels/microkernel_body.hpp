@@ -149,6 +149,8 @@ template <class T, int bytes, int vectors, int columns, class Right>
       const std::int64_t* next_row = row + task.onwards.row_step;
       next = {c.first + (*next_row - *row), c.columns + task.onwards.column_step};
       row = next_row;
+      // The table may be as long as C is, and is read an entry here and there.
+      __builtin_prefetch(row + 8 * task.onwards.row_step);
     }
     multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task);
     if (more == 0) return;
