@@ -127,25 +127,18 @@ typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t 
 }
 
 // How many of the blocks lie side by side in memory, row by row and column by column: they differ
-// by whole strips of one group, whose other places are as far apart in each, and the first places
-// are neighbours.
+// by whole strips along k, whose other places are as far apart in each, and the first places are
+// neighbours.
 template <class T>
 std::size_t Packer<T>::side_by_side(std::span<const PackBlock> blocks) const {
   const PackBlock& first = blocks.front();
-  const auto within = [&](const PackBlock& block) {
-    return (pack_.along_rows ? block.row : block.k) % pack_.apart;
-  };
-  const std::int64_t place = within(first);
-  if (place + (pack_.along_rows ? first.rows : first.k_size) > pack_.apart) return 1;
+  const std::int64_t place = first.k % pack_.apart;
+  if (place + first.k_size > pack_.apart) return 1;
   std::size_t count = 1;
-  for (; count < blocks.size(); ++count) {
-    const PackBlock& block = blocks[count];
-    const std::int64_t distance = rows_[block.row] - rows_[first.row] + ks_[block.k] - ks_[first.k];
-    const bool other_group = pack_.along_rows ? block.k != first.k : block.row != first.row;
-    if (block.rows != first.rows || other_group || within(block) != place ||
-        distance != static_cast<std::int64_t>(count)) {
-      break;
-    }
+  while (count < blocks.size() && blocks[count].row == first.row &&
+         blocks[count].k % pack_.apart == place &&
+         ks_[blocks[count].k] == ks_[first.k] + static_cast<std::int64_t>(count)) {
+    ++count;
   }
   return count;
 }

@@ -30,7 +30,8 @@ class Packer {
   enum class Kind {
     rows,          // by runs of neighbours among the rows, as long as they are
     columns,       // one block whose columns are neighbours
-    side_by_side,  // each column of the first block has those of the others right behind it
+    side_by_side,  // each column of the first block has those of the others right behind it, which
+                   // are some places further along k
   };
   // Of blocks that for_each_block names together a line's worth of rows (all, where the kind is
   // rows).

@@ -14,7 +14,9 @@ namespace tcsim {
 namespace {
 
 constexpr double pack_cycles = 1800, run_cycles = 40, scatter_cycles = 3;
-constexpr double far_line_cycles = 40;  // a line that a transposing pack writes to memory
+constexpr double far_line_cycles = 40;  // a line that a pack writes to memory here and there
+constexpr double far_page_cycles = 3;   // one into more memory than has its addresses at hand
+constexpr double translated = 4 << 20;  // so many bytes
 constexpr double task_cycles = 50;      // tiles of the innermost loop are one task
 constexpr double call_cycles = 20;      // each of them
 constexpr double partial_cycles = 60;   // on top, of an odd tile
@@ -64,12 +66,13 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   return elements / std::min(run, most);
 }
 
-// Whether t's stride-one dimension does not lead the group of its rows, so that a pack writes a
-// line here and one there.
-bool transposes(const Contraction& c, const Schedule& schedule, TensorId t, DimClass rows) {
+// Whether t's stride-one dimension lies behind others in its group, so that a pack writes a line
+// here and a line there.
+bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
   const auto fastest = c.fastest(t);
-  const std::string& names = schedule.groups[at(rows)];
-  return fastest && (names.empty() || names.front() != c.dim(*fastest).name);
+  return fastest && std::ranges::none_of(schedule.groups, [&](const std::string& names) {
+           return !names.empty() && names.front() == c.dim(*fastest).name;
+         });
 }
 
 // The share of tiles of `rows` rows that are not all neighbours in C.
@@ -148,12 +151,16 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         const DimClass rows = s.tensor == spine.left ? DimClass::m : DimClass::n;
         const double runs = pieces(c, schedule, s.tensor, range, page / element);
         cycles += times * (pack_cycles + runs * run_cycles);
-        const double lines = std::ceil(static_cast<double>(range[at(rows)]) *
-                                       static_cast<double>(range[at(DimClass::k)]) * element /
-                                       static_cast<double>(common_line(machine).value()));
-        if (lines > static_cast<double>(kept_lines(machine, outermost).value()) &&
-            transposes(c, schedule, s.tensor, rows)) {
-          cycles += times * lines * far_line_cycles;
+        const double bytes = static_cast<double>(range[at(rows)]) *
+                             static_cast<double>(range[at(DimClass::k)]) * element;
+        if (scatters(c, schedule, s.tensor)) {
+          const double lines = bytes / static_cast<double>(common_line(machine).value());
+          const bool in_cache =
+              lines <= static_cast<double>(kept_lines(machine, outermost).value());
+          cycles += times * lines *
+                    (!in_cache            ? far_line_cycles
+                     : bytes > translated ? far_page_cycles
+                                          : 0);
         }
         break;
       }
