@@ -21,8 +21,9 @@ constexpr double task_cycles = 50;      // tiles of the innermost loop are one t
 constexpr double call_cycles = 20;      // each of them
 constexpr double partial_cycles = 60;   // on top, of an odd tile
 constexpr double broken_cycles = 120;   // on top, of one whose rows are not all neighbours in C
-// Of what kernels read of packed operands: not hidden if it comes from the second and third cache.
-constexpr double second_share = 0.2, third_share = 1;
+// Of what kernels read of packed operands: not hidden if it comes from the second and third cache
+// and from memory.
+constexpr double second_share = 0.2, third_share = 1, far_share = 0.5;
 // More computation where the right operand's columns are apart.
 constexpr double apart_share = 0.03;
 constexpr double page = 4096;  // bytes
@@ -99,21 +100,22 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
-    Bytes bytes, second, third;
+    Bytes bytes, second, third, far;
     for (ArrayId a : all_arrays) {
-      // Memory is too slow to hide what has to come from there, and an operand in place lies too
-      // far apart for the hardware to fetch it from further than the second cache.
-      if (a == ArrayId::C || l + 1 == links || (!is_buffer(a) && l > 1)) {
+      // An operand in place lies too far apart for the hardware to fetch it from further than the
+      // second cache.
+      if (a == ArrayId::C || (!is_buffer(a) && l > 1)) {
         bytes += link.counted(machine.accounting, a);
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
         if (l == 1) second += link.at(Phase::compute, a).in;
         if (l == 2) third += link.at(Phase::compute, a).in;
+        if (l > 2 && l + 1 == links) far += link.at(Phase::compute, a).in;
       }
     }
     const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
     seconds += (bytes / bandwidth + second_share * (second / bandwidth) +
-                third_share * (third / bandwidth))
+                third_share * (third / bandwidth) + far_share * (far / bandwidth))
                    .value();
   }
 
