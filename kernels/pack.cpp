@@ -10,9 +10,6 @@ namespace tcsim {
 
 namespace {
 
-template <class T>
-constexpr std::int64_t line = 64 / sizeof(T);
-
 // `count` neighbours. The panels of vector kernels are constants, so that a column is a few vector
 // moves and not a call.
 template <class T>
@@ -44,12 +41,12 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void fetch_lines(const T* from, std::int64_t count) {
   asm volatile("");  // GCC 12 drops calls of a function that does nothing but prefetch
-  for (std::int64_t i = 0; i < count; i += line<T>) __builtin_prefetch(from + i, 0, 2);
+  for (std::int64_t i = 0; i < count; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
 }
 
 // So many elements are asked for before they are read.
 template <class T>
-constexpr std::int64_t elements_ahead = 256 * line<T>;
+constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
 
 }  // namespace
 
@@ -62,7 +59,7 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
       transpose_(transpose_code<T>()) {
-  for (std::int64_t p = 0; p < line<T>; ++p) panel_columns_.push_back(p * pack.panel);
+  for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
 }
 
@@ -111,7 +108,7 @@ void Packer<T>::list(const Tile& tile) {
 template <class T>
 void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   const PackBlock& first = blocks.front();
-  const std::int64_t step = kind == Kind::rows ? first.rows : line<T>;
+  const std::int64_t step = kind == Kind::rows ? first.rows : line_elements<T>;
   for (std::int64_t row = 0; row < first.rows; row += step) {
     pieces_.push_back(
         {kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row), first.k_size});
@@ -146,7 +143,7 @@ std::size_t Packer<T>::side_by_side(std::span<const PackBlock> blocks) const {
 template <class T>
 std::int64_t Packer<T>::columns_at(const Place& place) const {
   const Piece& piece = pieces_[place.piece];
-  return piece.kind == Kind::columns ? std::min(line<T>, piece.columns - place.column) : 1;
+  return piece.kind == Kind::columns ? std::min(line_elements<T>, piece.columns - place.column) : 1;
 }
 
 // To the next step; returns how many elements this one has.

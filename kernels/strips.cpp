@@ -10,8 +10,6 @@ namespace tcsim {
 
 namespace {
 
-template <class T>
-constexpr std::int64_t line = 64 / sizeof(T);
 // So many lines of each row are asked for before they are read.
 constexpr std::int64_t lines_ahead = 32;
 
@@ -52,8 +50,8 @@ StripPacker<T>::StripPacker(const Plan& plan, const PackPlan& pack)
       ks_(plan.offsets(pack.tensor, DimClass::k)),
       transpose_(transpose_code<T>()),
       most_strips_(std::min(pack.strips, plan.extent(pack.rows) / pack.apart)),
-      square_(static_cast<std::size_t>(most_strips_ * line<T>)) {
-  for (std::int64_t s = 0; s < most_strips_; ++s) square_columns_.push_back(s * line<T>);
+      square_(static_cast<std::size_t>(most_strips_ * line_elements<T>)) {
+  for (std::int64_t s = 0; s < most_strips_; ++s) square_columns_.push_back(s * line_elements<T>);
 }
 
 template <class T>
@@ -68,8 +66,8 @@ void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   for (std::int64_t strip = rows.begin / pack_.apart; strip <= last; strip += strips_) {
     const bool cut = strip * pack_.apart < rows.begin;
     strips_ = cut ? 1 : neighbours(strip);
-    for (std::int64_t q = 0; q < pack_.apart; q += line<T>) {
-      rows_ = std::min(line<T>, pack_.apart - q);
+    for (std::int64_t q = 0; q < pack_.apart; q += line_elements<T>) {
+      rows_ = std::min(line_elements<T>, pack_.apart - q);
       first_row_ = strip * pack_.apart + q;
       list_parts(first_row_ - rows.begin);
       const std::int64_t next = q + rows_ < pack_.apart   ? first_row_ + rows_
@@ -145,7 +143,8 @@ void StripPacker<T>::list_parts(std::int64_t first_row) {
 template <class T>
 void StripPacker<T>::fill(const Run& run, const std::int64_t* panels) {
   const Range ks = tile_[at(DimClass::k)];
-  const std::int64_t columns_ahead = std::max<std::int64_t>(1, lines_ahead * line<T> / strips_);
+  const std::int64_t columns_ahead =
+      std::max<std::int64_t>(1, lines_ahead * line_elements<T> / strips_);
   if (whole_) {
     places_.clear();
     for (const Part& part : parts_) places_.push_back(panels[part.panel] + part.place);
@@ -165,7 +164,7 @@ void StripPacker<T>::fill(const Run& run, const std::int64_t* panels) {
     }
     transpose_(rows_, strips_, from, ahead, square_.data(), square_columns_.data());
     for (const Part& part : parts_) {
-      copy_few(square_.data() + part.strip * line<T> + part.row, part.rows,
+      copy_few(square_.data() + part.strip * line_elements<T> + part.row, part.rows,
                to + panels[part.panel] + part.place);
     }
   }

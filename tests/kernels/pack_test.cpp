@@ -158,6 +158,20 @@ struct PanelReader {
   }
 };
 
+// Of a plan that packs both operands.
+void expect_panels(const Plan& plan) {
+  const auto counting = [&](TensorId t) {
+    Numbers numbers(static_cast<std::size_t>(plan.contraction().size(t).value()));
+    std::iota(numbers.begin(), numbers.end(), 1);
+    return numbers;
+  };
+  const Numbers a = counting(TensorId::A), b = counting(TensorId::B);
+  const PackPlan &pack_a = *plan.pack(TensorId::A), &pack_b = *plan.pack(TensorId::B);
+  walk(plan, PanelReader{plan, a, b, Numbers(static_cast<std::size_t>(pack_a.capacity), -1),
+                         Numbers(static_cast<std::size_t>(pack_b.capacity), -1),
+                         Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
+}
+
 TEST(Pack, Kernels_find_their_micropanels_in_random_schedules) {
   int compared = 0;
   for (std::uint64_t seed = 0; compared < 200; ++seed) {
@@ -168,15 +182,7 @@ TEST(Pack, Kernels_find_their_micropanels_in_random_schedules) {
     const Plan plan(c, s);
     if (!plan.pack(TensorId::A) || !plan.pack(TensorId::B)) continue;
     SCOPED_TRACE(to_line(s));
-    Numbers a(static_cast<std::size_t>(c.size(TensorId::A).value()));
-    Numbers b(static_cast<std::size_t>(c.size(TensorId::B).value()));
-    std::iota(a.begin(), a.end(), 1);
-    std::iota(b.begin(), b.end(), 1);
-    const PackPlan& pack_a = *plan.pack(TensorId::A);
-    const PackPlan& pack_b = *plan.pack(TensorId::B);
-    walk(plan, PanelReader{plan, a, b, Numbers(static_cast<std::size_t>(pack_a.capacity), -1),
-                           Numbers(static_cast<std::size_t>(pack_b.capacity), -1),
-                           Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
+    expect_panels(plan);
     if (HasFailure()) return;
     ++compared;
   }
@@ -200,17 +206,7 @@ TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
                                   loop(DimClass::k, 3,
                                        loop(DimClass::m, std::min(panel, tile),
                                             kernel(std::min(panel, tile), 2))))));
-          const Plan plan(c, s);
-          Numbers tensor_a(static_cast<std::size_t>(c.size(TensorId::A).value()));
-          Numbers tensor_b(static_cast<std::size_t>(c.size(TensorId::B).value()));
-          std::iota(tensor_a.begin(), tensor_a.end(), 1);
-          std::iota(tensor_b.begin(), tensor_b.end(), 1);
-          const PackPlan& pack_a = *plan.pack(TensorId::A);
-          const PackPlan& pack_b = *plan.pack(TensorId::B);
-          walk(plan, PanelReader{plan, tensor_a, tensor_b,
-                                 Numbers(static_cast<std::size_t>(pack_a.capacity), -1),
-                                 Numbers(static_cast<std::size_t>(pack_b.capacity), -1),
-                                 Packer<double>(plan, pack_a), Packer<double>(plan, pack_b)});
+          expect_panels(Plan(c, s));
           if (HasFailure()) return;
         }
       }
