@@ -99,7 +99,8 @@ void Executor<T>::block(const KernelBlock& block) {
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       tiles = whole && m.size == mr_ && n.size == nr_
-                  ? tiles_from(m, n, rows_inside, (inner_size - i) / inner_step)
+                  ? tiles_from(m, n, rows_inside,
+                               std::min((inner_size - i) / inner_step, tiles_unasked))
                   : 0;
       if (tiles == 0) {
         single(m, n, ks, left_offset, right_offset, update, c);
@@ -137,7 +138,8 @@ std::int64_t Executor<T>::tiles_from(Range m, Range n, bool rows_inside, std::in
   return right_.is_even({n.begin, most * nr_}) ? most : 1;
 }
 
-// One call whose rows are not all neighbours in C, or with less than a whole tile.
+// One call that is not one whole tile as kernels want it: its rows are not all neighbours in C, it
+// is at an edge, no kernel has its shape, or an operand in place lies unevenly there.
 template <class T>
 void Executor<T>::single(Range m, Range n, Range ks, std::int64_t left_offset,
                          std::int64_t right_offset, Update<T> update, T* c) {

@@ -20,7 +20,8 @@ struct Tensors {
   T* c;
 };
 
-// Room for the packed copies, as many elements each as PackPlan::capacity says.
+// Room for the packed copies, as many elements each as PackPlan::capacity says; up to a vector
+// behind them is read, too.
 template <class T>
 struct PackBuffers {
   T* a;

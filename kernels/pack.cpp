@@ -119,7 +119,7 @@ void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
 template <class T>
 typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t count) const {
   if (row_runs_[static_cast<std::size_t>(first.row)] >= first.rows) return Kind::rows;
-  if (count > 1) return Kind::side_by_side;
+  if (count > 1) return pack_.apart == 1 ? Kind::rows : Kind::side_by_side;
   return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
 }
 

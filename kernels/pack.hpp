@@ -66,7 +66,7 @@ class Packer {
   std::vector<std::int64_t> k_runs_;
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;
-  // The work in hand.
+  // The work in hand: all blocks of a tile, some 40 bytes each.
   const T* tensor_ = nullptr;  // its batch
   T* buffer_ = nullptr;
   std::vector<PackBlock> blocks_;

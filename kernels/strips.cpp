@@ -66,11 +66,15 @@ void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   for (std::int64_t strip = rows.begin / pack_.apart; strip <= last; strip += strips_) {
     const bool cut = strip * pack_.apart < rows.begin;
     strips_ = cut ? 1 : neighbours(strip);
-    for (std::int64_t q = 0; q < pack_.apart; q += line_elements<T>) {
+    // A strip may be longer than the tile.
+    const std::int64_t end = std::min(pack_.apart, rows.begin + rows.size - strip * pack_.apart);
+    std::int64_t q =
+        cut ? (rows.begin - strip * pack_.apart) / line_elements<T> * line_elements<T> : 0;
+    for (; q < end; q += line_elements<T>) {
       rows_ = std::min(line_elements<T>, pack_.apart - q);
       first_row_ = strip * pack_.apart + q;
       list_parts(first_row_ - rows.begin);
-      const std::int64_t next = q + rows_ < pack_.apart   ? first_row_ + rows_
+      const std::int64_t next = q + rows_ < end           ? first_row_ + rows_
                                 : strip + strips_ <= last ? (strip + strips_) * pack_.apart
                                                           : first_row_;
       rows_ahead_ = offsets_ + std::min(next, plan_.extent(pack_.rows) - rows_);

@@ -72,7 +72,9 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
 bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
   const auto fastest = c.fastest(t);
   return fastest && std::ranges::none_of(schedule.groups, [&](const std::string& names) {
-           return !names.empty() && names.front() == c.dim(*fastest).name;
+           const auto first = std::ranges::find_if(
+               names, [&](char name) { return c.dim(dim_named(c, name)).extent > 1; });
+           return first != names.end() && *first == c.dim(*fastest).name;
          });
 }
 
@@ -82,6 +84,7 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
   bool goes_on = true;
   for (char name : schedule.groups[at(DimClass::m)]) {
     const DimId d = dim_named(c, name);
+    if (c.dim(d).extent == 1) continue;
     all *= c.dim(d).extent;
     goes_on &= c.stride(TensorId::C, d) == Elements(together);
     if (goes_on) together = all;

@@ -12,13 +12,16 @@ namespace tcsim {
 // An estimate, to compare schedules of one contraction by: hardware runs ahead of kernels that read
 // an operand, so that their traffic hides behind computation, but not
 //  - the traffic of C and of packing, over every link at its bandwidth,
-//  - what memory has to bring of an operand that kernels read, packed or in place,
-//  - part of what kernels read from the second and third cache,
+//  - what kernels read from memory of an operand in place,
+//  - part of what they read of packed operands from the second and third cache and from memory,
 //  - addresses of the right operand's columns where it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,
 //  - the address translation of each piece of memory that a pack reads in a row,
-//  - the beginning and the end of a kernel call, of a call for an odd tile above all.
+//  - lines that a pack writes here and there beyond the last cache or the reach of translation,
+//  - the beginning and the end of a tile, of an odd one or one whose rows are not all neighbours in
+//  C
+//    above all, and of a row of tiles.
 // The costs in cycles were measured with kernels/ on a Zen 4 core (docs/kernels.md).
 Seconds exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);

@@ -30,8 +30,10 @@ struct Effort {
   int coarse, finalists, full;
   double margin;
 };
-constexpr int polish = 150;  // tilings
 constexpr Effort efforts[] = {{2, 110, 2, 8, 1.05}, {6, 400, 8, 100, 1.05}, {8, 400, 16, 200, 1}};
+// Where the compute roof decides it is reached in half as many; then so many more are judged by
+// what the core waits for.
+constexpr int polish = 150;
 // Caches of a few lines make steep edges, which a coarse judgement misses: problems of so few
 // multiply-adds are judged in full from every start.
 constexpr double small_problem = 1 << 20;
@@ -135,8 +137,7 @@ class Optimizer {
         loads_(share_of_loads()),
         may_(may_read_in_place(contraction, kernels_)),
         // Where the roof decides, it is the bound of schedules with rows apart too.
-        search_(contraction, machine, options, options.objective == Objective::time && bound_.roof,
-                may_, stop),
+        search_(contraction, machine, options, at_roof(), may_, stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
@@ -155,8 +156,7 @@ class Optimizer {
         // Who hands in an incumbent asks often and wants an answer soon.
         if (gap() <= enough || soon) break;
       }
-      // Where many schedules reach the compute roof, how long the core waits tells them apart.
-      if (bound_.roof && gap() <= enough && !soon) {
+      if (at_roof() && gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);
         search_.refine(1, 0);
         keep(search_.best());
@@ -176,6 +176,7 @@ class Optimizer {
     return bound.links.front() / bound.time;
   }
 
+  bool at_roof() const { return options_.objective == Objective::time && bound_.roof; }
   bool small() const { return contraction_.flops() <= 2 * small_problem; }
 
   // As long as the preferred kernel's panels may be in the innermost cache.
@@ -233,7 +234,7 @@ class Optimizer {
          solve_best(relaxation(contraction_, machine_, tiling.kernel, tiling), effort.starts,
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
-      search_.descend_coarsely(start, bound_.roof ? effort.coarse / 2 : effort.coarse);
+      search_.descend_coarsely(start, at_roof() ? effort.coarse / 2 : effort.coarse);
       if (loads_ > 0.9 && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }

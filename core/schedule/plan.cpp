@@ -50,14 +50,13 @@ std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const s
   return table;
 }
 
-// How many places of the named dimensions, in this order, go on `stride` after `stride` in t.
-std::int64_t even_run(const Contraction& c, TensorId t, std::string_view names,
-                      std::int64_t stride) {
+// How many places of the named dimensions, in this order, are neighbours in t.
+std::int64_t neighbours(const Contraction& c, TensorId t, std::string_view names) {
   std::int64_t run = 1;
   for (char name : names) {
     const DimId d = dim_named(c, name);
     if (c.dim(d).extent == 1) continue;
-    if (c.stride(t, d).value() != run * stride) break;
+    if (c.stride(t, d).value() != run) break;
     run *= c.dim(d).extent;
   }
   return run;
@@ -77,7 +76,7 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
     if (place == std::string::npos) continue;
     pack.along_rows = g == pack.rows;
     for (char name : names.substr(0, place)) pack.apart *= c.dim(dim_named(c, name)).extent;
-    run = even_run(c, pack.tensor, names.substr(place), 1);
+    run = neighbours(c, pack.tensor, names.substr(place));
   }
   if (pack.apart > 1) {
     pack.strips = std::min(round_up(run, line), page);

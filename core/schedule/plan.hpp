@@ -1,6 +1,8 @@
 // A Plan is a checked schedule joined with its contraction: everything that an interpreter needs
-// to walk the tree with real offsets. The executor and the simulator see the same sequence of
-// calls with the same addresses, because both are visitors of walk().
+// to walk the tree with real offsets. The executor and the simulator see the same sequence of packs
+// and calls with the same addresses, because both are visitors of walk(). Within a pack the
+// simulator takes pieces in the order of for_each_block(); the executor may take them in the order
+// of memory.
 //
 // Arrays are the three tensors and the packed copies of A and B. All live in one arena; base[]
 // gives each array's place in it. The arena itself starts at a multiple of 2 MiB, so that the bits
@@ -173,7 +175,7 @@ std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int6
 // Calls visitor.pack(const PackPlan&, const Tile&) and visitor.kernel(const KernelCall&) in the
 // order of the schedule. A visitor stops the walk by throwing. One that has
 //   void block(const KernelBlock&)
-// is given kernel calls by the block, and runs them by for_each_call. One that can do without what
+// is given kernel calls by the block, in the order of for_each_call. One that can do without what
 // an iteration of a loop would call has
 //   bool skips(const Iteration&)   asked before each iteration: whether to leave it out
 //   void done(std::size_t depth)   after each one that was not left out
