@@ -2,6 +2,7 @@
 #include <likwid.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <map>
@@ -11,6 +12,7 @@
 #include "core/error.hpp"
 #include "microbench/counters/source.hpp"
 #include "microbench/team.hpp"
+#include "microbench/trial.hpp"
 
 namespace tcsim {
 
@@ -77,21 +79,34 @@ Metric split(const std::string& event) {
   return {event.substr(0, slash), event.substr(slash + 1)};
 }
 
+// What is wrong, in likwid's own words; "" if it has started.
+std::string started(int cpu) {
+  Overheard said;
+  perfmon_setVerbosity(DEBUGLEV_ONLY_ERROR);
+  if (topology_init() == 0) {
+    if (perfmon_init(1, &cpu) == 0) return "";
+    topology_finalize();
+  }
+  const std::string words = said.last_line();
+  return words.empty() ? "it does not start" : words;
+}
+
+// Its daemon is given 10 s to open a socket; a start is a matter of one or two.
+constexpr std::chrono::seconds patience{15};
+
 class LikwidSource : public CounterSource {
  public:
   LikwidSource() {
     // likwid may move the thread over all processors while it looks around; Pinned puts it back.
     const Pinned pinned;
-    Overheard said;
-    perfmon_setVerbosity(DEBUGLEV_ONLY_ERROR);
-    int cpu = pinned.cpu();
-    if (topology_init() == 0) {
-      if (perfmon_init(1, &cpu) == 0) return;
-      topology_finalize();
-    }
-    const std::string words = said.last_line();
-    throw UnsupportedError("likwid", words.empty() ? "it does not start" : words,
-                           "use another source of counts");
+    // To start it forks, and the child goes through the exit handlers of the whole program: those
+    // of a window wait for threads that the child does not have, and likwid waits for the child.
+    // Where it is not content it may also call exit() itself. So it starts elsewhere first.
+    const Trial trial = try_apart([&] { return started(pinned.cpu()); }, patience);
+    const std::string wrong = !trial.answer            ? trial.why
+                              : !trial.answer->empty() ? *trial.answer
+                                                       : started(pinned.cpu());
+    if (!wrong.empty()) throw UnsupportedError("likwid", wrong, "use another source of counts");
   }
   ~LikwidSource() override {
     perfmon_finalize();
