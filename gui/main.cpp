@@ -11,6 +11,7 @@
 #include "core/session/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
+#include "gui/scene/run_apart.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/window/export.hpp"
@@ -104,6 +105,7 @@ std::vector<std::string> joinedSession(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (tcsim::gui::asksForRunProcess(argc, argv)) return tcsim::gui::runProcess();
   // A picture needs no display.
   for (int i = 1; i < argc; ++i) {
     const bool windowless = std::strncmp(argv[i], "--export", 8) == 0 ||

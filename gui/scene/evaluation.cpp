@@ -179,16 +179,6 @@ Simulated simulated(const Evaluation& e, const std::function<void(double)>& prog
           simulate(plan, view_of_one_core(e.subject.machine), options)};
 }
 
-Ran ran(const Evaluation& e, std::stop_token stop) {
-  const Plan plan(e.subject.contraction, e.choice.schedule);
-  require_memory(plan);
-  Counting counting = choose_counting(CounterChoice::automatic);
-  const int repetitions = std::max(5, counting.groups());  // as tcsim run
-  RunResult result = run(plan, repetitions, 1, std::move(stop),
-                         [&](const std::function<void()>& work) { counting.count(work); });
-  return {e.subject.design, e.choice.schedule, std::move(result), counting.result()};
-}
-
 std::string naturalKnob(const Evaluation& e) {
   const int link = e.prediction().timing.bottleneck;
   const Machine& m = e.subject.machine;

@@ -85,7 +85,7 @@ Curved curveOf(const Evaluation& evaluation, const std::string& vary,
 Mapped mapOf(const Evaluation& evaluation, const std::string& first, const std::string& second,
              const std::function<void(double)>& progress, std::stop_token stop);
 
-// As tcsim simulate and tcsim run.
+// As tcsim simulate.
 struct Simulated {
   Design design;
   Machine machine;
@@ -94,13 +94,14 @@ struct Simulated {
 };
 Simulated simulated(const Evaluation& evaluation, const std::function<void(double)>& progress,
                     std::stop_token stop);
+
+// As tcsim run --counters: gui/scene/run_apart.hpp.
 struct Ran {
   Design design;
   Schedule schedule;
   RunResult result;
   Counted counted;  // while it ran; without links where this machine counts none
 };
-Ran ran(const Evaluation& evaluation, std::stop_token stop);
 
 // The knob along which this design's curve is worth looking at first: what the deciding link's
 // speed depends on.

@@ -62,9 +62,10 @@ void Studio::open(const Session& session) {
   }
   history_->clear();
   history_->setClean();
+  measuring_ = false;
   scene_ = {};
-  beforeEdit_.reset();
-  beforeGesture_ = -1;
+  before_.reset();
+  lastGesture_ = 0;
   changes_.clear();
   session_ = {};
   base_.reset();
@@ -75,12 +76,15 @@ void Studio::edit(const Design& design, const QString& name, int gesture) {
   if (design == session_.design) return;
   Session after = session_;
   after.design = design;
-  if ((gesture == 0 || gesture != beforeGesture_) && scene_.now && scene_.now->settled) {
-    beforeEdit_ = scene_.now;
-  }
-  beforeGesture_ = gesture == 0 ? -1 : gesture;
+  step(std::move(after), name, gesture);
+}
+
+void Studio::step(Session after, const QString& name, int gesture) {
+  goesOn_ = gesture != 0 && gesture == lastGesture_;
   history_->push(new EditCommand([this](const Session& to) { goTo(to); }, session_,
                                  std::move(after), name, gesture));
+  goesOn_ = false;
+  lastGesture_ = gesture;
 }
 
 void Studio::setKnob(const std::string& knob, const std::string& value, int gesture) {
@@ -92,27 +96,24 @@ void Studio::setKnob(const std::string& knob, const std::string& value, int gest
 }
 
 void Studio::pinBaseline() {
+  if (!hasSession()) return;
   Session after = session_;
   after.baseline = session_.design;
-  history_->push(new EditCommand([this](const Session& to) { goTo(to); }, session_,
-                                 std::move(after), tr("pin baseline A"), 0));
+  step(std::move(after), tr("pin baseline A"));
 }
 
 void Studio::clearBaseline() {
   if (!session_.baseline) return;
   Session after = session_;
   after.baseline.reset();
-  history_->push(new EditCommand([this](const Session& to) { goTo(to); }, session_,
-                                 std::move(after), tr("unpin baseline A"), 0));
+  step(std::move(after), tr("unpin baseline A"));
 }
 
 void Studio::swapBaseline() {
   if (!session_.baseline) return;
   Session after = session_;
   std::swap(after.design, *after.baseline);
-  if (scene_.now && scene_.now->settled) beforeEdit_ = scene_.now;
-  history_->push(new EditCommand([this](const Session& to) { goTo(to); }, session_,
-                                 std::move(after), tr("swap with baseline A"), 0));
+  step(std::move(after), tr("swap with baseline A"));
 }
 
 void Studio::setView(const ViewState& view) {
@@ -146,8 +147,14 @@ bool Studio::isBusy() const {
   return rest_.isActive();
 }
 
-// The view stays where it is.
+// By an edit, by undo or redo. The view stays where it is.
 void Studio::goTo(const Session& session) {
+  if (!goesOn_ && !(session.design == session_.design)) {
+    const bool judged =
+        error_.isEmpty() && scene_.now && scene_.now->subject.design == session_.design;
+    before_ = judged ? scene_.now : nullptr;
+    lastGesture_ = 0;
+  }
   Session s = session;
   s.view = session_.view;
   apply(s);
@@ -161,6 +168,7 @@ void Studio::apply(const Session& session) {
   scene_.view = session.view;
   error_.clear();
   if (otherMachine) baseChanged();
+  markCurrency();
   emit sessionChanged();
   judge();
   if (otherBaseline) judgeBaseline();
@@ -238,21 +246,30 @@ void Studio::judged(const EvaluationPtr& e) {
   scene_.now = e;
   modelMs_ = e->seconds * 1e3;
   changes_.clear();
-  if (beforeEdit_) changes_ = difference_words(judgedOf(*beforeEdit_), judgedOf(*e));
+  if (before_ && before_->settled) {
+    changes_ = difference_words(judgedOf(*before_), judgedOf(*e));
+  }
   markCurrency();
   emit verdictChanged();
   emit sceneChanged();
-  if (e->subject.design == session_.design) rest_.start(e->settled && !beforeEdit_ ? 0 : restMs);
+  if (e->subject.design == session_.design) rest_.start(e->settled && !before_ ? 0 : restMs);
 }
 
 void Studio::settle() {
   if (!scene_.now || !error_.isEmpty()) return;
-  if (!scene_.now->settled) {
+  // What is compared is chosen alike.
+  if (!scene_.now->settled || (before_ && !before_->settled)) {
     settler_->start(
-        [this, now = scene_.now](std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
-          const EvaluationPtr e = evaluate(now->subject, std::move(stop));
-          return [this, e] {
-            if (e->subject.design == session_.design && error_.isEmpty()) judged(e);
+        [this, now = scene_.now, before = before_](const std::stop_token& stop,
+                                                   const Worker::Progress&) -> Worker::Deliver {
+          const auto settled = [&](const EvaluationPtr& e) {
+            return e && !e->settled ? evaluate(e->subject, stop) : e;
+          };
+          const EvaluationPtr e = settled(now), b = settled(before);
+          return [this, e, before, b] {
+            if (!(e->subject.design == session_.design) || !error_.isEmpty()) return;
+            if (before_ == before) before_ = b;
+            judged(e);
           };
         },
         [this](const QString& why) { fail(why); });

@@ -8,14 +8,17 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/session/session.hpp"
+#include "gui/scene/run_apart.hpp"
 #include "gui/scene/scene.hpp"
 #include "gui/session/worker.hpp"
+#include "microbench/host.hpp"
 
 class QUndoStack;
 
@@ -42,6 +45,7 @@ class Studio : public QObject {
 
   // Begins anew: history and results are dropped.
   void open(const Session& session);
+  // Edits, pins and swaps need a session.
   // An edit with a name for the history. Edits of the same gesture are one step of it.
   void edit(const Design& design, const QString& name, int gesture = 0);
   void setKnob(const std::string& knob, const std::string& value, int gesture = 0);
@@ -59,7 +63,13 @@ class Studio : public QObject {
 
   void simulate();
   void run();
+  // What run() has it done by.
+  void setRunProgram(RunProgram program) { runProgram_ = std::move(program); }
   void measureHost();
+  // What measureHost() has it done by.
+  void setMeasure(std::function<Machine(const ProbeOptions&)> measure) {
+    measure_ = std::move(measure);
+  }
   // The long jobs: simulation, run, measurement.
   Worker& job() { return *job_; }
   Worker& exploring() { return *curveWorker_; }
@@ -86,6 +96,7 @@ class Studio : public QObject {
   void message(const QString& text);
 
  private:
+  void step(Session after, const QString& name, int gesture = 0);  // of the history
   void goTo(const Session& session);
   void apply(const Session& session);
   void baseChanged();
@@ -96,6 +107,7 @@ class Studio : public QObject {
   void judgeBaseline();
   // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
   std::vector<std::string> wantedOfBaseline(const Design& design) const;
+  bool mayBegin();  // a job of the design; says why not
   void markCurrency();
   void fail(const QString& why);
   Worker* worker(const QString& what, int patienceMs);
@@ -104,10 +116,14 @@ class Studio : public QObject {
   Scene scene_;
   std::map<std::string, Machine> machines_;  // read so far, by name
   std::optional<Machine> base_;
+  bool measuring_ = false;  // the host, as the job
+  std::function<Machine(const ProbeOptions&)> measure_ = host_machine;
   QString error_;
   QUndoStack* history_;
-  EvaluationPtr beforeEdit_;  // settled, of the design before the last gesture
-  int beforeGesture_ = -1;
+  // Of the design before the last edit, undo or redo; null where that could not be judged.
+  EvaluationPtr before_;
+  int lastGesture_ = 0;  // of the last step; 0 after undo and redo
+  bool goesOn_ = false;  // the step that is taken belongs to that gesture
   std::vector<std::string> changes_;
   QElapsedTimer clock_;
   qint64 editedAt_ = 0;    // by the clock, in nanoseconds
@@ -115,6 +131,7 @@ class Studio : public QObject {
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
   Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *baselineWorker_, *job_;
+  RunProgram runProgram_ = ownRunProgram();
   std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
   int counted_ = 0;                         // how often it was used
   std::optional<Contraction> contraction_;  // of the request below

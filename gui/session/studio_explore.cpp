@@ -103,6 +103,7 @@ void Studio::judgeBaseline() {
       emit verdictChanged();
     }
     if (machines_.find(design.machine) == machines_.end()) {
+      if (design.machine == hostMachine) return measureHost();  // and then here again
       machines_[design.machine] = find_machine(design.machine);
     }
     std::shared_ptr<const Subject> subject;

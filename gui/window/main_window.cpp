@@ -183,6 +183,7 @@ void MainWindow::followSession() {
       if (name == pages_[i]->kind().id) tabs_->setCurrentIndex(static_cast<int>(i));
     }
   }
+  for (QAction* action : needSession_) action->setEnabled(some);
   const bool pinned = studio_->session().baseline.has_value();
   swap_->setEnabled(pinned);
   unpin_->setEnabled(pinned);

@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   QLabel *frame_, *busyWords_;
   QProgressBar* progress_;
   QToolButton* cancel_;
+  std::vector<QAction*> needSession_;  // there is nothing that they could do without one
   QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr;
   std::unique_ptr<StudyWindow> studies_;  // made when it is first asked for
   QByteArray defaultLayout_;

@@ -81,18 +81,19 @@ void MainWindow::makeMenus() {
     }
     if (recent->isEmpty()) recent->addAction(tr("none yet"))->setEnabled(false);
   });
-  act(file, tr("&Save session"), K::Save, [this] { file_->save(); });
-  act(file, tr("Save session &as..."), K(tr("Ctrl+Shift+S")), [this] { file_->saveAs(); });
+  const auto needs = [this](QAction* action) { needSession_.push_back(action); };
+  needs(act(file, tr("&Save session"), K::Save, [this] { file_->save(); }));
+  needs(act(file, tr("Save session &as..."), K(tr("Ctrl+Shift+S")), [this] { file_->saveAs(); }));
   file->addSeparator();
   act(file, tr("Stu&dies and results of sweeps..."), K(tr("Ctrl+Shift+O")),
       [this] { showStudies(); });
-  act(file, tr("&New study of this session..."), K(tr("Ctrl+N")), [this] {
+  needs(act(file, tr("&New study of this session..."), K(tr("Ctrl+N")), [this] {
     showStudies();
     studies().newFromSession();
-  });
+  }));
   file->addSeparator();
-  act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); });
-  act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] { exportTable(); });
+  needs(act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); }));
+  needs(act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] { exportTable(); }));
   file->addSeparator();
   act(file, tr("&Quit"), K(tr("Ctrl+Q")), [this] { close(); });
 
@@ -112,8 +113,8 @@ void MainWindow::makeMenus() {
     studio_->edit(d, tr("reset all figures"));
   });
   edit->addSeparator();
-  act(edit, tr("Copy &picture"), K(), [this] { copyPicture(); });
-  act(edit, tr("Copy &table"), K(tr("Ctrl+Shift+C")), [this] { copyTable(); });
+  needs(act(edit, tr("Copy &picture"), K(), [this] { copyPicture(); }));
+  needs(act(edit, tr("Copy &table"), K(tr("Ctrl+Shift+C")), [this] { copyTable(); }));
   act(edit, tr("Copy the equivalent tcsim &command"), K(tr("Ctrl+Alt+C")), [this] {
     QApplication::clipboard()->setText(equivalentCommand());
     statusBar()->showMessage(tr("copied: %1").arg(equivalentCommand()), 8000);
@@ -146,10 +147,10 @@ void MainWindow::makeMenus() {
     showView("traffic");
     studio_->simulate();
   });
-  act(run, tr("&Run on this machine"), K(tr("F6")), [this] {
+  needs(act(run, tr("&Run on this machine"), K(tr("F6")), [this] {
     showView("traffic");
     studio_->run();
-  });
+  }));
   act(run, tr("&Cancel"), K(tr("Esc")), [this] { studio_->cancelJob(); });
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
@@ -162,6 +163,8 @@ void MainWindow::makeMenus() {
            "this window uses Qt 6 (LGPL-3) and QCustomPlot (GPL-3).")
             .arg(QApplication::applicationVersion()));
   });
+
+  for (QAction* action : {reset, pin, simulate}) needs(action);
 
   auto* bar = addToolBar(tr("Tools"));
   bar->setObjectName("tools");

@@ -45,8 +45,18 @@ QString sentences(const std::string& words) {
 
 // A palette that is set anew has everything laid out and painted anew.
 void colour(QWidget& widget, const QPalette& palette) {
-  const QColor wanted = palette.color(QPalette::WindowText);
-  if (widget.palette().color(QPalette::WindowText) != wanted) widget.setPalette(palette);
+  for (const auto role : {QPalette::WindowText, QPalette::Text}) {
+    if (widget.palette().color(role) != palette.color(role)) return widget.setPalette(palette);
+  }
+}
+
+// Of what is still to be worked out for the design as it is now.
+QPalette inkOf(bool current, const Theme& theme) {
+  QPalette ink;
+  if (current) return ink;
+  ink.setColor(QPalette::WindowText, theme.faint());
+  ink.setColor(QPalette::Text, theme.faint());
+  return ink;
 }
 
 // As tall as its rows and as wide as its words, so that only the panel scrolls.
@@ -121,6 +131,7 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   compareView_ = tableOf(compare_, tr("baseline A against now"));
   all->addWidget(compareView_);
   certificate_ = add(tr("How good the schedule is"));
+  certificate_->setObjectName("certificate");
   certificateTitle_ = titled_;
   notes_ = add(tr("Notes"));
   notesTitle_ = titled_;
@@ -132,6 +143,7 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   all->addWidget(knobsView_);
   all->addStretch(1);
   connect(&studio_, &Studio::verdictChanged, this, &Verdict::follow);
+  connect(&studio_, &Studio::sessionChanged, this, &Verdict::markCurrency);
   follow();
 }
 
@@ -143,7 +155,21 @@ void Verdict::changeEvent(QEvent* event) {
 QString Verdict::headline() const { return headline_->text(); }
 QString Verdict::words() const { return help_->text(); }
 
+void Verdict::markCurrency() {
+  const Scene& scene = studio_.scene();
+  const Theme theme = Theme::of(palette());
+  const auto mark = [&](std::initializer_list<QWidget*> widgets, bool current) {
+    for (QWidget* w : widgets) colour(*w, inkOf(current, theme));
+  };
+  const bool possible = studio_.error().isEmpty();
+  mark({changes_, compareView_, notes_}, possible);
+  mark({help_, crossovers_, knobsView_}, scene.help.current);
+  mark({certificate_}, possible && scene.now && scene.now->settled &&
+                           scene.now->subject.design == studio_.session().design);
+}
+
 void Verdict::follow() {
+  markCurrency();
   const Scene& scene = studio_.scene();
   QPalette colours;
   const Theme theme = Theme::of(palette());
@@ -171,9 +197,6 @@ void Verdict::follow() {
   colour(*headline_, colours);
 
   const Late<Helped>& help = scene.help;
-  QPalette words;
-  if (!help.current) words.setColor(QPalette::WindowText, theme.faint());
-  colour(*help_, words);
   help_->setText(help                  ? sentences(help->advice.words)
                  : !help.error.empty() ? text(help.error)
                  : scene.now           ? tr("being worked out...")
@@ -208,8 +231,10 @@ void Verdict::follow() {
                              text(to_display(Seconds(c->relaxed_bound))))
                         .arg(100 * c->gap, 0, 'f', 2)
                         .arg(scene.now->settled ? QString() : tr(" (still searching)"));
-    } else {
+    } else if (scene.now->settled) {
       certificate = tr("This schedule is kept; it was not searched for on this machine.");
+    } else {
+      certificate = tr("being searched for...");
     }
   }
   certificate_->setText(certificate);

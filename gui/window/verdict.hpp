@@ -28,6 +28,7 @@ class Verdict : public QWidget {
 
  private:
   void follow();
+  void markCurrency();  // what is of another state than the one that is shown is grey
 
   Studio& studio_;
   QLabel *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_;

@@ -6,9 +6,11 @@
 #include <QStyleFactory>
 #include <QTemporaryDir>
 
+#include "gui/scene/run_apart.hpp"
 #include "gui/widgets/theme.hpp"
 
 int main(int argc, char** argv) {
+  if (tcsim::gui::asksForRunProcess(argc, argv)) return tcsim::gui::runProcess();
   testing::InitGoogleTest(&argc, argv);
   qputenv("QT_QPA_PLATFORM", "offscreen");
   const QTemporaryDir settings;
