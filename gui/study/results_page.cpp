@@ -13,6 +13,7 @@
 #include "core/session/session.hpp"
 #include "gui/study/results_model.hpp"
 #include "gui/widgets/plot_view.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -104,6 +105,7 @@ QWidget* ResultsPage::chartWidgets() {
     auto* name = new QLabel(label);
     name->setBuddy(axis);
     axis->setAccessibleName(words);
+    keepFromWheel(axis);
     axis->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     row->addWidget(name);
     row->addWidget(axis);

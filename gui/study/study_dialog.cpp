@@ -12,6 +12,7 @@
 
 #include "core/explore/knob.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -69,6 +70,8 @@ StudyDialog::StudyDialog(const Studio& studio, QWidget* parent)
   for (const StudyObjective o : {StudyObjective::time, StudyObjective::traffic}) {
     objective_->addItem(to_text(o), static_cast<int>(o));
   }
+  keepFromWheel(compute_);
+  keepFromWheel(objective_);
   form->addRow(tr("&Compute"), compute_);
   form->addRow(tr("&Least"), objective_);
   form->addRow(count_);
@@ -92,6 +95,8 @@ void StudyDialog::addKnob(QFormLayout& form, int i) {
   k.name->setAccessibleName(label);
   k.range->setAccessibleName(tr("range of the %1").arg(label));
   k.range->setToolTip(tr("LOW..HIGH, each absolute (8MiB) or relative to the machine (0.25x)"));
+  keepFromWheel(k.name);
+  keepFromWheel(k.points);
   k.points->setRange(2, 10000);
   k.points->setValue(17);
   k.points->setSuffix(tr(" points"));

@@ -17,6 +17,7 @@
 #include "gui/charts/words.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/theme.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -77,8 +78,7 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   slider_->setSingleStep(sliderSteps / 40);
   slider_->setPageStep(sliderSteps / 4);  // twice as much
   slider_->setMinimumWidth(90);
-  slider_->setFocusPolicy(Qt::StrongFocus);
-  slider_->installEventFilter(this);
+  keepFromWheel(slider_);
   const QString full = QString::fromStdString(base_.name);
   slider_->setAccessibleName(full);
   slider_->setToolTip(tr("%1, from 1/16 to 16 times the machine file's").arg(full));
@@ -108,14 +108,20 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
 }
 
 void KnobRow::show(double value, bool overridden) {
-  shown_ = value;
+  show(QString::fromStdString(fieldText(base_, value)), value / base_.base, overridden);
+}
+
+void KnobRow::showWritten(const QString& text, double factor) { show(text, factor, true); }
+
+void KnobRow::show(const QString& text, double factor, bool overridden) {
+  // What is refused stays in the field until there is another value.
+  if (text != shown_) refuse({});
+  shown_ = text;
   const QSignalBlocker quiet(slider_);
-  if (!slider_->isSliderDown()) slider_->setValue(positionOf(value / base_.base));
+  if (!slider_->isSliderDown()) slider_->setValue(positionOf(factor));
   // Most rows stay as they are while one is dragged, and need no painting.
-  const QString text = QString::fromStdString(fieldText(base_, value));
-  if ((!field_->hasFocus() || !field_->isModified()) && field_->text() != text) {
-    field_->setText(text);
-  }
+  const bool typing = field_->hasFocus() && field_->isModified();
+  if (!typing && refused_.isEmpty() && field_->text() != text) field_->setText(text);
   QFont font = name_->font();
   if (font.bold() != overridden) {
     font.setBold(overridden);
@@ -146,18 +152,21 @@ void KnobRow::changeEvent(QEvent* event) {
 }
 
 void KnobRow::setError(const QString& words) {
-  if (words.isEmpty() && error_->isHidden()) return;
-  error_->setVisible(!words.isEmpty());
-  error_->setText(words);
+  if (impossible_ == words) return;
+  impossible_ = words;
+  tell();
 }
 
-bool KnobRow::eventFilter(QObject* watched, QEvent* event) {
-  // Whoever scrolls the panel does not mean the slider that comes by.
-  if (watched == slider_ && event->type() == QEvent::Wheel && !slider_->hasFocus()) {
-    event->ignore();
-    return true;
-  }
-  return QWidget::eventFilter(watched, event);
+void KnobRow::refuse(const QString& words) {
+  if (refused_ == words) return;
+  refused_ = words;
+  tell();
+}
+
+void KnobRow::tell() {
+  const QString& words = refused_.isEmpty() ? impossible_ : refused_;
+  error_->setVisible(!words.isEmpty());
+  error_->setText(words);
 }
 
 void KnobRow::slid(int position) {
@@ -168,6 +177,7 @@ void KnobRow::slid(int position) {
     sinceKey_.start();
     gesture = keyGesture_;
   }
+  refuse({});
   const double value = base_.base * factorAt(position);
   emit edited(base_.name, position == 0 ? std::string() : settingText(base_, value), gesture);
 }
@@ -177,10 +187,10 @@ void KnobRow::typed() {
   field_->setModified(false);
   try {
     const std::string text = typedText(base_, field_->text().toStdString());
-    setError("");
+    refuse({});
     emit edited(base_.name, text, 0);
   } catch (const Error& e) {
-    setError(QString::fromUtf8(e.what()));
+    refuse(QString::fromUtf8(e.what()));
   }
 }
 

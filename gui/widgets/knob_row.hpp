@@ -35,8 +35,11 @@ class KnobRow : public QWidget {
 
   const Knob& knob() const { return base_; }
   void show(double value, bool overridden);
-  // Words below the row; none if empty.
+  // A value that makes no machine, as somebody wrote it; `factor` times the file's.
+  void showWritten(const QString& text, double factor);
+  // Why its value is impossible, below the row; nothing if empty.
   void setError(const QString& words);
+  QString error() const { return refused_.isEmpty() ? impossible_ : refused_; }
   QSlider* slider() const { return slider_; }
   QLineEdit* field() const { return field_; }
   QToolButton* resetButton() const { return reset_; }
@@ -47,16 +50,20 @@ class KnobRow : public QWidget {
   void edited(const std::string& knob, const std::string& value, int gesture);
 
  protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
   void colour();
+  void show(const QString& text, double factor, bool overridden);
+  void refuse(const QString& words);
+  void tell();
   void slid(int position);
   void typed();
 
   Knob base_;
-  double shown_ = 0;
+  QString shown_;       // the value, as it was last shown
+  QString refused_;     // why what is in the field is no value; it is not the knob's then
+  QString impossible_;  // setError()
   int gesture_ = 0;     // of the drag that goes on
   int keyGesture_ = 0;  // of the last key
   QElapsedTimer sinceKey_;

@@ -1,5 +1,7 @@
 #include "gui/window/inputs.hpp"
 
+#include <fmt/format.h>
+
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFormLayout>
@@ -10,12 +12,15 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
+#include "core/error.hpp"
 #include "core/explore/knob.hpp"
 #include "core/machine/library.hpp"
 #include "core/units/text.hpp"
+#include "core/workload/parse.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/theme.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -34,7 +39,7 @@ void addWorkloads(QComboBox& box) {
   }
   const QStringList recent = QSettings().value("recentWorkloads").toStringList();
   if (!recent.isEmpty()) box.insertSeparator(box.count());
-  for (const QString& r : recent) box.addItem(r, r.section(' ', 0, 0));
+  for (const QString& r : recent) box.addItem(r, r);
 }
 
 void rememberWorkload(const QString& name) {
@@ -44,6 +49,41 @@ void rememberWorkload(const QString& name) {
   all.removeAll(name);
   all.prepend(name);
   settings.setValue("recentWorkloads", all.mid(0, kept));
+}
+
+// Of the label's indices: those that `known` has, and something to begin with for each other one.
+std::string sizesFor(const std::string& label, const Sizes& known) {
+  constexpr std::int64_t first = 64;
+  Sizes sizes;
+  for (const char c : label) {
+    if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z')) continue;
+    const auto found = known.find(c);
+    sizes.emplace(c, found == known.end() ? first : found->second);
+  }
+  std::string text;
+  for (const auto& [index, size] : sizes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", index, size);
+  }
+  return text;
+}
+
+Sizes readable(const std::string& sizes) {
+  try {
+    return parse_sizes(sizes);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+// How many times the file's value an override is, in whichever unit it is written.
+double factorOf(const Machine& base, const Knob& knob, const std::string& value) {
+  try {
+    KnobUnit unit = knob.unit;
+    const double number = parse_value(knob, value, unit);
+    return number / find_knob(base, knob.name, unit).base;
+  } catch (const UsageError&) {
+    return 1;
+  }
 }
 
 QString levelTitle(const Level& level) {
@@ -104,6 +144,9 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     box->setMinimumContentsLength(14);
   }
+  for (QComboBox* box : {workload_, layoutOf_, type_, machine_, accounting_, mode_}) {
+    keepFromWheel(box);
+  }
   workload_->setEditable(true);
   workload_->setInsertPolicy(QComboBox::NoInsert);
   workload_->setMaxVisibleItems(20);
@@ -120,6 +163,7 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   type_->setAccessibleName(tr("element type"));
   machine_->setAccessibleName(tr("machine"));
   accounting_->setAccessibleName(tr("accounting"));
+  accounting_->setObjectName("accounting");
   accounting_->addItem(tr("as the machine says"), "");
   accounting_->addItem(tr("honest"), "honest");
   accounting_->addItem(tr("paper"), "paper");
@@ -174,8 +218,11 @@ KnobRow* Inputs::row(const std::string& knob) const {
   return found == rows_.end() ? nullptr : found->second;
 }
 
+QString Inputs::problem() const { return problem_->isHidden() ? QString() : problem_->text(); }
+
 void Inputs::follow() {
   following_ = true;
+  refused_.clear();
   const Design& d = studio_.session().design;
   const int at = workload_->findData(text(d.workload.name), nameRole);
   workload_->setCurrentIndex(at);
@@ -250,14 +297,11 @@ void Inputs::buildKnobs() {
   } catch (const std::exception&) {
     for (const auto& [name, knobRow] : rows_) {
       const std::string value = d.value_of(name);
-      double shown = knobRow->knob().base;
-      try {
-        KnobUnit unit = knobRow->knob().unit;
-        if (!value.empty()) shown = parse_value(knobRow->knob(), value, unit);
-      } catch (const std::exception&) {
-        continue;
+      if (value.empty()) {
+        knobRow->show(knobRow->knob().base, false);
+      } else {
+        knobRow->showWritten(text(value), factorOf(*base, knobRow->knob(), value));
       }
-      knobRow->show(shown, !value.empty());
     }
     return;
   }
@@ -270,39 +314,51 @@ void Inputs::showError() {
   const QString& error = studio_.error();
   KnobRow* last = row(lastEdited_);
   for (const auto& [name, knobRow] : rows_) knobRow->setError(knobRow == last ? error : QString());
-  const bool elsewhere = !error.isEmpty() && last == nullptr;
-  problem_->setVisible(elsewhere);
-  problem_->setText(error);
-  if (!elsewhere) return;
+  const QString problem = !refused_.isEmpty() ? refused_ : last == nullptr ? error : QString();
+  problem_->setVisible(!problem.isEmpty());
+  problem_->setText(problem);
+  if (problem.isEmpty()) return;
   QPalette colours;
   colours.setColor(QPalette::WindowText, Theme::of(palette()).warning());
   problem_->setPalette(colours);
 }
 
+WorkloadRequest Inputs::requested() const {
+  const WorkloadRequest& before = studio_.session().design.workload;
+  const QString typed = workload_->currentText().trimmed();
+  const int at = workload_->findText(typed);
+  WorkloadRequest request;
+  request.name = (at >= 0 ? workload_->itemData(at, nameRole).toString() : typed).toStdString();
+  // "aebf, dfce -> abcd" is as good as without blanks.
+  std::string joined = request.name;
+  std::erase_if(joined, [](char c) { return c == ' ' || c == '\t'; });
+  if (!is_label(joined)) return request;
+  request.name = joined;
+  request.sizes = sizes_->text().trimmed().toStdString();
+  if (request.name != before.name || request.sizes.empty()) {
+    const Sizes known = readable(request.sizes);
+    request.sizes = sizesFor(request.name, known.empty() ? readable(before.sizes) : known);
+  }
+  if (layoutOf_->currentIndex() == 1) request.layout = Layout::column_major;
+  if (type_->currentIndex() == 1) request.type = ElementType::f32;
+  return request;
+}
+
 void Inputs::chooseWorkload() {
   if (following_) return;
   Design d = studio_.session().design;
-  const QString typed = workload_->currentText().trimmed();
-  const int at = workload_->findText(typed);
-  const QString name =
-      at >= 0 ? workload_->itemData(at, nameRole).toString() : typed.section(' ', 0, 0);
-  if (name.isEmpty()) return;
-  WorkloadRequest request;
-  request.name = name.toStdString();
-  if (is_label(request.name)) {
-    request.sizes = sizes_->text().trimmed().toStdString();
-    if (request.sizes.empty()) {
-      // Every index gets a size to begin with.
-      for (char c = 'a'; c <= 'z'; ++c) {
-        if (request.name.find(c) == std::string::npos) continue;
-        request.sizes += (request.sizes.empty() ? "" : ",") + std::string(1, c) + "=64";
-      }
-    }
-    if (layoutOf_->currentIndex() == 1) request.layout = Layout::column_major;
-    if (type_->currentIndex() == 1) request.type = ElementType::f32;
+  const WorkloadRequest request = requested();
+  if (request.name.empty()) return;
+  try {
+    refused_.clear();
+    if (!(request == d.workload)) find_workload(request);
+  } catch (const std::exception& e) {
+    refused_ = QString::fromUtf8(e.what());
   }
-  if (request == d.workload) return;
-  if (at < 0) rememberWorkload(name);
+  showError();
+  if (!refused_.isEmpty() || request == d.workload) return;
+  const QString name = text(request.name);
+  if (workload_->findData(name, nameRole) < 0) rememberWorkload(name);
   d.workload = request;
   d.schedule.clear();  // it is of another workload
   lastEdited_.clear();

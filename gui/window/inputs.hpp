@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "core/workload/request.hpp"
+
 class QComboBox;
 class QLabel;
 class QLineEdit;
@@ -25,11 +27,15 @@ class Inputs : public QWidget {
   KnobRow* row(const std::string& knob) const;
   QComboBox* workload() const { return workload_; }
   QComboBox* machine() const { return machine_; }
+  QLineEdit* sizes() const { return sizes_; }
+  // What is wrong beside the knobs; empty if nothing is.
+  QString problem() const;
 
  private:
   void follow();  // the session
   void showError();
   void buildKnobs();
+  WorkloadRequest requested() const;  // by the boxes; its name is empty where they are
   void chooseWorkload();
   void chooseMachine();
   void chooseAccounting();
@@ -46,6 +52,7 @@ class Inputs : public QWidget {
   std::map<std::string, KnobRow*> rows_;
   std::string builtFor_;  // the machine that the rows are of
   std::string lastEdited_;
+  QString refused_;  // why what is typed is no workload; the session does not have it then
   bool following_ = false;
 };
 

@@ -18,6 +18,7 @@
 #include "gui/widgets/boxes_view.hpp"
 #include "gui/widgets/plot_view.hpp"
 #include "gui/widgets/table_model.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -83,6 +84,7 @@ QWidget* ViewPage::controls() {
       auto* name = new QLabel(label);
       name->setBuddy(box);
       box->setAccessibleName(label);
+      keepFromWheel(box);
       row->addWidget(name);
       row->addWidget(box);
       connect(box, &QComboBox::activated, this, [this, box, choose] {

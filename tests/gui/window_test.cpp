@@ -37,27 +37,13 @@
 #include "gui/window/verdict.hpp"
 #include "gui/window/view_page.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/gui/window.hpp"
 
 namespace tcsim::gui {
 namespace {
 
 EvaluationPtr expected(const Design& d) {
   return evaluate(subjectOf(d, find_machine(d.machine)), {});
-}
-
-void drag(KnobRow& row, std::initializer_list<int> positions) {
-  row.slider()->setSliderDown(true);
-  for (int p : positions) {
-    row.slider()->setValue(p);
-    QTest::qWait(5);
-  }
-  row.slider()->setSliderDown(false);
-}
-
-void type(KnobRow& row, const char* text) {
-  row.field()->selectAll();
-  QTest::keyClicks(row.field(), text);
-  QTest::keyClick(row.field(), Qt::Key_Return);
 }
 
 // As the program's own loop does, which sleeps until there is something to do; QTest::qWait()
@@ -67,25 +53,6 @@ void runFor(int ms) {
   QTimer::singleShot(ms, Qt::PreciseTimer, &loop, &QEventLoop::quit);
   loop.exec();
 }
-
-class Window : public testing::Test {
- protected:
-  Window() { window.show(); }
-  Studio& studio() { return window.studio(); }
-  const Scene& scene() { return window.studio().scene(); }
-  KnobRow& row(const char* knob) {
-    KnobRow* r = window.inputs().row(knob);
-    EXPECT_NE(r, nullptr) << knob;
-    return *r;
-  }
-  void openExample(std::size_t i) {
-    window.open(examples().at(i).session);
-    waitFor(studio());
-  }
-
-  MainWindow window;
-  QTemporaryDir folder;
-};
 
 // "Would a larger L3 help abcdef-degb-gfac on an E5-2680 v4?"
 TEST_F(Window, The_first_example_answers_the_question_that_it_asks) {
@@ -234,7 +201,9 @@ TEST_F(Window, A_typed_label_becomes_a_workload_and_a_wrong_one_an_explanation) 
   window.inputs().workload()->setEditText("tccg:99");
   QTest::keyClick(window.inputs().workload()->lineEdit(), Qt::Key_Return);
   waitFor(studio());
-  EXPECT_TRUE(studio().error().contains("use tccg:1 to tccg:36")) << studio().error().toStdString();
+  EXPECT_TRUE(window.inputs().problem().contains("use tccg:1 to tccg:36"))
+      << window.inputs().problem().toStdString();
+  EXPECT_EQ(studio().session().design.workload.name, "ij-ik-kj");
 }
 
 TEST_F(Window, A_kept_schedule_stays_while_the_machine_changes) {
