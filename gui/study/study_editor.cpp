@@ -286,7 +286,12 @@ void StudyEditor::follow() {
   const bool running = isRunning();
   const bool begun = QFileInfo::exists(folder() + "/store.sqlite");
   run_->setText(begun ? tr("Res&ume the sweep") : tr("R&un the sweep"));
-  run_->setEnabled(!running && (study_ != nullptr || isChecking()) && !folder().isEmpty());
+  // A text without a file asks for one when it is run, and has its folder from that.
+  const bool placed = file_.isEmpty() || !folder().isEmpty();
+  run_->setEnabled(!running && (study_ != nullptr || isChecking()) && placed);
+  run_->setToolTip(placed ? QString() : tr("Name a folder for the results first"));
+  folder_->setPlaceholderText(file_.isEmpty() ? tr("beside the study's file, once it is saved")
+                                              : tr("name a folder for the results"));
   cancel_->setEnabled(running);
   progress_->setVisible(running);
   show_->setEnabled(!running && QFileInfo::exists(folder() + "/results.sqlite"));

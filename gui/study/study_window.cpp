@@ -17,6 +17,7 @@
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_dialog.hpp"
 #include "gui/study/study_editor.hpp"
+#include "gui/widgets/save_name.hpp"
 
 namespace tcsim::gui {
 
@@ -117,12 +118,10 @@ bool StudyWindow::save() {
 }
 
 bool StudyWindow::saveAs() {
-  QString file = QFileDialog::getSaveFileName(
-      this, tr("Save the study"), editor_->file().isEmpty() ? "study.toml" : editor_->file(),
-      tr("Studies (*.toml)"));
-  if (file.isEmpty()) return false;
-  if (QFileInfo(file).suffix().isEmpty()) file += ".toml";
-  return editor_->save(file);
+  const QString file =
+      saveName(this, tr("Save the study"),
+               editor_->file().isEmpty() ? "study.toml" : editor_->file(), tr("Studies (*.toml)"));
+  return !file.isEmpty() && editor_->save(file);
 }
 
 void StudyWindow::browseStudy() {

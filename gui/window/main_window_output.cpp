@@ -1,13 +1,13 @@
 // What of the main window goes to files and to the clipboard.
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
 #include <QStatusBar>
 
 #include "core/session/session.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/widgets/save_name.hpp"
 #include "gui/window/export.hpp"
 #include "gui/window/main_window.hpp"
 #include "gui/window/view_page.hpp"
@@ -21,9 +21,10 @@ void MainWindow::exportPicture(const QString& file) {
 
 void MainWindow::askExport() {
   if (!studio_->hasSession()) return;
-  const QString id = currentPage().kind().id;
-  const QString file = QFileDialog::getSaveFileName(this, tr("Export the picture"), id + ".svg",
-                                                    tr("Pictures (*.svg *.png *.pdf)"));
+  const ViewKind& kind = currentPage().kind();
+  QString kinds = tr("SVG picture (*.svg);;PNG picture (*.png);;PDF (*.pdf)");
+  if (kind.draws == ViewKind::Draws::text) kinds += tr(";;Text (*.txt);;C (*.c)");
+  const QString file = saveName(this, tr("Export the picture"), QString(kind.id) + ".svg", kinds);
   if (file.isEmpty()) return;
   try {
     exportPicture(file);
@@ -35,8 +36,7 @@ void MainWindow::askExport() {
 void MainWindow::exportTable() {
   if (!studio_->hasSession()) return;
   const QString id = currentPage().kind().id;
-  QString file =
-      QFileDialog::getSaveFileName(this, tr("Export the table"), id + ".csv", tr("Tables (*.csv)"));
+  QString file = saveName(this, tr("Export the table"), id + ".csv", tr("Tables (*.csv)"));
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().toLower() != "csv") file += ".csv";
   try {

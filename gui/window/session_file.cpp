@@ -1,7 +1,6 @@
 #include "gui/window/session_file.hpp"
 
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QMessageBox>
 #include <QSaveFile>
 #include <QUndoStack>
@@ -9,6 +8,7 @@
 #include "core/session/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/widgets/save_name.hpp"
 #include "gui/window/start_page.hpp"
 
 namespace tcsim::gui {
@@ -58,12 +58,9 @@ bool SessionFile::save() { return name_.isEmpty() ? saveAs() : saveTo(name_); }
 
 bool SessionFile::saveAs() {
   if (!studio_.hasSession()) return true;
-  QString file = QFileDialog::getSaveFileName(window_, tr("Save the session"),
-                                              name_.isEmpty() ? "session.toml" : name_,
-                                              tr("Sessions (*.toml)"));
-  if (file.isEmpty()) return false;
-  if (QFileInfo(file).suffix().isEmpty()) file += ".toml";
-  return saveTo(file);
+  const QString file = saveName(window_, tr("Save the session"),
+                                name_.isEmpty() ? "session.toml" : name_, tr("Sessions (*.toml)"));
+  return !file.isEmpty() && saveTo(file);
 }
 
 bool SessionFile::mayDrop() {

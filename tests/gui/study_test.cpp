@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileDialog>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -245,6 +246,44 @@ TEST_F(Studies, A_study_of_the_session_is_one_that_the_command_line_accepts) {
   const cli::Ran r = cli::tcsim({"sweep", editor().file().toStdString(), "--dry-run"});
   EXPECT_EQ(r.code, cli::Exit::done) << r.err;
   EXPECT_NE(r.out.find("13 designs"), std::string::npos) << r.out;
+}
+
+// One that has no file yet is saved on the way.
+TEST_F(Studies, A_study_of_the_session_can_be_run_at_once) {
+  window.open(examples().at(0).session);
+  waitFor(window.studio());
+  QTimer::singleShot(0, &window, [] {
+    auto* dialog = qobject_cast<StudyDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    dialog->points(0)->setValue(2);
+    dialog->points(1)->setValue(2);
+    dialog->accept();
+  });
+  studies().newFromSession();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !editor().isChecking(); }, longMs));
+  ASSERT_EQ(editor().wrongLine(), 0) << editor().verdict().toStdString();
+  EXPECT_EQ(editor().folder(), "");
+  ASSERT_TRUE(editor().runButton()->isEnabled());
+  const QString file = folder.filePath("mine.toml");
+  QTimer::singleShot(0, &window, [file] {
+    auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(dialog, nullptr);
+    dialog->selectFile(file);
+    QMetaObject::invokeMethod(dialog, "accept");
+  });
+  QSignalSpy finished(&editor(), &StudyEditor::finished);
+  QTest::mouseClick(editor().runButton(), Qt::LeftButton);
+  EXPECT_EQ(editor().file(), file);
+  ASSERT_TRUE(finished.wait(longMs)) << editor().state().toStdString();
+  EXPECT_EQ(editor().folder(), folder.filePath("mine-results"));
+}
+
+TEST_F(Studies, Run_says_what_it_needs) {
+  openAndCheck(write("small.toml", small));
+  EXPECT_TRUE(editor().runButton()->isEnabled());
+  editor().setFolder("");
+  EXPECT_FALSE(editor().runButton()->isEnabled());
+  EXPECT_EQ(editor().runButton()->toolTip(), "Name a folder for the results first");
 }
 
 TEST_F(Studies, Folders_that_cannot_be_used_are_told_in_words) {
