@@ -13,7 +13,7 @@ namespace tcsim::bench {
 
 namespace {
 
-constexpr Elements checked_elements{500};
+constexpr Elements checked_per_schedule{500};
 
 // Each schedule has an arena of its own, made anew for every run: a dozen of them at once would not
 // fit the memory. Filling and checking are not timed.
@@ -34,7 +34,7 @@ class Race {
     fill_inputs(arena, plan, options_.seed);
     const PreparedPlan execution(plan, arena);
     samples.add(yardstick_(contraction_.type(), [&] { execution(options_.stop); }));
-    return check_result(arena, plan, checked_elements, options_.seed).ok();
+    return check_result(arena, plan, checked_per_schedule, options_.seed).ok();
   }
 
  private:

@@ -14,7 +14,7 @@ namespace tcsim::bench {
 
 namespace {
 
-constexpr Elements checked_elements{1000};
+constexpr Elements checked_per_case{1000};
 
 // Geometric mean of values added one by one.
 class GeometricMean {
@@ -101,7 +101,7 @@ SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
       contestant.samples.add(yardstick(contraction.type(), works[i]));
       if (r == 0) {
         contestant.worst_error =
-            check_result(arena, plan, checked_elements, options.seed).worst_error;
+            check_result(arena, plan, checked_per_case, options.seed).worst_error;
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "cli/csv.hpp"
 
+#include <fmt/format.h>
+
 namespace tcsim::cli {
 
 std::string csv_cell(std::string_view text) {
@@ -11,6 +13,8 @@ std::string csv_cell(std::string_view text) {
   }
   return cell + '"';
 }
+
+std::string csv_number(double value) { return fmt::format("{}", value); }
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;

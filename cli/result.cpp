@@ -141,8 +141,6 @@ void print_json(const std::vector<Result>& results, bool suite, std::ostream& ou
 
 // CSV: a row per workload and level.
 
-std::string number(double value) { return fmt::format("{}", value); }
-
 template <class T>
 std::string cell(const std::optional<T>& value) {
   if (!value) return "";
@@ -185,21 +183,21 @@ const std::vector<Column>& columns() {
       {"measured_out_bytes", [](R r, L l) { return cell(measured_out(r, l)); }},
       {"error", [](R r, L l) { return cell(error(r, l)); }},
       {"level_predicted_seconds",
-       [](R r, L l) { return r.prediction ? number(r.prediction->timing.links[l].value()) : ""; }},
+       [](R r, L l) { return r.prediction ? csv_number(r.prediction->timing.links[l].value()) : ""; }},
       {"predicted_seconds",
-       [](R r, L) { return r.prediction ? number(r.prediction->timing.total.value()) : ""; }},
+       [](R r, L) { return r.prediction ? csv_number(r.prediction->timing.total.value()) : ""; }},
       {"predicted_gflops",
-       [](R r, L) { return r.prediction ? number(r.prediction->rate.value() / 1e9) : ""; }},
+       [](R r, L) { return r.prediction ? csv_number(r.prediction->rate.value() / 1e9) : ""; }},
       {"measured_seconds", [](R r, L) { return cell(r.measured); }},
       {"measured_gflops", [](R r, L) { return cell(measured_gflops(r)); }},
-      {"peak_gflops", [](R r, L) { return number(peak_gflops(r)); }},
+      {"peak_gflops", [](R r, L) { return csv_number(peak_gflops(r)); }},
       {"bottleneck",
        [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
       {"energy_joules", [](R r, L) { return cell(joules_of(r)); }},
       {"objective", [](R r, L) { return r.certificate ? to_text(r.certificate->objective) : ""; }},
       {"relaxed_bound_seconds", [](R r, L) { return cell(bound_in(r, false)); }},
       {"relaxed_bound_joules", [](R r, L) { return cell(bound_in(r, true)); }},
-      {"gap", [](R r, L) { return r.certificate ? number(r.certificate->gap) : ""; }},
+      {"gap", [](R r, L) { return r.certificate ? csv_number(r.certificate->gap) : ""; }},
       {"schedule", [](R r, L) { return to_line(r.schedule); }},
   };
   return all;

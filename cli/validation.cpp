@@ -25,12 +25,12 @@ const Contraction& workload_of(const Validation& v, const Validated& one) {
 std::string percent(double error) { return fmt::format("{:+.2f} %", 100 * error); }
 
 // null where it is infinite: JSON has no infinity.
-ordered_json number(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(); }
+ordered_json number_or_null(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(); }
 
 ordered_json comparison_json(const Compared& c) {
   return {{"predicted_bytes", c.predicted.value()},
           {"simulated_bytes", c.simulated.value()},
-          {"error", number(c.error())}};
+          {"error", number_or_null(c.error())}};
 }
 
 ordered_json link_json(const ValidatedLink& link, const Machine& machine) {
@@ -45,7 +45,7 @@ ordered_json link_json(const ValidatedLink& link, const Machine& machine) {
   if (link.tried.empty()) return j;
   j["tried"] = ordered_json::array();
   for (const Trial& t : link.tried) {
-    j["tried"].push_back({{"without", to_text(t.cause)}, {"error", number(t.error)}});
+    j["tried"].push_back({{"without", to_text(t.cause)}, {"error", number_or_null(t.error)}});
   }
   return j;
 }
@@ -69,9 +69,9 @@ void print_json(const Validation& v, std::ostream& out) {
   }
   const ValidationSummary s = summary(v.complete);
   j["summary"] = {{"links", s.links},
-                  {"median", number(s.median)},
-                  {"p90", number(s.p90)},
-                  {"worst", number(s.worst)},
+                  {"median", number_or_null(s.median)},
+                  {"p90", number_or_null(s.p90)},
+                  {"worst", number_or_null(s.worst)},
                   {"passed", v.passed()}};
   out << j.dump(2) << "\n";
 }

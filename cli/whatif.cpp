@@ -137,8 +137,6 @@ void print_json(const std::vector<WhatIf>& all, bool suite, std::ostream& out) {
 
 // CSV: rows of points, crossovers and elasticities, told apart by the column `row`.
 
-std::string number(double value) { return fmt::format("{}", value); }
-
 class Csv {
  public:
   explicit Csv(std::ostream& out) : out_(out) {
@@ -181,8 +179,8 @@ class Csv {
       for (const auto& step : {e.up, e.down}) {
         if (!step) continue;
         row("elasticity", {&e.knob, step->value, step->factor}, {},
-            {number(step->time.value()), number(w.workload.flops() / step->time.value() / 1e9),
-             step->bottleneck, "", "", number(step->elasticity), ""});
+            {csv_number(step->time.value()), csv_number(w.workload.flops() / step->time.value() / 1e9),
+             step->bottleneck, "", "", csv_number(step->elasticity), ""});
       }
     }
   }
@@ -194,7 +192,7 @@ class Csv {
   };
 
   static std::vector<std::string> prediction(const Choice& c, const std::string& bottleneck) {
-    return {number(c.time().value()), number(gflops(c)), bottleneck, "", "", "",
+    return {csv_number(c.time().value()), csv_number(gflops(c)), bottleneck, "", "", "",
             to_line(c.schedule)};
   }
 
@@ -208,8 +206,8 @@ class Csv {
       } else {
         cells.push_back(at.knob->name);
         cells.emplace_back(to_text(at.knob->unit));
-        cells.push_back(number(at.value));
-        cells.push_back(number(at.factor));
+        cells.push_back(csv_number(at.value));
+        cells.push_back(csv_number(at.factor));
       }
     }
     cells.insert(cells.end(), rest.begin(), rest.end());

@@ -10,7 +10,7 @@ namespace tcsim {
 
 namespace {
 
-const double slope_cost = std::log2(1.05), same = 1.08, skip_cost = 1.0;
+const double slope_cost = std::log2(1.05), same_rate = 1.08, skip_cost = 1.0;
 constexpr double shortest = 0.75;  // octaves
 
 double octaves(Bytes from, Bytes to) {
@@ -84,7 +84,7 @@ std::vector<Plateau> find_plateaus(const RateCurve& curve) {
   if (curve.size() < 2) return {};
   std::vector<Plateau> joined;
   for (const Plateau& p : divide(curve)) {
-    if (joined.empty() || p.rate * same < joined.back().rate) {
+    if (joined.empty() || p.rate * same_rate < joined.back().rate) {
       joined.push_back(p);
       continue;
     }

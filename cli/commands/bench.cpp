@@ -36,7 +36,7 @@ const std::array<Benchmark, 4>& benchmarks() {
   return all;
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_bench(const Options& options, Context& context) {
   const auto given = arguments(options);
   const std::string name = given.empty() ? "" : given[0];
   const auto benchmark = std::ranges::find(benchmarks(), name, &Benchmark::name);
@@ -81,7 +81,7 @@ const Command& bench_command() {
         declare_schedule(o);
         declare_output(o);
       },
-      run};
+      run_bench};
   return command;
 }
 

@@ -66,7 +66,7 @@ void print_json(const Comparison& c, std::ostream& out) {
   out << j.dump(2) << "\n";
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_diff(const Options& options, Context& context) {
   const auto given = arguments(options);
   if (given.size() != 2) {
     throw UsageError("diff", "two folders are compared", "give both, such as a-results b-results");
@@ -97,7 +97,7 @@ const Command& diff_command() {
                         "percent that numbers may differ by");
         declare_output(o);
       },
-      run,
+      run_diff,
       2};
   return command;
 }

@@ -45,7 +45,7 @@ void declare(po::options_description& o) {
   declare_output(o);
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_machine(const Options& options, Context& context) {
   Names given = arguments(options);
   const std::string what = given.empty() ? "" : given[0];
   const auto action = std::find_if(std::begin(actions), std::end(actions),
@@ -78,7 +78,7 @@ const Command& machine_command() {
                                "look at machine files, compare and convert them",
                                "tcsim machine export e5-2680v4 --to kerncraft",
                                declare,
-                               run,
+                               run_machine,
                                1000};
   return command;
 }

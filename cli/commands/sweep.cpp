@@ -95,7 +95,7 @@ void print_outcome(const Study& study, const SweepOutcome& o, const fs::path& fo
                      folder.string());
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_sweep(const Options& options, Context& context) {
   Ranks& ranks = Ranks::all();
   const auto given = arguments(options);
   if (given.empty()) {
@@ -156,7 +156,7 @@ Exit run(const Options& options, Context& context) {
 // Of the ranks that mpirun started, one speaks.
 Exit run_quietly(const Options& options, Context& context) {
   try {
-    return run(options, context);
+    return run_sweep(options, context);
   } catch (const Error&) {
     if (Ranks::all().rank() == 0) throw;
     return Exit::input;

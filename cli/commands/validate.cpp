@@ -18,7 +18,7 @@ double fraction(const Options& options, const char* option) {
                    "give 0 or more, such as 10");
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_validate(const Options& options, Context& context) {
   const Format form = format(options);
   ValidateOptions how;
   how.explain = fraction(options, "explain");
@@ -65,7 +65,7 @@ const Command& validate_command() {
         declare_objective(o);
         declare_output(o);
       },
-      run};
+      run_validate};
   return command;
 }
 

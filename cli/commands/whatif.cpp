@@ -76,7 +76,7 @@ WhatIf whatif(const Options& options, const Contraction& contraction, const Mach
   return w;
 }
 
-Exit run(const Options& options, Context& context) {
+Exit run_whatif(const Options& options, Context& context) {
   const Format form = format(options);
   if (parse_model(options["model"].as<std::string>()) != ModelKind::window) {
     throw UsageError("--model", "whatif chooses and predicts by one model",
@@ -135,7 +135,7 @@ const Command& whatif_command() {
         declare_schedule(o);
         declare_output(o);
       },
-      run};
+      run_whatif};
   return command;
 }
 

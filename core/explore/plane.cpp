@@ -54,8 +54,8 @@ class Grid {
   // Calls f(point, a neighbour that is there) for points from worse machines to better ones.
   template <class F>
   void each_from_worst(F&& f) const {
-    const auto place = [&](std::size_t k, std::size_t step, std::size_t size) {
-      return ranges_[k]->knob.sense == Sense::worse ? size - 1 - step : step;
+    const auto place = [&](std::size_t k, std::size_t nth, std::size_t size) {
+      return ranges_[k]->knob.sense == Sense::worse ? size - 1 - nth : nth;
     };
     for (std::size_t r = 0; r < rows(); ++r) {
       for (std::size_t c = 0; c < columns(); ++c) {

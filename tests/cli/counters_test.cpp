@@ -80,7 +80,7 @@ TEST(Counters, A_build_without_papi_says_how_to_get_it) {
 
 // A prediction and counts that are easy to tell apart: over L1-L2, 10 lines of A in while packing,
 // 20 of C in and 5 out while computing.
-Result made_up() {
+Result made_up_counts() {
   Result r("run",
            parse_contraction("ij-ik-kj", parse_sizes("i=8,j=8,k=8"), Layout::row_major,
                              ElementType::f64),
@@ -101,14 +101,14 @@ Result made_up() {
   return r;
 }
 
-std::string printed(const Result& r, Format format) {
+std::string printed_result(const Result& r, Format format) {
   std::ostringstream out;
   print({r}, format, false, out);
   return out.str();
 }
 
 TEST(Counters, Table_has_lines_in_and_out_of_each_link_beside_the_prediction) {
-  const std::string table = printed(made_up(), Format::table);
+  const std::string table = printed_result(made_up_counts(), Format::table);
   // 1920 / 64, (640 + 1280) / 64; 384 / 64, 320 / 64.
   EXPECT_TRUE(contains(table,
                        "  counted             lines in     predicted     lines out     predicted\n"
@@ -122,7 +122,7 @@ TEST(Counters, Table_has_lines_in_and_out_of_each_link_beside_the_prediction) {
 }
 
 TEST(Counters, Json_has_measured_bytes_where_the_accounting_can_be_met) {
-  const json levels = json::parse(printed(made_up(), Format::json))["levels"];
+  const json levels = json::parse(printed_result(made_up_counts(), Format::json))["levels"];
   EXPECT_EQ(levels[1]["measured_bytes"], 1920 + 384);
   EXPECT_EQ(levels[1]["measured_in_bytes"], 1920);
   EXPECT_EQ(levels[1]["measured_out_bytes"], 384);
@@ -134,7 +134,7 @@ TEST(Counters, Json_has_measured_bytes_where_the_accounting_can_be_met) {
 }
 
 TEST(Counters, Accountings_that_counters_cannot_follow_have_no_measured_bytes) {
-  Result r = made_up();
+  Result r = made_up_counts();
   r.machine.accounting.write_backs = false;
   EXPECT_EQ(measured_bytes(r, 1), Bytes(1920));
   EXPECT_EQ(measured_bytes(r, 2), Bytes(64)) << "what left does not matter now";
@@ -143,7 +143,7 @@ TEST(Counters, Accountings_that_counters_cannot_follow_have_no_measured_bytes) {
 }
 
 TEST(Counters, Csv_has_them_in_columns_of_their_own) {
-  const auto rows = lines(printed(made_up(), Format::csv));
+  const auto rows = lines(printed_result(made_up_counts(), Format::csv));
   EXPECT_TRUE(contains(rows[0], "measured_bytes,measured_in_bytes,measured_out_bytes,"));
   EXPECT_TRUE(contains(rows[2], ",2304,1920,384,")) << rows[2];
   EXPECT_TRUE(contains(rows[3], ",,64,,")) << rows[3];

@@ -14,9 +14,9 @@
 namespace tcsim::cli {
 namespace {
 
-Probed made_up() { return assemble(made_up_topology(), "made up", made_up_measurement()); }
+Probed made_up_probe() { return assemble(made_up_topology(), "made up", made_up_measurement()); }
 
-std::string printed(Format format, const Probed& probed = made_up()) {
+std::string printed(Format format, const Probed& probed = made_up_probe()) {
   std::ostringstream out;
   print(probed, format, out);
   return out.str();

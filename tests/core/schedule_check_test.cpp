@@ -17,13 +17,13 @@ struct Case {
   const char* message = "";  // begins what() of the error
 };
 
-const std::vector<std::string> levels{"L1", "L2", "L3", "memory"};
+const std::vector<std::string> cache_levels{"L1", "L2", "L3", "memory"};
 
 std::string result_of(const Case& c) {
   const Contraction contraction =
       parse_contraction(c.label, parse_sizes(c.sizes), Layout::row_major, ElementType::f64);
   const Schedule schedule = parse_schedule(c.schedule, "text");
-  return message_of<InputError>([&] { check(schedule, contraction, levels, "s"); });
+  return message_of<InputError>([&] { check(schedule, contraction, cache_levels, "s"); });
 }
 
 constexpr const char* matmul = "ab-ac-cb";
@@ -169,7 +169,7 @@ TEST(Check, Reports_trees_that_the_parser_cannot_make) {
   const Node kernel{Kernel{Elements(70), Elements(50)}};
   const auto result = [&](Node root) {
     const Schedule s{{"a", "b", "c", ""}, std::move(root)};
-    return message_of<InputError>([&] { check(s, c, levels, "s"); });
+    return message_of<InputError>([&] { check(s, c, cache_levels, "s"); });
   };
   EXPECT_EQ(result(kernel), "(no error)");
   EXPECT_EQ(result({Loop{DimClass::m, Elements(70), {}}}).rfind("s: a body holds 0 statements", 0),

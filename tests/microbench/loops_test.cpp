@@ -29,7 +29,7 @@ void for_each_loops(Test test) {
   }
 }
 
-constexpr long bytes = 3 * loop_step, beyond = 4096;
+constexpr long tested = 3 * loop_step, beyond = 4096;
 
 template <class T>
 T* ramp(const Block& block, T first) {
@@ -43,8 +43,8 @@ TEST(Loops, Load_fma_store_touches_every_element_once_a_pass_and_nothing_else) {
     using T = decltype(zero);
     const Block block{Bytes(beyond)};
     T* const x = ramp(block, T(0));
-    const long n = bytes / static_cast<long>(sizeof(T));
-    loops.load_fma_store(x, bytes, 2);
+    const long n = tested / static_cast<long>(sizeof(T));
+    loops.load_fma_store(x, tested, 2);
     // Two passes of x/2 + 1/2: x/4 + 3/4, exact in binary.
     for (long i = 0; i < n; ++i) ASSERT_EQ(x[i], static_cast<T>(i) / 4 + T(0.75)) << name << i;
     ASSERT_EQ(x[n], static_cast<T>(n)) << name;
@@ -56,7 +56,7 @@ TEST(Loops, Load_changes_nothing) {
     using T = decltype(zero);
     const Block block{Bytes(beyond)};
     const T* const x = ramp(block, T(0));
-    loops.load(x, bytes, 2);
+    loops.load(x, tested, 2);
     for (long i = 0; i < beyond / static_cast<long>(sizeof(T)); ++i) {
       ASSERT_EQ(x[i], static_cast<T>(i)) << name;
     }
@@ -69,8 +69,8 @@ TEST(Loops, Copy_copies_every_element_and_nothing_else) {
     const Block from{Bytes(beyond)}, to{Bytes(beyond)};
     const T* const x = ramp(from, T(0));
     const T* const y = ramp(to, T(-2000));
-    loops.copy(to.data(), x, bytes, 1);
-    const long n = bytes / static_cast<long>(sizeof(T));
+    loops.copy(to.data(), x, tested, 1);
+    const long n = tested / static_cast<long>(sizeof(T));
     for (long i = 0; i < n; ++i) ASSERT_EQ(y[i], static_cast<T>(i)) << name;
     ASSERT_EQ(y[n], T(-2000) + static_cast<T>(n)) << name;
   });
@@ -84,9 +84,9 @@ TEST(Loops, Triad_adds_a_tiny_multiple_of_the_third_array_to_the_second) {
     ramp(b, T(1));
     // A billion times as large, so that the sum is b + i.
     T* const x = ramp(c, T(0));
-    const long n = bytes / static_cast<long>(sizeof(T));
+    const long n = tested / static_cast<long>(sizeof(T));
     for (long i = 0; i < n; ++i) x[i] *= T(1e9);
-    loops.triad(a.data(), b.data(), c.data(), bytes, 1);
+    loops.triad(a.data(), b.data(), c.data(), tested, 1);
     for (long i = 0; i < n; ++i) {
       ASSERT_NEAR(result[i], 1 + 2 * static_cast<double>(i), 1e-3) << name;
     }

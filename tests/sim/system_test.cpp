@@ -22,9 +22,9 @@ LevelConfig level(std::int64_t sets, std::int64_t ways, Replacement r = Replacem
 }
 
 // Lines of 64 bytes, by number.
-class Lines {
+class LineHits {
  public:
-  explicit Lines(std::vector<LevelConfig> levels, int cores = 1)
+  explicit LineHits(std::vector<LevelConfig> levels, int cores = 1)
       : system_({"test", std::move(levels), cores}, {1u << 30}) {}
   bool read(std::uint64_t line, int core = 0) { return access(line, core, false); }
   bool write(std::uint64_t line, int core = 0) { return access(line, core, true); }
@@ -47,18 +47,18 @@ class Lines {
 
 // One set of 4 ways. 0 1 2 3 fill it, 0 is used again, 4 comes.
 TEST(Lru, Evicts_the_least_recently_used_line) {
-  EXPECT_EQ(Lines({level(1, 4)}).hits({0, 1, 2, 3, 0, 4, 0, 2, 3, 1}), "....h.hhh.");
+  EXPECT_EQ(LineHits({level(1, 4)}).hits({0, 1, 2, 3, 0, 4, 0, 2, 3, 1}), "....h.hhh.");
 }
 
 TEST(Fifo, Evicts_the_line_that_came_first_though_it_was_used) {
-  EXPECT_EQ(Lines({level(1, 4, Replacement::fifo)}).hits({0, 1, 2, 3, 0, 4, 1, 2, 3, 0}),
+  EXPECT_EQ(LineHits({level(1, 4, Replacement::fifo)}).hits({0, 1, 2, 3, 0, 4, 1, 2, 3, 0}),
             "....h.hhh.");
 }
 
 // Uses of ways 0, 1, 2, 3 leave the root pointing left, and the left node to way 0: 4 replaces 0,
 // which turns the root right (to way 2, since 3 was used after it). 5 replaces 2.
 TEST(Tree_plru, Follows_the_bits_that_point_away_from_uses) {
-  Lines lines({level(1, 4, Replacement::tree_plru)});
+  LineHits lines({level(1, 4, Replacement::tree_plru)});
   EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 5}), "......");
   EXPECT_EQ(lines.hits({1, 3, 4, 5}), "hhhh");
 }
@@ -66,14 +66,14 @@ TEST(Tree_plru, Follows_the_bits_that_point_away_from_uses) {
 // Of 3 ways the left half is way 0. After 0 1 2 the root points to it, so 3 replaces 0; then it
 // points right, where 2 was used last: 4 replaces 1.
 TEST(Tree_plru, Takes_any_number_of_ways) {
-  Lines lines({level(1, 3, Replacement::tree_plru)});
+  LineHits lines({level(1, 3, Replacement::tree_plru)});
   EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 2, 3, 4}), ".....hhh");
 }
 
 // 0 1 2 3 fill the ways; the fourth use marks all, so only 3's mark stays. 4 replaces 0 (marks 0
 // and 3), 5 replaces 1, and 6 finds way 2 free of marks.
 TEST(Bit_plru, Evicts_the_first_line_without_a_mark) {
-  Lines lines({level(1, 4, Replacement::bit_plru)});
+  LineHits lines({level(1, 4, Replacement::bit_plru)});
   EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 5, 6, 3, 4, 5, 6}), ".......hhhh");
 }
 
@@ -81,7 +81,7 @@ TEST(Bit_plru, Evicts_the_first_line_without_a_mark) {
 // used (prediction 0), 1 2 3 stand at 2. 4: all grow by 1, way 1 is the first with 3. 5 and 6
 // replace 2 and 3; 0 has 1. 7: predictions of 4 5 6 grow from 2 to 3, and 4 leaves.
 TEST(Srrip, A_scan_leaves_a_used_line_in_place) {
-  Lines lines({level(1, 4, Replacement::srrip)});
+  LineHits lines({level(1, 4, Replacement::srrip)});
   EXPECT_EQ(lines.hits({0, 0, 1, 2, 3, 4, 5, 6, 7, 0}), ".h.......h");
   EXPECT_EQ(lines.hits({5, 6, 7, 4}), "hhh.");
 }
@@ -89,7 +89,7 @@ TEST(Srrip, A_scan_leaves_a_used_line_in_place) {
 // Most lines come with a distant prediction and leave first: of 16 lines in turns through 8 ways
 // LRU keeps none, BRRIP nearly half of a cache (same paper, section 5).
 TEST(Brrip, Keeps_part_of_a_cycle_that_thrashes_lru) {
-  Lines brrip({level(1, 8, Replacement::brrip)}), lru({level(1, 8)});
+  LineHits brrip({level(1, 8, Replacement::brrip)}), lru({level(1, 8)});
   for (int round = 0; round < 200; ++round) {
     for (std::uint64_t line = 0; line < 16; ++line) {
       brrip.read(line);
@@ -120,7 +120,7 @@ TEST(Random, Evicts_every_way_as_often) {
 TEST(Inclusive, A_line_that_leaves_takes_the_inner_copies_with_it) {
   auto l2 = level(1, 2);
   l2.inclusion = Inclusion::inclusive;
-  Lines lines({level(1, 2), l2});
+  LineHits lines({level(1, 2), l2});
   EXPECT_EQ(lines.hits({0, 1, 0, 0, 2, 0}), "..hh..");
   EXPECT_EQ(lines.at(0).invalidations, 2);  // 0 when 2 came, 1 when 0 came back
 }
@@ -129,7 +129,7 @@ TEST(Inclusive, A_line_that_leaves_takes_the_inner_copies_with_it) {
 TEST(Inclusive, A_dirty_inner_copy_is_written_back_with_the_line) {
   auto l2 = level(1, 2);
   l2.inclusion = Inclusion::inclusive;
-  Lines lines({level(1, 2), l2});
+  LineHits lines({level(1, 2), l2});
   lines.write(0);
   lines.hits({1, 2});
   EXPECT_EQ(lines.at(0).write_backs, 1);
@@ -142,7 +142,7 @@ TEST(Inclusive, A_dirty_inner_copy_is_written_back_with_the_line) {
 TEST(Exclusive, Holds_what_the_inner_level_lost_and_gives_it_back) {
   auto l2 = level(1, 2);
   l2.inclusion = Inclusion::exclusive;
-  Lines lines({level(1, 1), l2});
+  LineHits lines({level(1, 1), l2});
   lines.hits({0, 1, 2, 0, 1, 2, 0, 1, 2});
   EXPECT_EQ(lines.at(1).misses, 3);
   EXPECT_EQ(lines.at(1).hits, 6);
@@ -155,7 +155,7 @@ TEST(Exclusive, Holds_what_the_inner_level_lost_and_gives_it_back) {
 TEST(Exclusive, A_dirty_line_moves_in_and_out_dirty) {
   auto l2 = level(1, 2);
   l2.inclusion = Inclusion::exclusive;
-  Lines lines({level(1, 1), l2});
+  LineHits lines({level(1, 1), l2});
   lines.write(0);
   lines.hits({1, 0, 1, 0});
   EXPECT_EQ(lines.at(1).write_backs, 0);
@@ -167,7 +167,7 @@ TEST(Exclusive, A_dirty_line_moves_in_and_out_dirty) {
 TEST(Write_through, Sends_the_bytes_that_are_written) {
   auto l1 = level(1, 2);
   l1.write = WritePolicy::write_through;
-  Lines lines({l1, level(1, 4)});
+  LineHits lines({l1, level(1, 4)});
   EXPECT_FALSE(lines.write(0));
   EXPECT_TRUE(lines.write(0));
   EXPECT_EQ(lines.at(0).writes_through, 2);
@@ -181,7 +181,7 @@ TEST(Write_through, Sends_the_bytes_that_are_written) {
 TEST(No_write_allocate, A_write_that_misses_goes_on_and_leaves_the_level_as_it_was) {
   auto l1 = level(1, 2);
   l1.write_allocate = false;
-  Lines lines({l1});
+  LineHits lines({l1});
   EXPECT_FALSE(lines.write(0));
   EXPECT_FALSE(lines.read(0));
   EXPECT_TRUE(lines.write(0));
@@ -197,7 +197,7 @@ TEST(Options, A_write_that_hits_refreshes_the_line_or_does_not) {
   for (const bool refreshes : {true, false}) {
     auto l1 = level(1, 2);
     l1.write_hit_refreshes = refreshes;
-    Lines lines({l1});
+    LineHits lines({l1});
     lines.read(0);
     lines.read(1);
     lines.write(0);
@@ -212,7 +212,7 @@ TEST(Options, A_write_back_that_hits_refreshes_the_line_or_does_not) {
   for (const bool refreshes : {true, false}) {
     auto l2 = level(1, 2);
     l2.write_back_refreshes = refreshes;
-    Lines lines({level(1, 1), l2});
+    LineHits lines({level(1, 1), l2});
     lines.write(0);
     lines.hits({1, 2});
     const std::int64_t before = lines.at(1).hits;
@@ -225,7 +225,7 @@ TEST(Options, A_write_back_that_misses_allocates_or_goes_on) {
   for (const auto rule : {WriteBackMiss::allocate, WriteBackMiss::pass}) {
     auto l2 = level(1, 1);
     l2.write_back_miss = rule;
-    Lines lines({level(1, 1), l2});
+    LineHits lines({level(1, 1), l2});
     lines.write(0);
     lines.read(1);  // throws 0 out of L2, then 0 comes from L1
     EXPECT_EQ(lines.at(1).write_backs, rule == WriteBackMiss::pass ? 1 : 0);
@@ -252,7 +252,7 @@ TEST(Line_sizes, Each_level_has_its_own) {
 TEST(Cores, Share_the_levels_that_they_share) {
   auto l2 = level(4, 4);
   l2.shared_by = 2;
-  Lines lines({level(1, 2), l2}, 2);
+  LineHits lines({level(1, 2), l2}, 2);
   EXPECT_FALSE(lines.read(5, 0));
   EXPECT_FALSE(lines.read(5, 1));
   EXPECT_TRUE(lines.read(5, 0));
@@ -265,7 +265,7 @@ TEST(Cores, Share_the_levels_that_they_share) {
 TEST(Next_line, Fetches_the_line_behind_a_miss_within_the_page) {
   auto l1 = level(1, 128);
   l1.prefetch = Prefetch::next_line;
-  Lines lines({l1});
+  LineHits lines({l1});
   for (std::uint64_t line = 0; line < 64; ++line) EXPECT_EQ(lines.read(line), line % 2 == 1);
   EXPECT_EQ(lines.at(0).prefetches, 32);
   EXPECT_EQ(lines.at(0).useful_prefetches, 32);
@@ -276,7 +276,7 @@ TEST(Next_line, Fetches_the_line_behind_a_miss_within_the_page) {
 TEST(Stride, Fetches_one_step_ahead_once_a_step_repeats) {
   auto l1 = level(1, 128);
   l1.prefetch = Prefetch::stride;
-  EXPECT_EQ(Lines({l1}).hits({0, 3, 6, 9, 12, 15}), "...hhh");
+  EXPECT_EQ(LineHits({l1}).hits({0, 3, 6, 9, 12, 15}), "...hhh");
 }
 
 TEST(Config, Names_the_level_that_cannot_be) {

@@ -197,7 +197,7 @@ TEST(Compressed, Damage_and_early_ends_are_named) {
   EXPECT_THROW(open_trace("/nonexistent/trace"), InputError);
 }
 
-LevelConfig level(std::int64_t sets, std::int64_t ways) {
+LevelConfig cache_level(std::int64_t sets, std::int64_t ways) {
   LevelConfig l;
   l.name = "L";
   l.sets = sets;
@@ -214,7 +214,7 @@ std::vector<std::unique_ptr<TraceReader>> readers(const std::vector<std::string>
 // Two lines read, one of them modified; the instruction is left out.
 TEST(Simulate_trace, Counts_what_a_trace_does) {
   const auto traces = readers({" L 0,8\nI  1000,4\n L 40,8\n M 8,4\n"});
-  const TraceSimulation s = simulate(traces, SystemConfig{"t", {level(1, 2)}});
+  const TraceSimulation s = simulate(traces, SystemConfig{"t", {cache_level(1, 2)}});
   EXPECT_EQ(s.records, 4);
   EXPECT_EQ(s.accesses, 4);
   EXPECT_EQ(s.levels[0].hits, Lines(2));
@@ -228,7 +228,7 @@ TEST(Simulate_trace, Counts_what_a_trace_does) {
 // their own both stay, and the second level sees both.
 TEST(Simulate_trace, Instructions_share_the_innermost_cache_or_have_one_of_their_own) {
   const std::string text = "I  0,4\n L 40,8\nI  0,4\n L 40,8\n";
-  const SystemConfig config{"t", {level(1, 1), level(1, 4)}};
+  const SystemConfig config{"t", {cache_level(1, 1), cache_level(1, 4)}};
   const TraceSimulation unified =
       simulate(readers({text}), config, {.instructions = Instructions::unified});
   EXPECT_EQ(unified.levels[0].misses, Lines(4));
@@ -242,7 +242,7 @@ TEST(Simulate_trace, Instructions_share_the_innermost_cache_or_have_one_of_their
 // Two cores with two lines each, through a shared cache of two lines. Taking turns access by
 // access each throws the other's line out; two at a time the second access of each finds its line.
 TEST(Simulate_trace, Cores_take_turns_of_the_grain) {
-  LevelConfig shared = level(1, 1);
+  LevelConfig shared = cache_level(1, 1);
   shared.shared_by = 2;
   const SystemConfig config{"t", {shared}, 2};
   const std::string a = "0 0\n0 4\n0 8\n0 c\n", b = "0 40\n0 44\n0 48\n0 4c\n0 50\n";
@@ -255,7 +255,7 @@ TEST(Simulate_trace, Equals_the_twin_on_random_traces) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
     auto accesses = random_accesses(random, 2000);
-    SystemConfig config{"t", {level(7, 3), level(16, 4)}};
+    SystemConfig config{"t", {cache_level(7, 3), cache_level(16, 4)}};
     config.levels[1].inclusion = seed % 2 ? Inclusion::inclusive : Inclusion::exclusive;
     const TraceSimulation s =
         simulate(readers({written(accesses)}), config, {.instructions = Instructions::unified});
