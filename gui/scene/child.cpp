@@ -27,12 +27,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds tick{20};  // between looks at whether to stop
 constexpr std::size_t longestLine = 1 << 24;
 
-const char* const mend = "try again, or use tcsim run";
-
-[[noreturn]] void fail(const std::string& problem) {
-  throw UnsupportedError("the process that runs it", problem, mend);
-}
-
 pid_t spawn(const std::vector<std::string>& command, int input, int output) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -48,11 +42,15 @@ pid_t spawn(const std::vector<std::string>& command, int input, int output) {
   const int error = posix_spawn(&pid, words[0], &files, &how, words.data(), environ);
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
-  if (error != 0) fail(fmt::format("it cannot be started: {}", std::strerror(error)));
+  if (error != 0) Child::fail(fmt::format("it cannot be started: {}", std::strerror(error)));
   return pid;
 }
 
 }  // namespace
+
+void Child::fail(const std::string& problem) {
+  throw UnsupportedError("the process that runs it", problem, "try again, or use tcsim run");
+}
 
 Child::Child(const std::vector<std::string>& command, const std::string& input) {
   std::array<int, 2> from{-1, -1}, to{-1, -1};
@@ -65,7 +63,7 @@ Child::Child(const std::vector<std::string>& command, const std::string& input) 
   if (pipe2(from.data(), O_CLOEXEC) != 0 ||
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to.data()) != 0) {
     shut();
-    fail(fmt::format("no pipe can be had: {}", std::strerror(errno)));
+    Child::fail(fmt::format("no pipe can be had: {}", std::strerror(errno)));
   }
   lines_ = from[0];
   try {
@@ -103,7 +101,7 @@ std::optional<std::string> Child::line(milliseconds patience, const std::stop_to
     }
     if (stop.stop_requested()) throw Interrupted();
     if (Clock::now() >= end) {
-      fail(fmt::format("it says nothing for {:g} s", 1e-3 * static_cast<double>(patience.count())));
+      Child::fail(fmt::format("it says nothing for {:g} s", 1e-3 * static_cast<double>(patience.count())));
     }
     pollfd ready{lines_, POLLIN, 0};
     if (poll(&ready, 1, static_cast<int>(tick.count())) <= 0) continue;
@@ -112,7 +110,7 @@ std::optional<std::string> Child::line(milliseconds patience, const std::stop_to
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return {};
     unread_.append(part.data(), static_cast<std::size_t>(size));
-    if (unread_.size() > longestLine) fail("it says what cannot be understood");
+    if (unread_.size() > longestLine) Child::fail("it says what cannot be understood");
   }
 }
 

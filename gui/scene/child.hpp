@@ -28,6 +28,9 @@ class Child {
   // its output, and is ended if it still goes on.
   std::string ending();
 
+  // Throws what every fault of such a program is told as.
+  [[noreturn]] static void fail(const std::string& problem);
+
  private:
   void end();
 

@@ -78,10 +78,6 @@ void fromJson(const json& j, RunResult& r, Counted& c) {
   }
 }
 
-[[noreturn]] void fail(const std::string& problem) {
-  throw UnsupportedError("the process that runs it", problem, "try again, or use tcsim run");
-}
-
 // What the process is told: no machine and no figure of one is needed to run.
 std::string request(const Evaluation& e) {
   Session s;
@@ -164,10 +160,10 @@ Ran ranApart(const Evaluation& e, const RunProgram& program,
       fromJson(said.at("result"), ran.result, ran.counted);
       return ran;
     } catch (const json::exception&) {
-      fail("it says what cannot be understood");
+      Child::fail("it says what cannot be understood");
     }
   }
-  fail(process.ending() + " without a result");
+  Child::fail(process.ending() + " without a result");
 }
 
 }  // namespace tcsim::gui
