@@ -36,16 +36,11 @@ struct Topology {
 // Throws UnsupportedError if they describe no data cache.
 Topology ask_kernel(const std::filesystem::path& system, int cpu);
 
-#if defined(TCSIM_HAVE_HWLOC)
+// These are there where tcsim is built with the library that they ask.
 // From hwloc: of this machine, or of one that was saved as hwloc XML.
 Topology ask_hwloc(int cpu, const std::filesystem::path& xml = {});
-#endif
-#if defined(TCSIM_HAVE_LIKWID)
 Topology ask_likwid();
-#endif
-#if defined(TCSIM_HAVE_PAPI)
 Topology ask_papi();
-#endif
 
 // What the sources say that tcsim was built with and that know this machine, the one to be believed
 // first at the head: hwloc, kernel, likwid, PAPI. At most `most` of them are asked. Throws

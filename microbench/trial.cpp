@@ -70,7 +70,7 @@ struct Pipe {
   _exit(1);
 }
 
-Trial wait_for(int answer, std::chrono::milliseconds patience) {
+Apart wait_for(int answer, std::chrono::milliseconds patience) {
   const auto end = Clock::now() + patience;
   std::string words;
   for (;;) {
@@ -95,7 +95,7 @@ Trial wait_for(int answer, std::chrono::milliseconds patience) {
 
 }  // namespace
 
-Trial try_apart(const std::function<std::string()>& work, std::chrono::milliseconds patience) {
+Apart try_apart(const std::function<std::string()>& work, std::chrono::milliseconds patience) {
   // What waits in buffers would be written by the copy as well.
   std::cout.flush();
   std::fflush(nullptr);
@@ -105,7 +105,7 @@ Trial try_apart(const std::function<std::string()>& work, std::chrono::milliseco
   if (guardian < 0) return {{}, fmt::format("no process can be had ({})", std::strerror(errno))};
   Pipe::shut(held.out());
   Pipe::shut(answer.in());
-  Trial trial = wait_for(answer.out(), patience);
+  Apart trial = wait_for(answer.out(), patience);
   Pipe::shut(held.in());
   while (waitpid(guardian, nullptr, 0) < 0 && errno == EINTR) {
   }

@@ -9,7 +9,7 @@
 
 namespace tcsim {
 
-struct Trial {
+struct Apart {
   std::optional<std::string> answer;  // what the work returned; nothing if it did not come to that
   std::string why;                    // it did not: "it does not answer within 10 s"
 };
@@ -17,6 +17,6 @@ struct Trial {
 // Calls `work` in a copy of this process, which sees no other thread of it, and waits for what it
 // returns (without a '\0') for at most `patience`. Nothing of the copy is left behind, nor of what
 // it started, not even where this process is killed meanwhile. What `work` changes is lost.
-Trial try_apart(const std::function<std::string()>& work, std::chrono::milliseconds patience);
+Apart try_apart(const std::function<std::string()>& work, std::chrono::milliseconds patience);
 
 }  // namespace tcsim

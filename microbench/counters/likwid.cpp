@@ -102,7 +102,7 @@ class LikwidSource : public CounterSource {
     // To start it forks, and the child goes through the exit handlers of the whole program: those
     // of a window wait for threads that the child does not have, and likwid waits for the child.
     // Where it is not content it may also call exit() itself. So it starts elsewhere first.
-    const Trial trial = try_apart([&] { return started(pinned.cpu()); }, patience);
+    const Apart trial = try_apart([&] { return started(pinned.cpu()); }, patience);
     const std::string wrong = !trial.answer            ? trial.why
                               : !trial.answer->empty() ? *trial.answer
                                                        : started(pinned.cpu());

@@ -98,6 +98,16 @@ std::string paranoia() {
   return level;
 }
 
+// Why PAPI does without its component for the kernel's counters; empty where it has it. PAPI 7.0
+// gives all of it up, with the kernel's own counts, on a processor that it does not know.
+std::string why_off() {
+  const int component = PAPI_get_component_index("perf_event");
+  const PAPI_component_info_t* info = component < 0 ? nullptr : PAPI_get_component_info(component);
+  if (info == nullptr) return "this PAPI was built without perf_event";
+  return info->disabled == 0 ? ""
+                             : fmt::format("PAPI disables perf_event: {}", info->disabled_reason);
+}
+
 class PapiSource : public CounterSource {
  public:
   PapiSource() {
@@ -112,6 +122,7 @@ class PapiSource : public CounterSource {
   std::string name() const override { return "papi"; }
 
   std::string limits() const override {
+    if (std::string why = why_off(); !why.empty()) return why;
     if (PAPI_query_event(static_cast<int>(PAPI_TOT_CYC)) == PAPI_OK) return "";
     const PAPI_hw_info_t* machine = PAPI_get_hardware_info();
     if (machine != nullptr && machine->virtualized != 0) {

@@ -21,7 +21,7 @@ constexpr auto ample = 60s;
 
 TEST(Trial, What_the_work_returns_comes_back_and_what_it_changes_does_not) {
   int number = 1;
-  const Trial t = try_apart(
+  const Apart t = try_apart(
       [&] {
         number = 2;
         return std::to_string(getpid());
@@ -49,7 +49,7 @@ std::string wait_in_a_child(int pid_pipe) {
 TEST(Trial, Work_that_never_ends_is_given_up_with_all_that_it_started) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const Trial t = try_apart([&] { return wait_in_a_child(ends[1]); }, 500ms);
+  const Apart t = try_apart([&] { return wait_in_a_child(ends[1]); }, 500ms);
   EXPECT_FALSE(t.answer);
   EXPECT_EQ(t.why, "it does not answer within 0.5 s");
   pid_t left[2];
