@@ -3,14 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
+#include "core/model/core_link.hpp"
+#include "core/model/countable.hpp"
+#include "core/units/text.hpp"
 
 namespace tcsim::sim {
 
 namespace {
 
 constexpr std::int64_t max_line_bytes = 4096;  // arrays begin at multiples of this
+// Lines that an access moves over one link at most: one comes in and one leaves dirty, for a
+// prefetch too, and twice that where an inclusive level takes lines away from those inside it.
+constexpr double lines_an_access = 8;
+
+// Before anything is walked, so that counting does not have to look: what the core loads and stores
+// is known, and so is how much of that could miss at most.
+void require_countable(const Plan& plan, const SystemConfig& config) {
+  const std::string& innermost = config.levels.front().name;
+  const Contraction& c = plan.contraction();
+  Bytes longest;
+  for (const LevelConfig& l : config.levels) longest = std::max(longest, l.line);
+  const LinkTraffic core = core_link(c, Nest(c, plan.schedule(), longest), innermost);
+  double bytes = 0;
+  for (ArrayId a : all_arrays) {
+    for (Phase p : all_phases) {
+      bytes += static_cast<double>((core.at(p, a).in + core.at(p, a).out).value());
+    }
+  }
+  if (bytes * lines_an_access * static_cast<double>(longest / plan.element()) < most_link_bytes) {
+    return;
+  }
+  throw TooLargeError(
+      c.name(),
+      fmt::format("too large, because the core loads and stores {}, and if each of its accesses "
+                  "moved lines of {} bytes, 2^62 bytes (4.6 EB) or more would pass a link",
+                  to_display(Bytes(std::llround(bytes))), longest.value()),
+      "use smaller sizes");
+}
 
 }  // namespace
 
@@ -25,6 +57,7 @@ void check(const Plan& plan, const SystemConfig& config) {
           fmt::format("use a power of two from {} to {} bytes", element, max_line_bytes));
     }
   }
+  require_countable(plan, config);
 }
 
 bool counts_every_element(const LevelConfig& innermost) {

@@ -142,30 +142,19 @@ std::vector<std::unique_ptr<Part>> run_parts(const Plan& plan, const SystemConfi
   return parts;
 }
 
-}  // namespace
+using Parts = std::vector<std::unique_ptr<Part>>;
 
-Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
-                          const SimulationOptions& options) {
-  const auto parts = run_parts(plan, config, options);
-  const std::int64_t line = config.levels.front().line.value();
-  if (options.effort) {
-    *options.effort = {parts.front()->repeated(), static_cast<int>(parts.size())};
-  }
-  Simulation result;
-  result.touches = parts.front()->caches().touches();
-  result.traffic.links.push_back(parts.front()->registers());
-  Lines asked = result.touches;
-  for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
-    LinkTraffic link;
+std::vector<LevelCounts> levels_of(const Parts& parts, std::size_t levels) {
+  std::vector<LevelCounts> all;
+  Lines asked = parts.front()->caches().touches();
+  for (int l = 1; l <= static_cast<int>(levels); ++l) {
     LevelCounts counts;
     for (const auto& part : parts) {
       const Hierarchy& caches = part->caches();
       for (Phase p : all_phases) {
         for (ArrayId a : all_arrays) {
-          const Lines in = caches.fills(l, p, a), out = caches.write_backs(l, p, a);
-          link.at(p, a) += {Bytes(in.value() * line), Bytes(out.value() * line)};
-          counts.misses += in;
-          counts.write_backs += out;
+          counts.misses += caches.fills(l, p, a);
+          counts.write_backs += caches.write_backs(l, p, a);
         }
       }
       counts.fills += caches.written_in(l - 1);
@@ -176,8 +165,44 @@ Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
     counts.fills += counts.misses;
     counts.evictions += counts.fills;  // what came and is not there any more
     asked = counts.misses;
-    result.traffic.links.push_back(link);
-    result.levels.push_back(counts);
+    all.push_back(counts);
+  }
+  return all;
+}
+
+LinkTraffic link_of(const Parts& parts, int level, Bytes line) {
+  LinkTraffic link;
+  for (const auto& part : parts) {
+    const Hierarchy& caches = part->caches();
+    for (Phase p : all_phases) {
+      for (ArrayId a : all_arrays) {
+        link.at(p, a) += {caches.fills(level, p, a).value() * line,
+                          caches.write_backs(level, p, a).value() * line};
+      }
+    }
+  }
+  return link;
+}
+
+}  // namespace
+
+std::vector<LevelCounts> count_plain(const Plan& plan, const SystemConfig& config,
+                                     const SimulationOptions& options) {
+  return levels_of(run_parts(plan, config, options), config.levels.size());
+}
+
+Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
+                          const SimulationOptions& options) {
+  const Parts parts = run_parts(plan, config, options);
+  if (options.effort) {
+    *options.effort = {parts.front()->repeated(), static_cast<int>(parts.size())};
+  }
+  Simulation result;
+  result.touches = parts.front()->caches().touches();
+  result.levels = levels_of(parts, config.levels.size());
+  result.traffic.links.push_back(parts.front()->registers());
+  for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
+    result.traffic.links.push_back(link_of(parts, l, config.levels.front().line));
   }
   return result;
 }

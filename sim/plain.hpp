@@ -2,6 +2,8 @@
 // repeating what happened before.
 #pragma once
 
+#include <vector>
+
 #include "sim/simulate.hpp"
 
 namespace tcsim::sim {
@@ -9,5 +11,10 @@ namespace tcsim::sim {
 // `config` is plain and has passed check(), also by the plan (sim/simulate.cpp).
 Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
                           const SimulationOptions& options);
+
+// What happens at the levels alone: of TLBs, whose lines are pages, so that bytes over links would
+// mean nothing and might pass 64 bits.
+std::vector<LevelCounts> count_plain(const Plan& plan, const SystemConfig& config,
+                                     const SimulationOptions& options);
 
 }  // namespace tcsim::sim

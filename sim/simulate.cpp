@@ -58,10 +58,10 @@ std::vector<TlbCounts> simulate_tlbs(const Plan& plan, const Machine& machine,
   for (const auto& [page, config] : by_page) {
     sim::check(config);
     check_plain(plan, config);
-    const Simulation s = sim::simulate_plain(plan, config, options);
+    const std::vector<LevelCounts> levels = sim::count_plain(plan, config, options);
     for (std::size_t i = 0; i < config.levels.size(); ++i) {
-      counted[config.levels[i].name] = {config.levels[i].name, Bytes(page),
-                                        s.levels[i].hits.value(), s.levels[i].misses.value()};
+      counted[config.levels[i].name] = {config.levels[i].name, Bytes(page), levels[i].hits.value(),
+                                        levels[i].misses.value()};
     }
   }
   std::vector<TlbCounts> result;

@@ -1,49 +1,76 @@
 #include "core/model/core_link.hpp"
 
-#include <cmath>
+#include <initializer_list>
+
+#include "core/model/countable.hpp"
 
 namespace tcsim {
 
 namespace {
 
 // Sum over all ranges at depth d, each rounded up to whole panels.
-double padded(const Nest& nest, int d, DimClass g, double panel) {
-  double sum = 0;
-  for (const auto& r : nest.ranges(d, g)) sum += r.times * std::ceil(r.size / panel) * panel;
+std::int64_t padded(const Nest& nest, int d, DimClass g, std::int64_t panel) {
+  std::int64_t sum = 0;
+  for (const auto& r : nest.ranges(d, g)) sum += r.times * ((r.size + panel - 1) / panel * panel);
   return sum;
 }
 
+// Bytes of one link, whose sum has to be a number that tcsim counts to.
+class Counter {
+ public:
+  Counter(const Contraction& contraction, const std::string& innermost)
+      : contraction_(contraction), innermost_(innermost) {}
+
+  // As many bytes as the product of the factors, times an element's.
+  Bytes bytes(std::initializer_list<std::int64_t> factors) {
+    const Bytes element = size_of(contraction_.type());
+    auto about = static_cast<double>(element.value());
+    for (std::int64_t f : factors) about *= static_cast<double>(f);
+    sum_ += about;
+    if (!(sum_ < most_link_bytes)) refuse_link(contraction_, innermost_ + "-register");
+    std::int64_t product = 1;
+    for (std::int64_t f : factors) product *= f;
+    return product * element;
+  }
+
+ private:
+  const Contraction& contraction_;
+  const std::string& innermost_;
+  double sum_ = 0;
+};
+
 }  // namespace
 
-LinkTraffic core_link(const Nest& nest, Bytes element) {
+LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
+                      const std::string& innermost) {
   const Spine& spine = nest.spine();
   const int kernel = nest.depth() - 1;
-  const auto extent = [&](DimClass g) { return static_cast<double>(spine.extents[at(g)]); };
-  const auto bytes = [&](double elements) {
-    return Bytes(std::llround(elements) * element.value());
-  };
-  const double batch = extent(DimClass::batch);
+  const auto extent = [&](DimClass g) { return spine.extents[at(g)]; };
+  const std::int64_t batch = extent(DimClass::batch);
+  Counter count(contraction, innermost);
   LinkTraffic link;
 
-  const double results = extent(DimClass::m) * extent(DimClass::n) * batch;
-  const double k_tiles = nest.tiles(kernel, DimClass::k);
-  link.at(Phase::compute, ArrayId::C) = {bytes(results * (k_tiles - 1)), bytes(results * k_tiles)};
+  const std::int64_t results = extent(DimClass::m) * extent(DimClass::n) * batch;
+  const std::int64_t k_tiles = nest.tiles(kernel, DimClass::k);
+  link.at(Phase::compute, ArrayId::C) = {count.bytes({results, k_tiles - 1}),
+                                         count.bytes({results, k_tiles})};
 
   for (TensorId t : {TensorId::A, TensorId::B}) {
     const bool is_left = t == spine.left;
     const DimClass rows = is_left ? DimClass::m : DimClass::n;
     const DimClass others = is_left ? DimClass::n : DimClass::m;
-    const auto panel = static_cast<double>(is_left ? spine.mr : spine.nr);
+    const std::int64_t panel = is_left ? spine.mr : spine.nr;
     const int pack = nest.pack_depth(t);
     // A packed micropanel is read whole, padding included.
-    const double read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);
+    const std::int64_t read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);
     const ArrayId from = pack < 0 ? array_of(t) : buffer_of(t);
-    link.at(Phase::compute, from).in =
-        bytes(read * extent(DimClass::k) * nest.tiles(kernel, others) * batch);
+    const std::int64_t k = extent(DimClass::k);
+    link.at(Phase::compute, from).in = count.bytes({read, k, nest.tiles(kernel, others), batch});
     if (pack < 0) continue;
-    const double times = nest.tiles(pack, others) * extent(DimClass::k) * batch;
-    link.at(Phase::packing, array_of(t)).in = bytes(extent(rows) * times);
-    link.at(Phase::packing, buffer_of(t)).out = bytes(padded(nest, pack, rows, panel) * times);
+    const std::int64_t packs = nest.tiles(pack, others);
+    link.at(Phase::packing, array_of(t)).in = count.bytes({extent(rows), packs, k, batch});
+    link.at(Phase::packing, buffer_of(t)).out =
+        count.bytes({padded(nest, pack, rows, panel), packs, k, batch});
   }
   return link;
 }

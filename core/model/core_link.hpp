@@ -1,12 +1,17 @@
 // Traffic between the registers and the innermost level: elements that kernels and packs load and
-// store, which depends on visit counts alone. Shared by all models.
+// store, which depends on visit counts alone and is exact. Shared by all models.
 #pragma once
+
+#include <string>
 
 #include "core/model/nest.hpp"
 #include "core/model/traffic.hpp"
 
 namespace tcsim {
 
-LinkTraffic core_link(const Nest& nest, Bytes element);
+// `nest` is one of the contraction, `innermost` the name of the level that the link leads to.
+// Throws TooLargeError (core/model/countable.hpp).
+LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
+                      const std::string& innermost);
 
 }  // namespace tcsim

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/machine/share.hpp"
+#include "core/model/countable.hpp"
 #include "core/schedule/spine.hpp"
 
 namespace tcsim {
@@ -31,6 +32,7 @@ HeldTile tile_of(const Contraction& contraction, const Spine& spine,
 
 std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedule& schedule,
                                     const Machine& machine) {
+  require_countable(contraction);
   const Machine one = view_of_one_core(machine);
   const Spine spine(contraction, schedule);
   std::vector<HeldTile> tiles{tile_of(contraction, spine, spine.extents)};

@@ -29,7 +29,7 @@ struct HeldInCache {
   std::optional<HeldTile> tile;  // empty: not even a register tile with its panels fits
 };
 
-// One for each cache, innermost first. `schedule` must have passed check().
+// One for each cache, innermost first. `schedule` must have passed check(). Throws TooLargeError.
 std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedule& schedule,
                                     const Machine& machine);
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/model/core_link.hpp"
+#include "core/model/countable.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/window.hpp"
 
@@ -21,16 +22,18 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
                          const Machine& machine) {
   const Bytes line = common_line(machine);
   const Nest nest(contraction, schedule, line);
-  const auto bytes = [&](double lines) { return Bytes(std::llround(lines) * line.value()); };
   Extents whole;
-  for (DimClass g : all_dim_classes) whole[at(g)] = nest.ranges(0, g)[0].size;
+  for (DimClass g : all_dim_classes) {
+    whole[at(g)] = static_cast<double>(nest.ranges(0, g)[0].size);
+  }
   const std::vector<Extents> narrowed = nest.narrowed(0, whole);
 
   Traffic traffic;
   traffic.links.resize(machine.levels.size());
-  traffic.links[0] = core_link(nest, size_of(contraction.type()));
+  traffic.links[0] = core_link(contraction, nest, machine.levels.front().name);
   for (int l = 0; l < machine.cache_count(); ++l) {
     LinkTraffic& link = traffic.links[static_cast<std::size_t>(l) + 1];
+    LineCounter count(contraction, machine, LevelId{l + 1}, line);
     const auto capacity = static_cast<double>(kept_lines(machine, LevelId{l}).value());
     for (TensorId t : all_tensors) {
       // DF and DM of Listing 3, with the visits of a loop counted over all its executions.
@@ -42,25 +45,29 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
         for (TensorId u : all_tensors) {
           footprint += operand_lines(nest, u, narrowed[static_cast<std::size_t>(d) + 1]);
         }
-        if (footprint >= capacity) moved *= nest.tiles(d + 1, s.group) / nest.tiles(d, s.group);
+        if (footprint >= capacity) {
+          moved *= static_cast<double>(nest.tiles(d + 1, s.group)) /
+                   static_cast<double>(nest.tiles(d, s.group));
+        }
       }
       const bool packed = t != TensorId::C && nest.pack_depth(t) >= 0;
       Moved& m = link.at(Phase::compute, packed ? buffer_of(t) : array_of(t));
-      m.in = bytes(moved);
-      if (t == TensorId::C) m.out = m.in;
+      m.in = count.bytes(moved);
+      if (t == TensorId::C) m.out = count.bytes(moved);
       if (!packed) continue;
       // Eq. 12 and 14: the tensor, once for every iteration of the loops that it does not follow
       // around its Pack; stored to the level of the buffer, so it leaves the levels inside.
       const int pack = nest.pack_depth(t);
       const DimClass others = t == nest.spine().left ? DimClass::n : DimClass::m;
-      const double times = nest.tiles(pack, others);
-      link.at(Phase::packing, array_of(t)).in = bytes(nest.tensor_lines(t, whole) * times);
+      const auto times = static_cast<double>(nest.tiles(pack, others));
+      link.at(Phase::packing, array_of(t)).in = count.bytes(nest.tensor_lines(t, whole) * times);
       bool inside = true;
       for (int inner = 0; inner <= l; ++inner) {
         inside = inside && machine.level(LevelId{inner}).name != nest.step(pack).level;
       }
       if (inside) {
-        link.at(Phase::packing, buffer_of(t)).out = bytes(nest.buffer_lines(t, whole) * times);
+        link.at(Phase::packing, buffer_of(t)).out =
+            count.bytes(nest.buffer_lines(t, whole) * times);
       }
     }
   }

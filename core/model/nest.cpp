@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/model/countable.hpp"
+
 namespace tcsim {
 
 namespace {
 
 // Splits every range by a loop's tile. The number of different sizes grows by at most one a loop.
-std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, double tile) {
+std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, std::int64_t tile) {
   std::vector<Nest::Range> parts;
-  const auto add = [&](double size, double times) {
+  const auto add = [&](std::int64_t size, std::int64_t times) {
     if (size <= 0 || times <= 0) return;
     for (auto& p : parts) {
       if (p.size == size) {
@@ -21,9 +23,8 @@ std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, double ti
     parts.push_back({size, times});
   };
   for (const auto& r : ranges) {
-    const double whole = std::floor(r.size / tile);
-    add(tile, whole * r.times);
-    add(r.size - whole * tile, r.times);
+    add(tile, r.size / tile * r.times);
+    add(r.size % tile, r.times);
   }
   return parts;
 }
@@ -34,6 +35,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     : spine_(contraction, schedule),
       line_(static_cast<double>(line.value()) /
             static_cast<double>(size_of(contraction.type()).value())) {
+  require_countable(contraction);
   for (TensorId t : all_tensors) {
     tile_lines_.emplace_back(contraction, schedule.groups, t, line_);
   }
@@ -45,7 +47,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
   follows_.resize(spine_.steps.size());
   ranges_.resize(spine_.steps.size());
   for (DimClass g : all_dim_classes) {
-    ranges_[0][at(g)] = {{static_cast<double>(spine_.extents[at(g)]), 1}};
+    ranges_[0][at(g)] = {{spine_.extents[at(g)], 1}};
   }
   for (int d = 0; d < depth(); ++d) {
     const auto here = static_cast<std::size_t>(d);
@@ -60,14 +62,13 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     if (d + 1 == depth()) break;
     ranges_[here + 1] = ranges_[here];
     if (s.kind == Step::Kind::loop) {
-      ranges_[here + 1][at(s.group)] =
-          split(ranges_[here][at(s.group)], static_cast<double>(s.tile));
+      ranges_[here + 1][at(s.group)] = split(ranges_[here][at(s.group)], s.tile);
     }
   }
 }
 
-double Nest::tiles(int d, DimClass g) const {
-  double n = 0;
+std::int64_t Nest::tiles(int d, DimClass g) const {
+  std::int64_t n = 0;
   for (const Range& r : ranges(d, g)) n += r.times;
   return n;
 }

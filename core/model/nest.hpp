@@ -18,7 +18,7 @@ using PerArray = std::array<double, array_count>;
 
 class Nest {
  public:
-  // `line` in bytes.
+  // `line` in bytes. Throws TooLargeError for a contraction whose tensors are too large to count.
   Nest(const Contraction& contraction, const Schedule& schedule, Bytes line);
 
   const Spine& spine() const { return spine_; }
@@ -35,13 +35,13 @@ class Nest {
 
   // Sizes of the ranges that step d finds for a group, and how many times each.
   struct Range {
-    double size, times;
+    std::int64_t size, times;
   };
   const std::vector<Range>& ranges(int d, DimClass g) const {
     return ranges_[static_cast<std::size_t>(d)][at(g)];
   }
   // How many ranges of a group there are at depth d: tiles of all sizes.
-  double tiles(int d, DimClass g) const;
+  std::int64_t tiles(int d, DimClass g) const;
 
   // Extents at every depth from `from` on, when step `from` finds `extents` and every loop runs
   // whole tiles. Indexed by depth.

@@ -27,7 +27,7 @@ struct Runs {
 // one is the chance of more.
 class Occupancy {
  public:
-  explicit Occupancy(int ways) : ways_(static_cast<std::size_t>(ways)) { p_[0] = 1; }
+  explicit Occupancy(std::int64_t ways) : ways_(static_cast<std::size_t>(ways)) { p_[0] = 1; }
 
   void shift(double lines) {
     const auto n = static_cast<std::size_t>(std::min<double>(lines, static_cast<double>(ways_)));
@@ -137,7 +137,8 @@ double miss_probability(const CacheShape& cache, std::span<const WindowPart> par
   if (cache.sets == 1 || cache.ways > max_ways) return total + 1 > cache.lines() ? 1 : 0;
 
   // Too few lines to fill a set, or far from the limit on either side (5 standard deviations).
-  if (total < cache.ways) return 0;
+  const auto ways = static_cast<double>(cache.ways);
+  if (total < ways) return 0;
   if (total > 3 * cache.lines()) return 1;
   bool counted = false;
   double variance = 0, least = 0, most = 0;
@@ -155,11 +156,11 @@ double miss_probability(const CacheShape& cache, std::span<const WindowPart> par
     least += std::floor(r.count) * r.whole - (p.own ? 1 : 0);
     most += std::ceil(r.count) * (r.whole + 1);
   }
-  if (most < cache.ways) return 0;
-  if (least >= cache.ways) return 1;
+  if (most < ways) return 0;
+  if (least >= ways) return 1;
   const double mean = total / cache.sets, spread = 5 * std::sqrt(variance);
-  if (!counted && mean + spread + 1 < cache.ways) return 0;
-  if (!counted && mean - spread >= cache.ways + 1) return 1;
+  if (!counted && mean + spread + 1 < ways) return 0;
+  if (!counted && mean - spread >= ways + 1) return 1;
 
   Occupancy occupancy(cache.ways);
   for (const WindowPart& p : parts) {

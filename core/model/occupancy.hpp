@@ -4,6 +4,7 @@
 // into a given set; runs are taken to begin anywhere (docs/design.md, "From lines to hits").
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "core/model/set_counts.hpp"
@@ -12,8 +13,8 @@ namespace tcsim {
 
 struct CacheShape {
   double sets = 1;
-  int ways = 1;
-  double lines() const { return sets * ways; }
+  std::int64_t ways = 1;
+  double lines() const { return sets * static_cast<double>(ways); }
 };
 
 // Lines of one array in a window: `lines` in all, in runs of `run` lines; or, where `counts` is not

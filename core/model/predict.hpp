@@ -26,7 +26,7 @@ struct Prediction {
   FlopsPerSecond rate;  // flops / predicted time
 };
 
-// Throws UnsupportedError for a machine that the models do not cover (common_line()).
+// Throws UnsupportedError (common_line()) and TooLargeError (core/model/countable.hpp).
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    ModelKind model = ModelKind::window);
 // By the window model, for many schedules of one contraction: `counter` remembers what they share.

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
+#include "core/model/countable.hpp"
 #include "core/model/execution.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/occupancy.hpp"
@@ -27,6 +28,7 @@ class WindowModel {
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
               SetCounter& counter, double margin, Detail detail)
       : contraction_(contraction),
+        machine_(machine),
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
         counter_(counter),
@@ -34,10 +36,13 @@ class WindowModel {
         detail_(detail) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
-      const double lines = static_cast<double>(kept_lines(machine, LevelId{l}).value());
-      const auto ways = static_cast<int>(level.ways.value);
-      caches_.push_back({level.sets() == 1 ? 1 : lines / ways,
-                         level.sets() == 1 ? static_cast<int>(lines) : ways});
+      const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
+      const std::int64_t ways = level.ways.value;
+      if (level.sets() == 1) {
+        caches_.push_back({1, lines});
+      } else {
+        caches_.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
+      }
       exclusive_.push_back(l > 0 && level.inclusion.value == Inclusion::exclusive);
     }
   }
@@ -49,17 +54,17 @@ class WindowModel {
     count_write_backs();
     Traffic t;
     t.links.resize(caches_.size() + 1);
-    t.links[0] = core_link(nest_, size_of(contraction_.type()));
-    const auto bytes = [&](double lines) { return Bytes(std::llround(lines) * line_.value()); };
+    t.links[0] = core_link(contraction_, nest_, machine_.levels.front().name);
     for (std::size_t l = 0; l < caches_.size(); ++l) {
       // What an exclusive level holds comes from the level inside it: every line that enters that
       // one leaves it outward again, changed or not.
       const bool all_leave = l + 1 < caches_.size() && exclusive_[l + 1];
+      LineCounter count(contraction_, machine_, LevelId{static_cast<int>(l) + 1}, line_);
       for (ArrayId x : all_arrays) {
         for (Phase p : all_phases) {
           const double in = fills_[static_cast<std::size_t>(index(p))][at(x)][l];
           const double changed = write_backs_[static_cast<std::size_t>(index(p))][at(x)][l];
-          t.links[l + 1].at(p, x) = {bytes(in), bytes(all_leave ? in : changed)};
+          t.links[l + 1].at(p, x) = {count.bytes(in), count.bytes(all_leave ? in : changed)};
         }
       }
     }
@@ -129,12 +134,12 @@ class WindowModel {
     double inner = 1;  // a level is only asked for what the level inside it lacks
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
       const CacheShape& cache = caches_[l];
+      const auto ways = static_cast<double>(cache.ways);
       if (detail_ == Detail::coarse) {
         p[l] = inner = std::min(inner, chance_by_length(cache, parts.lines));
         continue;
       }
-      const bool near =
-          cache.sets > 1 && parts.lines >= cache.ways && parts.lines < 3 * cache.lines();
+      const bool near = cache.sets > 1 && parts.lines >= ways && parts.lines < 3 * cache.lines();
       count_sets(parts, at_, near ? &cache : nullptr);
       p[l] = inner = std::min(inner, miss_probability(cache, {parts.all.data(), parts.size}));
     }
@@ -148,6 +153,11 @@ class WindowModel {
     return std::clamp((fill - 0.75) / 0.4, 0.0, 1.0);
   }
 
+  // Lines in a set; far more than any cache has where it matters.
+  static int told_apart_in_a_set(const CacheShape& cache) {
+    return static_cast<int>(4 * std::min<std::int64_t>(cache.ways, 1 << 20));
+  }
+
   int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
   // Null: their sets are not worth counting.
@@ -159,7 +169,7 @@ class WindowModel {
       const TensorId t = tensor_of(parts.array[i]);
       part.counts =
           counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
-                         static_cast<std::int64_t>(cache->sets), 4 * cache->ways);
+                         static_cast<std::int64_t>(cache->sets), told_apart_in_a_set(*cache));
     }
   }
 
@@ -172,7 +182,9 @@ class WindowModel {
   // Touches of every array that have none before them.
   void count_cold() {
     Extents whole;
-    for (DimClass g : all_dim_classes) whole[tcsim::at(g)] = nest_.ranges(0, g)[0].size;
+    for (DimClass g : all_dim_classes) {
+      whole[tcsim::at(g)] = static_cast<double>(nest_.ranges(0, g)[0].size);
+    }
     cold_ = lines_at(0, whole);
     PerLevel always;
     always.fill(1);
@@ -211,14 +223,15 @@ class WindowModel {
         double all = 0;
         e[g] = 0;
         for (const auto& r : ranges) {
-          all += r.size * r.times;
-          e[g] = std::max(e[g], r.size);
+          const auto size = static_cast<double>(r.size);
+          all += size * static_cast<double>(r.times);
+          e[g] = std::max(e[g], size);
         }
         return self(self, g + 1, times * all / e[g]);
       }
       for (const auto& r : ranges) {
-        e[g] = r.size;
-        self(self, g + 1, times * r.times);
+        e[g] = static_cast<double>(r.size);
+        self(self, g + 1, times * static_cast<double>(r.times));
       }
     };
     visit(visit, 0, 1.0);
@@ -367,6 +380,7 @@ class WindowModel {
   }
 
   const Contraction& contraction_;
+  const Machine& machine_;
   Bytes line_;
   Nest nest_;
   SetCounter& counter_;

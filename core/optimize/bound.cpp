@@ -114,8 +114,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
   for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
     const LevelId level{static_cast<int>(l)};
     // Rounded as the traffic is, to whole bytes.
-    bound.links.push_back(Bytes(std::llround(std::floor(bound.bytes[l]))) /
-                          machine.bandwidth(level));
+    bound.links.push_back(Seconds(std::floor(bound.bytes[l]) / machine.bandwidth(level).value()));
     bound.time = std::max(bound.time, bound.links.back());
   }
   bound.roof = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/model/countable.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/search.hpp"
@@ -141,13 +142,23 @@ class Optimizer {
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
+    for (std::size_t l = 0; l < bound_.bytes.size(); ++l) {
+      if (bound_.bytes[l] < most_link_bytes) continue;
+      refuse_link(contraction_, machine_.link(LevelId{static_cast<int>(l)}));
+    }
     // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
     // side) only where its loads decide the time, or where so few tiles of it cover C that it
     // matters what is over at the end.
     if (options_.objective == Objective::time && loads_ <= 0.99 && !small()) {
       search_.keep_to_kernel(kernels_.front());
     }
-    for (const Tiling& incumbent : options_.incumbents) keep(in_family(incumbent));
+    for (const Tiling& incumbent : options_.incumbents) {
+      try {
+        keep(in_family(incumbent));
+      } catch (const TooLargeError&) {
+        // It was good for another machine; the search may find one that is good for this one.
+      }
+    }
     const bool soon = !options_.incumbents.empty();
     if (!best_ || gap() > closed) {
       for (const Effort& effort : efforts) {
@@ -289,6 +300,7 @@ Optimized optimize(const Contraction& contraction, const Machine& machine,
     return optimize(contraction, view_of_one_core(machine), options, std::move(stop));
   }
   if (options.objective == Objective::energy) require_energy(machine);
+  require_countable(contraction);
   return Optimizer(contraction, machine, options, std::move(stop)).run();
 }
 

@@ -56,7 +56,7 @@ struct Optimized {
 };
 
 // Deterministic. Throws UnsupportedError for a machine that the window model does not cover or that
-// does not say what the objective needs, and Interrupted.
+// does not say what the objective needs, TooLargeError (core/model/countable.hpp), and Interrupted.
 Optimized optimize(const Contraction& contraction, const Machine& machine,
                    const OptimizeOptions& options, std::stop_token stop = {});
 Optimized optimize(const Contraction& contraction, const Machine& machine,

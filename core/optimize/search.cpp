@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/model/countable.hpp"
 #include "core/optimize/exposed.hpp"
 #include "core/schedule/spine.hpp"
 
@@ -107,8 +108,12 @@ Score Search::judged(const Tiling& tiling, Detail detail) {
   if (stop_.stop_requested()) throw Interrupted();
   ++evaluated_;
   const Schedule schedule = build(contraction_, machine_, tiling);
-  const Prediction p = predict(contraction_, schedule, machine_, counter_, margin_, detail);
-  return score(contraction_, schedule, p, machine_, options_.objective);
+  try {
+    const Prediction p = predict(contraction_, schedule, machine_, counter_, margin_, detail);
+    return score(contraction_, schedule, p, machine_, options_.objective);
+  } catch (const TooLargeError&) {
+    return {HUGE_VAL};  // others may be better; if none is, judging the best one says so
+  }
 }
 
 Score Search::coarse_score(const Tiling& tiling) {

@@ -51,7 +51,7 @@ class Checker {
     throw InputError(place_, problem, mend);
   }
 
-  // Every dimension stands in exactly one group; sets the groups' extents.
+  // Every dimension stands in exactly one group.
   void dimensions_once() {
     std::string known, seen;
     for (int i = 0; i < contraction_.dim_count(); ++i) known += contraction_.dim(DimId{i}).name;
@@ -67,7 +67,6 @@ class Checker {
           fail(fmt::format("dimension '{}' is in the groups twice", name), "take one out");
         }
         seen += name;
-        extents_[at(g)] *= contraction_.dim(DimId{static_cast<int>(i)}).extent;
       }
     }
     for (char name : known) {
@@ -75,10 +74,10 @@ class Checker {
         fail(fmt::format("dimension '{}' is in no group", name), groups_mend());
       }
     }
-    ranges_ = extents_;
   }
 
-  // The groups hold what their names say; m and n may be exchanged, but not mixed.
+  // The groups hold what their names say; m and n may be exchanged, but not mixed. Sets the ranges
+  // that they have: a tensor has the dimensions of each, so that their product is a number.
   void classes() {
     left_ = left_operand(contraction_, schedule_.groups);
     const bool exchanged = left_ == TensorId::B;
@@ -92,6 +91,9 @@ class Checker {
                          schedule_.groups[at(g)],
                          schedule_.groups[at(g)].size() == 1 ? "does" : "do", contraction_.label()),
              groups_mend());
+      }
+      for (char name : schedule_.groups[at(g)]) {
+        ranges_[at(g)] *= contraction_.dim(dim_named(contraction_, name)).extent;
       }
     }
   }
@@ -214,11 +216,10 @@ class Checker {
   const std::vector<std::string>& levels_;
   const std::string& place_;
   TensorId left_ = TensorId::A;
-  std::vector<const Node*> spine_;                   // without the kernel
-  std::array<std::int64_t, 2> panels_{};             // mr and nr, by DimClass
-  std::array<std::int64_t, 4> extents_{1, 1, 1, 1};  // by DimClass
-  std::array<std::int64_t, 4> ranges_{};             // what the statements so far leave of them
-  std::array<bool, 2> packed_{};                     // by TensorId
+  std::vector<const Node*> spine_;                  // without the kernel
+  std::array<std::int64_t, 2> panels_{};            // mr and nr, by DimClass
+  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};  // what the statements so far leave, by DimClass
+  std::array<bool, 2> packed_{};                    // by TensorId
   std::ptrdiff_t outer_pack_level_ = PTRDIFF_MAX;
 };
 

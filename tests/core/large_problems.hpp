@@ -1,0 +1,192 @@
+// Problems up to what tcsim counts to and beyond, and what they load and store in numbers without
+// an end, summed call by call as the schedule's definition says.
+#pragma once
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "core/machine/machine.hpp"
+#include "core/model/countable.hpp"
+#include "core/model/traffic.hpp"
+#include "tests/core/random_schedule.hpp"
+
+namespace tcsim::test {
+
+// Of a test that draws anew each time; printed, so that it can be drawn again.
+inline std::uint64_t new_seed() {
+  const std::uint64_t seed = std::random_device{}();
+  std::cout << "seed " << seed << "\n";
+  return seed;
+}
+
+using Wide = boost::multiprecision::cpp_int;
+
+inline Wide wide(std::int64_t n) { return Wide(n); }
+inline Wide wide_round_up(const Wide& n, const Wide& to) { return (n + to - 1) / to * to; }
+inline double to_double(const Wide& n) { return n.convert_to<double>(); }
+
+inline const Wide most_link_bytes_wide = Wide(1) << 62;
+
+// Log-uniform in [1, most], and 1 now and then.
+inline std::int64_t random_extent(Random& random, double most) {
+  const double share = static_cast<double>(random.between(0, 1 << 20)) / (1 << 20);
+  return std::max<std::int64_t>(1, std::llround(std::exp(share * std::log(most))));
+}
+
+// Two to eight dimensions of any classes, A and B with one at least, extents to `most`. Empty where
+// a tensor is refused; `why` then says why.
+inline std::optional<Contraction> random_large_contraction(Random& random, double most,
+                                                           std::string& why) {
+  std::string a, b, c;
+  Sizes sizes;
+  while (a.empty() || b.empty()) {
+    a.clear(), b.clear(), c.clear(), sizes.clear();
+    const std::int64_t count = random.between(2, 8);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const char name = static_cast<char>('a' + i);
+      const DimClass g = random.chance(10)
+                             ? DimClass::batch
+                             : random.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
+      if (g != DimClass::n) a += name;
+      if (g != DimClass::m) b += name;
+      if (g != DimClass::k) c += name;
+      sizes[name] = random_extent(random, most);
+    }
+  }
+  for (std::string* s : {&a, &b, &c}) random.shuffle(*s);
+  try {
+    return parse_contraction(a + "," + b + "->" + c, sizes,
+                             random.chance(50) ? Layout::row_major : Layout::column_major,
+                             random.chance(50) ? ElementType::f64 : ElementType::f32);
+  } catch (const UsageError& e) {
+    why = e.what();
+    return {};
+  }
+}
+
+// The product of a group's extents.
+inline Wide wide_extent(const Contraction& c, const std::string& group) {
+  Wide n = 1;
+  for (char name : group) n *= c.dim(dim_named(c, name)).extent;
+  return n;
+}
+
+// A plan's tables of offsets take memory: tests leave out those of groups that are long and yet not
+// refused.
+inline bool long_tables(const Contraction& c, const Schedule& s) {
+  return std::ranges::any_of(s.groups, [&](const std::string& names) {
+    const Wide n = wide_extent(c, names);
+    return n > 1 << 16 && n <= 1 << 30;
+  });
+}
+
+inline Wide wide_size(const Contraction& c, TensorId t) {
+  Wide n = 1;
+  for (DimId d : c.dims_of(t)) n *= c.dim(d).extent;
+  return n;
+}
+
+inline Wide wide_element(const Contraction& c) { return size_of(c.type()).value(); }
+
+// Bytes of every array over the link to the registers, by [Phase][ArrayId].
+struct WideLink {
+  struct Both {
+    Wide in, out;
+  };
+  std::array<std::array<Both, array_count>, 2> moved;
+  Both& at(Phase p, ArrayId a) {
+    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
+  }
+  Wide total() const {
+    Wide sum = 0;
+    for (const auto& phase : moved) {
+      for (const Both& b : phase) sum += b.in + b.out;
+    }
+    return sum;
+  }
+};
+
+inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
+  const Spine spine(c, schedule);
+  using Ranges = std::map<Wide, Wide>;  // how often each size occurs
+  std::array<Ranges, 4> ranges;
+  for (DimClass g : all_dim_classes) {
+    ranges[at(g)][wide_extent(c, schedule.groups[at(g)])] = 1;
+  }
+  WideLink link;
+  const Wide element = wide_element(c);
+  const auto sum = [](const Ranges& r, auto&& f) {
+    Wide all = 0;
+    for (const auto& [size, times] : r) all += times * f(size);
+    return all;
+  };
+  const auto size = [](const Wide& n) { return n; };
+  const auto once = [](const Wide&) { return Wide(1); };
+  std::array<bool, 2> packed{};
+  for (const Step& s : spine.steps) {
+    const auto rows_of = [&](TensorId t) { return t == spine.left ? DimClass::m : DimClass::n; };
+    const auto panels = [&](TensorId t) {
+      const Wide panel = t == spine.left ? spine.mr : spine.nr;
+      return [panel](const Wide& n) { return wide_round_up(n, panel); };
+    };
+    const Ranges &k = ranges[at(DimClass::k)], &batch = ranges[at(DimClass::batch)];
+    if (s.kind == Step::Kind::loop) {
+      Ranges parts;
+      for (const auto& [range, times] : ranges[at(s.group)]) {
+        if (range >= s.tile) parts[s.tile] += times * (range / s.tile);
+        if (range % s.tile != 0) parts[range % s.tile] += times;
+      }
+      ranges[at(s.group)] = parts;
+    } else if (s.kind == Step::Kind::pack) {
+      const DimClass rows = rows_of(s.tensor);
+      const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
+      const Wide times = sum(ranges[at(others)], once) * sum(batch, once) * element;
+      packed[static_cast<std::size_t>(index(s.tensor))] = true;
+      link.at(Phase::packing, array_of(s.tensor)).in +=
+          times * sum(ranges[at(rows)], size) * sum(k, size);
+      link.at(Phase::packing, buffer_of(s.tensor)).out +=
+          times * sum(ranges[at(rows)], panels(s.tensor)) * sum(k, size);
+    } else {
+      const Wide results = sum(ranges[at(DimClass::m)], size) * sum(ranges[at(DimClass::n)], size) *
+                           sum(batch, once) * element;
+      link.at(Phase::compute, ArrayId::C).out += results * sum(k, once);
+      link.at(Phase::compute, ArrayId::C).in += results * (sum(k, once) - 1);
+      for (TensorId t : {TensorId::A, TensorId::B}) {
+        const DimClass rows = rows_of(t), others = rows == DimClass::m ? DimClass::n : DimClass::m;
+        const Wide times = sum(ranges[at(others)], once) * sum(batch, once) * sum(k, size);
+        if (packed[static_cast<std::size_t>(index(t))]) {
+          link.at(Phase::compute, buffer_of(t)).in +=
+              times * sum(ranges[at(rows)], panels(t)) * element;
+        } else {
+          link.at(Phase::compute, array_of(t)).in += times * sum(ranges[at(rows)], size) * element;
+        }
+      }
+    }
+  }
+  return link;
+}
+
+// Of all that is in the traffic of a link.
+inline Wide wide_total(const LinkTraffic& link) {
+  Wide sum = 0;
+  for (Phase p : all_phases) {
+    for (ArrayId a : all_arrays) sum += wide(link.at(p, a).in.value()) + link.at(p, a).out.value();
+  }
+  return sum;
+}
+
+// What a refusal has to say: that it is too large, what the limit is, and what would help.
+inline bool says_too_large(const std::string& what) {
+  const bool limit = what.find("too large, because") != std::string::npos ||
+                     what.find(" or more") != std::string::npos ||
+                     what.find("elements") != std::string::npos;
+  return limit && what.find(" 2^") != std::string::npos &&
+         what.find("; use smaller sizes") != std::string::npos;
+}
+
+}  // namespace tcsim::test
