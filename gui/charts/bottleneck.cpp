@@ -67,9 +67,7 @@ Plot bottleneckPlot(const Scene& scene) {
   Plot p;
   p.title = "Bottleneck along a knob";
   if (!scene.curve) {
-    p.missing = !scene.curve.error.empty() ? scene.curve.error
-                : scene.now                ? "The curve is being computed."
-                                           : nothingYet;
+    p.missing = whyMissing(scene, scene.curve.error, "The curve is being computed.");
     return p;
   }
   const Curved& c = *scene.curve.value;
@@ -86,7 +84,7 @@ Plot bottleneckPlot(const Scene& scene) {
   line.hollow = p.hollow;
   line.width = 2.5;
   if (line.x.size() < 2) {
-    p.missing = "The range has a single machine in it; give a wider one.";
+    p.missing = oneMachine;
     return p;
   }
   // A little more than the range, so that its ends are seen whole.

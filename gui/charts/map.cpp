@@ -103,15 +103,17 @@ Plot mapPlot(const Scene& scene) {
   Plot p;
   p.title = "Time over two knobs";
   if (!scene.map) {
-    p.missing = !scene.map.error.empty() ? scene.map.error
-                : scene.now              ? "The map is being computed."
-                                         : nothingYet;
+    p.missing = whyMissing(scene, scene.map.error, "The map is being computed.");
     return p;
   }
   const Mapped& map = *scene.map.value;
   const Plane& plane = map.plane;
   // The first knob runs across, the second upward.
   const std::size_t rows = columnsOf(plane), columns = plane.points.size() / rows;
+  if (rows < 2 || columns < 2) {
+    p.missing = oneMachine;
+    return p;
+  }
   p.hollow = !scene.map.current;
   p.subtitle = subtitleOf(*scene.now);
   p.title = fmt::format("Predicted time over {} and {}", plane.knobs[0].name, plane.knobs[1].name);

@@ -98,7 +98,7 @@ PointsPlot pointsPlot(const ResultFolder& folder, const ChartPoints& points,
   const std::string &x = folder.columns()[points.x], &y = folder.columns()[points.y];
   plot.title = fmt::format("{} over {}", y, x);
   if (points.points.empty()) {
-    plot.missing = "No point has both of these columns.";
+    plot.missing = "No point has both of these columns; choose others, or filter less.";
     return result;
   }
   plot.subtitle = fmt::format("{}, {} points", folder.study(), points.all);

@@ -52,7 +52,7 @@ Plot rooflinePlot(const Scene& scene) {
   Plot p;
   p.title = "Roofline";
   if (!scene.now) {
-    p.missing = nothingYet;
+    p.missing = whyMissing(scene);
     return p;
   }
   const Evaluation& e = *scene.now;

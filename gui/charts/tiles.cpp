@@ -24,7 +24,7 @@ TileBoxes tileBoxes(const Scene& scene) {
   TileBoxes all;
   all.title = "Tiles: the largest of the schedule that each cache can hold";
   if (!scene.now) {
-    all.missing = nothingYet;
+    all.missing = whyMissing(scene);
     return all;
   }
   const Evaluation& e = *scene.now;
@@ -99,7 +99,7 @@ Table tilesTable(const Scene& scene) {
 }
 
 std::string scheduleText(const Scene& scene) {
-  return scene.now ? to_text(scene.now->choice.schedule) : nothingYet;
+  return scene.now ? to_text(scene.now->choice.schedule) : whyMissing(scene);
 }
 
 std::string scheduleAsC(const Scene& scene) {

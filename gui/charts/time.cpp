@@ -30,7 +30,7 @@ Plot timePlot(const Scene& scene) {
   p.title = "Time over each link";
   if (scene.now) p.title += ": " + scene.now->bottleneck + " decides";
   if (!scene.now) {
-    p.missing = nothingYet;
+    p.missing = whyMissing(scene);
     return p;
   }
   const Evaluation& e = *scene.now;

@@ -25,7 +25,7 @@ Plot trafficPlot(const Scene& scene) {
   Plot p;
   p.title = "Bytes over each link, predicted and simulated";
   if (!scene.now) {
-    p.missing = nothingYet;
+    p.missing = whyMissing(scene);
     return p;
   }
   const Evaluation& e = *scene.now;

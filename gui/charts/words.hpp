@@ -11,7 +11,17 @@
 
 namespace tcsim::gui {
 
-inline const char* const nothingYet = "Choose a workload and a machine on the left.";
+// Why a picture is missing: what is wrong with it or with the design, or what is still to come.
+inline std::string whyMissing(const Scene& scene, const std::string& error = {},
+                              const char* coming = "It is being computed.") {
+  if (!error.empty()) return error;
+  if (!scene.error.empty()) return scene.error;
+  if (scene.now) return coming;
+  return "Nothing is known yet: a schedule is being chosen for this workload and machine. Without "
+         "either, choose them on the left.";
+}
+
+inline const char* const oneMachine = "The range has a single machine in it; give a wider one.";
 
 // A unit in which the largest value has one to three digits before the point.
 struct TimeUnit {

@@ -23,6 +23,7 @@ struct Late {
 
 struct Scene {
   EvaluationPtr now;       // null: nothing to show yet
+  std::string error;       // why the design cannot be judged; empty if it can
   EvaluationPtr baseline;  // null: none is pinned
   ViewState view;
   Late<Helped> help;

@@ -192,6 +192,7 @@ void Studio::baseChanged() {
 }
 
 void Studio::markCurrency() {
+  scene_.error = error_.toStdString();
   gui::markCurrency(scene_, session_.design, error_.isEmpty(), curveKnob(), mapKnob(1));
 }
 

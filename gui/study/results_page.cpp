@@ -12,6 +12,7 @@
 
 #include "core/session/session.hpp"
 #include "gui/study/results_model.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/plot_view.hpp"
 #include "gui/widgets/wheel.hpp"
 
@@ -30,7 +31,7 @@ ResultsPage::ResultsPage(QWidget* parent)
       plot_(new PlotView),
       about_(new QLabel),
       problem_(new QLabel),
-      reading_(new QLabel),
+      reading_(new ReadingLabel),
       count_(new QLabel),
       filter_(new QLineEdit),
       x_(new QComboBox),
@@ -56,6 +57,9 @@ ResultsPage::ResultsPage(QWidget* parent)
     list();
   });
   tell({});
+  showNone(
+      tr("There are none open: open the folder of a sweep (Ctrl+Shift+O), or run a study here.")
+          .toStdString());
 }
 
 ResultsPage::~ResultsPage() {
@@ -100,31 +104,28 @@ QWidget* ResultsPage::chartWidgets() {
   auto* box = new QWidget;
   auto* rows = new QVBoxLayout(box);
   rows->setContentsMargins(0, 0, 0, 0);
-  auto* row = new QHBoxLayout;
+  auto* bar = new QWidget;
+  auto* row = new FlowLayout(bar);
   const auto picker = [&](QComboBox* axis, const QString& label, const QString& words) {
     auto* name = new QLabel(label);
     name->setBuddy(axis);
     axis->setAccessibleName(words);
     keepFromWheel(axis);
     axis->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    row->addWidget(name);
-    row->addWidget(axis);
+    row->addPair(name, axis);
     connect(axis, &QComboBox::activated, this, [this] { chart(); });
   };
   picker(x_, tr("&across"), tr("column across"));
   picker(y_, tr("&upward"), tr("column upward"));
-  row->addStretch(1);
   row->addWidget(openPoint_);
   openPoint_->setToolTip(
       tr("Machine, figures, workload and schedule of the chosen point become "
          "the design; Undo leads back"));
   connect(openPoint_, &QPushButton::clicked, this, &ResultsPage::openChosen);
-  rows->addLayout(row);
+  rows->addWidget(bar);
   rows->addWidget(plot_, 1);
-  reading_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  reading_->setMinimumHeight(fontMetrics().height());
   rows->addWidget(reading_);
-  connect(plot_, &PlotView::reading, reading_, &QLabel::setText);
+  connect(plot_, &PlotView::reading, reading_, &ReadingLabel::read);
   connect(plot_, &PlotView::picked, this, [this](std::size_t line, std::size_t point) {
     choose(points_.points[drawn_.points[line][point]].key);
   });
@@ -178,9 +179,9 @@ void ResultsPage::open(const std::filesystem::path& folder) {
     folder_.reset();
     model_->show(nullptr, nullptr);
     points_ = {};
-    plot_->show({});
     about_->setText(tr("No results are open."));
     count_->clear();
+    showNone(e.what());
     return tell(QString::fromUtf8(e.what()));
   }
   tell({});
@@ -250,6 +251,13 @@ void ResultsPage::chart() {
         };
       },
       [this](const QString& why) { tell(why); });
+}
+
+void ResultsPage::showNone(const std::string& why) {
+  Plot none;
+  none.title = tr("Results of a sweep").toStdString();
+  none.missing = why;
+  plot_->show(none);
 }
 
 void ResultsPage::draw() {

@@ -20,6 +20,7 @@ class QTableView;
 namespace tcsim::gui {
 
 class PlotView;
+class ReadingLabel;
 class ResultsModel;
 
 class ResultsPage : public QWidget {
@@ -58,6 +59,7 @@ class ResultsPage : public QWidget {
   void list();   // rows, by the order and the filter
   void chart();  // points, by the filter and the two columns
   void fillAxes();
+  void showNone(const std::string& why);
   void draw();
   void tell(const QString& problem);
 
@@ -69,7 +71,9 @@ class ResultsPage : public QWidget {
   ResultsModel* model_;
   QTableView* table_;
   PlotView* plot_;
-  QLabel *about_, *problem_, *reading_, *count_;
+  QLabel *about_, *problem_;
+  ReadingLabel* reading_;
+  QLabel* count_;
   QLineEdit* filter_;
   QComboBox *x_, *y_;
   QPushButton* openPoint_;

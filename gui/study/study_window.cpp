@@ -17,6 +17,7 @@
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_dialog.hpp"
 #include "gui/study/study_editor.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/save_name.hpp"
 
 namespace tcsim::gui {
@@ -24,6 +25,7 @@ namespace tcsim::gui {
 namespace {
 
 constexpr double sameNumber = 1e-9;
+constexpr int studyTab = 0, resultsTab = 1;
 
 }  // namespace
 
@@ -34,11 +36,11 @@ StudyWindow::StudyWindow(Studio& studio, QWidget* parent)
       editor_(new StudyEditor),
       results_(new ResultsPage) {
   tabs_->setDocumentMode(true);
-  tabs_->addTab(editor_, tr("Study"));
-  tabs_->addTab(results_, tr("Results"));
+  tabs_->addTab(scrolled(editor_, tr("Study")), tr("Study"));
+  tabs_->addTab(scrolled(results_, tr("Results")), tr("Results"));
   setCentralWidget(tabs_);
   makeMenus();
-  resize(1000, 760);
+  resizeOnScreen(*this, {1000, 760});
   connect(editor_, &StudyEditor::stateChanged, this, &StudyWindow::follow);
   connect(editor_, &StudyEditor::fileWanted, this, [this] {
     if (saveAs()) editor_->run();
@@ -55,7 +57,7 @@ StudyWindow::StudyWindow(Studio& studio, QWidget* parent)
           });
   connect(&studio_, &Studio::sceneChanged, this, &StudyWindow::compare);
   connect(&studio_, &Studio::verdictChanged, this, &StudyWindow::follow);
-  statusBar();
+  setStatusBar(new StatusLine);
   follow();
 }
 
@@ -96,12 +98,12 @@ void StudyWindow::follow() {
 }
 
 bool StudyWindow::openStudy(const QString& file) {
-  tabs_->setCurrentWidget(editor_);
+  tabs_->setCurrentIndex(studyTab);
   return editor_->open(file);
 }
 
 void StudyWindow::openResults(const QString& folder) {
-  tabs_->setCurrentWidget(results_);
+  tabs_->setCurrentIndex(resultsTab);
   results_->open(folder.toStdString());
 }
 
@@ -109,7 +111,7 @@ void StudyWindow::newFromSession() {
   if (editor_->isRunning() || !new_->isEnabled() || !mayDrop()) return;
   StudyDialog dialog(studio_, this);
   if (dialog.exec() != QDialog::Accepted) return;
-  tabs_->setCurrentWidget(editor_);
+  tabs_->setCurrentIndex(studyTab);
   editor_->setText(QString::fromStdString(to_toml(dialog.draft())));
 }
 

@@ -11,14 +11,17 @@ class BoxesView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit BoxesView(QWidget* parent = nullptr);
+  using QWidget::QWidget;
   void show(const TileBoxes& boxes);
   void paintTo(QPainter& painter, QSize size) const;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fitHeight();
+
   TileBoxes boxes_;
 };
 

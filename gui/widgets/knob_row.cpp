@@ -16,6 +16,7 @@
 #include "core/units/text.hpp"
 #include "gui/charts/words.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"
 
@@ -73,18 +74,16 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(6);
   grid->setVerticalSpacing(0);
-  name_->setFixedWidth(fontMetrics().horizontalAdvance("FMA per cycleM"));
   slider_->setRange(-sliderSteps, sliderSteps);
   slider_->setSingleStep(sliderSteps / 40);
   slider_->setPageStep(sliderSteps / 4);  // twice as much
-  slider_->setMinimumWidth(90);
+  slider_->setMinimumWidth(60);
   keepFromWheel(slider_);
   const QString full = QString::fromStdString(base_.name);
   slider_->setAccessibleName(full);
   slider_->setToolTip(tr("%1, from 1/16 to 16 times the machine file's").arg(full));
   slider_->setObjectName(full);
   field_->setAccessibleName(tr("%1, value").arg(full));
-  field_->setFixedWidth(fontMetrics().horizontalAdvance("99.99 B/cycleM"));
   field_->setToolTip(tr("A value with its unit, or a factor such as 1.5x"));
   reset_->setText(QStringLiteral("\u21ba"));
   reset_->setAutoRaise(true);
@@ -107,6 +106,25 @@ KnobRow::KnobRow(Knob base, const QString& label, QWidget* parent)
   connect(reset_, &QToolButton::clicked, this, [this] { emit edited(base_.name, "", 0); });
 }
 
+void KnobRow::align(const std::vector<KnobRow*>& rows) {
+  int names = 0, fields = 0;
+  for (const KnobRow* row : rows) {
+    // A knob that is overridden is bold.
+    QFont bold = row->font();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
+    names = std::max(names, metrics.horizontalAdvance(row->name_->text() + ' '));
+    for (int p = -sliderSteps; p <= sliderSteps; p += sliderSteps / 40) {
+      const std::string value = fieldText(row->base_, row->base_.base * factorAt(p));
+      fields = std::max(fields, fieldWidth(*row->field_, bold, QString::fromStdString(value)));
+    }
+  }
+  for (KnobRow* row : rows) {
+    row->name_->setFixedWidth(names);
+    row->field_->setFixedWidth(fields);
+  }
+}
+
 void KnobRow::show(double value, bool overridden) {
   show(QString::fromStdString(fieldText(base_, value)), value / base_.base, overridden);
 }
@@ -121,7 +139,10 @@ void KnobRow::show(const QString& text, double factor, bool overridden) {
   if (!slider_->isSliderDown()) slider_->setValue(positionOf(factor));
   // Most rows stay as they are while one is dragged, and need no painting.
   const bool typing = field_->hasFocus() && field_->isModified();
-  if (!typing && refused_.isEmpty() && field_->text() != text) field_->setText(text);
+  if (!typing && refused_.isEmpty() && field_->text() != text) {
+    field_->setText(text);
+    field_->setCursorPosition(0);  // what is too long for it is seen from its beginning
+  }
   QFont font = name_->font();
   if (font.bold() != overridden) {
     font.setBold(overridden);

@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QWidget>
+#include <vector>
 
 #include "core/explore/knob.hpp"
 
@@ -32,6 +33,9 @@ class KnobRow : public QWidget {
  public:
   // `base` has the file's value.
   KnobRow(Knob base, const QString& label, QWidget* parent = nullptr);
+
+  // Makes names and fields of all rows as wide as the widest takes, bold or not.
+  static void align(const std::vector<KnobRow*>& rows);
 
   const Knob& knob() const { return base_; }
   void show(double value, bool overridden);

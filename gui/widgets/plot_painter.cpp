@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/widgets/plot_labels.hpp"
+#include "gui/widgets/words_room.hpp"
+
 namespace tcsim::gui {
 
 namespace {
@@ -22,68 +25,55 @@ class Painter {
   Painter(const Plot& plot, QCustomPlot& canvas, const Theme& theme)
       : plot_(plot), canvas_(canvas), theme_(theme), font_(canvas.font()) {}
 
-  void build() {
+  QStringList build() {
     clear();
     canvas_.setBackground(QBrush(theme_.paper()));
-    canvas_.axisRect()->setVisible(plot_.missing.empty());
-    if (!plot_.missing.empty()) {
-      note(plot_.missing);
-      return;
-    }
     titles();
     axis(*canvas_.xAxis, plot_.x);
     axis(*canvas_.yAxis, plot_.y);
     cells();
-    for (std::size_t i = 0; i < plot_.regions.size(); ++i) region(plot_.regions[i], i);
+    for (const Region& r : plot_.regions) region(r);
     if (!plot_.bars.empty()) canvas_.yAxis->grid()->setVisible(false);
     for (const Bar& b : plot_.bars) bar(b);
     for (const Line& l : plot_.lines) line(l);
-    for (std::size_t i = 0; i < plot_.rules.size(); ++i) rule(plot_.rules[i], i);
+    for (const Rule& r : plot_.rules) rule(r);
     for (const bool halo : {true, false}) {
       for (const Segment& s : plot_.outlines) outline(s, halo);
     }
-    for (const Label& l : plot_.labels) label(l);
     legend();
-    if (plot_.hollow) stale();
+    // Each step takes room from those that follow.
+    layOut();
+    fitAxisLabels();
+    fitLegend();
+    thin(*canvas_.xAxis, plot_.x.ticks);
+    thin(*canvas_.yAxis, plot_.y.ticks);
+    if (scale_ != nullptr) thin(*scale_->axis(), scaleTicks_);
+    layOut();
+    leftOut_ << placeLabels(plot_, canvas_, theme_);
+    return leftOut_;
   }
 
  private:
-  // Where x will be, about: the margins are only known once everything is laid out.
-  double pixelOf(double x) const {
-    double names = 45;
-    for (const auto& [at, words] : plot_.y.ticks) {
-      names = std::max(names, QFontMetricsF(font_).horizontalAdvance(text(words)));
+  // Where everything is, as the next painting will have it.
+  void layOut() {
+    for (auto phase : {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins,
+                       QCPLayoutElement::upLayout}) {
+      canvas_.plotLayout()->update(phase);
     }
-    const double left = names + (plot_.y.label.empty() ? 20 : 40), right = 28;
-    const Axis& a = plot_.x;
-    const double share =
-        a.log ? std::log(x / a.low) / std::log(a.high / a.low) : (x - a.low) / (a.high - a.low);
-    return left + share * (canvas_.viewport().width() - left - right);
   }
 
   void clear() {
     canvas_.clearPlottables();
     canvas_.clearItems();
+    insetLegend();
     auto* layout = canvas_.plotLayout();
-    for (int i = layout->elementCount() - 1; i >= 0; --i) {
-      if (layout->elementAt(i) != nullptr && layout->elementAt(i) != canvas_.axisRect()) {
-        layout->remove(layout->elementAt(i));
-      }
-    }
-    layout->simplify();
+    auto* diagram = canvas_.xAxis->axisRect();
+    diagram->layout()->take(diagram);
+    layout->clear();
+    layout->addElement(0, 0, diagram);
     canvas_.legend->setVisible(false);
     for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(true);
     canvas_.axisRect()->setBackground(QBrush(theme_.paper()));
-  }
-
-  void note(const std::string& words) {
-    auto* t = new QCPItemText(&canvas_);
-    t->position->setType(QCPItemPosition::ptViewportRatio);
-    t->position->setCoords(0.5, 0.45);
-    t->setText(text(words));
-    t->setFont(font_);
-    t->setColor(theme_.faint());
-    t->setClipToAxisRect(false);
   }
 
   void titles() {
@@ -91,23 +81,26 @@ class Painter {
     QFont strong = font_;
     strong.setPointSizeF(font_.pointSizeF() * 1.15);
     strong.setBold(true);
+    const QSize room = canvas_.viewport().size();
+    // Both together leave most of the height to the diagram.
+    constexpr double share = 0.3;
+    int lines = std::max(2, static_cast<int>(share * room.height() / QFontMetrics(font_).height()));
     int row = 0;
-    const auto add = [&](const std::string& words, const QFont& font, const QColor& colour) {
+    const auto add = [&](const std::string& words, const QFont& font, const QColor& colour,
+                         int most) {
       if (words.empty()) return;
       layout->insertRow(row);
-      const QFontMetrics metrics(font);
-      QStringList fitting;
-      for (const QString& one : text(words).split('\n')) {
-        fitting << metrics.elidedText(one, Qt::ElideRight, canvas_.viewport().width() - 16);
-      }
-      auto* element = new QCPTextElement(&canvas_, fitting.join('\n'), font);
+      const QStringList shown = wrapped(text(words), font, room.width() - 16, most);
+      if (shown.back().endsWith(QChar(0x2026))) leftOut_ << text(words);
+      lines = std::max(1, lines - static_cast<int>(shown.size()));
+      auto* element = new QCPTextElement(&canvas_, shown.join('\n'), font);
       element->setTextColor(colour);
       element->setTextFlags(Qt::AlignLeft);
       element->setMargins(QMargins(6, row == 0 ? 4 : 0, 6, 2));
       layout->addElement(row++, 0, element);
     };
-    add(plot_.title, strong, theme_.text());
-    add(plot_.subtitle, font_, theme_.faint());
+    add(plot_.title, strong, theme_.text(), 2);
+    add(plot_.subtitle, font_, theme_.faint(), lines);
   }
 
   void axis(QCPAxis& a, const Axis& from) {
@@ -122,6 +115,10 @@ class Painter {
     a.grid()->setPen(QPen(theme_.grid()));
     a.grid()->setZeroLinePen(QPen(theme_.grid()));
     a.grid()->setSubGridVisible(false);
+    // The lowest name beside the one axis reaches down to those below the other.
+    if (a.orientation() == Qt::Horizontal) {
+      a.setTickLabelPadding(static_cast<int>(QFontMetricsF(font_).height() / 2) + 1);
+    }
     if (from.log) {
       a.setScaleType(QCPAxis::stLogarithmic);
       a.setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
@@ -133,13 +130,64 @@ class Painter {
       a.setNumberFormat("gb");
       a.setNumberPrecision(6);
     }
-    if (!from.ticks.empty()) {
-      QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
-      for (const auto& [at, words] : from.ticks) ticker->addTick(at, text(words));
-      ticker->setSubTickCount(0);
-      a.setTicker(ticker);
-    }
+    if (!from.ticks.empty()) setTicks(a, from.ticks, 1);
     a.setRange(from.low, from.high);
+  }
+
+  using Ticks = std::vector<std::pair<double, std::string>>;
+
+  // Every so many of them.
+  void setTicks(QCPAxis& a, const Ticks& ticks, std::size_t step) {
+    QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
+    for (std::size_t i = 0; i < ticks.size(); i += step) {
+      ticker->addTick(ticks[i].first, text(ticks[i].second));
+    }
+    ticker->setSubTickCount(0);
+    a.setTicker(ticker);
+  }
+
+  // Leaves out what would lie on its neighbour.
+  void thin(QCPAxis& a, const Ticks& ticks) {
+    const bool across = a.orientation() == Qt::Horizontal;
+    const QFontMetricsF metrics(font_);
+    const double length = across ? a.axisRect()->width() : a.axisRect()->height();
+    if (ticks.empty()) {
+      constexpr int most = 5;  // QCustomPlot's own
+      const double each = across ? metrics.horizontalAdvance("0.00000") : 2 * metrics.height();
+      a.ticker()->setTickCount(std::clamp(static_cast<int>(length / each), 2, most));
+      return;
+    }
+    const double gap = across ? metrics.horizontalAdvance("0") : 0;
+    const auto size = [&](std::size_t i) {
+      return across ? metrics.horizontalAdvance(text(ticks[i].second)) : metrics.height();
+    };
+    const auto fits = [&](std::size_t step) {
+      for (std::size_t i = step; i < ticks.size(); i += step) {
+        const std::size_t j = i - step;
+        const double apart =
+            std::abs(a.coordToPixel(ticks[i].first) - a.coordToPixel(ticks[j].first));
+        if (apart < (size(i) + size(j)) / 2 + gap) return false;
+      }
+      return true;
+    };
+    std::size_t step = 1;
+    while (step < ticks.size() && !fits(step)) ++step;
+    setTicks(a, ticks, step);
+  }
+
+  // Two lines where one is longer than the axis.
+  void fitAxisLabels() {
+    std::vector<QCPAxis*> all{canvas_.xAxis, canvas_.yAxis};
+    if (scale_ != nullptr) all.push_back(scale_->axis());
+    for (QCPAxis* a : all) {
+      if (a->label().isEmpty()) continue;
+      const double length =
+          a->orientation() == Qt::Horizontal ? a->axisRect()->width() : a->axisRect()->height();
+      const QStringList lines = wrapped(a->label(), font_, std::max(20.0, length), 2);
+      if (lines.back().endsWith(QChar(0x2026))) leftOut_ << a->label();
+      a->setLabel(lines.join('\n'));
+    }
+    layOut();
   }
 
   // As if it were drawn with `alpha` on the paper, but nothing shines through.
@@ -154,25 +202,12 @@ class Painter {
     r.bottomRight->setCoords(x1, y0);
   }
 
-  void region(const Region& r, std::size_t i) {
+  void region(const Region& r) {
     auto* box = new QCPItemRect(&canvas_);
     box->setLayer("background");
     corners(*box, r.from, plot_.y.low, r.to, plot_.y.high);
     box->setPen(Qt::NoPen);
     box->setBrush(faded(theme_.colour(r.ink), theme_.dark ? 0.26 : 0.16));
-    QFont bold = font_;
-    bold.setBold(true);
-    // A name wider than its band moves to the second row.
-    const double from = pixelOf(r.from), to = pixelOf(r.to);
-    const bool wide = QFontMetricsF(bold).horizontalAdvance(text(r.label)) < std::abs(to - from);
-    auto* t = new QCPItemText(&canvas_);
-    t->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    t->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    const double middle = plot_.x.log ? std::sqrt(r.from * r.to) : (r.from + r.to) / 2;
-    t->position->setCoords(middle, wide || i % 2 == 0 ? 0.035 : 0.09);
-    t->setText(text(r.label));
-    t->setFont(bold);
-    t->setColor(theme_.text());
   }
 
   void bar(const Bar& b) {
@@ -193,22 +228,6 @@ class Painter {
         over->setBrush(QBrush(edge, theme_.pattern(b.ink)));
       }
     }
-    if (b.label.empty()) return;
-    auto* t = new QCPItemText(&canvas_);
-    QFont f = font_;
-    f.setBold(b.strong);
-    // Behind the bar's end, or before it where the words would leave the picture.
-    const double words = QFontMetricsF(f).horizontalAdvance(text(b.label)) + 20;
-    const double left = pixelOf(b.to) - pixelOf(b.from);
-    const bool room = words < pixelOf(plot_.x.high) - pixelOf(b.to) || words > left;
-    t->position->setCoords(b.to, b.at);
-    t->setPositionAlignment((room ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    t->setPadding(QMargins(7, 1, 7, 1));
-    t->setText(text(b.label));
-    t->setClipToAxisRect(false);
-    t->setFont(f);
-    t->setColor(theme_.text());
-    t->setBrush(faded(theme_.paper(), 0.8));
   }
 
   void line(const Line& l) {
@@ -234,7 +253,7 @@ class Painter {
     }
   }
 
-  void rule(const Rule& r, std::size_t i) {
+  void rule(const Rule& r) {
     auto* l = new QCPItemLine(&canvas_);
     if (r.vertical) {
       l->start->setCoords(r.at, plot_.y.low);
@@ -244,22 +263,6 @@ class Painter {
       l->end->setCoords(plot_.x.high, r.at);
     }
     l->setPen(QPen(theme_.colour(r.ink), 1.5, r.dashed ? Qt::DashLine : Qt::SolidLine));
-    auto* t = new QCPItemText(&canvas_);
-    t->setText(text(r.label));
-    t->setFont(font_);
-    t->setColor(theme_.text());
-    t->setPadding(QMargins(5, 1, 5, 1));
-    t->setBrush(faded(theme_.paper(), 0.8));
-    if (r.vertical) {
-      t->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-      t->position->setCoords(r.at, 0.15 + 0.055 * static_cast<double>(i % 3));
-      const double end = pixelOf(plot_.x.high);
-      const bool right = pixelOf(r.at) > 0.7 * end;
-      t->setPositionAlignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    } else {
-      t->position->setCoords(plot_.x.high, r.at);
-      t->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    }
   }
 
   void outline(const Segment& s, bool halo) {
@@ -271,18 +274,6 @@ class Painter {
     if (s.ghost) pen.setCapStyle(Qt::FlatCap);
     if (s.ghost && !halo) pen.setDashPattern({2.5, 2.5});
     l->setPen(pen);
-  }
-
-  void label(const Label& l) {
-    auto* t = new QCPItemText(&canvas_);
-    t->position->setCoords(l.x, l.y);
-    t->setText(text(l.text));
-    QFont bold = font_;
-    bold.setBold(true);
-    t->setFont(bold);
-    t->setColor(theme_.colour(l.ink));
-    t->setPadding(QMargins(5, 2, 5, 2));
-    t->setBrush(faded(theme_.paper(), 0.82));
   }
 
   void cells() {
@@ -311,8 +302,15 @@ class Painter {
     gradient.setNanHandling(QCPColorGradient::nhTransparent);
     canvas_.axisRect()->setBackground(QBrush(theme_.grid(), Qt::BDiagPattern));
     for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(false);
-    auto* scale = new QCPColorScale(&canvas_);
-    canvas_.plotLayout()->addElement(canvas_.plotLayout()->rowCount() - 1, 1, scale);
+    auto* scale = scale_ = new QCPColorScale(&canvas_);
+    // Beside the diagram alone: titles and legend have the whole width.
+    auto* layout = canvas_.plotLayout();
+    auto* diagram = canvas_.axisRect();
+    layout->take(diagram);
+    auto* both = new QCPLayoutGrid;
+    layout->addElement(layout->rowCount() - 1, 0, both);
+    both->addElement(0, 0, diagram);
+    both->addElement(0, 1, scale);
     map->setColorScale(scale);
     map->setInterpolate(false);
     map->setTightBoundary(false);
@@ -322,12 +320,11 @@ class Painter {
     auto* a = scale->axis();
     if (c.logarithmic && high < 30 * low) {
       // Round numbers of a logarithmic scale are too few within a short range.
-      QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
       for (int i = 0; i < 6; ++i) {
         const double v = low * std::pow(high / low, i / 5.0);
-        ticker->addTick(v, QString::number(v, 'g', 3));
+        scaleTicks_.emplace_back(v, QString::number(v, 'g', 3).toStdString());
       }
-      a->setTicker(ticker);
+      setTicks(*a, scaleTicks_, 1);
     } else if (c.logarithmic) {
       a->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
     }
@@ -365,35 +362,67 @@ class Painter {
     canvas_.legend->setTextColor(theme_.text());
     canvas_.legend->setBrush(faded(theme_.paper(), 0.85));
     canvas_.legend->setBorderPen(QPen(theme_.grid()));
-    canvas_.legend->setIconSize(28, 14);
+    canvas_.legend->setIconSize(28, QFontMetrics(font_).height() + 3);  // a line needs it too
     const auto corner = plot_.legendAt == Corner::topLeft    ? Qt::AlignTop | Qt::AlignLeft
                         : plot_.legendAt == Corner::topRight ? Qt::AlignTop | Qt::AlignRight
                                                              : Qt::AlignBottom | Qt::AlignRight;
     canvas_.axisRect()->insetLayout()->setInsetAlignment(0, corner);
   }
 
-  void stale() {
-    auto* t = new QCPItemText(&canvas_);
-    t->position->setType(QCPItemPosition::ptAxisRectRatio);
-    t->position->setCoords(0.5, 0.97);
-    t->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
-    t->setText(QObject::tr("of the inputs before; the new ones are being computed"));
-    t->setFont(font_);
-    t->setColor(theme_.warning());
-    t->setPadding(QMargins(6, 2, 6, 2));
-    t->setBrush(faded(theme_.paper(), 0.85));
+  void insetLegend() {
+    auto* inset = canvas_.axisRect()->insetLayout();
+    if (inset->elementCount() == 0) inset->addElement(canvas_.legend, Qt::AlignTop);
+    canvas_.legend->setWrap(0);
+    canvas_.legend->setFillOrder(QCPLegend::foRowsFirst);
+  }
+
+  // Below the diagram where it would cover too much of it; left out where that leaves no diagram.
+  void fitLegend() {
+    QCPLegend& l = *canvas_.legend;
+    if (!l.visible()) return;
+    constexpr double mostWide = 0.7, mostHigh = 0.6;  // of the diagram
+    constexpr double fewestLines = 5;                 // that a diagram is high
+    const QSize wanted = l.minimumOuterSizeHint();
+    const QRect room = canvas_.axisRect()->rect();
+    if (wanted.width() <= mostWide * room.width() && wanted.height() <= mostHigh * room.height()) {
+      return;
+    }
+    int widest = 1;
+    QStringList names;
+    for (int i = 0; i < l.itemCount(); ++i) {
+      widest = std::max(widest, l.item(i)->minimumOuterSizeHint().width() + l.columnSpacing());
+      if (auto* item = qobject_cast<QCPPlottableLegendItem*>(l.item(i))) {
+        names << item->plottable()->name();
+      }
+    }
+    auto* layout = canvas_.plotLayout();
+    l.setWrap(std::max(1, (canvas_.viewport().width() - 30) / widest));
+    l.setFillOrder(QCPLegend::foColumnsFirst);  // also arranges anew
+    layout->addElement(layout->rowCount(), 0, &l);
+    layout->setRowStretchFactor(layout->rowCount() - 1, 0.001);
+    layOut();
+    if (canvas_.axisRect()->height() < fewestLines * QFontMetricsF(font_).height()) {
+      l.setVisible(false);
+      insetLegend();
+      layout->simplify();
+      leftOut_ << names;
+    }
+    layOut();
   }
 
   const Plot& plot_;
   QCustomPlot& canvas_;
   Theme theme_;
   QFont font_;
+  QCPColorScale* scale_ = nullptr;
+  Ticks scaleTicks_;
+  QStringList leftOut_;
 };
 
 }  // namespace
 
-void buildPlot(const Plot& plot, QCustomPlot& canvas, const Theme& theme) {
-  Painter(plot, canvas, theme).build();
+QStringList buildPlot(const Plot& plot, QCustomPlot& canvas, const Theme& theme) {
+  return Painter(plot, canvas, theme).build();
 }
 
 }  // namespace tcsim::gui

@@ -1,6 +1,8 @@
 // Makes what QCustomPlot draws of a Plot.
 #pragma once
 
+#include <QStringList>
+
 #include "gui/charts/plot.hpp"
 #include "gui/widgets/theme.hpp"
 
@@ -8,8 +10,8 @@ class QCustomPlot;
 
 namespace tcsim::gui {
 
-// In place of what the canvas has. Words are laid out for the size of its viewport; the caller has
-// it painted.
-void buildPlot(const Plot& plot, QCustomPlot& canvas, const Theme& theme);
+// In place of what the canvas has; `plot` is not missing. Words are laid out for the size of its
+// viewport; the caller has it painted. Returns the words that found no room.
+QStringList buildPlot(const Plot& plot, QCustomPlot& canvas, const Theme& theme);
 
 }  // namespace tcsim::gui

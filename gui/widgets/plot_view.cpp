@@ -4,11 +4,12 @@
 
 #include <QEvent>
 #include <QMouseEvent>
-#include <QTimer>
-#include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
+#include "gui/widgets/message.hpp"
 #include "gui/widgets/plot_painter.hpp"
+#include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {
 
@@ -19,12 +20,13 @@ QString text(const std::string& s) { return QString::fromStdString(s); }
 }  // namespace
 
 PlotView::PlotView(QWidget* parent) : QWidget(parent), canvas_(new QCustomPlot(this)) {
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(canvas_);
   canvas_->setNoAntialiasingOnDrag(true);
   canvas_->axisRect()->setMinimumMargins(QMargins(12, 8, 24, 8));
-  setMinimumSize(320, 220);
+  keepFromWheel(canvas_);
+  canvas_->setFocusPolicy(Qt::NoFocus);
+  // Room for a title, axes with names, and a diagram; below that a page scrolls.
+  constexpr int letters = 48, lines = 20;
+  setMinimumSize(letters * fontMetrics().averageCharWidth(), lines * fontMetrics().height());
   connect(canvas_, &QCustomPlot::mouseMove, this,
           [this](QMouseEvent* e) { read(e->position().toPoint()); });
   connect(canvas_, &QCustomPlot::mousePress, this, [this](QMouseEvent* e) {
@@ -42,15 +44,35 @@ void PlotView::show(const Plot& plot) {
 }
 
 void PlotView::rebuild() {
-  buildPlot(plot_, *canvas_, Theme::of(palette()));
+  // Words in place of a diagram are this widget's own.
+  canvas_->setVisible(plot_.missing.empty());
+  setToolTip({});
+  if (!plot_.missing.empty()) return update();
+  canvas_->setViewport(rect());
+  setToolTip(buildPlot(plot_, *canvas_, Theme::of(palette())).join('\n'));
   canvas_->replot(QCustomPlot::rpImmediateRefresh);
 }
 
+void PlotView::paintWords(QPaintDevice& device, QSize size) const {
+  QPainter painter(&device);
+  paintMessage(painter, QRectF(QPointF(0, 0), size), Theme::of(palette()), font(),
+               text(plot_.title), text(plot_.missing));
+}
+
+void PlotView::paintEvent(QPaintEvent*) {
+  if (!plot_.missing.empty()) paintWords(*this, size());
+}
+
 void PlotView::paintTo(QPaintDevice& device, QSize size) {
+  if (!plot_.missing.empty()) return paintWords(device, size);
+  // A picture that is too small for the words is drawn smaller as a whole.
+  const double shrunk = std::min({1.0, static_cast<double>(size.width()) / minimumWidth(),
+                                  static_cast<double>(size.height()) / minimumHeight()});
+  QCPPainter painter(&device);
+  painter.scale(shrunk, shrunk);
+  size /= shrunk;
   canvas_->setViewport(QRect(QPoint(0, 0), size));
   buildPlot(plot_, *canvas_, Theme::of(palette()));
-  canvas_->replot(QCustomPlot::rpImmediateRefresh);  // for the margins
-  QCPPainter painter(&device);
   painter.setMode(QCPPainter::pmVectorized);
   painter.setMode(QCPPainter::pmNoCaching);
   canvas_->toPainter(&painter, size.width(), size.height());
@@ -65,8 +87,8 @@ void PlotView::changeEvent(QEvent* event) {
 
 void PlotView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // Where words go depends on the room that there is; the canvas has its new size only later.
-  QTimer::singleShot(0, this, &PlotView::rebuild);
+  canvas_->resize(size());
+  rebuild();  // where words go depends on the room that there is
 }
 
 void PlotView::read(const QPoint& at) {

@@ -1,4 +1,4 @@
-// Draws a Plot.
+// Draws a Plot. Words that find no room are in its tool tip.
 #pragma once
 
 #include <QWidget>
@@ -31,9 +31,11 @@ class PlotView : public QWidget {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void paintWords(QPaintDevice& device, QSize size) const;
   void rebuild();
   void read(const QPoint& at);
   std::optional<std::pair<std::size_t, std::size_t>> nearest(const QPoint& at) const;

@@ -8,7 +8,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QScrollArea>
 #include <QSettings>
 #include <QVBoxLayout>
 
@@ -19,6 +18,7 @@
 #include "core/workload/parse.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"
 
@@ -116,11 +116,14 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
       labelRow_(new QWidget),
       sizesName_(new QLabel(tr("si&zes"))),
       problem_(new QLabel) {
-  auto* all = new QVBoxLayout(this);
-  all->setContentsMargins(8, 8, 0, 4);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* page = new QWidget;
+  auto* all = new QVBoxLayout(page);
+  all->setContentsMargins(8, 8, 8, 4);
   all->setSpacing(6);
   auto* form = new QFormLayout;
-  form->setContentsMargins(0, 0, 8, 0);
+  form->setContentsMargins(0, 0, 0, 0);
   form->setVerticalSpacing(5);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("&workload"), workload_);
@@ -140,9 +143,12 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   problem_->hide();
   all->addWidget(problem_);
 
-  for (QComboBox* box : {workload_, machine_, accounting_, mode_}) {
+  for (QComboBox* box : {workload_, machine_}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(14);
+    box->setMinimumContentsLength(22);
+  }
+  for (QComboBox* box : {accounting_, mode_}) {
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
   for (QComboBox* box : {workload_, layoutOf_, type_, machine_, accounting_, mode_}) {
     keepFromWheel(box);
@@ -188,17 +194,12 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   workload_->setCurrentIndex(-1);
   machine_->setCurrentIndex(-1);
 
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setAccessibleName(tr("figures of the machine"));
   knobArea_ = new QWidget;
   knobs_ = new QVBoxLayout(knobArea_);
-  knobs_->setContentsMargins(0, 0, 8, 0);
+  knobs_->setContentsMargins(0, 0, 0, 0);
   knobs_->setSpacing(1);
-  scroll->setWidget(knobArea_);
-  all->addWidget(scroll, 1);
+  all->addWidget(knobArea_, 1);
+  outer->addWidget(scrolled(page, tr("workload, machine and its figures")));
 
   connect(workload_, &QComboBox::activated, this, &Inputs::chooseWorkload);
   connect(workload_->lineEdit(), &QLineEdit::editingFinished, this, &Inputs::chooseWorkload);
@@ -287,6 +288,9 @@ void Inputs::buildKnobs() {
       knobs_->addWidget(knobRow);
     }
     knobs_->addStretch(1);
+    std::vector<KnobRow*> rows;
+    for (const auto& [name, knobRow] : rows_) rows.push_back(knobRow);
+    KnobRow::align(rows);
   }
   // The values that the overrides make, one by one where they do not make a machine together.
   Machine now = *base;

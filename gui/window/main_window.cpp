@@ -1,5 +1,6 @@
 #include "gui/window/main_window.hpp"
 
+#include <QAction>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -12,11 +13,13 @@
 #include <QTimer>
 #include <QToolButton>
 #include <QUndoStack>
+#include <algorithm>
 
 #include "core/session/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/study/study_window.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/window/inputs.hpp"
 #include "gui/window/session_file.hpp"
 #include "gui/window/start_page.hpp"
@@ -28,6 +31,9 @@ namespace tcsim::gui {
 namespace {
 
 constexpr int layoutVersion = 1;
+constexpr QSize defaultSize(1280, 800);
+// Widths in letters: of the views at least, of the views between two panels, of a panel.
+constexpr int leastCentre = 40, goodCentre = 60, panelLetters = 59;
 
 }  // namespace
 
@@ -45,7 +51,7 @@ MainWindow::MainWindow(QWidget* parent)
   connect(start, &StartPage::openFile, this, [this](const QString& file) { file_->open(file); });
   connect(start, &StartPage::browse, file_, &SessionFile::browse);
   connect(file_, &SessionFile::changed, this, &MainWindow::followSession);
-  centre_->addWidget(start);
+  centre_->addWidget(scrolled(start, tr("examples and recent sessions")));
   centre_->addWidget(tabs_);
   tabs_->setDocumentMode(true);
   for (const ViewKind& kind : viewKinds()) {
@@ -74,11 +80,13 @@ MainWindow::MainWindow(QWidget* parent)
                         .arg(studio_->modelMs(), 0, 'f', 1));
   });
   connect(studio_->history(), &QUndoStack::cleanChanged, this, &MainWindow::followSession);
-  resize(1280, 800);
+  resizeOnScreen(*this, defaultSize);
+  placeDocks();
   defaultLayout_ = saveState(layoutVersion);
   const QSettings settings;
   restoreGeometry(settings.value("geometry").toByteArray());
   restoreState(settings.value("layout").toByteArray(), layoutVersion);
+  narrow_ = isNarrow();
   followSession();
 }
 
@@ -131,10 +139,59 @@ void MainWindow::makeDocks() {
   };
   left_ = dock(tr("Design"), "design", inputs_, Qt::LeftDockWidgetArea);
   right_ = dock(tr("Verdict"), "verdict", verdict_, Qt::RightDockWidgetArea);
-  resizeDocks({left_, right_}, {345, 335}, Qt::Horizontal);
+  centre_->setMinimumWidth(leastCentre * fontMetrics().averageCharWidth());
+}
+
+bool MainWindow::isNarrow() const {
+  return width() < (2 * panelLetters + goodCentre) * fontMetrics().averageCharWidth();
+}
+
+void MainWindow::placeDocks() {
+  narrow_ = isNarrow();
+  for (QDockWidget* d : {left_, right_}) {
+    d->setFloating(false);
+    d->show();
+  }
+  addDockWidget(Qt::LeftDockWidgetArea, left_);
+  if (narrow_) {
+    tabifyDockWidget(left_, right_);
+    left_->raise();
+  } else {
+    addDockWidget(Qt::RightDockWidgetArea, right_);
+  }
+  squeezed_ = true;
+  // Once they are where they belong.
+  QTimer::singleShot(0, this, &MainWindow::widenDocks);
+}
+
+// As wide as their words take.
+void MainWindow::widenDocks() {
+  const int wanted = panelLetters * fontMetrics().averageCharWidth();
+  QList<QDockWidget*> docks{left_};
+  if (!narrow_) docks << right_;
+  resizeDocks(docks, QList<int>(docks.size(), wanted), Qt::Horizontal);
+  squeezed_ = std::any_of(docks.begin(), docks.end(),
+                          [&](const QDockWidget* d) { return d->width() < wanted; });
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  const bool ours = isNarrow() == narrow_;
+  if (ours && squeezed_) widenDocks();
+  if (ours) return;
+  narrow_ = !narrow_;
+  // Who has moved or closed a panel keeps it so.
+  for (const QDockWidget* d : {left_, right_}) {
+    if (d->isFloating() || !d->toggleViewAction()->isChecked()) return;
+  }
+  const bool stacked = tabifiedDockWidgets(left_).contains(right_);
+  const bool beside = dockWidgetArea(left_) == Qt::LeftDockWidgetArea &&
+                      dockWidgetArea(right_) == Qt::RightDockWidgetArea;
+  if (narrow_ ? beside : stacked) placeDocks();
 }
 
 void MainWindow::makeStatus() {
+  setStatusBar(new StatusLine);
   busyWords_ = new QLabel;
   progress_ = new QProgressBar;
   progress_->setRange(0, 1000);
@@ -224,8 +281,8 @@ void MainWindow::setTablesShown(bool shown) {
 void MainWindow::restoreDefaultLayout() {
   restoreState(defaultLayout_, layoutVersion);
   setTablesShown(false);
-  resize(1280, 800);
-  resizeDocks({left_, right_}, {345, 335}, Qt::Horizontal);
+  resizeOnScreen(*this, defaultSize);
+  placeDocks();
 }
 
 }  // namespace tcsim::gui

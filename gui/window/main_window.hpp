@@ -53,11 +53,16 @@ class MainWindow : public QMainWindow {
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void makeMenus();
   void makeStatus();
   void makeDocks();
+  // Beside the views, or on one another at the left where the window is too narrow for both.
+  void placeDocks();
+  void widenDocks();
+  bool isNarrow() const;
   void refresh();
   void followSession();
   void followBusy();
@@ -81,10 +86,12 @@ class MainWindow : public QMainWindow {
   QLabel *frame_, *busyWords_;
   QProgressBar* progress_;
   QToolButton* cancel_;
+  QByteArray defaultLayout_;
+  bool squeezed_ = false;  // the panels have found less width than they are to have
+  bool narrow_ = false;    // the panels are on one another, unless somebody has moved them
   std::vector<QAction*> needSession_;  // there is nothing that they could do without one
   QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr;
   std::unique_ptr<StudyWindow> studies_;  // made when it is first asked for
-  QByteArray defaultLayout_;
 };
 
 }  // namespace tcsim::gui

@@ -4,13 +4,13 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QRegularExpression>
-#include <QScrollArea>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "core/units/text.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/session/studio.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/table_model.hpp"
 #include "gui/widgets/theme.hpp"
 
@@ -81,14 +81,8 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
       knobs_(new TableModel(this)) {
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setAccessibleName(tr("verdict and what would help"));
-  outer->addWidget(scroll);
   auto* body = new QWidget;
-  scroll->setWidget(body);
+  outer->addWidget(scrolled(body, tr("verdict and what would help")));
   auto* all = new QVBoxLayout(body);
   all->setContentsMargins(8, 8, 10, 8);
   all->setSpacing(4);

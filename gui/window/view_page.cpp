@@ -16,6 +16,7 @@
 #include "core/explore/knob.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/boxes_view.hpp"
+#include "gui/widgets/layouts.hpp"
 #include "gui/widgets/plot_view.hpp"
 #include "gui/widgets/table_model.hpp"
 #include "gui/widgets/wheel.hpp"
@@ -27,10 +28,13 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
       kind_(kind),
       studio_(studio),
       splitter_(new QSplitter(Qt::Vertical)),
-      reading_(new QLabel),
+      reading_(new ReadingLabel),
       table_(new TableModel(this)),
       tableView_(new QTableView) {
-  auto* all = new QVBoxLayout(this);
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* page = new QWidget;
+  auto* all = new QVBoxLayout(page);
   all->setContentsMargins(8, 6, 8, 4);
   all->setSpacing(4);
   auto* help = new QLabel(tr(kind.help));
@@ -41,11 +45,7 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
   if (kind.draws == ViewKind::Draws::plot) {
     plot_ = new PlotView;
     splitter_->addWidget(plot_);
-    connect(plot_, &PlotView::reading, reading_, &QLabel::setText);
-    reading_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    reading_->setMinimumHeight(fontMetrics().height());
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    reading_->setSizePolicy(policy);
+    connect(plot_, &PlotView::reading, reading_, &ReadingLabel::read);
     all->addWidget(reading_);
   } else if (kind.draws == ViewKind::Draws::tiles) {
     boxes_ = new BoxesView;
@@ -71,22 +71,22 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
   splitter_->setStretchFactor(0, 3);
   splitter_->setStretchFactor(1, 1);
   tableView_->hide();
+  outer->addWidget(scrolled(page, tr(kind.title)));
 }
 
 QWidget* ViewPage::controls() {
   const bool map = std::strcmp(kind_.id, "map") == 0;
   if (map || std::strcmp(kind_.id, "bottleneck") == 0) {
     auto* bar = new QWidget;
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* row = new FlowLayout(bar);
     const auto picker = [&](const QString& label, auto choose) {
       auto* box = new QComboBox;
       auto* name = new QLabel(label);
       name->setBuddy(box);
       box->setAccessibleName(label);
+      box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
       keepFromWheel(box);
-      row->addWidget(name);
-      row->addWidget(box);
+      row->addPair(name, box);
       connect(box, &QComboBox::activated, this, [this, box, choose] {
         ViewState v = studio_.session().view;
         choose(v, box->currentText().toStdString());
@@ -103,12 +103,10 @@ QWidget* ViewPage::controls() {
     range_->setAccessibleName(tr("range"));
     range_->setToolTip(
         tr("LOW..HIGH, each absolute (8MiB) or relative to the machine file's value (0.25x)"));
-    range_->setFixedWidth(fontMetrics().horizontalAdvance("0.0625x..16.00xMM"));
+    range_->setFixedWidth(fieldWidth(*range_, range_->font(), "0.0625x..16.00x:99"));
     auto* name = new QLabel(tr("range"));
     name->setBuddy(range_);
-    row->addWidget(name);
-    row->addWidget(range_);
-    row->addStretch(1);
+    row->addPair(name, range_);
     connect(range_, &QLineEdit::editingFinished, this, [this] {
       ViewState v = studio_.session().view;
       v.range = range_->text().remove(' ').toStdString();

@@ -6,7 +6,6 @@
 #include "gui/charts/charts.hpp"
 
 class QComboBox;
-class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QSplitter;
@@ -16,6 +15,7 @@ namespace tcsim::gui {
 
 class BoxesView;
 class PlotView;
+class ReadingLabel;
 class Studio;
 class TableModel;
 
@@ -46,7 +46,7 @@ class ViewPage : public QWidget {
   QComboBox *first_ = nullptr, *second_ = nullptr;
   QLineEdit* range_ = nullptr;
   QSplitter* splitter_;
-  QLabel* reading_;
+  ReadingLabel* reading_;
   TableModel* table_;
   QTableView* tableView_;
 };
