@@ -17,7 +17,7 @@ class RandomMachine {
 
   Machine next() {
     Machine m;
-    m.name = text();
+    m.name = one_of(std::vector<std::string>{"m", "", "é \"{]\\", "内 = #1"});
     m.description = text();
     m.accounting = {text(), flip(), flip(), flip(), flip()};
     m.core = core();
