@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string error_of(const std::function<void()>& f) {
+std::string refusal_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const InputError& e) {
@@ -46,7 +46,7 @@ class Read_file : public testing::Test {
     return folder_ / name;
   }
   static std::string why(const fs::path& file, std::size_t most = most_file_bytes) {
-    return error_of([&] { read_file(file, "name another", most); });
+    return refusal_of([&] { read_file(file, "name another", most); });
   }
   fs::path folder_ =
       fs::temp_directory_path() /
@@ -92,17 +92,17 @@ TEST_F(Read_file, Takes_pipes_up_to_the_limit) {
 }
 
 // In text, not as a path: "a", "a.a" ...
-std::string parts(int n) {
+std::string key_of(int n) {
   std::string key = "a";
   for (int i = 1; i < n; ++i) key += ".a";
   return key;
 }
 
 TEST(Toml, Limits_are_told_with_their_place) {
-  EXPECT_EQ(error_of([] { parse_toml("x = 1\n" + parts(most_key_parts) + " = 1", "f"); }), "");
+  EXPECT_EQ(refusal_of([] { parse_toml("x = 1\n" + key_of(most_key_parts) + " = 1", "f"); }), "");
   for (const char* form : {"{} = 1", "[{}]", "[[{}]]", "x = {{ {} = 1 }}", "\"q\".'r'.{} = 1"}) {
-    const std::string text = "x = 1\n" + fmt::format(fmt::runtime(form), parts(40'000));
-    const std::string why = error_of([&] { parse_toml(text, "f"); });
+    const std::string text = "x = 1\n" + fmt::format(fmt::runtime(form), key_of(40'000));
+    const std::string why = refusal_of([&] { parse_toml(text, "f"); });
     EXPECT_EQ(why.substr(0, 4), "f:2:") << form;
     EXPECT_NE(why.find("a key of more than 32 parts"), std::string::npos) << why;
   }
@@ -113,16 +113,16 @@ TEST(Toml, Limits_are_told_with_their_place) {
     for (int i = 0; i < n; ++i) text += close;
     return text;
   };
-  EXPECT_EQ(error_of([&] { parse_toml(nested(most_toml_depth, "[", "]"), "f"); }), "");
+  EXPECT_EQ(refusal_of([&] { parse_toml(nested(most_toml_depth, "[", "]"), "f"); }), "");
   for (const auto& [open, close] : std::vector<std::pair<std::string, std::string>>{
            {"[", "]"}, {"{ a = ", " }"}, {"[\n", "\n]"}, {"[{ a.b = ", "}]"}}) {
     const std::string why =
-        error_of([&, o = open, c = close] { parse_toml(nested(20'000, o, c), "f"); });
+        refusal_of([&, o = open, c = close] { parse_toml(nested(20'000, o, c), "f"); });
     EXPECT_NE(why.find("more than 32 lists or tables within one another"), std::string::npos)
         << why;
   }
   const std::string large = "# " + std::string(most_toml_bytes, 'x');
-  EXPECT_NE(error_of([&] { parse_toml(large, "f"); }).find("f: it has more than 16 MiB"),
+  EXPECT_NE(refusal_of([&] { parse_toml(large, "f"); }).find("f: it has more than 16 MiB"),
             std::string::npos);
 }
 
@@ -144,23 +144,23 @@ TEST(Toml, What_strings_and_comments_have_does_not_count) {
 }
 
 TEST(Toml, Faults_have_line_and_column) {
-  EXPECT_EQ(error_of([] { parse_toml("x = 1\ny = =", "f"); }).substr(0, 6), "f:2:5:");
-  EXPECT_NE(error_of([] { parse_toml("x = \"\xff\"", "f"); }), "");
+  EXPECT_EQ(refusal_of([] { parse_toml("x = 1\ny = =", "f"); }).substr(0, 6), "f:2:5:");
+  EXPECT_NE(refusal_of([] { parse_toml("x = \"\xff\"", "f"); }), "");
   for (const char* cut : {"\"", "'", "\"\"\"", "'''", "x = \"\\", "[", "{", "a.", "#", "\"\\"}) {
-    EXPECT_EQ(error_of([&] { parse_toml(cut, "f"); }).empty(), std::string(cut) == "#") << cut;
+    EXPECT_EQ(refusal_of([&] { parse_toml(cut, "f"); }).empty(), std::string(cut) == "#") << cut;
   }
 }
 
 // As deep as the limits allow, and taken apart again.
 TEST(Toml, The_deepest_that_is_read_can_be_taken_apart) {
-  std::string text = "[" + parts(most_key_parts) + "]\n" + parts(most_key_parts) + " = ";
-  for (int i = 0; i < most_toml_depth; ++i) text += "{" + parts(most_key_parts) + " = ";
+  std::string text = "[" + key_of(most_key_parts) + "]\n" + key_of(most_key_parts) + " = ";
+  for (int i = 0; i < most_toml_depth; ++i) text += "{" + key_of(most_key_parts) + " = ";
   text += "1" + std::string(most_toml_depth, '}');
-  EXPECT_EQ(error_of([&] { parse_toml(text, "f"); }), "");
+  EXPECT_EQ(refusal_of([&] { parse_toml(text, "f"); }), "");
 }
 
 TEST(Toml, Every_reader_has_the_limits) {
-  const std::string deep = "schema = 1\n" + parts(40'000) + " = 1\n";
+  const std::string deep = "schema = 1\n" + key_of(40'000) + " = 1\n";
   const StudySources none{};
   for (const auto& read : std::vector<std::function<void()>>{
            [&] { parse_machine(deep, "f"); },
@@ -169,7 +169,7 @@ TEST(Toml, Every_reader_has_the_limits) {
            [&] { parse_suite(deep, "f", {}); },
            [&] { parse_cost_model(deep, "f"); },
        }) {
-    EXPECT_EQ(error_of(read).substr(0, 30), "f:2:64: a key of more than 32 ");
+    EXPECT_EQ(refusal_of(read).substr(0, 30), "f:2:64: a key of more than 32 ");
   }
 }
 
@@ -200,23 +200,23 @@ TEST(Name, With_control_characters_is_refused_where_it_is_read) {
            "bandwidth = \"19B/cycle\"\n[[level]]\nname = \"memory\"\nkind = \"memory\"\n"
            "bandwidth = \"6B/cycle\"\n";
   };
-  EXPECT_EQ(error_of([&] { parse_machine(machine("m", "L1"), "f"); }), "");
-  const std::string level = error_of([&] { parse_machine(machine("m", "L\\u00001"), "f"); });
+  EXPECT_EQ(refusal_of([&] { parse_machine(machine("m", "L1"), "f"); }), "");
+  const std::string level = refusal_of([&] { parse_machine(machine("m", "L\\u00001"), "f"); });
   EXPECT_EQ(level,
             "f:10:8: a level's name has a control character (U+0000) at byte 2; use printable "
             "characters in UTF-8");
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(refusal_of([&] {
               parse_machine(machine("m\\n", "L1"), "f");
             }).find("f:2:8: the machine's name has a control character (U+000A) at byte 2"),
             std::string::npos);
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(refusal_of([] {
               parse_suite(
                   "schema = 1\nname = \"s\\u001b\"\n[[workload]]\nlabel = \"ij-ik-kj\"\n"
                   "sizes = \"i=4,j=4,k=4\"\n",
                   "f", {});
             }).find("f:2:8: 'name' has a control character (U+001B) at byte 2"),
             std::string::npos);
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(refusal_of([] {
               parse_study("schema = 1\nname = \"s\\u0000\"\n", "f", {});
             }).find("f:2:8: the study's name has a control character (U+0000) at byte 2"),
             std::string::npos);
