@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
+#include "core/io/read_file.hpp"
 #include "microbench/host.hpp"
 #include "microbench/keep.hpp"
 
@@ -57,7 +57,7 @@ std::string to_json(const KernelCatalog& catalog) {
                  {"processor", catalog.processor},
                  {"kernels", ordered_json::array()}};
   for (const MeasuredKernel& m : catalog.kernels) j["kernels"].push_back(json_of(m));
-  return j.dump(2) + "\n";
+  return json_text(j) + "\n";
 }
 
 KernelCatalog parse_catalog(const std::string& json, const std::string& place) {
@@ -81,14 +81,12 @@ std::filesystem::path catalog_file() {
 
 std::optional<KernelCatalog> kept_catalog() {
   const std::filesystem::path file = catalog_file();
-  std::ifstream in(file, std::ios::binary);
-  if (file.empty() || !in) return {};
+  if (file.empty()) return {};
   try {
-    KernelCatalog catalog =
-        parse_catalog(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
+    KernelCatalog catalog = parse_catalog(read_file(file, ""), file.string());
     if (catalog.processor == this_processor()) return catalog;
   } catch (const InputError&) {
-    // damaged, or of another version: as if it were not there
+    // not there; damaged, or of another version: as if it were not
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <system_error>
 #include <thread>
 
 #include "cli/command.hpp"
@@ -14,7 +15,7 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::stop_source stop;
-  const std::jthread waiter([&](const std::stop_token& done) {
+  const auto wait = [&](const std::stop_token& done) {
     while (!done.stop_requested()) {
       timespec tick{0, 50'000'000};
       if (sigtimedwait(&signals, nullptr, &tick) > 0) {
@@ -23,7 +24,14 @@ int main(int argc, char** argv) {
         stop.request_stop();
       }
     }
-  });
+  };
+  std::jthread waiter;
+  try {
+    waiter = std::jthread(wait);
+  } catch (const std::system_error&) {
+    // No more threads: the first signal ends the program.
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
   tcsim::cli::Context context{std::cout, std::cerr, stop.get_token(), isatty(STDERR_FILENO) != 0};
   const std::vector<std::string> args(argv + 1, argv + argc);
   const auto code = tcsim::cli::main(args, context);

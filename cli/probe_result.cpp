@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/units/text.hpp"
 #include "microbench/statistics.hpp"
 
@@ -283,7 +284,7 @@ void print_json(const Probed& p, std::ostream& out) {
                  {"repetitions", p.machine.method->repetitions},
                  {"disturbed", p.measured.disturbed}};
   j["remarks"] = p.machine.remarks;
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 // One row for each bandwidth and peak series; what a row does not have is empty.

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/workload/parse.hpp"
@@ -170,10 +169,7 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
     std::string text = given, place = "--schedule";
     std::error_code ignored;
     if (std::filesystem::exists(given, ignored)) {
-      std::ifstream in(given);
-      std::ostringstream all;
-      all << in.rdbuf();
-      text = all.str();
+      text = read_file(given, "name the file of a schedule");
       place = given;
     } else if (given.find_first_of(" \n{") == std::string::npos) {
       throw UsageError(

@@ -13,6 +13,7 @@
 #include "cli/describe.hpp"
 #include "cli/simulation.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/share.hpp"
 #include "core/units/text.hpp"
 
@@ -128,7 +129,7 @@ ordered_json to_json(const Result& r) {
 
 void print_json(const std::vector<Result>& results, bool suite, std::ostream& out) {
   if (!suite && results.size() == 1) {
-    out << to_json(results.front()).dump(2) << "\n";
+    out << json_text(to_json(results.front())) << "\n";
     return;
   }
   ordered_json all{{"schema", results_schema},
@@ -136,7 +137,7 @@ void print_json(const std::vector<Result>& results, bool suite, std::ostream& ou
                    {"tcsim_version", version},
                    {"results", ordered_json::array()}};
   for (const Result& r : results) all["results"].push_back(to_json(r));
-  out << all.dump(2) << "\n";
+  out << json_text(all) << "\n";
 }
 
 // CSV: a row per workload and level.

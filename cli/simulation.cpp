@@ -9,6 +9,7 @@
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/share.hpp"
 #include "sim/simulate_trace.hpp"
 
@@ -324,7 +325,7 @@ void print_traces_json(const std::vector<std::string>& files, const Machine& mac
     }
     j["levels"].push_back(level);
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_traces_csv(const Machine& machine, const TraceSimulation& s, std::ostream& out) {

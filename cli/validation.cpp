@@ -10,6 +10,7 @@
 #include "cli/describe.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {
@@ -73,7 +74,7 @@ void print_json(const Validation& v, std::ostream& out) {
                   {"p90", number_or_null(s.p90)},
                   {"worst", number_or_null(s.worst)},
                   {"passed", v.passed()}};
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_csv(const Validation& v, std::ostream& out) {

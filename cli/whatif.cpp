@@ -10,6 +10,7 @@
 #include "cli/describe.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {
@@ -117,7 +118,7 @@ ordered_json to_json(const WhatIf& w) {
 
 void print_json(const std::vector<WhatIf>& all, bool suite, std::ostream& out) {
   if (!suite && all.size() == 1) {
-    out << to_json(all.front()).dump(2) << "\n";
+    out << json_text(to_json(all.front())) << "\n";
     return;
   }
   ordered_json j{{"schema", results_schema},
@@ -132,7 +133,7 @@ void print_json(const std::vector<WhatIf>& all, bool suite, std::ostream& out) {
                           {"predicted_seconds", t.time.value()},
                           {"bottlenecks", t.bottlenecks}});
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 // CSV: rows of points, crossovers and elasticities, told apart by the column `row`.

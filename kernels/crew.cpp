@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "core/threads.hpp"
 #include "kernels/memory.hpp"
 
 namespace tcsim {
@@ -36,6 +37,18 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
   return parts;
 }
 
+namespace {
+
+// OpenMP keeps the threads of the last region for the next one of the same thread.
+thread_local int kept_threads = 1;
+
+// OpenMP ends the program where it gets no threads: new ones are tried first.
+int openmp_threads(int wanted) {
+  return wanted <= kept_threads ? wanted : available_threads(wanted);
+}
+
+}  // namespace
+
 // One thread's part of the work.
 template <class T>
 struct Crew<T>::Member {
@@ -58,9 +71,11 @@ struct Crew<T>::Member {
 
 template <class T>
 Crew<T>::Crew(const Plan& plan, int threads) {
-  for (const Tile& part : parts_of(plan, std::max(1, threads))) {
-    members_.push_back(std::make_unique<Member>(plan, part));
-  }
+  std::vector<Tile> parts = parts_of(plan, std::max(1, threads));
+  const auto wanted = static_cast<int>(parts.size());
+  const int available = openmp_threads(wanted);
+  if (available < wanted) parts = parts_of(plan, available);
+  for (const Tile& part : parts) members_.push_back(std::make_unique<Member>(plan, part));
 }
 
 template <class T>
@@ -72,8 +87,9 @@ template <class T>
 void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
   if (members_.size() == 1) return members_.front()->executor.run(tensors, update, stop);
   const auto count = static_cast<int>(members_.size());
+  const int threads = openmp_threads(count);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(count) schedule(static, 1)
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
 #endif
   for (int i = 0; i < count; ++i) {
     Member& m = *members_[static_cast<std::size_t>(i)];
@@ -84,6 +100,7 @@ void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token s
       m.failure = std::current_exception();
     }
   }
+  kept_threads = threads;
   for (const auto& m : members_) {
     if (m->failure) std::rethrow_exception(m->failure);
   }

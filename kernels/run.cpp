@@ -10,9 +10,9 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 
 #include "core/error.hpp"
+#include "core/threads.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -54,26 +54,6 @@ using Clock = std::chrono::steady_clock;
 void finish(RunResult& result, double flops) {
   result.median = median(result.repetitions);
   result.rate = FlopsPerSecond(flops / result.median.value());
-}
-
-// Calls f(i) for i < count on a thread each; throws what the first of them threw.
-void on_threads(int count, const std::function<void(int)>& f) {
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < count; ++i) {
-      threads.emplace_back([&f, &failures, i] {
-        try {
-          f(i);
-        } catch (...) {
-          failures[static_cast<std::size_t>(i)] = std::current_exception();
-        }
-      });
-    }
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
 }
 
 }  // namespace
@@ -121,7 +101,7 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
   std::vector<std::unique_ptr<Copy>> all(static_cast<std::size_t>(copies));
   const auto copy = [&](int i) -> Copy& { return *all[static_cast<std::size_t>(i)]; };
   const auto seed_of = [&](int i) { return seed + static_cast<std::uint64_t>(i); };
-  on_threads(copies, [&](int i) {
+  run_together(copies, [&](int i) {
     all[static_cast<std::size_t>(i)] = std::make_unique<Copy>(plan, seed_of(i));
   });
 
@@ -133,7 +113,7 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
     if (stop.stop_requested()) throw Interrupted();
     flush_caches();
     std::barrier together(copies);
-    on_threads(copies, [&](int i) {
+    run_together(copies, [&](int i) {
       Copy& c = copy(i);
       together.arrive_and_wait();
       c.begin = Clock::now();
@@ -148,7 +128,7 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
     result.repetitions.push_back(Seconds(std::chrono::duration<double>(end - begin).count()));
   }
   finish(result, copies * plan.contraction().flops());
-  on_threads(copies, [&](int i) {
+  run_together(copies, [&](int i) {
     copy(i).check = check_result(copy(i).arena, plan, samples_for(plan.contraction()), seed_of(i));
   });
   result.check = copy(0).check;

@@ -4,7 +4,12 @@
 #include <xmmintrin.h>
 #endif
 
+#include <fmt/format.h>
+
+#include <system_error>
 #include <utility>
+
+#include "core/error.hpp"
 
 namespace tcsim {
 
@@ -62,13 +67,22 @@ void SpinBarrier::wait() {
 }
 
 Team::Team(const std::vector<int>& cpus) {
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    threads_.emplace_back([this, i, cpu = cpus[i]] { serve(static_cast<int>(i), cpu); });
+  try {
+    for (std::size_t i = 0; i < cpus.size(); ++i) {
+      threads_.emplace_back([this, i, cpu = cpus[i]] { serve(static_cast<int>(i), cpu); });
+    }
+  } catch (const std::system_error&) {
+    dismiss();
+    throw UnsupportedError(fmt::format("{} threads", cpus.size()),
+                           fmt::format("this machine gives no more than {}", threads_.size()),
+                           "measure on fewer processors (taskset), or raise the limit (ulimit -u)");
   }
   run(size(), [](int) {});  // so that pinned() is known
 }
 
-Team::~Team() {
+Team::~Team() { dismiss(); }
+
+void Team::dismiss() {
   {
     const std::lock_guard lock(mutex_);
     work_ = nullptr;

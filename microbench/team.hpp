@@ -46,7 +46,8 @@ class SpinBarrier {
 class Team {
  public:
   // One thread for each of these processors, at least one. Pinning is best effort: where it is not
-  // allowed the threads go where the kernel puts them.
+  // allowed the threads go where the kernel puts them. Throws UnsupportedError where the system
+  // gives fewer threads.
   explicit Team(const std::vector<int>& cpus);
   ~Team();
   Team(const Team&) = delete;
@@ -61,6 +62,7 @@ class Team {
 
  private:
   void serve(int index, int cpu);
+  void dismiss();  // ends the threads
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,9 +1,10 @@
 #include "sim/plain.hpp"
 
+#include <atomic>
 #include <bit>
 #include <optional>
-#include <thread>
 
+#include "core/threads.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"
 #include "sim/replay.hpp"
@@ -123,22 +124,12 @@ std::vector<std::unique_ptr<Part>> run_parts(const Plan& plan, const SystemConfi
                                              const SimulationOptions& options) {
   const int count = part_count(plan, config, options.threads);
   std::vector<std::unique_ptr<Part>> parts(static_cast<std::size_t>(count));
-  std::vector<std::exception_ptr> errors(parts.size());
-  const auto run = [&](std::size_t i) {
-    try {
+  std::atomic<std::size_t> next = 0;
+  run_on_threads(count, [&] {
+    for (std::size_t i = next++; i < parts.size(); i = next++) {
       parts[i] = std::make_unique<Part>(plan, config, options, static_cast<int>(i), count);
-    } catch (...) {
-      errors[i] = std::current_exception();
     }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < parts.size(); ++i) threads.emplace_back(run, i);
-    run(0);
-  }
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  });
   return parts;
 }
 

@@ -6,12 +6,12 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/schedule/plan.hpp"
+#include "core/threads.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {
@@ -280,11 +280,7 @@ std::vector<Validated> validate(std::span<const Contraction> workloads, const Ma
       }
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 1; t < at_once; ++t) threads.emplace_back(work);
-    work();
-  }
+  run_on_threads(at_once, work);
   for (const std::exception_ptr& e : errors) {
     if (e) std::rethrow_exception(e);
   }

@@ -1,4 +1,5 @@
 #include "study/cell.hpp"
+#include "core/io/json.hpp"
 
 #include <fmt/format.h>
 
@@ -31,9 +32,7 @@ std::string Cell::csv() const {
 }
 
 std::string Cell::json() const {
-  if (kind == Kind::text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
+  if (kind == Kind::text) return json_line(text);
   if (kind == Kind::real && std::isinf(real)) return "null";
   return csv();
 }

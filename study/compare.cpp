@@ -32,8 +32,10 @@ bool has(const std::vector<std::string>& all, const std::string& name) {
 
 class Comparer {
  public:
-  Comparer(const fs::path& a, const fs::path& b, double tolerance)
+  Comparer(const fs::path& a, const fs::path& b, double tolerance, std::stop_token stop)
       : db_(":memory:", Database::Mode::create), tolerance_(tolerance) {
+    db_.harden();
+    db_.stop_when(std::move(stop));
     attach("a", results_file(a));
     attach("b", results_file(b));
   }
@@ -174,8 +176,9 @@ class Comparer {
 
 }  // namespace
 
-Comparison compare_results(const fs::path& a, const fs::path& b, double tolerance) {
-  return Comparer(a, b, tolerance).compare();
+Comparison compare_results(const fs::path& a, const fs::path& b, double tolerance,
+                           std::stop_token stop) {
+  return Comparer(a, b, tolerance, std::move(stop)).compare();
 }
 
 }  // namespace tcsim

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,8 @@ struct Comparison {
 };
 
 // `tolerance`: numbers that differ by no more of their size are the same. Throws InputError for a
-// folder without results that this tcsim reads.
+// folder without results that this tcsim reads, and Interrupted.
 Comparison compare_results(const std::filesystem::path& a, const std::filesystem::path& b,
-                           double tolerance);
+                           double tolerance, std::stop_token stop = {});
 
 }  // namespace tcsim

@@ -17,6 +17,7 @@ Database::Database(const std::filesystem::path& file, Mode mode) : file_(file.st
   const int code = sqlite3_open_v2(file_.c_str(), &database_, flags, nullptr);
   if (code == SQLITE_OK) {
     sqlite3_busy_timeout(database_, 2000);
+    if (mode == Mode::read) harden();
     return;
   }
   const std::string why = sqlite3_errstr(code);
@@ -32,16 +33,30 @@ void Database::close() {
   database_ = nullptr;
 }
 
+void Database::harden() {
+  for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                   {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                   {SQLITE_DBCONFIG_ENABLE_VIEW, 0}}) {
+    sqlite3_db_config(database_, option, on, nullptr);
+  }
+  // A study's meaning is the longest text: all values of its knobs.
+  sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, 256 << 20);
+  run("PRAGMA cell_size_check = ON");
+}
+
 void Database::fail() const {
   const int code = sqlite3_errcode(database_);
   if (code == SQLITE_INTERRUPT) throw Interrupted();
-  throw UsageError(file_, sqlite3_errmsg(database_),
+  const std::string why = sqlite3_errmsg(database_);
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+    throw InputError(file_, why, "it is damaged: begin anew in another folder");
+  }
+  throw UsageError(file_, why,
                    code == SQLITE_FULL   ? "make room on the disk"
                    : code == SQLITE_BUSY ? "another tcsim works in that folder: wait for it, or "
                                            "use another one"
-                   : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
-                       ? "it is damaged: begin anew in another folder"
-                       : "");
+                                         : "");
 }
 
 void Database::stop_when(std::stop_token stop) {

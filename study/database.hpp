@@ -46,7 +46,8 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// Throws UsageError with the file as its place where SQLite cannot do what it should.
+// Throws with the file as its place: InputError where the file is damaged or no database,
+// UsageError where SQLite cannot do what it should for another reason.
 class Database {
  public:
   enum class Mode { create, write, read };
@@ -55,6 +56,9 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  // For a file that somebody else may have made: neither triggers nor views nor functions in its
+  // tables take effect. Mode::read does it at once.
+  void harden();
   void run(const std::string& sql);
   // From now on, statements under way when `stop` is requested throw Interrupted.
   void stop_when(std::stop_token stop);

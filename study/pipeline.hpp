@@ -10,9 +10,9 @@
 
 namespace tcsim {
 
-// Takes chains from `next` until that is negative, and hands what came out to `accept`; both are
-// called by one thread at a time, though not by the same. At most twice as many chains as threads
-// are under way. Throws Interrupted, or what evaluating throws.
+// Takes chains from `next` until that is negative, and hands what came out to `accept`, on
+// `threads` threads or as many as there are: both may be called by several at once. Throws
+// Interrupted, or what evaluating throws.
 void pump(const Study& study, int threads, std::stop_token stop,
           const std::function<std::int64_t()>& next,
           const std::function<void(const ChainResult&)>& accept);

@@ -632,7 +632,7 @@ class Writer {
     }
     row("sampling", fmt::format("{}, seed {}", to_text(study_.sampling), study_.seed));
     for (const Constraint& c : study_.constraints) row("constraint", c.expression.text());
-    for (const auto& [reason, s] : facts_.skipped) {
+    for (const auto& [reason, s] : facts_.left_out) {
       row("left out", fmt::format("{} designs: {}{}", s.designs, reason,
                                   s.detail.empty() ? "" : " (the first: " + s.detail + ")"));
     }

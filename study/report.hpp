@@ -2,7 +2,6 @@
 // links to others: text, tables, and pictures in SVG.
 #pragma once
 
-#include <map>
 #include <ostream>
 #include <string>
 
@@ -13,7 +12,7 @@ namespace tcsim {
 
 // What the report says beside the findings.
 struct ReportFacts {
-  const std::map<std::string, ChainResult::Skipped>& skipped;
+  const LeftOutDesigns& left_out;
   const Totals& totals;
   const std::string& version;
   const std::string& study_hash;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
 #include "core/machine/library.hpp"
 #include "core/units/nearest.hpp"
 #include "study/database.hpp"
@@ -79,12 +79,9 @@ void ResultFolder::read_columns() {
 
 void ResultFolder::read_manifest() {
   const fs::path file = path_ / "manifest.json";
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    throw InputError(file.string(), "cannot be read", "copy it to the results as well");
-  }
+  const std::string text = read_file(file, "copy it to the results as well");
   try {
-    const auto j = nlohmann::json::parse(in);
+    const auto j = nlohmann::json::parse(text);
     j.at("study").get_to(study_);
     j.at("verdict").get_to(verdict_);
     j.at("designs").get_to(designs_);

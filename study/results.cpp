@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/study/pareto.hpp"
 #include "study/findings.hpp"
 #include "study/report.hpp"
@@ -22,7 +23,7 @@ namespace {
 const char* const files[] = {"results.sqlite", "results.csv", "results.jsonl",
                              "schedules.csv",  "report.html", "manifest.json"};
 
-// One design's points as sums. Points that are missing leave the sums as they are.
+// One design's points as sums.
 DesignResult summed(const Study& study, DesignPoint design, std::vector<PointResult> points) {
   DesignResult d;
   d.design = std::move(design);
@@ -58,13 +59,22 @@ DesignResult summed(const Study& study, DesignPoint design, std::vector<PointRes
   return d;
 }
 
+// What tables and sums index by.
+void require_links(const Store& store, const PointResult& r, std::size_t links) {
+  const bool fits = r.link_bytes.size() == links && r.link_seconds.size() == links &&
+                    (r.simulated_bytes.empty() || r.simulated_bytes.size() == links) &&
+                    r.bottleneck >= 0 && static_cast<std::size_t>(r.bottleneck) <= links;
+  if (fits) return;
+  store.refuse_damaged(fmt::format("point {} is of a machine with other levels", r.point));
+}
+
 ParetoFront::Values pareto_values(const DesignResult& d) {
   return {d.seconds, d.design.area.value_or(0), std::isnan(d.joules) ? 0 : d.joules};
 }
 
 nlohmann::ordered_json manifest(const Study& study, const Made& made, const Totals& totals,
                                 std::int64_t front, const std::string& study_hash,
-                                const std::map<std::string, ChainResult::Skipped>& skipped) {
+                                const LeftOutDesigns& left_out) {
   using json = nlohmann::ordered_json;
   json j;
   j["schema"] = sweep_schema;
@@ -108,10 +118,9 @@ nlohmann::ordered_json manifest(const Study& study, const Made& made, const Tota
   j["searched_points"] = totals.searched;
   j["pareto_designs"] = front;
   j["left_out"] = json::array();
-  for (const auto& [reason, s] : skipped) {
+  for (const auto& [reason, s] : left_out) {
     j["left_out"].push_back({{"reason", reason}, {"designs", s.designs}, {"example", s.detail}});
   }
-  if (totals.incomplete > 0) j["incomplete_designs"] = totals.incomplete;
   j["made"] = {{"host", made.host},       {"processor", made.processor},
                {"started", made.started}, {"finished", made.finished},
                {"seconds", made.seconds}, {"threads", made.threads},
@@ -159,32 +168,42 @@ std::string objective_unit(StudyObjective objective) {
   return "";
 }
 
-std::int64_t for_each_design(const Study& study, Store& store,
-                             const std::function<void(DesignResult&&)>& visit) {
+LeftOutDesigns for_each_design(const Study& study, Store& store,
+                               const std::function<void(DesignResult&&)>& visit) {
   const std::int64_t workloads = std::ssize(study.workloads);
   Designs designs(study);
-  std::vector<PointResult> points;
-  std::int64_t number = -1, incomplete = 0;
-  const auto flush = [&] {
-    if (number < 0) return;
+  LeftOutDesigns left_out;
+  std::int64_t number = 0;
+  std::vector<PointResult> points;  // of design `number`
+  const auto finish = [&] {
+    store.go_on();
     LeftOut why;
     std::optional<DesignPoint> design = designs.at(number, why);
-    if (design && std::ssize(points) == workloads) {
+    const std::int64_t expected = design ? workloads : 0;
+    if (std::ssize(points) != expected) {
+      store.refuse_damaged(fmt::format("design {} has {} points where the study has {}", number,
+                                       points.size(), expected));
+    }
+    if (design) {
+      for (const PointResult& r : points) require_links(store, r, design->with.levels.size());
       visit(summed(study, std::move(*design), std::move(points)));
     } else {
-      ++incomplete;
+      auto [group, is_new] = left_out.try_emplace(why.reason);
+      if (is_new) group->second.detail = why.detail;
+      ++group->second.designs;
     }
     points.clear();
+    ++number;
   };
   store.for_each([&](PointResult&& r) {
-    if (r.point / workloads != number) {
-      flush();
-      number = r.point / workloads;
+    if (r.point >= study.point_count()) {
+      store.refuse_damaged(fmt::format("the study has no point {}", r.point));
     }
+    while (number < r.point / workloads) finish();
     points.push_back(std::move(r));
   });
-  flush();
-  return incomplete;
+  while (number < study.design_count()) finish();
+  return left_out;
 }
 
 Totals write_results(const Study& study, Store& store, const fs::path& folder, const Made& made,
@@ -195,8 +214,9 @@ Totals write_results(const Study& study, Store& store, const fs::path& folder, c
   const auto step = [&] {
     if (progress && std::fmod(++seen, 256) == 0) progress(std::min(1.0, seen / all));
   };
+  if (progress) progress(0);
   ParetoFront front;
-  totals.incomplete = for_each_design(study, store, [&](DesignResult&& d) {
+  const LeftOutDesigns left_out = for_each_design(study, store, [&](DesignResult&& d) {
     if (!d.design.base) front.add(d.design.number, pareto_values(d));
     step();
   });
@@ -222,7 +242,6 @@ Totals write_results(const Study& study, Store& store, const fs::path& folder, c
   std::string text;
   for (const auto& [what, value] : meaning(study)) text += what + "=" + value + "\n";
   const std::string hash = text_hash(text);
-  const auto skipped = store.skipped();
   tables.finish({{"schema", fmt::format("{}", sweep_schema)},
                  {"tcsim_version", made.version},
                  {"study", study.name},
@@ -232,9 +251,9 @@ Totals write_results(const Study& study, Store& store, const fs::path& folder, c
                  {"objective", to_text(study.objective)}});
   {
     std::ofstream out(part_of(folder, "report.html"), std::ios::binary);
-    write_report(findings, {skipped, totals, made.version, hash}, out);
+    write_report(findings, {left_out, totals, made.version, hash}, out);
     std::ofstream m(part_of(folder, "manifest.json"), std::ios::binary);
-    m << manifest(study, made, totals, std::ssize(on_front), hash, skipped).dump(2) << "\n";
+    m << json_text(manifest(study, made, totals, std::ssize(on_front), hash, left_out)) << "\n";
     if (!out.flush() || !m.flush()) {
       throw UsageError(folder.string(), "results cannot be written", "make room on the disk");
     }

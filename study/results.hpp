@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,9 +43,18 @@ std::string design_text(const Study& study, const DesignPoint& design);
 // "seconds", "joules", "bytes", "mm2" or "" (cost).
 std::string objective_unit(StudyObjective objective);
 
-// Calls `visit` for every design that has all of its points, by number. Returns how many lack some.
-std::int64_t for_each_design(const Study& study, Store& store,
-                             const std::function<void(DesignResult&&)>& visit);
+// Designs that no machine can be like or that break a constraint, by reason; why, of the first.
+struct LeftOutGroup {
+  std::int64_t designs = 0;
+  std::string detail;
+};
+using LeftOutDesigns = std::map<std::string, LeftOutGroup>;
+
+// Calls `visit` for every design of the study by number, but for those that are left out, which it
+// returns. Throws InputError where the store does not have exactly the points of the study, and
+// Interrupted.
+LeftOutDesigns for_each_design(const Study& study, Store& store,
+                               const std::function<void(DesignResult&&)>& visit);
 
 // How a study was computed; none of it changes a result.
 struct Made {
@@ -56,11 +66,12 @@ struct Made {
 };
 
 struct Totals {
-  std::int64_t designs = 0, points = 0, searched = 0, incomplete = 0;
+  std::int64_t designs = 0, points = 0, searched = 0;
   std::string verdict;  // what the study found, in a sentence or a few
 };
 
-// Writes all files, each under another name first. `progress` gets the share that is done.
+// Writes all files, each under another name first, so that nothing has its name unless all is
+// there. `progress` gets the share that is done. Throws as for_each_design().
 Totals write_results(const Study& study, Store& store, const std::filesystem::path& folder,
                      const Made& made, const std::function<void(double)>& progress);
 

@@ -2,215 +2,189 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <type_traits>
-
 #include "core/error.hpp"
+#include "study/encoding.hpp"
 
 namespace tcsim {
 
 namespace {
 
-template <class T>
-void put(std::string& bytes, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-void put(std::string& bytes, const std::string& text) {
-  put(bytes, static_cast<std::uint64_t>(text.size()));
-  bytes += text;
-}
-void put(std::string& bytes, const std::vector<double>& numbers) {
-  put(bytes, static_cast<std::uint64_t>(numbers.size()));
-  for (double x : numbers) put(bytes, x);
-}
+using Meaning = std::vector<std::pair<std::string, std::string>>;
 
-class PointReader {
- public:
-  explicit PointReader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T take() {
-    T value;
-    std::memcpy(&value, next(sizeof value), sizeof value);
-    return value;
-  }
-  std::string text() {
-    const auto n = take<std::uint64_t>();
-    return {next(n), n};
-  }
-  std::vector<double> numbers() {
-    std::vector<double> all(take<std::uint64_t>());
-    for (double& x : all) x = take<double>();
-    return all;
-  }
-
- private:
-  const char* next(std::size_t n) {
-    if (n > bytes_.size() - at_) throw std::logic_error("a stored point is cut off");
-    at_ += n;
-    return bytes_.data() + at_ - n;
-  }
-  std::string_view bytes_;
-  std::size_t at_ = 0;
+// As SQLite keeps their texts, so that a store that has anything else is told.
+struct StoreTable {
+  const char* name;
+  const char* sql;
 };
+constexpr StoreTable store_tables[] = {
+    {"chains",
+     "CREATE TABLE chains(chain INTEGER PRIMARY KEY, points INTEGER NOT NULL, crc INTEGER NOT "
+     "NULL) STRICT"},
+    {"meaning",
+     "CREATE TABLE meaning(what TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"},
+    {"points",
+     "CREATE TABLE points(point INTEGER PRIMARY KEY, schedule INTEGER NOT NULL, figures BLOB NOT "
+     "NULL, crc INTEGER NOT NULL) STRICT"},
+    {"schedules",
+     "CREATE TABLE schedules(schedule INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT"}};
 
-// All of a point but its number and its schedule.
-std::string figures(const PointResult& r) {
-  std::string bytes;
-  for (double x : {r.predicted_seconds, r.compute_seconds, r.bound_seconds, r.joules,
-                   r.simulated_seconds, r.measured_seconds}) {
-    put(bytes, x);
-  }
-  put(bytes, static_cast<std::int32_t>(r.bottleneck));
-  put(bytes, static_cast<char>(r.searched));
-  put(bytes, r.link_bytes);
-  put(bytes, r.link_seconds);
-  put(bytes, r.simulated_bytes);
-  return bytes;
-}
-
-PointResult point_of(PointReader& in) {
-  PointResult r;
-  for (double* x : {&r.predicted_seconds, &r.compute_seconds, &r.bound_seconds, &r.joules,
-                    &r.simulated_seconds, &r.measured_seconds}) {
-    *x = in.take<double>();
-  }
-  r.bottleneck = in.take<std::int32_t>();
-  r.searched = in.take<char>() != 0;
-  r.link_bytes = in.numbers();
-  r.link_seconds = in.numbers();
-  r.simulated_bytes = in.numbers();
-  return r;
-}
+constexpr const char* begin_anew = "begin anew in another folder (--out)";
 
 // SQLite's integers are signed: the hash's bits as they are.
 std::int64_t schedule_id(const std::string& schedule) {
   return static_cast<std::int64_t>(std::stoull(text_hash(schedule), nullptr, 16));
 }
 
+std::string_view bytes_of(const std::int64_t& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+std::int64_t point_checksum(std::int64_t point, std::int64_t schedule, std::string_view figures) {
+  return checksum({bytes_of(point), bytes_of(schedule), figures});
+}
+std::int64_t chain_checksum(std::int64_t chain, std::int64_t points) {
+  return checksum({bytes_of(chain), bytes_of(points)});
+}
+
+std::int64_t number_in(Database& database, const char* sql) {
+  Statement s(database, sql);
+  s.step();
+  return s.integer(0);
+}
+
 }  // namespace
 
-std::string encoded(const ChainResult& result) {
-  std::string bytes;
-  put(bytes, result.chain);
-  put(bytes, static_cast<std::uint64_t>(result.points.size()));
-  for (const PointResult& r : result.points) {
-    put(bytes, r.point);
-    bytes += figures(r);
-    put(bytes, r.schedule);
-  }
-  put(bytes, static_cast<std::uint64_t>(result.skipped.size()));
-  for (const auto& [reason, s] : result.skipped) {
-    put(bytes, reason);
-    put(bytes, s.designs);
-    put(bytes, s.first);
-    put(bytes, s.detail);
-  }
-  return bytes;
-}
-
-ChainResult decoded_chain(std::string_view bytes) {
-  PointReader in(bytes);
-  ChainResult result;
-  result.chain = in.take<std::int64_t>();
-  for (auto n = in.take<std::uint64_t>(); n > 0; --n) {
-    const auto point = in.take<std::int64_t>();
-    result.points.push_back(point_of(in));
-    result.points.back().point = point;
-    result.points.back().schedule = in.text();
-  }
-  for (auto n = in.take<std::uint64_t>(); n > 0; --n) {
-    std::string reason = in.text();
-    ChainResult::Skipped s;
-    s.designs = in.take<std::int64_t>();
-    s.first = in.take<std::int64_t>();
-    s.detail = in.text();
-    result.skipped.emplace(std::move(reason), std::move(s));
-  }
-  return result;
-}
-
-Store::Store(const std::filesystem::path& file,
-             const std::vector<std::pair<std::string, std::string>>& meaning)
-    : database_(file, Database::Mode::create) {
+Store::Store(const std::filesystem::path& file, const Meaning& meaning, std::stop_token stop)
+    : file_(file.string()), database_(file, Database::Mode::create), stop_(std::move(stop)) {
+  database_.harden();
+  database_.stop_when(stop_);
   database_.run(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
       // One process at a time: a second one is told so at its first write.
       "PRAGMA locking_mode = EXCLUSIVE;"
-      "BEGIN IMMEDIATE;"
-      "CREATE TABLE IF NOT EXISTS meaning(what TEXT PRIMARY KEY, value TEXT);"
-      "CREATE TABLE IF NOT EXISTS chains(chain INTEGER PRIMARY KEY);"
-      "CREATE TABLE IF NOT EXISTS points(point INTEGER PRIMARY KEY, schedule INTEGER, "
-      "figures BLOB);"
-      "CREATE TABLE IF NOT EXISTS schedules(schedule INTEGER PRIMARY KEY, text TEXT);"
-      "CREATE TABLE IF NOT EXISTS skipped(reason TEXT PRIMARY KEY, designs INTEGER, "
-      "first INTEGER, detail TEXT);");
-  Statement known(database_, "SELECT value FROM meaning WHERE what = ?");
+      "BEGIN IMMEDIATE;");
+  const bool is_new = number_in(database_, "SELECT count(*) FROM sqlite_schema") == 0;
+  if (is_new) {
+    make(meaning);
+  } else {
+    require_form();
+    require_meaning(meaning);
+  }
+  database_.stop_when({});  // what was computed is kept, whoever asks to stop
+  database_.run("COMMIT");
+  insert_point_ = std::make_unique<Statement>(database_, "INSERT INTO points VALUES(?, ?, ?, ?)");
+  insert_chain_ = std::make_unique<Statement>(database_, "INSERT INTO chains VALUES(?, ?, ?)");
+  insert_schedule_ =
+      std::make_unique<Statement>(database_, "INSERT OR IGNORE INTO schedules VALUES(?, ?)");
+}
+
+void Store::go_on() const {
+  if (stop_.stop_requested()) throw Interrupted();
+}
+
+void Store::refuse_damaged(const std::string& problem) const {
+  throw InputError(file_, "the store is damaged: " + problem, begin_anew);
+}
+
+void Store::make(const Meaning& meaning) {
+  for (const StoreTable& t : store_tables) database_.run(t.sql);
+  database_.run(fmt::format("PRAGMA user_version = {}", store_schema));
   Statement insert(database_, "INSERT INTO meaning VALUES(?, ?)");
-  Statement count(database_, "SELECT count(*) FROM meaning");
-  count.step();
-  const bool is_new = count.integer(0) == 0;
-  count.run();
+  for (const auto& [what, value] : meaning) {
+    insert.bind(0, std::string_view(what)).bind(1, std::string_view(value)).run();
+  }
+}
+
+// Before any of its tables is read: they must be tables, and those that make() makes.
+void Store::require_form() {
+  const std::int64_t form = number_in(database_, "PRAGMA user_version");
+  if (form != store_schema) {
+    throw InputError(file_,
+                     fmt::format("another tcsim began it: its form is {}, this tcsim reads {}",
+                                 form == 0 ? 1 : form, store_schema),
+                     std::string("go on with the tcsim that began it, or ") + begin_anew);
+  }
+  {
+    // What SQLite makes by itself has no text.
+    Statement s(database_,
+                "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name");
+    for (const StoreTable& t : store_tables) {
+      if (!s.step() || s.text(0) != t.name || s.text(1) != t.sql) {
+        refuse_damaged(fmt::format("its table {} is not the one of a store", t.name));
+      }
+    }
+    if (s.step()) refuse_damaged(fmt::format("no store has {}", s.text(0)));
+  }
+  Statement s(database_, "PRAGMA quick_check(1)");
+  if (!s.step() || s.text(0) != "ok") refuse_damaged(s.text(0));
+}
+
+void Store::require_meaning(const Meaning& meaning) {
+  Statement known(database_, "SELECT value FROM meaning WHERE what = ?");
   std::string differs;
   for (const auto& [what, value] : meaning) {
-    if (is_new) {
-      insert.bind(0, std::string_view(what)).bind(1, std::string_view(value)).run();
-      continue;
-    }
     known.bind(0, std::string_view(what));
     if (!known.step() || known.text(0) != value) differs += (differs.empty() ? "" : ", ") + what;
     known.run();
   }
   if (!differs.empty()) {
-    throw InputError(file.string(),
+    throw InputError(file_,
                      fmt::format("it holds another study: {} changed since it was begun", differs),
-                     "give back what it was, or begin anew in another folder (--out)");
+                     std::string("give back what it was, or ") + begin_anew);
   }
-  database_.run("COMMIT");
-  insert_point_ =
-      std::make_unique<Statement>(database_, "INSERT OR REPLACE INTO points VALUES(?, ?, ?)");
-  insert_chain_ = std::make_unique<Statement>(database_, "INSERT INTO chains VALUES(?)");
-  insert_schedule_ =
-      std::make_unique<Statement>(database_, "INSERT OR IGNORE INTO schedules VALUES(?, ?)");
-  insert_skipped_ = std::make_unique<Statement>(
-      database_,
-      "INSERT INTO skipped VALUES(?1, ?2, ?3, ?4) ON CONFLICT(reason) DO UPDATE SET "
-      "designs = designs + ?2, detail = iif(first < ?3, detail, ?4), first = min(first, ?3)");
+  if (number_in(database_, "SELECT count(*) FROM meaning") != std::ssize(meaning)) {
+    refuse_damaged("its study has parts that none has");
+  }
 }
 
-std::vector<bool> Store::done(std::int64_t chains) {
-  std::vector<bool> all(static_cast<std::size_t>(chains));
-  Statement s(database_, "SELECT chain FROM chains");
-  while (s.step()) {
-    const std::int64_t c = s.integer(0);
-    if (c >= 0 && c < chains) all[static_cast<std::size_t>(c)] = true;
+std::vector<bool> Store::done(const Chains& chains) {
+  std::vector<bool> all(static_cast<std::size_t>(chains.size()));
+  std::vector<std::int64_t> missing(all.size());  // points of each chain that is done
+  {
+    Statement s(database_, "SELECT chain, points, crc FROM chains");
+    while (s.step()) {
+      go_on();
+      const std::int64_t chain = s.integer(0), points = s.integer(1);
+      if (s.integer(2) != chain_checksum(chain, points) || chain < 0 || chain >= chains.size()) {
+        refuse_damaged(fmt::format("chain {} changed since it was written", chain));
+      }
+      all[static_cast<std::size_t>(chain)] = true;
+      missing[static_cast<std::size_t>(chain)] = points;
+    }
+  }
+  for_each([&](PointResult&& r) {
+    const std::int64_t chain = r.point < chains.points() ? chains.of(r.point) : -1;
+    if (chain < 0 || --missing[static_cast<std::size_t>(chain)] < 0) {
+      refuse_damaged(fmt::format("point {} is of no chain that is done", r.point));
+    }
+  });
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (missing[i] == 0) continue;
+    refuse_damaged(fmt::format("chain {} is done, and lacks {} of its points", i, missing[i]));
   }
   return all;
 }
 
-std::int64_t Store::points() {
-  Statement s(database_, "SELECT count(*) FROM points");
-  s.step();
-  return s.integer(0);
-}
+std::int64_t Store::points() { return number_in(database_, "SELECT count(*) FROM points"); }
 
 void Store::add(const ChainResult& result) {
   if (!in_transaction_) database_.run("BEGIN");
   in_transaction_ = true;
   for (const PointResult& r : result.points) {
     const std::int64_t id = schedule_id(r.schedule);
+    const std::string figures = encoded_figures(r);
     insert_schedule_->bind(0, id).bind(1, std::string_view(r.schedule)).run();
-    insert_point_->bind(0, r.point).bind(1, id).bind_blob(2, figures(r)).run();
-  }
-  for (const auto& [reason, s] : result.skipped) {
-    insert_skipped_->bind(0, std::string_view(reason))
-        .bind(1, s.designs)
-        .bind(2, s.first)
-        .bind(3, std::string_view(s.detail))
+    insert_point_->bind(0, r.point)
+        .bind(1, id)
+        .bind_blob(2, figures)
+        .bind(3, point_checksum(r.point, id, figures))
         .run();
   }
-  insert_chain_->bind(0, result.chain).run();
+  const std::int64_t points = std::ssize(result.points);
+  insert_chain_->bind(0, result.chain)
+      .bind(1, points)
+      .bind(2, chain_checksum(result.chain, points))
+      .run();
 }
 
 void Store::commit() {
@@ -219,24 +193,33 @@ void Store::commit() {
 }
 
 void Store::for_each(const std::function<void(PointResult&&)>& visit) {
+  // A schedule that is not there must not make its points vanish.
   Statement s(database_,
-              "SELECT point, figures, text FROM points JOIN schedules USING(schedule) "
-              "ORDER BY point");
+              "SELECT point, schedule, figures, crc, text FROM points LEFT JOIN schedules "
+              "USING(schedule) ORDER BY point");
+  std::int64_t last = -1;
   while (s.step()) {
-    const std::string bytes = s.blob(1);
-    PointReader in(bytes);
-    PointResult r = point_of(in);
-    r.point = s.integer(0);
-    r.schedule = s.text(2);
+    go_on();
+    const std::int64_t point = s.integer(0), schedule = s.integer(1);
+    const std::string figures = s.blob(2);
+    if (s.integer(3) != point_checksum(point, schedule, figures)) {
+      refuse_damaged(fmt::format("point {} changed since it was written", point));
+    }
+    if (point <= last) refuse_damaged(fmt::format("point {} is out of its order", point));
+    last = point;
+    PointResult r;
+    try {
+      r = decoded_figures(figures);
+    } catch (const BadBytes& e) {
+      refuse_damaged(fmt::format("point {} cannot be read: {}", point, e.what()));
+    }
+    r.point = point;
+    r.schedule = s.text(4);
+    if (s.is_null(4) || schedule_id(r.schedule) != schedule) {
+      refuse_damaged(fmt::format("the schedule of point {} is lost or changed", point));
+    }
     visit(std::move(r));
   }
-}
-
-std::map<std::string, ChainResult::Skipped> Store::skipped() {
-  std::map<std::string, ChainResult::Skipped> all;
-  Statement s(database_, "SELECT reason, designs, first, detail FROM skipped");
-  while (s.step()) all[s.text(0)] = {s.integer(1), s.integer(2), s.text(3)};
-  return all;
 }
 
 }  // namespace tcsim

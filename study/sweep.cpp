@@ -12,10 +12,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "core/error.hpp"
 #include "study/beyond.hpp"
+#include "study/encoding.hpp"
 #include "study/pipeline.hpp"
 #include "study/ranks.hpp"
 #include "study/store.hpp"
@@ -106,7 +108,7 @@ class Keeper {
  public:
   Keeper(const Study& study, Store& store, const SweepOptions& options)
       : study_(study), store_(store), options_(options), chains_(study), best_(study) {
-    done_ = store.done(chains_.size());
+    done_ = store.done(chains_);
     resumed_ = store.points();
     for (std::int64_t i = 0; i < chains_.size(); ++i) {
       if (done_[static_cast<std::size_t>(i)]) done_points_ += chains_.at(i).count;
@@ -213,7 +215,7 @@ bool prepare(const Study& study, const SweepOptions& options) {
 std::vector<std::pair<std::string, std::string>> identity(const Study& study,
                                                           const std::string& version) {
   auto all = meaning(study);
-  all.emplace_back("tcsim's version", fmt::format("{} {}", version, store_schema));
+  all.emplace_back("tcsim's version", version);
   return all;
 }
 
@@ -262,11 +264,15 @@ bool compute(const Study& study, const SweepOptions& options, Keeper& keeper, Ra
   if (ranks.size() == 1) {
     own();
   } else {
-    std::jthread worker(own);
+    std::jthread worker;
+    try {
+      worker = std::jthread(own);
+    } catch (const std::system_error&) {  // no more threads: the other ranks compute
+    }
     const std::string told =
         ranks.serve([&] { return keeper.next(); },
                     [&](const std::string& bytes) { keeper.accept(decoded_chain(bytes)); });
-    worker.join();
+    if (worker.joinable()) worker.join();
     if (!told.empty() && !error) {
       error = std::make_exception_ptr(UnsupportedError("another rank", told, ""));
     }
@@ -295,16 +301,18 @@ SweepOutcome sweep(const Study& study, const SweepOptions& options) {
     return outcome;
   }
   std::unique_ptr<Store> store;
+  std::unique_ptr<Keeper> keeper;
   try {
     if (prepare(study, options)) {
-      store = std::make_unique<Store>(store_file(options.folder), what);
+      store = std::make_unique<Store>(store_file(options.folder), what, options.stop);
+      keeper = std::make_unique<Keeper>(study, *store, options);
     }
   } catch (...) {
     ranks.go(false);
     throw;
   }
-  ranks.go(store != nullptr);
-  if (store == nullptr) {
+  ranks.go(keeper != nullptr);
+  if (keeper == nullptr) {
     outcome.complete = outcome.already = true;
     return outcome;
   }
@@ -318,20 +326,24 @@ SweepOutcome sweep(const Study& study, const SweepOptions& options) {
   made.host = host.nodename;
   made.processor = processor();
   const double began = now();
-  Keeper keeper(study, *store, options);
-  const bool complete = compute(study, options, keeper, ranks);
-  outcome.points = keeper.points();
-  outcome.resumed = made.resumed = keeper.resumed();
+  const bool complete = compute(study, options, *keeper, ranks);
+  outcome.points = keeper->points();
+  outcome.resumed = made.resumed = keeper->resumed();
   outcome.seconds = made.seconds = now() - began;
   if (!complete) return outcome;
   made.finished = utc();
-  outcome.totals = write_results(study, *store, options.folder, made, [&](double share) {
-    if (!options.progress) return;
-    SweepProgress p;
-    p.phase = SweepProgress::Phase::writing;
-    p.share = share;
-    options.progress(p);
-  });
+  try {
+    outcome.totals = write_results(study, *store, options.folder, made, [&](double share) {
+      if (!options.progress) return;
+      SweepProgress p;
+      p.phase = SweepProgress::Phase::writing;
+      p.share = share;
+      options.progress(p);
+    });
+  } catch (const Interrupted&) {
+    return outcome;
+  }
+  keeper.reset();
   store.reset();
   for (const char* suffix : {"", "-wal", "-shm"}) {
     fs::remove(store_file(options.folder).string() + suffix);

@@ -47,9 +47,6 @@ struct SweepOutcome {
 // machine or the model cannot do.
 SweepOutcome sweep(const Study& study, const SweepOptions& options);
 
-// Whether points are evaluated on several threads: with oneTBB at configure time.
-bool has_threads();
-
 // Seconds that the study takes on one thread, from a second's worth of its points.
 double estimated_seconds(const Study& study, std::stop_token stop);
 

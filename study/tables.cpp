@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 
 namespace tcsim {
 
@@ -41,7 +42,7 @@ std::string members(const std::vector<Column>& columns, const Row& row) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (row[i].kind == Cell::Kind::nothing) continue;
     if (!text.empty()) text += ", ";
-    text += nlohmann::json(columns[i].name).dump() + ": " + row[i].json();
+    text += json_line(columns[i].name) + ": " + row[i].json();
   }
   return text;
 }

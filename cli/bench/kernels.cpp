@@ -9,6 +9,7 @@
 #include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "microbench/host.hpp"
 
 namespace tcsim::cli {
@@ -82,7 +83,7 @@ Exit bench_kernels(const Options& options, Context& context) {
   if (form == Format::json) {
     ordered_json j = bench_head("kernels");
     j["catalog"] = ordered_json::parse(to_json(catalog));
-    context.out << j.dump(2) << "\n";
+    context.out << json_text(j) << "\n";
   }
   const bool kept = keep(catalog);
   if (!context.quiet) {

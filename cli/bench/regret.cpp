@@ -9,6 +9,7 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::cli {
@@ -103,7 +104,7 @@ void print_json(const RegretBench& b, std::ostream& out) {
                   {"limit", bench::well_chosen},
                   {"mean", s.mean},
                   {"worst", s.worst}};
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_csv(const RegretBench& b, std::ostream& out) {

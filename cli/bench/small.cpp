@@ -7,6 +7,7 @@
 #include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 
 namespace tcsim::cli {
 
@@ -86,7 +87,7 @@ void print_json(const SmallBench& b, std::ostream& out) {
                             {"worst_rows", s.worst_rows},
                             {"correct", s.correct}});
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_csv(const SmallBench& b, std::ostream& out) {

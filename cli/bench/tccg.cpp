@@ -9,6 +9,7 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::cli {
@@ -117,7 +118,7 @@ void print_json(const SuiteBench& b, std::ostream& out) {
       j["summary"]["slower"] = s->slower;
     }
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_csv(const SuiteBench& b, std::ostream& out) {

@@ -7,6 +7,7 @@
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "study/compare.hpp"
 
 namespace tcsim::cli {
@@ -63,7 +64,7 @@ void print_json(const Comparison& c, std::ostream& out) {
                             {"a", d.a},
                             {"b", d.b}});
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 Exit run_diff(const Options& options, Context& context) {
@@ -75,7 +76,7 @@ Exit run_diff(const Options& options, Context& context) {
   if (!(percent >= 0)) {
     throw UsageError("--tolerance", fmt::format("{} is below 0", percent), "give percent");
   }
-  const Comparison c = compare_results(given[0], given[1], percent / 100);
+  const Comparison c = compare_results(given[0], given[1], percent / 100, context.stop);
   if (format(options) == Format::json) {
     print_json(c, context.out);
   } else {

@@ -5,13 +5,14 @@
 
 #include "bench/kernels.hpp"
 #include "cli/csv.hpp"
-#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/library.hpp"
+#include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 #include "kernels/execute.hpp"
 
@@ -37,7 +38,7 @@ void print(const Table& table, Format format, std::ostream& out) {
       for (std::size_t i = 0; i < row.size(); ++i) item[table.columns[i]] = row[i];
       j["rows"].push_back(item);
     }
-    out << j.dump(2) << "\n";
+    out << json_text(j) << "\n";
     return;
   }
   if (format == Format::csv) {

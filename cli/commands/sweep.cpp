@@ -3,14 +3,13 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "cli/request.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
 #include "core/study/study.hpp"
 #include "core/units/text.hpp"
 #include "study/findings.hpp"
@@ -25,19 +24,13 @@ namespace fs = std::filesystem;
 namespace {
 
 Study read_study(const fs::path& file, const Options& options, Context& context) {
-  std::ifstream in;
-  std::error_code ignored;
-  if (!fs::is_directory(file, ignored)) in.open(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in.is_open() || !(text << in.rdbuf())) {
-    throw InputError(file.string(), "cannot be read", "give the path of a study's file");
-  }
+  const std::string text = read_file(file, "give the path of a study's file");
   StudySources sources = shipped_sources(file);
   const auto shipped = sources.machine;
   sources.machine = [&, shipped](const std::string& name) {
     return name == "host" ? named_machine(name, options, context) : shipped(name);
   };
-  return parse_study(text.str(), file.string(), sources);
+  return parse_study(text, file.string(), sources, context.stop);
 }
 
 std::string duration(double seconds) {
@@ -110,7 +103,6 @@ Exit run_sweep(const Options& options, Context& context) {
     // Ranks of one machine share its cores: one thread each.
     threads = ranks.size() > 1 ? 1 : static_cast<int>(std::thread::hardware_concurrency());
   }
-  if (!has_threads()) threads = 1;
   threads = std::max(threads, 1);
   if (options["dry-run"].as<bool>()) {
     return ranks.rank() == 0 ? dry_run(study, threads * ranks.size(), context) : Exit::done;

@@ -8,6 +8,7 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/inspect.hpp"
 #include "core/machine/library.hpp"
 
@@ -76,7 +77,7 @@ void print_json(const std::vector<Checked>& all, std::ostream& out) {
     }
     j["machines"].push_back(one);
   }
-  out << j.dump(2) << "\n";
+  out << json_text(j) << "\n";
 }
 
 void print_csv(const std::vector<Checked>& all, std::ostream& out) {

@@ -7,6 +7,7 @@
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/diff.hpp"
 
 namespace tcsim::cli {
@@ -60,7 +61,7 @@ Exit diff_machines(const Names& names, const Options& options, Context& context)
       one["changes_results"] = d.changes_results;
       j["differences"].push_back(one);
     }
-    context.out << j.dump(2) << "\n";
+    context.out << json_text(j) << "\n";
   } else if (form == Format::csv) {
     context.out << csv_line({"figure", "a", "b", "factor", "changes_results"});
     for (const Difference& d : all) {

@@ -8,6 +8,7 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/exchange/exchange.hpp"
 #include "core/optimize/blis.hpp"
 #include "core/optimize/tiling.hpp"
@@ -67,7 +68,7 @@ Exit export_machines(const Names& names, const Options& options, Context& contex
         {"format", to},
         {"text", out.text},
         {"lost", out.lost}};
-    context.out << j.dump(2) << "\n";
+    context.out << json_text(j) << "\n";
     return Exit::done;
   }
   if (form == Format::csv) {

@@ -6,6 +6,7 @@
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/exchange/exchange.hpp"
 #include "core/machine/toml.hpp"
 
@@ -42,7 +43,7 @@ Exit import_machines(const Names& names, const Options& options, Context& contex
                                    {"ignored", imported.ignored},
                                    {"notes", imported.notes},
                                    {"toml", to_toml(imported.machine)}};
-    context.out << j.dump(2) << "\n";
+    context.out << json_text(j) << "\n";
     return Exit::done;
   }
   if (form == Format::csv) {

@@ -8,6 +8,7 @@
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/toml.hpp"
 #include "core/units/text.hpp"
 
@@ -307,7 +308,7 @@ Exit show_machines(const Names& names, const Options& options, Context& context)
   } else if (form == Format::json) {
     Json all = Json::array();
     for (const Machine& m : machines) all.push_back(to_json(m));
-    context.out << (all.size() == 1 ? all[0] : all).dump(2) << "\n";
+    context.out << json_text(all.size() == 1 ? all[0] : all) << "\n";
   } else if (form == Format::csv) {
     context.out << csv_line(series ? series_columns : level_columns);
     for (const Machine& m : machines) (series ? series_csv : level_csv)(m, context.out);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/error.hpp"
+#include "core/io/name.hpp"
 #include "core/machine/places.hpp"
 
 namespace tcsim {
@@ -26,6 +27,7 @@ class Inspector {
             "give at least one cache, then memory or disk");
       return findings_;
     }
+    require_printable(m_.name, at_.name, "the machine's name");
     core();
     for (std::size_t i = 0; i < m_.tlbs.size(); ++i) tlb(m_.tlbs[i], at_.tlbs[i]);
     if (m_.method && m_.method->repetitions < 0) {
@@ -52,6 +54,11 @@ class Inspector {
     findings_.push_back({Severity::warning, place, problem, mend});
   }
 
+  void require_printable(const std::string& name, const std::string& place, const char* what) {
+    const std::string fault = fault_of_name(name);
+    if (!fault.empty()) error(place, fmt::format("{} {}", what, fault), name_mend);
+  }
+
   void core() {
     const Core& c = m_.core;
     const auto must = [&](bool ok, const char* key, const auto& value, const char* mend) {
@@ -74,10 +81,8 @@ class Inspector {
   }
 
   void tlb(const Tlb& t, const std::string& place) {
-    if (t.name.empty() || t.name.find('\n') != std::string::npos) {
-      error(place, fmt::format("a TLB is named '{}'", t.name),
-            "name it in one line, such as \"L1 DTLB\"");
-    }
+    if (t.name.empty()) error(place, "a TLB has no name", "name it, such as \"L1 DTLB\"");
+    require_printable(t.name, place, "a TLB's name");
     if (t.entries < 1 || t.ways < 1 || t.entries % t.ways != 0) {
       error(place, fmt::format("{} has {} entries and {} ways", t.name, t.entries, t.ways),
             "entries are a whole number of ways; a fully associative TLB has as many ways as "
@@ -115,7 +120,8 @@ class Inspector {
       error(place, fmt::format("a level is named '{}'", name),
             "'core' names the compute core, 'caches' all caches together");
     }
-    if (name.find_first_of(".= \t\n") != std::string::npos) {
+    require_printable(name, place, "a level's name");
+    if (name.find_first_of(".= ") != std::string::npos) {
       error(place, fmt::format("level name '{}' has a dot, space or '='", name),
             "use letters and digits, such as \"L1\"");
     }
@@ -341,7 +347,8 @@ MachinePlaces same_place(const Machine& machine, const std::string& place) {
                        std::vector<TablePlace>(machine.levels.size(), {place}),
                        {},
                        std::vector<std::string>(machine.core.peaks.size(), place),
-                       std::vector<std::string>(machine.tlbs.size(), place)};
+                       std::vector<std::string>(machine.tlbs.size(), place),
+                       place};
   for (const Level& l : machine.levels) places.series.emplace_back(l.series.size(), place);
   return places;
 }

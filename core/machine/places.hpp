@@ -32,6 +32,7 @@ struct MachinePlaces {
   std::vector<TablePlace> levels;                // one for each level
   std::vector<std::vector<std::string>> series;  // of each level, one for each series
   std::vector<std::string> peaks, tlbs;
+  std::string name;  // of the machine
 };
 
 // Everything at one place.

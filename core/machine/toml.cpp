@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/places.hpp"
@@ -330,6 +329,7 @@ Read read_derived(const MachineReader& r, const toml::table& root, const Chain& 
     }
   }
   MachinePlaces places = same_place(machine, place);
+  places.name = r.at(*root.get("name"));
   for (const Knob& knob : knobs) {
     const auto dot = knob.name.find('.');
     const std::string owner = knob.name.substr(0, dot), field = knob.name.substr(dot + 1);
@@ -359,8 +359,13 @@ Read read_whole(const MachineReader& r, const toml::table& root) {
     machine.method = read_method(r, as_table(r, *m, "method"));
   }
   machine.remarks = read_remarks(r, root);
-  MachinePlaces places{
-      r.at(r.required(root, "level", "the machine")), places_in(r, core), {}, {}, {}, {}};
+  MachinePlaces places{r.at(r.required(root, "level", "the machine")),
+                       places_in(r, core),
+                       {},
+                       {},
+                       {},
+                       {},
+                       r.at(*root.get("name"))};
   r.each_table(*core.as_table(), "peak", "core.peak",
                [&](const toml::table& t) { places.peaks.push_back(r.at(t)); });
   r.each_table(root, "tlb", "tlb", [&](const toml::table& t) { places.tlbs.push_back(r.at(t)); });
@@ -377,12 +382,7 @@ Read read_whole(const MachineReader& r, const toml::table& root) {
 // Throws InputError for a fault in the file's form.
 Read read(std::string_view text, const std::string& place, const Chain& chain) {
   const MachineReader r(place);
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    throw InputError(r.at(e.source()), std::string(e.description()), "mend the TOML there");
-  }
+  const toml::table root = parse_toml(text, place);
   const toml::node* version = root.get("schema");
   if (version == nullptr) {
     throw InputError(place + ":1:1", "no schema",
@@ -400,12 +400,7 @@ Read read(std::string_view text, const std::string& place, const Chain& chain) {
 }
 
 std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (fs::is_directory(file) || !in || !(text << in.rdbuf())) {
-    throw InputError(file.string(), "cannot be read", "give the path of a machine file");
-  }
-  return text.str();
+  return read_file(file, "give the path of a machine file");
 }
 
 Machine parse(std::string_view text, const std::string& place, const Chain& chain) {

@@ -1,14 +1,14 @@
 // Sessions as TOML.
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/io/name.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
 #include "core/session/session.hpp"
 
 namespace tcsim {
@@ -35,7 +35,9 @@ class Reader {
     if (const toml::table* t = table(root, "baseline")) s.baseline = design(*t);
     if (const toml::table* t = table(root, "view")) {
       known(*t, "[view]", {"name", "knob", "second", "range"});
-      text(*t, "name", s.view.name);
+      if (text(*t, "name", s.view.name)) {
+        require_name(s.view.name, place(*t->get("name")), "the view's name");
+      }
       text(*t, "knob", s.view.knob);
       text(*t, "second", s.view.second);
       text(*t, "range", s.view.range);
@@ -160,24 +162,11 @@ toml::table table_of(const Design& d) {
 }  // namespace
 
 Session parse_session(std::string_view text, const std::string& place) {
-  try {
-    return Reader(place).read(toml::parse(text, place));
-  } catch (const toml::parse_error& e) {
-    throw InputError(fmt::format("{}:{}:{}", place, e.source().begin.line, e.source().begin.column),
-                     std::string(e.description()), "see docs/gui.md for the form of a session");
-  }
+  return Reader(place).read(parse_toml(text, place));
 }
 
 Session load_session(const std::filesystem::path& file) {
-  // Reading a folder would throw another kind of error.
-  std::error_code ignored;
-  std::ifstream in;
-  if (!std::filesystem::is_directory(file, ignored)) in.open(file);
-  if (!in.is_open()) {
-    throw InputError(file.string(), "the session cannot be read", "name a file that can");
-  }
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return parse_session(text, file.string());
+  return parse_session(read_file(file, "give the path of a session"), file.string());
 }
 
 std::string to_toml(const Session& s) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "core/io/name.hpp"
+#include "core/io/toml.hpp"
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 
@@ -112,6 +114,7 @@ CostModel read_cost_model(const MachineReader& r, const toml::table& table, bool
   }
   CostModel model;
   model.name = r.text_or(table, "name", "cost");
+  require_name(model.name, r.at(table), "the cost model's name");
   model.source = r.text_or(table, "source", "");
   if (const toml::node* node = table.get("core")) {
     const toml::table* core = node->as_table();
@@ -142,13 +145,7 @@ CostModel read_cost_model(const MachineReader& r, const toml::table& table, bool
 
 CostModel parse_cost_model(std::string_view toml, const std::string& place) {
   const MachineReader r(place);
-  toml::table root;
-  try {
-    root = toml::parse(toml);
-  } catch (const toml::parse_error& e) {
-    throw InputError(r.at(e.source()), std::string(e.description()), "mend the TOML there");
-  }
-  return read_cost_model(r, root, true);
+  return read_cost_model(r, parse_toml(toml, place), true);
 }
 
 }  // namespace tcsim

@@ -131,4 +131,22 @@ Chain Chains::at(std::int64_t i) const {
   return c;
 }
 
+std::int64_t Chains::of(std::int64_t point) const {
+  const std::int64_t workloads = std::ssize(study_.workloads);
+  const std::int64_t machines = std::ssize(study_.machines);
+  const std::int64_t design = point / workloads;
+  std::int64_t piece = design;  // of all machines
+  if (design >= machines) {
+    std::int64_t within = design - machines;
+    std::size_t m = 0;
+    piece = machines;
+    while (within >= study_.machines[m].designs) {
+      within -= study_.machines[m].designs;
+      piece += pieces_[m++];
+    }
+    piece += within / lengths_[m];
+  }
+  return piece * workloads + point % workloads;
+}
+
 }  // namespace tcsim

@@ -58,7 +58,12 @@ class Chains {
   std::int64_t size() const { return size_; }
   // First the machines as they are, one chain for each workload; then, chain after chain, all
   // workloads of the same designs.
+  // Precondition: 0 <= i < size().
   Chain at(std::int64_t i) const;
+  // Points of the study: designs x workloads, with those of designs that are left out.
+  std::int64_t points() const { return study_.point_count(); }
+  // The chain of a point. Precondition: 0 <= point < points().
+  std::int64_t of(std::int64_t point) const;
 
  private:
   const Study& study_;

@@ -292,12 +292,7 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
   for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
     LeftOut why;
     std::optional<DesignPoint> design = designs_.at(d, why);
-    if (!design) {
-      auto [skipped, is_new] = result.skipped.try_emplace(why.reason);
-      if (is_new) skipped->second = {0, d, why.detail};
-      ++skipped->second.designs;
-      continue;
-    }
+    if (!design) continue;
     Station s{std::move(*design), {}, "", 0, {}, false};
     s.machine = view_of_one_core(s.design.with);
     s.shape = geometry(s.machine);
@@ -321,7 +316,6 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
     result.points.push_back(result_of(study_, s, contraction, point, schedule));
     if (further_) further_(result.points.back(), contraction, schedule, s.machine);
   }
-  if (chain.workload != 0) result.skipped.clear();
   return result;
 }
 

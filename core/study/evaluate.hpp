@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,13 +61,6 @@ using Further =
 struct ChainResult {
   std::int64_t chain = 0;
   std::vector<PointResult> points;  // by number; designs that are left out have none
-  // Of a chain of the first workload: designs left out, by reason, with the first one's number and
-  // detail.
-  struct Skipped {
-    std::int64_t designs = 0, first = 0;
-    std::string detail;
-  };
-  std::map<std::string, Skipped> skipped;
 };
 
 // One thread's evaluator.

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
+#include <unordered_set>
 
+#include "core/io/name.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/toml_reader.hpp"
@@ -31,8 +33,9 @@ const std::vector<std::string> study_keys{
 
 class StudyReader {
  public:
-  StudyReader(const toml::table& root, const std::string& place, const StudySources& sources)
-      : r_(place), root_(root), sources_(sources) {}
+  StudyReader(const toml::table& root, const std::string& place, const StudySources& sources,
+              std::stop_token stop)
+      : r_(place), root_(root), sources_(sources), stop_(std::move(stop)) {}
 
   Study read() {
     known(root_, "a study", study_keys);
@@ -40,7 +43,9 @@ class StudyReader {
     if (schema.value_exact<std::int64_t>() != 1) {
       r_.fail(schema, "unknown schema", "this tcsim reads schema = 1");
     }
-    study_.name = r_.text(r_.required(root_, "name", "the study"), "name");
+    const toml::node& name = r_.required(root_, "name", "the study");
+    study_.name = r_.text(name, "name");
+    require_name(study_.name, r_.at(name), "the study's name");
     study_.description = r_.text_or(root_, "description", "");
     study_.sampling = r_.choice_or(root_, "sampling", Sampling::grid, all_samplings);
     study_.compute = r_.choice_or(root_, "compute", Compute::optimize, all_computes);
@@ -105,6 +110,7 @@ class StudyReader {
   }
 
   void add_workload(const toml::node& node, Contraction c, double weight) {
+    require_name(c.name(), r_.at(node), "the workload's name");
     for (const StudyWorkload& w : study_.workloads) {
       if (w.contraction.name() != c.name()) continue;
       r_.fail(node, fmt::format("workload '{}' comes twice", c.name()),
@@ -260,6 +266,11 @@ class StudyReader {
     });
   }
 
+  // Asked for every value of a knob, of which there may be millions.
+  void go_on() const {
+    if (stop_.stop_requested()) throw Interrupted();
+  }
+
   // Values in the knob's unit, which the first absolute value chooses.
   std::vector<double> read_values(
       const Machine& m, Knob& knob,
@@ -267,6 +278,7 @@ class StudyReader {
     std::optional<KnobUnit> given;
     KnobUnit unit{};
     for (const auto& [node, words] : texts) {
+      go_on();
       const std::string& text = words;  // clang 14 captures no structured binding
       at(*node, [&] { return parse_value(knob, text, unit); });
       if (text.ends_with('x')) continue;
@@ -278,7 +290,10 @@ class StudyReader {
     }
     if (given && *given != knob.unit) knob = find_knob(m, knob.name, given);
     std::vector<double> values;
-    for (const auto& [node, text] : texts) values.push_back(parse_value(knob, text, unit));
+    for (const auto& [node, text] : texts) {
+      go_on();
+      values.push_back(parse_value(knob, text, unit));
+    }
     return values;
   }
 
@@ -290,6 +305,7 @@ class StudyReader {
 
   // The value that a machine can have.
   double settled(const toml::node& node, const Machine& m, const Knob& knob, double value) const {
+    go_on();
     if (!std::isfinite(value)) r_.fail(node, knob.name + ": value out of range", "");
     return at(node, [&] { return value_of(with_knob(m, knob, value), knob); });
   }
@@ -324,10 +340,10 @@ class StudyReader {
     for (const toml::node& n : *list) texts.emplace_back(&n, value_text(n));
     axis.listed = true;
     const std::vector<double> wanted = read_values(m, axis.knob, texts);
+    std::unordered_set<double> seen;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const double v = settled(*texts[i].first, m, axis.knob, wanted[i]);
-      if (study_.sampling != Sampling::zip &&
-          std::find(axis.values.begin(), axis.values.end(), v) != axis.values.end()) {
+      if (study_.sampling != Sampling::zip && !seen.insert(v).second) {
         r_.fail(*texts[i].first,
                 fmt::format("{}: {} comes twice on {} (values move to what a machine can have)",
                             axis.knob.name, display(axis.knob, v), m.name),
@@ -511,30 +527,20 @@ class StudyReader {
   const toml::table& root_;
   const StudySources& sources_;
   Study study_;
+  std::stop_token stop_;
   std::vector<const toml::node*> machine_nodes_, knob_nodes_;
 };
 
 std::string text_of(const fs::path& file) {
-  std::ifstream in;
-  if (!fs::is_directory(file)) in.open(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in.is_open() || !(text << in.rdbuf())) {
-    throw InputError(file.string(), "cannot be read", "name a file that is there and readable");
-  }
-  return text.str();
+  return read_file(file, "name a file that is there and readable");
 }
 
 }  // namespace
 
-Study parse_study(std::string_view toml, const std::string& place, const StudySources& sources) {
-  toml::table root;
-  try {
-    root = toml::parse(toml);
-  } catch (const toml::parse_error& e) {
-    throw InputError(MachineReader(place).at(e.source()), std::string(e.description()),
-                     "mend the TOML there");
-  }
-  return StudyReader(root, place, sources).read();
+Study parse_study(std::string_view toml, const std::string& place, const StudySources& sources,
+                  std::stop_token stop) {
+  const toml::table root = parse_toml(toml, place);
+  return StudyReader(root, place, sources, std::move(stop)).read();
 }
 
 StudySources shipped_sources(const fs::path& study_file) {

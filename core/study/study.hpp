@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,8 +115,10 @@ struct StudySources {
 // Shipped names and files beside `study_file`. "host" is left to the caller.
 StudySources shipped_sources(const std::filesystem::path& study_file);
 
-// Throws InputError with file, line and column; what a name leads to may throw more.
-Study parse_study(std::string_view toml, const std::string& place, const StudySources& sources);
+// Throws InputError with file, line and column, and Interrupted; what a name leads to may throw
+// more.
+Study parse_study(std::string_view toml, const std::string& place, const StudySources& sources,
+                  std::stop_token stop = {});
 
 // What the results depend on, each with its name: equal meanings give equal results. A change of
 // tcsim's version is not part of it.

@@ -1,14 +1,14 @@
 #include "core/workload/suite.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 
 #include "core/error.hpp"
+#include "core/io/name.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim {
@@ -88,6 +88,7 @@ void check_schema(const Section& top) {
 
 std::string suite_name(const Section& top) {
   const std::string name = top.text("name");
+  require_name(name, top.place("name"), "'name'");
   if (name.empty() || name.find(':') != std::string::npos) {
     throw InputError(top.place("name"), fmt::format("'name' is \"{}\"", name),
                      "give a name without ':', which sets off a workload's number");
@@ -117,12 +118,7 @@ auto at_place(const std::string& place, F&& parser) {
 
 Suite parse_suite(std::string_view toml, const std::string& place,
                   std::optional<ElementType> type) {
-  toml::table table;
-  try {
-    table = toml::parse(toml, place);
-  } catch (const toml::parse_error& e) {
-    throw InputError(place_of(place, e.source()), std::string(e.description()), "");
-  }
+  const toml::table table = parse_toml(toml, place);
   const Section top(table, place, {"schema", "name", "source", "layout", "type", "workload"});
   check_schema(top);
   Suite suite{suite_name(top), top.text("source", ""), {}};
@@ -150,14 +146,8 @@ Suite parse_suite(std::string_view toml, const std::string& place,
 }
 
 Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type) {
-  // Reading a directory throws from within the stream, so ask first.
-  std::ifstream in;
-  if (!std::filesystem::is_directory(file)) in.open(file, std::ios::binary);
-  if (!in.is_open()) {
-    throw InputError(file.string(), "cannot be read", "name a file that is there and readable");
-  }
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  return parse_suite(text, file.string(), type);
+  return parse_suite(read_file(file, "name a file that is there and readable"), file.string(),
+                     type);
 }
 
 }  // namespace tcsim

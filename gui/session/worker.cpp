@@ -2,6 +2,7 @@
 
 #include <QMetaObject>
 #include <new>
+#include <system_error>
 
 #include "core/error.hpp"
 
@@ -36,7 +37,8 @@ void Worker::launch(Job job) {
   }
   since_.start();
   const quint64 number = ++number_;
-  thread_ = std::jthread([this, number, job = std::move(job)](const std::stop_token& stop) {
+  const auto tell = job.failed;
+  const auto work = [this, number, job = std::move(job)](const std::stop_token& stop) {
     Deliver deliver;
     const Progress progress = [&](double share) {
       QMetaObject::invokeMethod(
@@ -59,12 +61,22 @@ void Worker::launch(Job job) {
     }
     QMetaObject::invokeMethod(
         this, [this, number, deliver] { finish(number, deliver); }, Qt::QueuedConnection);
-  });
+  };
+  try {
+    thread_ = std::jthread(work);
+  } catch (const std::system_error&) {
+    const Deliver deliver = [tell] {
+      tell(QStringLiteral("this machine gives no more threads; end other programs"));
+    };
+    // As late as if there had been a thread.
+    QMetaObject::invokeMethod(
+        this, [this, number, deliver] { finish(number, deliver); }, Qt::QueuedConnection);
+  }
 }
 
 void Worker::finish(quint64 number, const Deliver& deliver) {
   const bool wanted = number == number_;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   if (waiting_) {
     Job next = std::move(*waiting_);
     waiting_.reset();

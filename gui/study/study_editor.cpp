@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
 #include "core/session/session.hpp"
 #include "gui/widgets/theme.hpp"
 #include "microbench/host.hpp"
@@ -157,14 +158,16 @@ QWidget* StudyEditor::runWidgets() {
 }
 
 bool StudyEditor::open(const QString& file) {
-  QFile in(file);
-  if (!in.open(QIODevice::ReadOnly)) {
-    tell(tr("%1 cannot be read: %2").arg(file, in.errorString()));
+  std::string text;
+  try {
+    text = read_file(QFile::encodeName(file).toStdString(), "choose the file of a study");
+  } catch (const InputError& e) {
+    tell(toQt(e.what()));
     return false;
   }
   file_ = file;
   const QFileInfo info(file);
-  editor_->setPlainText(QString::fromUtf8(in.readAll()));
+  editor_->setPlainText(toQt(text));
   editor_->document()->setModified(false);
   setFolder(info.absolutePath() + "/" + info.completeBaseName() + "-results");
   tell({});
@@ -225,7 +228,7 @@ void StudyEditor::check() {
         int line = 0;
         try {
           study = std::make_shared<const Study>(
-              parse_study(words.toStdString(), at, sourcesOf(at, stop)));
+              parse_study(words.toStdString(), at, sourcesOf(at, stop), stop));
           verdict = summary(*study);
         } catch (const Error& e) {
           line = lineOf(e.place());

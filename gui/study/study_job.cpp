@@ -22,7 +22,7 @@ void StudyJob::run(std::shared_ptr<const Study> study, const std::filesystem::pa
   options.version = QCoreApplication::applicationVersion().toStdString();
   options.stop = stop_.get_token();
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (has_threads()) options.threads = std::max(1, cores - 1);
+  options.threads = std::max(1, cores - 1);
   options.progress = [this](const SweepProgress& p) {
     QMetaObject::invokeMethod(
         this, [this, p] { emit progressed(p); }, Qt::QueuedConnection);

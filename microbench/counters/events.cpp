@@ -1,15 +1,14 @@
 #include "microbench/counters/events.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
 #include "core/machine/library.hpp"
 
 namespace tcsim {
@@ -127,12 +126,7 @@ class Reader {
 
 EventFile parse_events(std::string_view toml, const std::string& place) {
   const Reader reader(place);
-  toml::table top;
-  try {
-    top = toml::parse(toml, place);
-  } catch (const toml::parse_error& e) {
-    throw InputError(reader.at(e.source()), std::string(e.description()), "");
-  }
+  const toml::table top = parse_toml(toml, place);
   reader.check_schema(top);
   reader.known_keys(top, {"schema", "source", "description", "link", "event"});
   EventFile file;
@@ -157,9 +151,7 @@ EventFile parse_events(std::string_view toml, const std::string& place) {
 }
 
 EventFile load_events(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(file.string(), "the file cannot be read", "check its name and rights");
-  return parse_events(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
+  return parse_events(read_file(file, "check its name and rights"), file.string());
 }
 
 std::vector<EventFile> shipped_events() {

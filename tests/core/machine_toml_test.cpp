@@ -18,7 +18,8 @@ using namespace machine_files;
 
 TEST_F(MachineFiles, A_missing_file_is_named) {
   EXPECT_EQ(error_of([&] { load_machine(folder_ / "none.toml"); }),
-            (folder_ / "none.toml").string() + ": cannot be read; give the path of a machine file");
+            (folder_ / "none.toml").string() +
+                ": cannot be read: No such file or directory; give the path of a machine file");
 }
 
 TEST(MachineToml, The_third_of_capacity_sets_and_ways_is_derived) {

@@ -17,7 +17,7 @@ class RandomMachine {
 
   Machine next() {
     Machine m;
-    m.name = text();
+    m.name = name();
     m.description = text();
     m.accounting = {text(), flip(), flip(), flip(), flip()};
     m.core = core();
@@ -130,6 +130,12 @@ class RandomMachine {
     std::string s;
     for (int n = number(0, 6); n > 0; --n) s += one_of(pieces);
     return s;
+  }
+
+  // Without control characters.
+  std::string name() {
+    static const std::vector<std::string> names{"m", "", "é \"{]\\'", "内 = #1"};
+    return one_of(names);
   }
 
   template <class T>

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "study/result_folder.hpp"
 #include "study/sweep.hpp"
+#include "tests/study/many_points.hpp"
 #include "tests/study/study_file.hpp"
 
 namespace tcsim {
@@ -49,6 +51,24 @@ TEST(Compare, Looks_at_designs_and_not_at_their_numbers) {
   }
   EXPECT_TRUE(seconds);
   EXPECT_THROW(compare_results(a.path(), "/nonexistent", 0), InputError);
+}
+
+TEST(Compare, Stops_when_asked) {
+  const Folder folder("compare_stop");
+  write_many_points(folder.path(), 50000);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(compare_results(folder.path(), folder.path(), 0, stop.get_token()), Interrupted);
+}
+
+// A folder that somebody else made: what it calls a table may be a program.
+TEST(Compare, Views_in_the_place_of_tables_are_not_run) {
+  const Folder folder("compare_view");
+  write_many_points(folder.path(), 3);
+  Database(folder.path() / "results.sqlite", Database::Mode::write)
+      .run("DROP TABLE meta; CREATE VIEW meta AS SELECT 'schema' AS what, '1' AS value");
+  EXPECT_THROW(compare_results(folder.path(), folder.path(), 0), Error);
+  EXPECT_THROW(ResultFolder(folder.path()), Error);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Study files: what they mean, and what is said about wrong ones.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -77,10 +78,26 @@ TEST(Study_file, Chains_cover_every_point_once) {
       EXPECT_GT(c.count, 0);
       EXPECT_LE(c.count, 64);
       for (std::int64_t d = c.first; d < c.first + c.count; ++d) {
-        ++seen[static_cast<std::size_t>(d * 2) + c.workload];
+        const std::int64_t point = d * 2 + static_cast<std::int64_t>(c.workload);
+        ++seen[static_cast<std::size_t>(point)];
+        EXPECT_EQ(chains.of(point), i);
       }
     }
     for (int n : seen) EXPECT_EQ(n, 1);
+  }
+}
+
+TEST(Study_file, Reading_many_values_stops_when_asked) {
+  std::string values;
+  for (int i = 1; i <= 1000; ++i) values += fmt::format("{}\"{}B/cycle\"", i > 1 ? "," : "", i);
+  const std::string list = head + knob("memory.bandwidth", "values = [" + values + "]");
+  const std::string range = head + knob("memory.bandwidth", "range = \"1x..2x\"\npoints = 1000000");
+  EXPECT_EQ(study_of(list).design_count(), 1001);
+  std::stop_source stop;
+  stop.request_stop();
+  for (const std::string& text : {list, range}) {
+    EXPECT_THROW(parse_study(text, "study.toml", shipped_sources("study.toml"), stop.get_token()),
+                 Interrupted);
   }
 }
 

@@ -206,7 +206,6 @@ TEST(Sweep, Shipped_studies_run_in_reduced_size) {
     const SweepOutcome o = sweep(study, into(folder, 2));
     EXPECT_TRUE(o.complete) << name;
     EXPECT_GT(o.totals.designs, 3) << name;
-    EXPECT_EQ(o.totals.incomplete, 0) << name;
     EXPECT_FALSE(o.totals.verdict.empty());
   }
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/name.hpp"
 
 namespace tcsim::exchange {
 
@@ -26,27 +27,10 @@ constexpr Cycles usual_fma_latency(4);
 
 // Machine files are UTF-8; what is none of it becomes '?'.
 std::string utf8(std::string text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto byte = [&](std::size_t n) {
-      return i + n < text.size() ? static_cast<unsigned char>(text[i + n]) : 0u;
-    };
-    const unsigned lead = byte(0);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-    bool ok = length > 0;
-    for (std::size_t n = 1; n < length; ++n) ok = ok && (byte(n) & 0xc0u) == 0x80;
-    // No longer than need be, no surrogates, nothing beyond U+10FFFF.
-    if (lead == 0xe0) ok = ok && byte(1) >= 0xa0;
-    if (lead == 0xed) ok = ok && byte(1) < 0xa0;
-    if (lead == 0xf0) ok = ok && byte(1) >= 0x90;
-    if (lead == 0xf4) ok = ok && byte(1) < 0x90;
-    if (!ok) text[i] = '?';
-    i += ok ? length : 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = first_character(std::string_view(text).substr(i)).bytes;
+    if (length == 0) text[i] = '?';
+    i += std::max<std::size_t>(1, length);
   }
   return text;
 }

@@ -1,10 +1,9 @@
 #include "core/machine/exchange/exchange.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/read_file.hpp"
 #include "core/machine/exchange/draft.hpp"
 
 namespace tcsim {
@@ -12,15 +11,6 @@ namespace tcsim {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    throw InputError(file.string(), "cannot be read", "give the path of a file");
-  }
-  return text.str();
-}
 
 // The name of the machine that a file without one describes.
 std::string stem(const std::string& place) {
@@ -82,7 +72,7 @@ Imported import_machine_file(const fs::path& file, std::optional<ImportFormat> f
     }
     return whole(exchange::read_kernel(file), "kernel", options);
   }
-  const std::string text = text_of(file);
+  const std::string text = read_file(file, "give the path of a file");
   if (!format) format = recognise(text);
   if (!format) {
     throw UsageError(place, "the format cannot be told",

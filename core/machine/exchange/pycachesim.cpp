@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/exchange/draft.hpp"
 #include "core/machine/exchange/kerncraft.hpp"
 
@@ -245,7 +246,7 @@ Exported export_pycachesim(const Machine& machine) {
     add("victims_to", cache.victims_to);
     root[cache.name] = std::move(j);
   }
-  return {root.dump(2) + "\n",
+  return {json_text(root) + "\n",
           {"the core, memory, bandwidths, latencies, sharing, TLBs, origins, measurements, the "
            "accounting, name and description"}};
 }
