@@ -5,11 +5,11 @@
 #include <chrono>
 #include <fstream>
 
-#include "cli/csv.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/text/safe.hpp"
 #include "sim/simulate_trace.hpp"
 
 namespace tcsim::cli {
@@ -324,7 +324,8 @@ void print_traces_json(const std::vector<std::string>& files, const Machine& mac
     }
     j["levels"].push_back(level);
   }
-  out << j.dump(2) << "\n";
+  // A trace may have any name.
+  out << j.dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";
 }
 
 void print_traces_csv(const Machine& machine, const TraceSimulation& s, std::ostream& out) {

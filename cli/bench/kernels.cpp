@@ -6,9 +6,9 @@
 #include <set>
 
 #include "cli/bench/bench.hpp"
-#include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/text/safe.hpp"
 #include "microbench/host.hpp"
 
 namespace tcsim::cli {

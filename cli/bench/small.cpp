@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "cli/bench/bench.hpp"
-#include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 

@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
-#include "cli/csv.hpp"
-#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 #include "kernels/execute.hpp"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/machine/inspect.hpp"
 #include "core/machine/library.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 
@@ -76,7 +76,8 @@ void print_json(const std::vector<Checked>& all, std::ostream& out) {
     }
     j["machines"].push_back(one);
   }
-  out << j.dump(2) << "\n";
+  // A file may have any name.
+  out << j.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 void print_csv(const std::vector<Checked>& all, std::ostream& out) {

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/places.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -26,6 +27,7 @@ class Inspector {
             "give at least one cache, then memory or disk");
       return findings_;
     }
+    machine_name();
     core();
     for (std::size_t i = 0; i < m_.tlbs.size(); ++i) tlb(m_.tlbs[i], at_.tlbs[i]);
     if (m_.method && m_.method->repetitions < 0) {
@@ -50,6 +52,14 @@ class Inspector {
   }
   void warn(const std::string& place, const std::string& problem, const std::string& mend) {
     findings_.push_back({Severity::warning, place, problem, mend});
+  }
+
+  // It stands in tables, file formats and comments of programs.
+  void machine_name() {
+    if (is_visible(m_.name)) return;
+    error(at_.machine,
+          fmt::format("the machine's name '{}' has a control character", visible(m_.name)),
+          "use letters, digits and other characters that print");
   }
 
   void core() {
@@ -115,9 +125,11 @@ class Inspector {
       error(place, fmt::format("a level is named '{}'", name),
             "'core' names the compute core, 'caches' all caches together");
     }
-    if (name.find_first_of(".= \t\n") != std::string::npos) {
-      error(place, fmt::format("level name '{}' has a dot, space or '='", name),
-            "use letters and digits, such as \"L1\"");
+    if (name.find_first_of(".= ") != std::string::npos || !is_visible(name)) {
+      error(
+          place,
+          fmt::format("level name '{}' has a dot, space, '=' or control character", visible(name)),
+          "use letters and digits, such as \"L1\"");
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (m_.levels[j].name != name) continue;

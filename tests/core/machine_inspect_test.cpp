@@ -176,5 +176,19 @@ TEST_F(MachineFiles, Shipped_machines_have_no_contradiction) {
   }
 }
 
+TEST(MachineInspect, Names_that_do_not_print_are_refused) {
+  const auto refused = [](const auto& spoil) {
+    Machine m = valid();
+    spoil(m);
+    return error_of([&] { check(m, "p"); });
+  };
+  EXPECT_EQ(refused([](Machine& m) { m.name = "a\n#include <b>"; }),
+            "p: the machine's name 'a\\n#include <b>' has a control character; use letters, digits "
+            "and other characters that print");
+  EXPECT_NE(refused([](Machine& m) { m.levels[0].name = "L\0331"; }).find("'L\\u001b1'"),
+            std::string::npos);
+  EXPECT_EQ(refused([](Machine& m) { m.name = "Größe 机"; }), "no error");
+}
+
 }  // namespace
 }  // namespace tcsim

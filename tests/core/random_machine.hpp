@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -17,7 +18,7 @@ class RandomMachine {
 
   Machine next() {
     Machine m;
-    m.name = text();
+    m.name = visible(text());  // others are refused
     m.description = text();
     m.accounting = {text(), flip(), flip(), flip(), flip()};
     m.core = core();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::exchange {
 
@@ -24,33 +25,6 @@ constexpr int usual_vector_bits = 256, usual_registers = 16;
 constexpr double usual_fma_per_cycle = 2;
 constexpr Cycles usual_fma_latency(4);
 
-// Machine files are UTF-8; what is none of it becomes '?'.
-std::string utf8(std::string text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto byte = [&](std::size_t n) {
-      return i + n < text.size() ? static_cast<unsigned char>(text[i + n]) : 0u;
-    };
-    const unsigned lead = byte(0);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-    bool ok = length > 0;
-    for (std::size_t n = 1; n < length; ++n) ok = ok && (byte(n) & 0xc0u) == 0x80;
-    // No longer than need be, no surrogates, nothing beyond U+10FFFF.
-    if (lead == 0xe0) ok = ok && byte(1) >= 0xa0;
-    if (lead == 0xed) ok = ok && byte(1) < 0xa0;
-    if (lead == 0xf0) ok = ok && byte(1) >= 0x90;
-    if (lead == 0xf4) ok = ok && byte(1) < 0x90;
-    if (!ok) text[i] = '?';
-    i += ok ? length : 1;
-  }
-  return text;
-}
-
 class Finisher {
  public:
   Finisher(Draft draft, std::string place, const ImportOptions& options)
@@ -58,13 +32,13 @@ class Finisher {
     result_.ignored = draft_.ignored;
     result_.notes = draft_.notes;
     Machine& m = result_.machine;
-    m.name = utf8(!options.name.empty() ? options.name : draft_.name);
-    m.description = utf8(draft_.description);
+    m.name = visible(!options.name.empty() ? options.name : draft_.name);
+    m.description = visible(draft_.description);
     for (DraftLevel& d : draft_.caches) {
-      d.name = utf8(d.name);
-      for (BandwidthSeries& s : d.series) s.instruction_set = utf8(s.instruction_set);
+      d.name = visible(d.name);
+      for (BandwidthSeries& s : d.series) s.instruction_set = visible(s.instruction_set);
     }
-    for (BandwidthSeries& s : draft_.memory.series) s.instruction_set = utf8(s.instruction_set);
+    for (BandwidthSeries& s : draft_.memory.series) s.instruction_set = visible(s.instruction_set);
     if (base_) {
       m.accounting = base_->accounting;
       m.tlbs = base_->tlbs;

@@ -1,0 +1,148 @@
+#include "core/text/safe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+namespace tcsim {
+
+namespace {
+
+struct Character {
+  std::size_t bytes;  // 0: cut off by the end of the text
+  char32_t code;
+};
+
+constexpr char32_t no_character = 0xffffffff;  // a byte that is no UTF-8
+
+// The first character of a text that has one.
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4) return {1, no_character};
+  char32_t code = lead & (0xffu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (i == text.size()) return {0, no_character};
+    if ((byte(i) & 0xc0) != 0x80) return {1, no_character};
+    code = code << 6 | (byte(i) & 0x3fu);
+  }
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (code < least[bytes] || code > 0x10ffff || surrogate) return {1, no_character};
+  return {bytes, code};
+}
+
+// Controls, and what changes the direction of text or breaks a line in some programs.
+bool acts(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c || c == 0x200e || c == 0x200f ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string shown(char32_t c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+  }
+}
+
+// Appends the text's characters until one is cut off by its end; returns that one's bytes.
+std::string_view make_visible(std::string_view text, bool lines, std::string& out) {
+  while (!text.empty()) {
+    const Character c = first_of(text);
+    if (c.bytes == 0) break;
+    if (c.code == no_character) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (acts(c.code) && !(lines && (c.code == '\n' || c.code == '\t'))) {
+      out += shown(c.code);
+    } else {
+      out += text.substr(0, c.bytes);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return text;
+}
+
+std::string whole(std::string_view text, bool lines) {
+  std::string out;
+  for (std::string_view cut = make_visible(text, lines, out); !cut.empty(); cut.remove_prefix(1)) {
+    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(cut[0]));
+  }
+  return out;
+}
+
+bool is_number(std::string_view text) {
+  double ignored = 0;
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, ignored).ptr == end;
+}
+
+// What spreadsheets begin a formula with; some take the wide forms of East Asian fonts too.
+bool begins_formula(std::string_view text) {
+  const auto begins = [&](std::string_view with) { return text.starts_with(with); };
+  constexpr std::string_view marks[] = {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  return std::ranges::any_of(marks, begins) && !is_number(text);
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) { return whole(text, false); }
+std::string visible_lines(std::string_view text) { return whole(text, true); }
+bool is_visible(std::string_view text) { return visible(text) == text; }
+
+std::string csv_cell(std::string_view text) {
+  // A line break or tab at the beginning would hide what follows it from the next line.
+  const auto body = std::min(text.find_first_not_of("\t\n"), text.size());
+  std::string shown = visible(text.substr(0, body)) + visible_lines(text.substr(body));
+  if (begins_formula(shown)) shown.insert(0, 1, '\'');
+  if (shown.find_first_of(",\"\n") == shown.npos) return shown;
+  std::string cell = "\"";
+  for (char c : shown) {
+    if (c == '"') cell += '"';
+    cell += c;
+  }
+  return cell + '"';
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += ',';
+    line += csv_cell(cells[i]);
+  }
+  return line + '\n';
+}
+
+std::string in_comment(std::string_view text) {
+  std::string safe;
+  for (char c : visible(text)) {
+    const char before = safe.empty() ? '\0' : safe.back();
+    if ((before == '*' && c == '/') || (before == '/' && c == '*')) safe += ' ';
+    if (before == '?' && c == '?') safe += ' ';  // no trigraphs
+    safe += c;
+  }
+  // A backslash at the end would take the next line into the comment.
+  while (safe.ends_with(' ') || safe.ends_with('\\')) safe.pop_back();
+  return safe;
+}
+
+std::string VisibleWriter::operator()(std::string_view piece) {
+  const std::string text = cut_ + std::string(piece);
+  std::string out;
+  cut_ = make_visible(text, true, out);
+  return out;
+}
+
+std::string VisibleWriter::rest() { return visible(std::exchange(cut_, {})); }
+
+}  // namespace tcsim
