@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
 #include "core/session/session.hpp"
+#include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"
 
@@ -195,6 +196,7 @@ std::vector<std::string> arguments(const Options& options) {
 }
 
 Exit main(const std::vector<std::string>& args, Context& plain) {
+  const StopScope heed(plain.stop);
   VisibleStream out(plain.out), err(plain.err);
   Context context{out, err, plain.stop, plain.terminal, plain.quiet, plain.verbose};
   const auto fail = [&](const std::exception& e, Exit code) {
