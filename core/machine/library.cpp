@@ -23,7 +23,7 @@ bool holds_data(const fs::path& folder) {
 }
 
 // In the order in which they are tried.
-std::vector<fs::path> places() {
+std::vector<fs::path> data_places() {
   std::vector<fs::path> all;
   if (const auto beside = beside_program(TCSIM_DATA_FROM_PROGRAM)) all.push_back(*beside);
   // An installed program that took a source tree's files would change with it, or fail without it.
@@ -36,9 +36,9 @@ std::vector<fs::path> places() {
 }
 
 // "not in /opt/share/tcsim, not in /usr/local/share/tcsim"
-std::string tried() {
+std::string places_tried() {
   std::string text;
-  for (const fs::path& place : places()) {
+  for (const fs::path& place : data_places()) {
     text += (text.empty() ? "not in " : ", not in ") + place.string();
   }
   return text;
@@ -51,7 +51,7 @@ std::optional<fs::path> find_data_dir() {
     throw InputError(named, "TCSIM_DATA_DIR has no folders machines and data",
                      "set it to the folder that holds them, or unset it");
   }
-  for (const fs::path& folder : places()) {
+  for (const fs::path& folder : data_places()) {
     if (holds_data(folder)) return folder;
   }
   return {};
@@ -82,7 +82,7 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
   if (!data) {
     throw UsageError(
         "'" + name_or_file + "'",
-        "no such file, and the shipped " + std::string(folder) + " are not found (" + tried() + ")",
+        "no such file, and the shipped " + std::string(folder) + " are not found (" + places_tried() + ")",
         "set TCSIM_DATA_DIR to the folder that holds machines and data, or give the "
         "path of a file");
   }
@@ -94,7 +94,7 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
 
 fs::path data_dir() {
   if (const auto found = find_data_dir()) return *found;
-  throw InputError("the files that ship with tcsim", "not found (" + tried() + ")",
+  throw InputError("the files that ship with tcsim", "not found (" + places_tried() + ")",
                    "install tcsim again, or set TCSIM_DATA_DIR to the folder that holds machines "
                    "and data");
 }

@@ -123,6 +123,8 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line + '\n';
 }
 
+std::string csv_number(double value) { return fmt::format("{}", value); }
+
 std::string in_comment(std::string_view text) {
   std::string safe;
   for (char c : visible(text)) {

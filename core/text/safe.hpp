@@ -24,6 +24,9 @@ std::string csv_cell(std::string_view text);
 // The cells with commas between them and a line break at the end.
 std::string csv_line(const std::vector<std::string>& cells);
 
+// A number with as many digits as read back the same value.
+std::string csv_number(double value);
+
 // For a comment of C or C++, of either kind: nothing ends it or begins another one.
 std::string in_comment(std::string_view text);
 
