@@ -3,12 +3,14 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "bench/eigen_module.hpp"
 #include "bench/peer.hpp"
+#include "core/machine/installed.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {
@@ -18,9 +20,12 @@ namespace {
 // Null if it was not built, or this processor has neither instruction set.
 TcsimEigenContract* code() {
   static TcsimEigenContract* const found = []() -> TcsimEigenContract* {
-    for (const char* folder : {TCSIM_EIGEN_BUILD_DIR, TCSIM_EIGEN_INSTALL_DIR}) {
+    std::vector<std::filesystem::path> folders;
+    if (const auto beside = beside_program(TCSIM_EIGEN_FROM_PROGRAM)) folders.push_back(*beside);
+    if (program_lies_in(TCSIM_EIGEN_BUILD_DIR "/..")) folders.emplace_back(TCSIM_EIGEN_BUILD_DIR);
+    for (const auto& folder : folders) {
       const std::string file =
-          fmt::format("{}/tcsim_eigen_{}.so", folder, to_text(best_instruction_set()));
+          fmt::format("{}/tcsim_eigen_{}.so", folder.string(), to_text(best_instruction_set()));
       if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         return reinterpret_cast<TcsimEigenContract*>(dlsym(library, "tcsim_eigen_contract"));
       }

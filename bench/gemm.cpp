@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 
 #include "core/error.hpp"
@@ -20,7 +21,14 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-void* load(const char* library) { return dlopen(library, RTLD_NOW | RTLD_LOCAL); }
+// The first of these names that the loader finds. The name without a number, which may be that of
+// an interface to come, is the last.
+void* load(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
 
 bool has_avx512() {
 #if defined(__x86_64__)
@@ -38,8 +46,8 @@ std::string openblas_core(void* library) {
 
 // Debian 12's OpenBLAS takes processors that came after it for the last one that it knows.
 void* load_openblas() {
-  constexpr const char* file = "libopenblas.so.0";
-  void* library = load(file);
+  const auto names = {"libopenblas.so.0", "libopenblas.so"};
+  void* library = load(names);
   if (library == nullptr || !has_avx512() || std::getenv("OPENBLAS_CORETYPE") != nullptr) {
     return library;
   }
@@ -51,7 +59,7 @@ void* load_openblas() {
   // It reads the variable once, when it is loaded.
   dlclose(library);
   setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
-  return load(file);
+  return load(names);
 }
 
 // "OpenBLAS 0.3.21 NO_LAPACKE ..." to "0.3.21".
@@ -109,7 +117,7 @@ std::optional<Gemm> Gemm::openblas() {
 std::optional<Gemm> Gemm::blis() {
   static const std::optional<Gemm> loaded = []() -> std::optional<Gemm> {
     setenv("BLIS_NUM_THREADS", "1", 1);
-    void* library = load("libblis.so.4");
+    void* library = load({"libblis.so.4", "libblis.so.5", "libblis.so"});
     if (library == nullptr) return {};
     auto* code = symbol<Code>(library, "dgemm_");
     if (code == nullptr) return {};

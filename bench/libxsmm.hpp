@@ -1,5 +1,6 @@
-// Small matrix multiplications by libxsmm, which generates code for one size. A static library in
-// Debian, so it is there or not when tcsim is built.
+// Small matrix multiplications by libxsmm, which generates code for one size. Debian has it as a
+// static library, which is there or not when tcsim is configured; otherwise a shared one (of
+// version 1, whose interface this is) is looked for when a benchmark runs.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace tcsim::bench {
 
 bool libxsmm_installed();
-std::string libxsmm_version();  // "1.17"
+std::string libxsmm_version();  // "1.17"; "shared library" where it does not say
 
 // C = A B, A m x k, B k x n, all column by column without gaps.
 using SmallGemm = std::function<void(const double* a, const double* b, double* c)>;

@@ -21,13 +21,16 @@ std::vector<Library> contraction_libraries() {
   return {openblas(),
           of("blis", "BLIS", "libblis4-serial", Gemm::blis()),
           {"eigen", "Eigen", eigen_installed() ? eigen_version() : "",
-           "build tcsim with -DTCSIM_BENCH=ON, for a processor with AVX2", eigen_installed()}};
+           "configure tcsim with -DTCSIM_BENCH=ON and build it, for a processor with AVX2",
+           eigen_installed()}};
 }
 
 std::vector<Library> small_libraries() {
   return {openblas(),
           {"libxsmm", "libxsmm", libxsmm_version(),
-           "apt-get install libxsmm-dev and build tcsim again", libxsmm_installed()}};
+           "apt-get install libxsmm-dev, then configure and build tcsim again, or put a "
+           "libxsmm.so of version 1 where the loader finds it",
+           libxsmm_installed()}};
 }
 
 std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,

@@ -66,22 +66,25 @@ std::string escaped(const std::string& text, const std::string& special) {
   return safe;
 }
 
-constexpr const char* machines_command =
-    "tcsim list machines --format csv 2>/dev/null | tail -n +2 | cut -d, -f1";
+// A name a line. The names are those of files, so no shell may read them as code.
+constexpr const char* machines_command = "tcsim --completion machines 2>/dev/null";
 
 void print_bash(std::ostream& out) {
   out << fmt::format(
       "# bash completion of tcsim\n"
       "_tcsim() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}\n"
-      "  local words=\"\" options=\"\"\n"
+      "  local word words=\"\" options=\"\"\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W \"{} help --help --version\" -- \"$current\"))\n"
       "    return\n"
       "  fi\n"
       "  if [ \"$before\" = --machine ]; then\n"
-      "    words=\"host $({})\"\n"
-      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+      "    COMPREPLY=()\n"
+      "    while IFS= read -r word; do\n"
+      "      printf -v word %q \"$word\"\n"
+      "      [[ $word == \"$current\"* ]] && COMPREPLY+=(\"$word\")\n"
+      "    done < <(echo host; {})\n"
       "    return\n"
       "  fi\n"
       "  case \"${{COMP_WORDS[1]}} $before\" in\n",
@@ -119,7 +122,7 @@ void print_zsh(std::ostream& out) {
   out << fmt::format(
       "#compdef tcsim\n"
       "_tcsim_machines() {{\n"
-      "  compadd host $({})\n"
+      "  compadd -- host ${{(f)\"$({})\"}}\n"
       "  _files\n"
       "}}\n"
       "_tcsim() {{\n"

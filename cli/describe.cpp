@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/safe.hpp"
+
 namespace tcsim::cli {
 
 using nlohmann::ordered_json;
@@ -39,7 +41,7 @@ std::string heading(const Contraction& workload, const Machine& machine, const s
   return fmt::format(
       "{}  {}  {}  {} {}\nmachine {}{}{}, accounting {}{}\n", workload.name(), workload.label(),
       workload.sizes(), to_text(workload.type()), to_text(workload.layout()), machine.name,
-      machine.description.empty() ? "" : " (" + machine.description + ")",
+      machine.description.empty() ? "" : " (" + visible(machine.description) + ")",
       machine.core.cores == 1 ? "" : fmt::format(", each of {} cores at work", machine.core.cores),
       to_words(machine.accounting), more);
 }

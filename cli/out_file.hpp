@@ -6,8 +6,8 @@
 
 namespace tcsim::cli {
 
-// Output for --out: goes to a file beside the named one, which takes its place when all is
-// written. A failure, or an error in between, leaves what was there before. What is no regular
+// Output for --out: goes to a new file beside the named one, which takes its place when all is on
+// the disk. A failure, or an error in between, leaves what was there before. What is no regular
 // file (a pipe, /dev/null) is written directly.
 class OutFile {
  public:
@@ -17,15 +17,20 @@ class OutFile {
   OutFile(const OutFile&) = delete;
   OutFile& operator=(const OutFile&) = delete;
 
-  // Throws UsageError if there is no room.
+  // Once. Throws UsageError that says what the system said: a full disk, no rights.
   void write(const std::string& text);
 
  private:
-  [[noreturn]] void refuse(const std::string& mend) const;
+  void create_part();
+  void write_all(const std::string& text);
+  void put_in_place();
+  [[noreturn]] void refuse(const std::string& problem, const std::string& mend) const;
+  [[noreturn]] void refuse(int error) const;
 
   std::string name_;
   std::filesystem::path target_;  // what the name leads to
   std::filesystem::path part_;    // empty: written directly
+  int file_ = -1;                 // of the part, or of what is written directly
 };
 
 }  // namespace tcsim::cli

@@ -7,6 +7,7 @@
 
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 #include "microbench/statistics.hpp"
 
@@ -58,9 +59,9 @@ std::string plural(int n, const char* what) {
 
 void print_head(const Probed& p, std::ostream& out) {
   const Topology& t = p.topology;
-  out << fmt::format("{}  {}\n{}, {}, {}, {} (from {})\n", p.machine.name, p.machine.description,
-                     plural(t.packages, "package"), plural(t.cores, "core"),
-                     plural(t.threads, "hardware thread"),
+  out << fmt::format("{}  {}\n{}, {}, {}, {} (from {})\n", p.machine.name,
+                     visible(p.machine.description), plural(t.packages, "package"),
+                     plural(t.cores, "core"), plural(t.threads, "hardware thread"),
                      plural(static_cast<int>(t.nodes.size()), "NUMA node"), t.source);
   for (const NumaNode& n : t.nodes) {
     out << fmt::format("  NUMA node {}: {}, {:.1f} GiB\n", n.id, plural(n.cores, "core"),
@@ -175,7 +176,8 @@ void print_table(const Probed& p, std::ostream& out) {
       << fmt::format("\n  repetitions  {} of each series in {}, {} disturbed ones left out\n",
                      p.machine.method->repetitions, plural(p.measured.rounds, "round"),
                      p.measured.disturbed);
-  for (const std::string& remark : p.machine.remarks) out << "  remark       " << remark << "\n";
+  for (const std::string& remark : p.machine.remarks)
+    out << "  remark       " << visible(remark) << "\n";
 }
 
 ordered_json to_json(const BandwidthSeries& s) {
@@ -295,7 +297,7 @@ void print_csv(const Probed& p, std::ostream& out) {
   for (std::size_t l = 0; l < p.machine.levels.size(); ++l) {
     for (const BandwidthSeries& s : p.machine.levels[l].series) {
       out << fmt::format(
-          "{},{},{},{},{},{},{},{},,{},{},{}\n", p.machine.levels[l].name, to_text(s.mix),
+          "{},{},{},{},{},{},{},{},,{},{},{}\n", csv_cell(p.machine.levels[l].name), to_text(s.mix),
           s.instruction_set, s.element.value(), s.cores, s.working_set.value(), s.median().value(),
           s.median().value() / s.frequency.value(), s.spread(), s.unstable, s.repetitions.size());
     }

@@ -3,13 +3,17 @@
 #include <sstream>
 
 #include "cli/command.hpp"
-#include "core/units/nearest.hpp"
 #include "cli/out_file.hpp"
 #include "cli/pages.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
+#include "cli/visible_stream.hpp"
 #include "core/error.hpp"
+#include "core/machine/library.hpp"
 #include "core/session/session.hpp"
+#include "core/stop.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/nearest.hpp"
 
 namespace tcsim::cli {
 
@@ -105,8 +109,8 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
 
   OutFile file(options["out"].as<std::string>());
   std::ostringstream text;
-  Context to_file{text,          context.err,    context.stop, context.terminal,
-                  context.quiet, context.verbose};
+  VisibleStream out(text);
+  Context to_file{out, context.err, context.stop, context.terminal, context.quiet, context.verbose};
   const Exit code = command.run(options, to_file);
   file.write(text.str());
   return code;
@@ -127,9 +131,16 @@ Exit help(const std::vector<std::string>& names, Context& context) {
   return Exit::done;
 }
 
-// For the build, which installs what they print: --man, --completion SHELL.
+// For the build, which installs what they print: --man, --completion SHELL; and for what that
+// installs, which asks for the names of machines.
 Exit print_completion(const std::vector<std::string>& args, Context& context) {
   const std::string shell = args.size() == 2 ? args[1] : "";
+  if (shell == "machines") {
+    for (const std::string& name : shipped_machines()) {
+      if (is_visible(name)) context.out << name << "\n";
+    }
+    return Exit::done;
+  }
   if (shell != "bash" && shell != "zsh" && shell != "fish") {
     throw UsageError("--completion", fmt::format("'{}' is no shell that is known", shell),
                      "use one of bash, zsh, fish");
@@ -184,9 +195,12 @@ std::vector<std::string> arguments(const Options& options) {
   return options[argument_option].as<std::vector<std::string>>();
 }
 
-Exit main(const std::vector<std::string>& args, Context& context) {
+Exit main(const std::vector<std::string>& args, Context& plain) {
+  const StopScope heed(plain.stop);
+  VisibleStream out(plain.out), err(plain.err);
+  Context context{out, err, plain.stop, plain.terminal, plain.quiet, plain.verbose};
   const auto fail = [&](const std::exception& e, Exit code) {
-    context.err << "tcsim: " << e.what() << "\n";
+    context.err << "tcsim: " << visible(e.what()) << "\n";
     return code;
   };
   try {

@@ -7,10 +7,12 @@
 #include <filesystem>
 
 #include "cli/values.hpp"
+#include "cli/visible_stream.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/text/safe.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
 #include "microbench/host.hpp"
@@ -209,7 +211,7 @@ Progress::Progress(Context& context, std::string what)
     : context_(context), what_(std::move(what)), started_(now()) {}
 
 Progress::~Progress() {
-  if (width_ > 0) context_.err << "\r" << std::string(width_, ' ') << "\r" << std::flush;
+  if (width_ > 0) behind(context_.err) << "\r" << std::string(width_, ' ') << "\r" << std::flush;
 }
 
 void Progress::show(double share) { show(what_, share); }
@@ -217,10 +219,10 @@ void Progress::show(double share) { show(what_, share); }
 void Progress::show(const std::string& what, double share) {
   if (!context_.terminal || context_.quiet) return;
   const double spent = now() - started_;
-  std::string line = fmt::format("{} {:3.0f} %", what, 100 * share);
+  std::string line = fmt::format("{} {:3.0f} %", visible(what), 100 * share);
   if (share > 0.02 && spent > 1) line += fmt::format(", {:.0f} s left", spent / share - spent);
   const std::size_t width = std::max(width_, line.size());
-  context_.err << "\r" << fmt::format("{:<{}}", line, width) << std::flush;
+  behind(context_.err) << "\r" << fmt::format("{:<{}}", line, width) << std::flush;
   width_ = width;
 }
 

@@ -9,12 +9,12 @@
 
 #include "cli/advice.hpp"
 #include "cli/counted.hpp"
-#include "cli/csv.hpp"
 #include "cli/describe.hpp"
 #include "cli/simulation.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {

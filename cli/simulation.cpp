@@ -5,12 +5,12 @@
 #include <chrono>
 #include <fstream>
 
-#include "cli/csv.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
+#include "core/text/safe.hpp"
 #include "sim/simulate_trace.hpp"
 
 namespace tcsim::cli {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/describe.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/error.hpp"
+#include "core/text/safe.hpp"
 #include "emit/parts.hpp"
 #include "emit/text.hpp"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/text/safe.hpp"
+
 namespace tcsim::emit {
 
 namespace {
@@ -41,26 +43,12 @@ std::string with_prefix(std::string_view text, const std::string& prefix) {
   return with;
 }
 
-std::string in_comment(std::string_view text) {
-  std::string safe;
-  for (char c : text) {
-    if (!safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'))) {
-      safe += ' ';
-    }
-    // No trigraphs, and nothing that ends the line.
-    if (c == '?' && !safe.empty() && safe.back() == '?') safe += ' ';
-    safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  while (!safe.empty() && (safe.back() == ' ' || safe.back() == '\\')) safe.pop_back();
-  return safe;
-}
-
 std::string in_format(std::string_view text) {
   std::string safe;
-  for (char c : text) {
+  for (char c : visible(text)) {
     if (c == '"' || c == '\\' || c == '?') safe += '\\';
     if (c == '%') safe += '%';
-    safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    safe += c;
   }
   return safe;
 }

@@ -17,8 +17,7 @@ std::string fill_in(std::string_view text, const Values& values);
 // `text` with every '@', which stands before each name that the file defines, replaced.
 std::string with_prefix(std::string_view text, const std::string& prefix);
 
-// What may stand in a comment whatever the text is, and in a string literal that printf() reads.
-std::string in_comment(std::string_view text);
+// What may stand in a string literal that printf() reads, whatever the text is.
 std::string in_format(std::string_view text);
 
 // Lines of code, each as deep as the braces before it are open.

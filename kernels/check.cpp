@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/stop.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -28,12 +29,14 @@ T number(std::uint64_t bits) {
 
 template <class T>
 void fill(Arena& arena, const Plan& plan, std::uint64_t seed) {
+  StopCheck check;
   for (TensorId t : {TensorId::A, TensorId::B}) {
     T* data = arena.as<T>(array_of(t));
     const std::uint64_t start = hash(hash(seed) + static_cast<std::uint64_t>(index(t)));
     const std::int64_t size = plan.contraction().size(t).value();
     for (std::int64_t i = 0; i < size; ++i) {
       data[i] = number<T>(hash(start + static_cast<std::uint64_t>(i)));
+      check();
     }
   }
 }
@@ -50,16 +53,17 @@ struct Sums {
 
 template <class T>
 void add_products(const std::vector<SummedDim>& dims, std::size_t first, const T* a, const T* b,
-                  Sums& sums) {
+                  Sums& sums, StopCheck& stop) {
   if (first == dims.size()) {
     const long double product = static_cast<long double>(*a) * static_cast<long double>(*b);
     sums.value += product;
     sums.magnitude += std::fabs(product);
+    stop();
     return;
   }
   const SummedDim& d = dims[first];
   for (std::int64_t i = 0; i < d.extent; ++i) {
-    add_products(dims, first + 1, a + i * d.in_a, b + i * d.in_b, sums);
+    add_products(dims, first + 1, a + i * d.in_a, b + i * d.in_b, sums, stop);
   }
 }
 
@@ -73,6 +77,7 @@ double error_of(long double c, const Sums& sums, std::int64_t products, long dou
 
 template <class T>
 Check compare(Arena& arena, const Plan& plan, Elements samples, std::uint64_t seed) {
+  StopCheck stop;
   const Contraction& c = plan.contraction();
   std::vector<SummedDim> summed;
   for (DimId d : c.dims_of(DimClass::k)) {
@@ -105,7 +110,7 @@ Check compare(Arena& arena, const Plan& plan, Elements samples, std::uint64_t se
       b += i * c.stride(TensorId::B, d).value();
     }
     Sums sums;
-    add_products(summed, 0, a, b, sums);
+    add_products(summed, 0, a, b, sums, stop);
     const long double found = arena.as<T>(ArrayId::C)[place];
     check.worst_error = std::max(check.worst_error, error_of(found, sums, products, roundoff));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/stop.hpp"
 #include "kernels/shapes.hpp"
 
 namespace tcsim {
@@ -29,8 +30,10 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
                    nr_ <= family_.columns_for(static_cast<int>(vectors))
                ? family_.of(vectors, nr_)
                : nullptr;
-  c_row_tiles_.resize(c_row_runs_.size());
+  c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
+  StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
+    check();
     if (c_row_runs_[i] < mr_) continue;
     c_row_tiles_[i] = 1 + (i + step < c_row_runs_.size() ? c_row_tiles_[i + step] : 0);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/stop.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
@@ -19,6 +21,7 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 // A vector that begins with the last element may be read.
 constexpr std::size_t slack = 256;
+constexpr std::size_t at_once = std::size_t{64} << 20;  // is touched between two looks at the stop
 
 }  // namespace
 
@@ -52,7 +55,15 @@ Memory::Memory(Bytes size) {
   munmap(data_ + size_, mapped - skipped - size_);
   // Advice only: without huge pages it is slower, not wrong.
   madvise(data_, size_, MADV_HUGEPAGE);
-  madvise(data_, size_, MADV_POPULATE_WRITE);
+  try {
+    StopCheck check(1);
+    for (std::size_t done = 0; done < size_; done += at_once, check()) {
+      madvise(data_ + done, std::min(at_once, size_ - done), MADV_POPULATE_WRITE);
+    }
+  } catch (...) {
+    munmap(data_, size_);
+    throw;
+  }
 }
 
 Memory::~Memory() {

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 
+#include "core/stop.hpp"
+
 namespace tcsim {
 
 namespace {
 
 // From each entry of an offset table on, how many have the same distance from one to the next.
 std::vector<std::int64_t> even_runs(const std::int64_t* offsets, std::int64_t count) {
-  std::vector<std::int64_t> runs(static_cast<std::size_t>(count), 1);
+  std::vector<std::int64_t> runs = filled(count, 1);
+  StopCheck check;
   for (std::int64_t i = count - 2; i >= 0; --i) {
     const auto at = static_cast<std::size_t>(i);
     const bool even =
         i + 2 < count && offsets[i + 1] - offsets[i] == offsets[i + 2] - offsets[i + 1];
     runs[at] = even ? runs[at + 1] + 1 : 2;
+    check();
   }
   return runs;
 }

@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/threads.hpp"
+#include "core/stop.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -61,6 +62,7 @@ void finish(RunResult& result, double flops) {
 RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop,
               const Around& around, int threads) {
   if (repetitions < 1) throw std::invalid_argument("a run needs at least one repetition");
+  const StopScope heed(stop);
   Arena arena(plan);
   fill_inputs(arena, plan, seed);
   CacheFlusher flush_caches;
@@ -102,6 +104,7 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
   const auto copy = [&](int i) -> Copy& { return *all[static_cast<std::size_t>(i)]; };
   const auto seed_of = [&](int i) { return seed + static_cast<std::uint64_t>(i); };
   run_together(copies, [&](int i) {
+    const StopScope heed(stop);
     all[static_cast<std::size_t>(i)] = std::make_unique<Copy>(plan, seed_of(i));
   });
 
@@ -129,6 +132,7 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
   }
   finish(result, copies * plan.contraction().flops());
   run_together(copies, [&](int i) {
+    const StopScope heed(stop);
     copy(i).check = check_result(copy(i).arena, plan, samples_for(plan.contraction()), seed_of(i));
   });
   result.check = copy(0).check;

@@ -6,14 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace tcsim {
+#include "core/text/safe.hpp"
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + "\"";
-}
+namespace tcsim {
 
 Cell::Cell(double x) : kind(std::isnan(x) ? Kind::nothing : Kind::real), real(x) {}
 

@@ -30,7 +30,4 @@ struct Column {
 };
 using Row = std::vector<Cell>;
 
-// A field of a line of CSV: in quotes where it has to be.
-std::string csv_cell(const std::string& text);
-
 }  // namespace tcsim

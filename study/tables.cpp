@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -27,14 +28,6 @@ std::string places_sql(std::size_t n) {
   std::string text = "?";
   for (std::size_t i = 1; i < n; ++i) text += ", ?";
   return text;
-}
-
-template <class Texts>
-std::string csv_line(const Texts& cells) {
-  std::string line;
-  for (const auto& c : cells) (line += c) += ',';
-  line.back() = '\n';
-  return line;
 }
 
 std::string members(const std::vector<Column>& columns, const Row& row) {
@@ -164,8 +157,8 @@ TableWriter::TableWriter(const Study& study, const fs::path& folder)
   csv_.open(part_of(folder, "results.csv"), std::ios::binary);
   jsonl_.open(part_of(folder, "results.jsonl"), std::ios::binary);
   std::vector<std::string> heads;
-  for (const Column& c : form_.design_columns()) heads.push_back(csv_cell(c.name));
-  for (const Column& c : form_.point_columns()) heads.push_back(csv_cell(c.name));
+  for (const Column& c : form_.design_columns()) heads.push_back(c.name);
+  for (const Column& c : form_.point_columns()) heads.push_back(c.name);
   csv_ << csv_line(heads);
 
   const fs::path file = part_of(folder, "results.sqlite");
@@ -208,9 +201,8 @@ void TableWriter::add(const DesignResult& d, bool on_front) {
   jsonl_ << "{" << members(form_.design_columns(), design) << ", \"points\": [";
   for (std::size_t w = 0; w < d.points.size(); ++w) {
     Row row = form_.point_row(d, w);
-    std::vector<std::string> cells;
-    for (const Cell& c : row) cells.push_back(c.csv());
-    csv_ << prefix << csv_line(cells);
+    csv_ << prefix;
+    for (const Cell& c : row) csv_ << c.csv() << (&c == &row.back() ? '\n' : ',');
     jsonl_ << (w == 0 ? "" : ", ") << "{" << members(form_.point_columns(), row) << "}";
     insert_schedule_->bind(0, std::string_view(row.back().text))
         .bind(1, std::string_view(d.points[w].schedule))
@@ -231,7 +223,7 @@ void TableWriter::finish(const std::vector<std::pair<std::string, std::string>>&
     schedules << "schedule,text\n";
     Statement all(*database_, "SELECT schedule, text FROM schedules ORDER BY schedule");
     while (all.step()) {
-      schedules << csv_line(std::vector<std::string>{all.text(0), csv_cell(all.text(1))});
+      schedules << csv_line({all.text(0), all.text(1)});
     }
     if (!schedules.flush()) throw UsageError("schedules.csv", "cannot be written", "make room");
   }

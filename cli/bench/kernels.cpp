@@ -6,10 +6,10 @@
 #include <set>
 
 #include "cli/bench/bench.hpp"
-#include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 #include "microbench/host.hpp"
 
 namespace tcsim::cli {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "cli/bench/bench.hpp"
-#include "cli/csv.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 

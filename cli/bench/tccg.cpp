@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "cli/bench/bench.hpp"
-#include "cli/csv.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
+#include "core/text/safe.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::cli {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
-#include "cli/csv.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -12,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/library.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 #include "kernels/execute.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
@@ -11,6 +10,7 @@
 #include "core/io/json.hpp"
 #include "core/machine/inspect.hpp"
 #include "core/machine/library.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/diff.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 

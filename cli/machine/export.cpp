@@ -3,7 +3,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
@@ -12,6 +11,7 @@
 #include "core/machine/exchange/exchange.hpp"
 #include "core/optimize/blis.hpp"
 #include "core/optimize/tiling.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 

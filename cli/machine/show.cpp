@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/csv.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/toml.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::cli {
@@ -67,7 +67,7 @@ std::string peculiarities(const Machine& m) {
   }
   if (m.method) {
     const auto line = [&](const char* name, const std::string& value) {
-      if (!value.empty()) text += fmt::format("  {:<10}{}\n", name, value);
+      if (!value.empty()) text += fmt::format("  {:<10}{}\n", name, visible(value));
     };
     line("affinity", m.method->affinity);
     line("clock", m.method->clock);
@@ -75,7 +75,8 @@ std::string peculiarities(const Machine& m) {
     line("warm-up", m.method->warm_up);
     if (m.method->repetitions > 0) line("repeated", number(m.method->repetitions) + " times");
   }
-  for (const std::string& remark : m.remarks) text += fmt::format("  remark    {}\n", remark);
+  for (const std::string& remark : m.remarks)
+    text += fmt::format("  remark    {}\n", visible(remark));
   std::size_t series = m.core.peaks.size();
   for (const Level& l : m.levels) series += l.series.size();
   if (series > 0) text += fmt::format("  measured  {} series; --series lists them\n", series);
@@ -83,7 +84,8 @@ std::string peculiarities(const Machine& m) {
 }
 
 std::string table(const Machine& m) {
-  return fmt::format("{}  {}\ncontent hash {}\n\n", m.name, m.description, content_hash(m)) +
+  return fmt::format("{}  {}\ncontent hash {}\n\n", m.name, visible(m.description),
+                     content_hash(m)) +
          level_table(m) +
          fmt::format(
              "\n  core      {}, {}-bit vectors, {} registers, {:.4g} FMA per cycle, latency "

@@ -8,8 +8,9 @@
 #include <cstdint>
 
 #include "core/error.hpp"
-#include "core/io/name.hpp"
+#include "core/text/name.hpp"
 #include "core/machine/places.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -122,7 +123,7 @@ class Inspector {
     }
     require_printable(name, place, "a level's name");
     if (name.find_first_of(".= ") != std::string::npos) {
-      error(place, fmt::format("level name '{}' has a dot, space or '='", name),
+      error(place, fmt::format("level name '{}' has a dot, space or '='", visible(name)),
             "use letters and digits, such as \"L1\"");
     }
     for (std::size_t j = 0; j < i; ++j) {

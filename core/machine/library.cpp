@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/machine/installed.hpp"
 #include "core/machine/toml.hpp"
 
 namespace tcsim {
@@ -21,6 +22,28 @@ bool holds_data(const fs::path& folder) {
          fs::is_directory(folder / "data", ignored);
 }
 
+// In the order in which they are tried.
+std::vector<fs::path> data_places() {
+  std::vector<fs::path> all;
+  if (const auto beside = beside_program(TCSIM_DATA_FROM_PROGRAM)) all.push_back(*beside);
+  // An installed program that took a source tree's files would change with it, or fail without it.
+  if (program_lies_in(TCSIM_BUILD_DIR)) all.emplace_back(TCSIM_SOURCE_DATA_DIR);
+  // For programs elsewhere that link tcsim's libraries.
+  if (std::ranges::find(all, TCSIM_INSTALL_DATA_DIR) == all.end()) {
+    all.emplace_back(TCSIM_INSTALL_DATA_DIR);
+  }
+  return all;
+}
+
+// "not in /opt/share/tcsim, not in /usr/local/share/tcsim"
+std::string places_tried() {
+  std::string text;
+  for (const fs::path& place : data_places()) {
+    text += (text.empty() ? "not in " : ", not in ") + place.string();
+  }
+  return text;
+}
+
 std::optional<fs::path> find_data_dir() {
   // A folder that the user names is meant: do not fall back from it in silence.
   if (const char* named = std::getenv("TCSIM_DATA_DIR"); named != nullptr && *named != '\0') {
@@ -28,7 +51,7 @@ std::optional<fs::path> find_data_dir() {
     throw InputError(named, "TCSIM_DATA_DIR has no folders machines and data",
                      "set it to the folder that holds them, or unset it");
   }
-  for (const char* folder : {TCSIM_INSTALL_DATA_DIR, TCSIM_SOURCE_DATA_DIR}) {
+  for (const fs::path& folder : data_places()) {
     if (holds_data(folder)) return folder;
   }
   return {};
@@ -59,7 +82,7 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
   if (!data) {
     throw UsageError(
         "'" + name_or_file + "'",
-        std::string("no such file, and the folder of shipped ") + folder + " is not there either",
+        "no such file, and the shipped " + std::string(folder) + " are not found (" + places_tried() + ")",
         "set TCSIM_DATA_DIR to the folder that holds machines and data, or give the "
         "path of a file");
   }
@@ -71,8 +94,9 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
 
 fs::path data_dir() {
   if (const auto found = find_data_dir()) return *found;
-  throw InputError(TCSIM_INSTALL_DATA_DIR, "no folders machines and data",
-                   "install tcsim, or set TCSIM_DATA_DIR to the folder that holds them");
+  throw InputError("the files that ship with tcsim", "not found (" + places_tried() + ")",
+                   "install tcsim again, or set TCSIM_DATA_DIR to the folder that holds machines "
+                   "and data");
 }
 
 std::vector<std::string> shipped_machines() { return names_in(data_dir() / "machines"); }

@@ -1,5 +1,6 @@
 // Files that ship with tcsim: machines/*.toml and data/*.toml. They are looked for in
-// $TCSIM_DATA_DIR, then where they were installed, then in the source tree that tcsim was built in.
+// $TCSIM_DATA_DIR; otherwise in ../share/tcsim as seen from the running program, for programs in a
+// build tree in its source tree, and where tcsim was configured to be installed.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,8 @@
 
 namespace tcsim {
 
-// Folder that holds machines/ and data/. Throws InputError if there is none.
+// Folder that holds machines/ and data/. Throws InputError, with the places that were tried,
+// if there is none.
 std::filesystem::path data_dir();
 
 std::vector<std::string> shipped_machines();  // sorted names, such as "e5-2680v4"

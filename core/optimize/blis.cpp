@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -56,8 +57,8 @@ BlisBlocks blis_blocks(const Machine& machine, const Kernel& kernel, ElementType
 }
 
 std::string to_blis(const BlisBlocks& b, ElementType type, const std::string& machine) {
-  std::string text = fmt::format("// {}, {}x{} {}: block sizes by the caches' geometry\n", machine,
-                                 b.mr.value(), b.nr.value(), to_text(type));
+  std::string text = fmt::format("// {}, {}x{} {}: block sizes by the caches' geometry\n",
+                                 in_comment(machine), b.mr.value(), b.nr.value(), to_text(type));
   text += "//                                           s      d      c      z\n";
   const auto line = [&](const char* name, const std::optional<Elements>& size) {
     if (!size) {

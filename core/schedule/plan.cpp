@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/stop.hpp"
 
 namespace tcsim {
 
@@ -37,14 +38,21 @@ void limit_extent(const Contraction& c, DimClass group, std::int64_t extent) {
 }
 
 // Offsets of a group's fused index within t, the group's first dimension fastest.
-std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const std::string& group) {
-  std::vector<std::int64_t> table{0};
+std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const std::string& group,
+                                       std::int64_t extent) {
+  StopCheck stop;
+  std::vector<std::int64_t> table;
+  table.reserve(static_cast<std::size_t>(extent));
+  table.push_back(0);
   for (char name : group) {
     const DimId d = dim_named(c, name);
     const std::int64_t stride = c.stride(t, d).value();
     const std::size_t inner = table.size();
     for (std::int64_t i = 1; i < c.dim(d).extent; ++i) {
-      for (std::size_t j = 0; j < inner; ++j) table.push_back(table[j] + i * stride);
+      for (std::size_t j = 0; j < inner; ++j) {
+        table.push_back(table[j] + i * stride);
+        stop();
+      }
     }
   }
   return table;
@@ -98,9 +106,11 @@ const char* to_text(ArrayId a) {
 
 std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count) {
   if (offsets == nullptr) return {};
-  std::vector<std::int64_t> runs(static_cast<std::size_t>(count), 1);
+  std::vector<std::int64_t> runs = filled(count, 1);
+  StopCheck check;
   for (std::size_t i = runs.size() - 1; i-- > 0;) {
     if (offsets[i + 1] == offsets[i] + 1) runs[i] = runs[i + 1] + 1;
+    check();
   }
   return runs;
 }
@@ -141,7 +151,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     for (TensorId t : all_tensors) {
       if (has_group(t, left(), g)) {
         offsets_[static_cast<std::size_t>(index(t))][at(g)] =
-            offset_table(contraction_, t, schedule_.groups[at(g)]);
+            offset_table(contraction_, t, schedule_.groups[at(g)], extent(g));
       }
     }
   }

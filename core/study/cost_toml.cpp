@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "core/io/name.hpp"
+#include "core/text/name.hpp"
 #include "core/io/toml.hpp"
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "core/io/name.hpp"
+#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
 #include "core/machine/library.hpp"

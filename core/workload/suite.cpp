@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "core/error.hpp"
-#include "core/io/name.hpp"
+#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
 #include "core/workload/parse.hpp"

@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "core/text/safe.hpp"
+
 namespace tcsim::gui {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string all = "\"";
-  for (char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return all + "\"";
-}
 
 template <class Text>
 std::string written(const Table& table, const char* separator, Text text) {
@@ -31,7 +26,7 @@ std::string written(const Table& table, const char* separator, Text text) {
 
 std::string toCsv(const Table& table) {
   return written(table, ",", [](const Cell& c) {
-    return c.value ? fmt::format("{}", *c.value) : quoted(c.text);
+    return c.value ? fmt::format("{}", *c.value) : csv_cell(c.text);
   });
 }
 

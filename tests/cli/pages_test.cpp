@@ -122,6 +122,24 @@ TEST(Completion, Bash_offers_commands_options_and_their_words) {
   EXPECT_EQ(offered("tcsim run suite.to"), "\n") << "then the shell offers files";
 }
 
+// Names of machines are names of files, which may be anybody's.
+TEST(Completion, Bash_takes_no_name_of_a_machine_for_code) {
+  if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
+  const fs::path sprung = fs::temp_directory_path() / ("tcsim_sprung." + std::to_string(getpid()));
+  const std::string names = "$(touch " + sprung.string() + ")\n`touch " + sprung.string() +
+                            "`\n*\na b\n;touch " + sprung.string() + "\ni7\n";
+  const std::string told = "tcsim() { cat <<'END'\n" + names + "END\n}\n";
+  const std::string completion = tcsim({"--completion", "bash"}).out;
+  // As bash would: what is offered stands on the next command line as it is.
+  const Answer a = ask("bash", told + completion +
+                                   "COMP_WORDS=(tcsim run --machine '')\nCOMP_CWORD=3\n_tcsim\n"
+                                   "for word in \"${COMPREPLY[@]}\"; do\n"
+                                   "  eval \"printf '%s\\n' $word\"\ndone\n");
+  EXPECT_EQ(a.said, "host\n" + names);
+  EXPECT_FALSE(fs::exists(sprung));
+  fs::remove(sprung);
+}
+
 TEST(Completion, The_first_argument_has_words_where_the_table_says_so) {
   const auto words = [](const char* arguments) {
     Command c{};

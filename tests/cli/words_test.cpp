@@ -1,7 +1,6 @@
-// The small helpers that commands share: nearest words, CSV.
+// Nearest words.
 #include <gtest/gtest.h>
 
-#include "cli/csv.hpp"
 #include "core/units/nearest.hpp"
 #include "tests/cli/run.hpp"
 
@@ -25,14 +24,6 @@ TEST(Nearest, Suggests_the_closest_word_and_nothing_far_fetched) {
   EXPECT_EQ(nearest("x", {}), "");
   EXPECT_EQ(one_of("rnu", known), "did you mean 'run'? use one of report, predict, run");
   EXPECT_EQ(one_of("zebra", known), "use one of report, predict, run");
-}
-
-TEST(Csv, Quotes_what_would_break_a_row) {
-  EXPECT_EQ(csv_cell("plain text"), "plain text");
-  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_cell("say \"x\""), "\"say \"\"x\"\"\"");
-  EXPECT_EQ(csv_cell("two\nlines"), "\"two\nlines\"");
-  EXPECT_EQ(csv_line({"a", "", "b,c"}), "a,,\"b,c\"\n");
 }
 
 }  // namespace

@@ -72,5 +72,11 @@ TEST(Blis, Text_is_lines_of_a_configuration) {
             "// NC is free: there is no cache for its block\n");
 }
 
+TEST(Blis, A_name_does_not_leave_its_comment) {
+  const std::string text = to_blis({Elements(8), Elements(4), Elements(256), {}, {}},
+                                   ElementType::f64, "x\n#include \"/etc/passwd\"\r#error\\");
+  EXPECT_TRUE(text.starts_with("// x\\n#include \"/etc/passwd\"\\r#error, 8x4 f64")) << text;
+}
+
 }  // namespace
 }  // namespace tcsim

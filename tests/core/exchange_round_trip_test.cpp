@@ -10,6 +10,7 @@
 #include "core/machine/exchange/exchange.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/text/safe.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_machine.hpp"
 
@@ -115,7 +116,7 @@ TEST_F(RoundTrip, Kerncraft_carries_core_caches_links_and_measurements) {
     SCOPED_TRACE(out.text);
     expect_same_caches(m, back);
     expect_same_policies(m, back);
-    EXPECT_EQ(back.description, m.description.empty() ? m.name : m.description);
+    EXPECT_EQ(back.description, visible(m.description.empty() ? m.name : m.description));
     EXPECT_EQ(back.core.frequency.value, m.core.frequency.value);
     EXPECT_EQ(back.core.vector_bits.value, m.core.vector_bits.value);
     EXPECT_DOUBLE_EQ(back.core.fma_per_cycle.value, m.core.fma_per_cycle.value);

@@ -14,7 +14,7 @@
 
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/io/name.hpp"
+#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
 #include "core/machine/toml.hpp"

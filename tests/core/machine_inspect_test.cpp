@@ -176,5 +176,20 @@ TEST_F(MachineFiles, Shipped_machines_have_no_contradiction) {
   }
 }
 
+TEST(MachineInspect, Names_that_do_not_print_are_refused) {
+  const auto refused = [](const auto& spoil) {
+    Machine m = valid();
+    spoil(m);
+    return error_of([&] { check(m, "p"); });
+  };
+  EXPECT_EQ(refused([](Machine& m) { m.name = "a\n#include <b>"; }),
+            "p: the machine's name has a control character (U+000A) at byte 2; use printable "
+            "characters in UTF-8");
+  EXPECT_EQ(refused([](Machine& m) { m.levels[0].name = "L\0331"; }),
+            "p: a level's name has a control character (U+001B) at byte 2; use printable "
+            "characters in UTF-8");
+  EXPECT_EQ(refused([](Machine& m) { m.name = "Größe 机"; }), "no error");
+}
+
 }  // namespace
 }  // namespace tcsim

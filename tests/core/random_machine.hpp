@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 
@@ -17,7 +18,7 @@ class RandomMachine {
 
   Machine next() {
     Machine m;
-    m.name = name();
+    m.name = visible(text());  // others are refused
     m.description = text();
     m.accounting = {text(), flip(), flip(), flip(), flip()};
     m.core = core();
@@ -130,12 +131,6 @@ class RandomMachine {
     std::string s;
     for (int n = number(0, 6); n > 0; --n) s += one_of(pieces);
     return s;
-  }
-
-  // Without control characters.
-  std::string name() {
-    static const std::vector<std::string> names{"m", "", "é \"{]\\'", "内 = #1"};
-    return one_of(names);
   }
 
   template <class T>

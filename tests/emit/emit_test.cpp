@@ -103,7 +103,7 @@ TEST(Emit, Every_name_takes_the_prefix) {
 
 TEST(Emit, A_remark_cannot_end_the_comment) {
   const std::string text = emit_c(product(), {"", 1, {"a */ b /* c @ 2.6GHz ?\?/\n\\"}});
-  EXPECT_TRUE(contains(text, " * a * / b / * c @ 2.6GHz ? ?/\n")) << text.substr(0, 1000);
+  EXPECT_TRUE(contains(text, " * a * / b / * c @ 2.6GHz ? ?/\\n\n")) << text.substr(0, 1000);
   EXPECT_EQ(text.find("*/"), text.find("\n */\n") + 2);
 }
 

@@ -12,6 +12,7 @@
 #include "core/machine/library.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/text/safe.hpp"
 #include "study/chart_points.hpp"
 #include "study/database.hpp"
 #include "study/result_rows.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/io/name.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::exchange {
 
@@ -25,16 +25,6 @@ constexpr int usual_vector_bits = 256, usual_registers = 16;
 constexpr double usual_fma_per_cycle = 2;
 constexpr Cycles usual_fma_latency(4);
 
-// Machine files are UTF-8; what is none of it becomes '?'.
-std::string utf8(std::string text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = first_character(std::string_view(text).substr(i)).bytes;
-    if (length == 0) text[i] = '?';
-    i += std::max<std::size_t>(1, length);
-  }
-  return text;
-}
-
 class Finisher {
  public:
   Finisher(Draft draft, std::string place, const ImportOptions& options)
@@ -42,13 +32,13 @@ class Finisher {
     result_.ignored = draft_.ignored;
     result_.notes = draft_.notes;
     Machine& m = result_.machine;
-    m.name = utf8(!options.name.empty() ? options.name : draft_.name);
-    m.description = utf8(draft_.description);
+    m.name = visible(!options.name.empty() ? options.name : draft_.name);
+    m.description = visible(draft_.description);
     for (DraftLevel& d : draft_.caches) {
-      d.name = utf8(d.name);
-      for (BandwidthSeries& s : d.series) s.instruction_set = utf8(s.instruction_set);
+      d.name = visible(d.name);
+      for (BandwidthSeries& s : d.series) s.instruction_set = visible(s.instruction_set);
     }
-    for (BandwidthSeries& s : draft_.memory.series) s.instruction_set = utf8(s.instruction_set);
+    for (BandwidthSeries& s : draft_.memory.series) s.instruction_set = visible(s.instruction_set);
     if (base_) {
       m.accounting = base_->accounting;
       m.tlbs = base_->tlbs;

@@ -1,0 +1,91 @@
+// What of a hostile text reaches a terminal, a spreadsheet or a compiler.
+#include "core/text/safe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tcsim {
+namespace {
+
+TEST(SafeText, Visible_text_stays_as_it_is) {
+  for (const char* text : {"", "i7-6700k", "C:\\x\\n", "\"a\" 'b' $(c) `d`", "µs × Größe 机 😀"}) {
+    EXPECT_EQ(visible(text), text);
+    EXPECT_TRUE(is_visible(text)) << text;
+  }
+}
+
+TEST(SafeText, What_acts_on_a_terminal_is_shown) {
+  EXPECT_EQ(visible("a\033[2Jb"), "a\\u001b[2Jb");
+  EXPECT_EQ(visible("a\nb\rc\td"), "a\\nb\\rc\\td");
+  EXPECT_EQ(visible(std::string("a\0b\x7f", 4)), "a\\u0000b\\u007f");
+  EXPECT_EQ(visible("a\u009b2Jb"), "a\\u009b2Jb") << "one character, which begins a command too";
+  EXPECT_EQ(visible("a\u202eb\u2066c\u2028"), "a\\u202eb\\u2066c\\u2028");
+  EXPECT_EQ(visible_lines("a\n\tb\033\r\n"), "a\n\tb\\u001b\\r\n");
+  EXPECT_FALSE(is_visible("a\nb"));
+}
+
+TEST(SafeText, Bytes_that_are_no_utf8_are_shown) {
+  EXPECT_EQ(visible("a\xff\xfe"), "a\\xff\\xfe");
+  EXPECT_EQ(visible("\x9b"
+                    "2J"),
+            "\\x9b2J");
+  EXPECT_EQ(visible("\xc0\x8a"), "\\xc0\\x8a") << "a newline, longer than need be";
+  EXPECT_EQ(visible("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+  EXPECT_EQ(visible("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last character";
+  EXPECT_EQ(visible("cut \xe2\x82"), "cut \\xe2\\x82");
+}
+
+// However a text is cut, the pieces together are what the whole would have been.
+TEST(SafeText, Written_in_pieces_it_is_the_same) {
+  const std::string text = "a\033b\u00b5\u009b\u2028\U0001f600\xff\xe2\x82\n\xc3";
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    for (std::size_t j = i; j <= text.size(); ++j) {
+      VisibleWriter write;
+      std::string all = write(text.substr(0, i));
+      all += write(text.substr(i, j - i));
+      all += write(text.substr(j));
+      all += write.rest();
+      EXPECT_EQ(all, visible_lines(text)) << i << " " << j;
+    }
+  }
+}
+
+TEST(SafeText, A_cell_of_csv_is_quoted_where_it_must_be) {
+  EXPECT_EQ(csv_cell("plain text"), "plain text");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_cell("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(csv_line({"a", "", "b,c"}), "a,,\"b,c\"\n");
+}
+
+TEST(SafeText, No_cell_of_csv_is_a_formula) {
+  EXPECT_EQ(csv_cell("=1+2"), "'=1+2");
+  EXPECT_EQ(csv_cell("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
+  EXPECT_EQ(csv_cell("-2+3"), "'-2+3");
+  EXPECT_EQ(csv_cell("@SUM(A1,A2)"), "\"'@SUM(A1,A2)\"");
+  EXPECT_EQ(csv_cell("\uff1d1"), "'\uff1d1");
+  // Behind what some programs pass over.
+  EXPECT_EQ(csv_cell("\t=1"), "\\t=1");
+  EXPECT_EQ(csv_cell("\r=1"), "\\r=1");
+  EXPECT_EQ(csv_cell("\n=1"), "\\n=1");
+  EXPECT_EQ(csv_cell("a=1"), "a=1");
+}
+
+TEST(SafeText, Numbers_in_csv_stay_numbers) {
+  for (const char* number : {"-1", "-0.25", "-1e-300", "-9223372036854775808", "-inf", "12"}) {
+    EXPECT_EQ(csv_cell(number), number);
+  }
+  EXPECT_EQ(csv_cell("-1 "), "'-1 ");
+}
+
+TEST(SafeText, Nothing_ends_a_comment) {
+  EXPECT_EQ(in_comment("a\n#include \"/etc/passwd\""), "a\\n#include \"/etc/passwd\"");
+  EXPECT_EQ(in_comment("a */ b"), "a * / b");
+  EXPECT_EQ(in_comment("a /* b"), "a / * b");
+  EXPECT_EQ(in_comment("*/*/"), "* / * /");
+  EXPECT_EQ(in_comment("the next line too \\"), "the next line too");
+  EXPECT_EQ(in_comment("?\?/\n"), "? ?/\\n");
+  EXPECT_EQ(in_comment("\\\r"), "\\\\r");
+}
+
+}  // namespace
+}  // namespace tcsim
