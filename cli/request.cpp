@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
 #include "microbench/host.hpp"
@@ -184,6 +185,7 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
     std::vector<std::string> levels;
     for (const Level& l : machine.levels) levels.push_back(l.name);
     check(chosen.schedule, contraction, levels, place);
+    require_registers(chosen.schedule, contraction.type(), machine, place);
     chosen.prediction = predict(contraction, chosen.schedule, machine, model);
     return chosen;
   }

@@ -11,6 +11,8 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/optimize/search.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -281,6 +283,19 @@ ChainResult Evaluator::evaluate(std::int64_t chain) {
   return evaluate(chain, std::numeric_limits<std::int64_t>::max());
 }
 
+std::optional<LeftOut> Evaluator::lack_of_registers(const DesignPoint& design,
+                                                    std::size_t machine) const {
+  if (study_.compute != Compute::predict) return {};
+  for (std::size_t w = 0; w < study_.workloads.size(); ++w) {
+    const ElementType type = study_.workloads[w].contraction.type();
+    const Schedule& kept = anchors_.at(machine, w).schedule;
+    if (fits_registers(kernel_of(kept), design.with.core, type)) continue;
+    return LeftOut{"the core has too few registers for the kernel of the schedule that is kept",
+                   study_.workloads[w].contraction.name()};
+  }
+  return {};
+}
+
 ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
   const Chain chain = chains_.at(number);
   const Contraction& contraction = study_.workloads[chain.workload].contraction;
@@ -288,14 +303,21 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
   result.chain = number;
 
   ChainWork work(study_, contraction, stop_);
+  const auto skip = [&](const std::string& reason, std::int64_t design, const std::string& detail) {
+    auto [skipped, is_new] = result.skipped.try_emplace(reason);
+    if (is_new) skipped->second = {0, design, detail};
+    ++skipped->second.designs;
+  };
   std::vector<Station> stations;
   for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
     LeftOut why;
     std::optional<DesignPoint> design = designs_.at(d, why);
     if (!design) {
-      auto [skipped, is_new] = result.skipped.try_emplace(why.reason);
-      if (is_new) skipped->second = {0, d, why.detail};
-      ++skipped->second.designs;
+      skip(why.reason, d, why.detail);
+      continue;
+    }
+    if (const auto lack = lack_of_registers(*design, chain.machine)) {
+      skip(lack->reason, d, lack->detail);
       continue;
     }
     Station s{std::move(*design), {}, "", 0, {}, false};

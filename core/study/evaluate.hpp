@@ -83,6 +83,9 @@ class Evaluator {
   ChainResult evaluate(std::int64_t chain, std::int64_t most);
 
  private:
+  // A design that keeps schedules needs registers for the kernels of all workloads.
+  std::optional<LeftOut> lack_of_registers(const DesignPoint& design, std::size_t machine) const;
+
   const Study& study_;
   Anchors& anchors_;
   std::stop_token stop_;

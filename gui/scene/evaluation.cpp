@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/workload/request.hpp"
 #include "sim/config.hpp"
 
@@ -29,6 +30,7 @@ bool keep(Evaluation& e) {
   if (s.design.schedule.empty()) return false;
   e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
   check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
+  require_registers(e.choice.schedule, s.contraction.type(), s.machine, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
   e.settled = true;
   return true;
@@ -150,6 +152,7 @@ Curved curveOf(const Evaluation& e, const std::string& vary,
   Curved c{e.subject.design, vary, parse_knob_range(e.subject.machine, vary), {}};
   c.curve = curve(e.subject.contraction, e.subject.machine, c.range, options);
   if (!c.curve.complete) throw Interrupted();
+  c.range.remark = c.curve.remark;
   return c;
 }
 
