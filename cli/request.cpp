@@ -187,6 +187,7 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
     check(chosen.schedule, contraction, levels, place);
     require_registers(chosen.schedule, contraction.type(), machine, place);
     chosen.prediction = predict(contraction, chosen.schedule, machine, model);
+    chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
     return chosen;
   }
   const double start = now();

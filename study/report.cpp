@@ -613,7 +613,10 @@ class Writer {
     if (study_.compute != Compute::predict) {
       row("schedules",
           fmt::format("a search where the proven bound leaves room, otherwise a "
-                      "neighbour's schedule that is near it; searched at {} of {} points",
+                      "neighbour's schedule that is near it; searched at {} of {} points. The "
+                      "bound and the gap hold for the kernels that tcsim lists for the core and "
+                      "for operands that it packs; legal schedules outside that family may be "
+                      "quicker",
                       facts_.totals.searched, facts_.totals.points));
     }
     for (const StudyMachine& m : study_.machines) {

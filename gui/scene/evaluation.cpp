@@ -32,6 +32,7 @@ bool keep(Evaluation& e) {
   check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
   require_registers(e.choice.schedule, s.contraction.type(), s.machine, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
+  e.notCertified = outside_family(s.contraction, e.choice.schedule, s.machine);
   e.settled = true;
   return true;
 }
@@ -92,7 +93,7 @@ Subject subjectOf(const Design& design, const Machine& base, const Contraction& 
 
 EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
   const double began = now();
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", true, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", true, 0});
   if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
   return finished(std::move(e), began);
 }
@@ -107,7 +108,7 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
       std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
     return evaluate(subject, std::move(stop));
   }
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", false, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", false, 0});
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);
