@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/describe.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/machine/library.hpp"
@@ -159,6 +160,9 @@ Machine machine(const Options& options, Context& context) {
   if (options.count("accounting") != 0) {
     m.accounting = meaning(options, "accounting", accountings);
   }
+  // Tables and JSON say it themselves.
+  const bool silent = options.count("format") == 0 || format(options) == Format::csv;
+  if (silent && !context.quiet) context.err << warning_line(m);
   return m;
 }
 

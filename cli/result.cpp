@@ -91,6 +91,7 @@ ordered_json to_json(const Result& r) {
                  {"accounting", json_of(r.machine.accounting)},
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
+  if (r.prediction) add_warnings(j, r.machine);
   j["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
   add_simulation(j, r);

@@ -92,6 +92,7 @@ ordered_json to_json(const WhatIf& w) {
                  {"machine", {{"name", w.machine.name}, {"hash", content_hash(w.machine)}}}};
   j.update(prediction_json(w.base.choice, w.base.bottleneck));
   j["accounting"] = json_of(w.machine.accounting);
+  add_warnings(j, w.machine);
   j["fixed_schedule"] = w.fixed_schedule;
   j["complete"] = w.complete;
   j["vary"] = ordered_json::array();

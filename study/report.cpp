@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/explore/verdict.hpp"
+#include "core/model/predict.hpp"
 #include "core/units/text.hpp"
 #include "study/svg.hpp"
 
@@ -626,6 +627,9 @@ class Writer {
                       a.name, a.write_backs ? "bytes in and out" : "bytes in",
                       a.packing ? "packing counted" : "without packing",
                       a.compute_roof ? "compute roof" : "no compute roof"));
+      if (const std::string caveat = model_caveat(m.machine); !caveat.empty()) {
+        row("warning", caveat);
+      }
     }
     for (std::size_t k = 0; k < study_.knobs.size(); ++k) {
       const Axis& a = study_.machines.front().axes[k];

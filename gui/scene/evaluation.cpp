@@ -88,6 +88,9 @@ Subject subjectOf(const Design& design, const Machine& base) {
 Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction) {
   std::vector<std::string> notes;
   Machine machine = changed_machine(base, design, &notes);
+  if (std::string caveat = model_caveat(machine); !caveat.empty()) {
+    notes.push_back(std::move(caveat));
+  }
   return {design, base, std::move(machine), contraction, std::move(notes)};
 }
 
