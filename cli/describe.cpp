@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/predict.hpp"
 #include "core/text/safe.hpp"
 
 namespace tcsim::cli {
@@ -37,13 +38,24 @@ std::string to_words(const Accounting& a) {
                      a.halve_register_loads ? ", register loads at half" : "");
 }
 
+void add_warnings(ordered_json& record, const Machine& machine) {
+  const std::string caveat = model_caveat(machine);
+  if (!caveat.empty()) record["warnings"].push_back(caveat);
+}
+
+std::string warning_line(const Machine& machine) {
+  const std::string caveat = model_caveat(machine);
+  return caveat.empty() ? "" : "warning: " + caveat + "\n";
+}
+
 std::string heading(const Contraction& workload, const Machine& machine, const std::string& more) {
   return fmt::format(
       "{}  {}  {}  {} {}\nmachine {}{}{}, accounting {}{}\n", workload.name(), workload.label(),
       workload.sizes(), to_text(workload.type()), to_text(workload.layout()), machine.name,
       machine.description.empty() ? "" : " (" + visible(machine.description) + ")",
       machine.core.cores == 1 ? "" : fmt::format(", each of {} cores at work", machine.core.cores),
-      to_words(machine.accounting), more);
+      to_words(machine.accounting), more) +
+         warning_line(machine);
 }
 
 }  // namespace tcsim::cli

@@ -15,7 +15,12 @@ nlohmann::ordered_json json_of(const Accounting& accounting);
 // "honest (bytes in and out, packing counted, compute roof)".
 std::string to_words(const Accounting& accounting);
 
-// The two lines that a table begins with; `more` ends the second.
+// Adds "warnings", a list of sentences, where predictions for the machine leave something out.
+void add_warnings(nlohmann::ordered_json& record, const Machine& machine);
+// The same as a line of a table, or "".
+std::string warning_line(const Machine& machine);
+
+// The two lines that a table begins with; `more` ends the second. A warning_line() follows.
 std::string heading(const Contraction& workload, const Machine& machine, const std::string& more);
 
 }  // namespace tcsim::cli

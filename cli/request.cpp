@@ -6,12 +6,14 @@
 #include <chrono>
 #include <filesystem>
 
+#include "cli/describe.hpp"
 #include "cli/values.hpp"
 #include "cli/visible_stream.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/text/safe.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
@@ -159,6 +161,9 @@ Machine machine(const Options& options, Context& context) {
   if (options.count("accounting") != 0) {
     m.accounting = meaning(options, "accounting", accountings);
   }
+  // Tables and JSON say it themselves.
+  const bool silent = options.count("format") == 0 || format(options) == Format::csv;
+  if (silent && !context.quiet) context.err << warning_line(m);
   return m;
 }
 
@@ -182,7 +187,9 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
     std::vector<std::string> levels;
     for (const Level& l : machine.levels) levels.push_back(l.name);
     check(chosen.schedule, contraction, levels, place);
+    require_registers(chosen.schedule, contraction.type(), machine, place);
     chosen.prediction = predict(contraction, chosen.schedule, machine, model);
+    chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
     return chosen;
   }
   const double start = now();

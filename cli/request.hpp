@@ -45,6 +45,7 @@ struct Chosen {
   std::optional<Tiling> tiling;  // of the optimizer's choice
   Prediction prediction;
   std::optional<Certificate> certificate;  // of the optimizer's choice
+  std::string not_certified;  // of --schedule: why the optimizer's bound does not hold for it
   double seconds_to_solve = 0;
 };
 Chosen choose(const Options&, const Contraction&, const Machine&, Context&);

@@ -92,6 +92,7 @@ ordered_json to_json(const Result& r) {
                  {"accounting", json_of(r.machine.accounting)},
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
+  if (r.prediction) add_warnings(j, r.machine);
   j["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
   add_simulation(j, r);
@@ -121,8 +122,11 @@ ordered_json to_json(const Result& r) {
                         {fmt::format("relaxed_bound_{}", unit), r.certificate->relaxed_bound},
                         {fmt::format("achieved_{}", unit), r.certificate->achieved},
                         {"gap", r.certificate->gap},
-                        {"seconds_to_solve", r.seconds_to_solve}};
+                        {"seconds_to_solve", r.seconds_to_solve},
+                        {"family", r.certificate->family},
+                        {"any_schedule", r.certificate->roof}};
   }
+  if (!r.not_certified.empty()) j["not_certified"] = r.not_certified;
   if (r.advice) j["what_would_help"] = json_of(*r.advice);
   return j;
 }
@@ -300,8 +304,10 @@ void print_certificate(const Certificate& c, std::ostream& out) {
     return c.objective == Objective::energy ? to_display(Joules(cost)) : to_display(Seconds(cost));
   };
   const char* of = c.objective == Objective::sum ? " of all links together" : "";
-  out << fmt::format("  certificate   relaxed bound {}, achieved {}{}, gap {:.2f} %\n",
-                     display(c.relaxed_bound), display(c.achieved), of, 100 * c.gap);
+  out << fmt::format(
+      "  certificate   relaxed bound {}, achieved {}{}, gap {:.2f} %: {} is {}\n",
+      display(c.relaxed_bound), display(c.achieved), of, 100 * c.gap, c.bound_words(),
+      c.objective == Objective::energy ? "below the bound" : "quicker than the bound");
 }
 
 void print_table(const Result& r, std::ostream& out) {
@@ -322,6 +328,9 @@ void print_table(const Result& r, std::ostream& out) {
     out << fmt::format("  energy        {}\n", to_display(*joules));
   }
   if (r.certificate) print_certificate(*r.certificate, out);
+  if (!r.not_certified.empty()) {
+    out << fmt::format("  certificate   not certified: {}\n", r.not_certified);
+  }
   if (!r.kernel.empty()) {
     out << fmt::format("  kernel        {}{}\n", r.kernel,
                        r.copies > 1    ? fmt::format(", {} contractions at a time", r.copies)

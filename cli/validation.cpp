@@ -61,6 +61,7 @@ void print_json(const Validation& v, std::ostream& out) {
                  {"limit", v.limit},
                  {"complete", v.complete.size() == v.workloads.size()},
                  {"workloads", ordered_json::array()}};
+  add_warnings(j, v.machine);
   for (const Validated& one : v.complete) {
     ordered_json w{{"workload", json_of(workload_of(v, one))},
                    {"schedule", to_line(one.schedule)},
@@ -96,8 +97,8 @@ void print_csv(const Validation& v, std::ostream& out) {
 }
 
 void print_table(const Validation& v, std::ostream& out) {
-  out << fmt::format("machine {}, accounting {}, model {}\n\n", v.machine.name,
-                     to_words(v.machine.accounting), to_text(v.model));
+  out << fmt::format("machine {}, accounting {}, model {}\n{}\n", v.machine.name,
+                     to_words(v.machine.accounting), to_text(v.model), warning_line(v.machine));
   out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}  {}\n", "workload", "link", "predicted",
                      "simulated", "error", "reason");
   for (const Validated& one : v.complete) {

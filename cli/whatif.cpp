@@ -93,6 +93,7 @@ ordered_json to_json(const WhatIf& w) {
                  {"machine", {{"name", w.machine.name}, {"hash", content_hash(w.machine)}}}};
   j.update(prediction_json(w.base.choice, w.base.bottleneck));
   j["accounting"] = json_of(w.machine.accounting);
+  add_warnings(j, w.machine);
   j["fixed_schedule"] = w.fixed_schedule;
   j["complete"] = w.complete;
   j["vary"] = ordered_json::array();
@@ -238,16 +239,17 @@ void print_curve(const Curve& curve, std::ostream& out) {
   out << fmt::format("\n  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n", curve.knob.name, "factor", "time",
                      "rate", "bottleneck", "schedule");
   Numbered schedules;
+  const double least = curve.points.empty() ? curve.knob.base : curve.points.front().value;
   for (const CurvePoint& p : curve.points) {
-    out << fmt::format("  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n", display(curve.knob, p.value),
-                       times(p.factor), to_display(p.choice.time()),
-                       fmt::format("{:.1f} GFLOPS", gflops(p.choice)), p.bottleneck,
-                       schedules.of(p.choice.schedule));
+    out << fmt::format("  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n",
+                       display(curve.knob, p.value, least), times(p.factor),
+                       to_display(p.choice.time()), fmt::format("{:.1f} GFLOPS", gflops(p.choice)),
+                       p.bottleneck, schedules.of(p.choice.schedule));
   }
   out << "\n  crossovers\n";
   if (curve.crossovers.empty()) out << "    none in this range\n";
   for (const Crossover& c : curve.crossovers) {
-    out << fmt::format("    {:<14}{:>12}  {} to {}\n", display(curve.knob, c.value),
+    out << fmt::format("    {:<14}{:>12}  {} to {}\n", display(curve.knob, c.value, least),
                        change_words(c.factor), c.from, c.to);
     for (const PackingVariant& v : c.packing) {
       out << fmt::format("    {:<14}{:>12}  {}{}\n", "", change_words(v.factor), v.counted,
@@ -260,15 +262,18 @@ void print_plane(const Plane& plane, std::ostream& out) {
   const std::size_t columns = static_cast<std::size_t>(std::count_if(
       plane.points.begin(), plane.points.end(),
       [&](const PlanePoint& p) { return p.values[0] == plane.points.front().values[0]; }));
+  const auto shown = [&](std::size_t knob, const PlanePoint& p) {
+    return display(plane.knobs[knob], p.values[knob], plane.points.front().values[knob]);
+  };
   const auto table = [&](const char* what, auto&& cell) {
     out << fmt::format("\n  {}; down {}, across {}\n  {:<14}", what, plane.knobs[0].name,
                        plane.knobs[1].name, "");
     for (std::size_t c = 0; c < columns; ++c) {
-      out << fmt::format("{:>14}", display(plane.knobs[1], plane.points[c].values[1]));
+      out << fmt::format("{:>14}", shown(1, plane.points[c]));
     }
     for (std::size_t i = 0; i < plane.points.size(); ++i) {
       const PlanePoint& p = plane.points[i];
-      if (i % columns == 0) out << fmt::format("\n  {:<14}", display(plane.knobs[0], p.values[0]));
+      if (i % columns == 0) out << fmt::format("\n  {:<14}", shown(0, p));
       out << fmt::format("{:>14}", p.choice ? cell(p) : "-");
     }
     out << "\n";
@@ -331,8 +336,8 @@ void print_total(const std::vector<WhatIf>& all, std::ostream& out) {
   out << fmt::format("\nall {} workloads\n  {:<22}{:>10}{:>14}  {}\n", all.size(), knob.name,
                      "factor", "time", "bottlenecks");
   for (const Total& t : sums) {
-    out << fmt::format("  {:<22}{:>10}{:>14}  {}\n", display(knob, t.value), times(t.factor),
-                       to_display(t.time), counted(t.bottlenecks));
+    out << fmt::format("  {:<22}{:>10}{:>14}  {}\n", display(knob, t.value, sums.front().value),
+                       times(t.factor), to_display(t.time), counted(t.bottlenecks));
   }
 }
 

@@ -22,6 +22,7 @@ Result predicted_result(const std::string& command, const Options& options,
   r.tiling = std::move(chosen.tiling);
   r.prediction = std::move(chosen.prediction);
   r.certificate = chosen.certificate;
+  r.not_certified = std::move(chosen.not_certified);
   r.seconds_to_solve = chosen.seconds_to_solve;
   return r;
 }

@@ -32,7 +32,9 @@ Machine without(Cause cause, Machine machine, Bytes element) {
     if (level.kind != LevelKind::cache) continue;
     const std::int64_t sets = level.sets(), ways = level.ways.value;
     const Bytes line = level.line.value;
-    if (cause == Cause::conflict) {
+    if (cause == Cause::inclusion) {
+      if (level.inclusion.value == Inclusion::inclusive) level.inclusion.value = Inclusion::neither;
+    } else if (cause == Cause::conflict) {
       std::int64_t fewer = more_ways;
       while (sets % fewer != 0) fewer /= 2;
       set_shape(level, sets / fewer, ways * fewer, line);
@@ -203,6 +205,8 @@ class SharedProgress {
 
 const char* to_text(Cause cause) {
   switch (cause) {
+    case Cause::inclusion:
+      return "inclusion";
     case Cause::packing:
       return "packing";
     case Cause::partial_tiles:

@@ -30,10 +30,7 @@ void keep_better(Found& slot, const Found& f) {
 
 }  // namespace
 
-std::string knob_text(const Knob& knob, double value) {
-  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
-  return display(knob, value);
-}
+std::string knob_text(const Knob& knob, double value) { return display(knob, value); }
 
 std::string objective_text(StudyObjective objective, double value) {
   switch (objective) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/explore/verdict.hpp"
+#include "core/model/predict.hpp"
 #include "core/units/text.hpp"
 #include "study/svg.hpp"
 
@@ -613,7 +614,10 @@ class Writer {
     if (study_.compute != Compute::predict) {
       row("schedules",
           fmt::format("a search where the proven bound leaves room, otherwise a "
-                      "neighbour's schedule that is near it; searched at {} of {} points",
+                      "neighbour's schedule that is near it; searched at {} of {} points. The "
+                      "bound and the gap hold for the kernels that tcsim lists for the core and "
+                      "for operands that it packs; legal schedules outside that family may be "
+                      "quicker",
                       facts_.totals.searched, facts_.totals.points));
     }
     for (const StudyMachine& m : study_.machines) {
@@ -623,6 +627,9 @@ class Writer {
                       a.name, a.write_backs ? "bytes in and out" : "bytes in",
                       a.packing ? "packing counted" : "without packing",
                       a.compute_roof ? "compute roof" : "no compute roof"));
+      if (const std::string caveat = model_caveat(m.machine); !caveat.empty()) {
+        row("warning", caveat);
+      }
     }
     for (std::size_t k = 0; k < study_.knobs.size(); ++k) {
       const Axis& a = study_.machines.front().axes[k];

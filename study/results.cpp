@@ -172,6 +172,7 @@ LeftOutDesigns for_each_design(const Study& study, Store& store,
                                const std::function<void(DesignResult&&)>& visit) {
   const std::int64_t workloads = std::ssize(study.workloads);
   Designs designs(study);
+  Anchors anchors(study, {});
   LeftOutDesigns left_out;
   std::int64_t number = 0;
   std::vector<PointResult> points;  // of design `number`
@@ -179,6 +180,12 @@ LeftOutDesigns for_each_design(const Study& study, Store& store,
     store.go_on();
     LeftOut why;
     std::optional<DesignPoint> design = designs.at(number, why);
+    if (design) {
+      if (auto lack = lack_of_registers(study, anchors, *design)) {
+        why = std::move(*lack);
+        design.reset();
+      }
+    }
     const std::int64_t expected = design ? workloads : 0;
     if (std::ssize(points) != expected) {
       store.refuse_damaged(fmt::format("design {} has {} points where the study has {}", number,

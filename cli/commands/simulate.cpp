@@ -39,6 +39,7 @@ Result simulated_result(const Options& options, const Contraction& c, const Mach
   if (!gap.empty()) {
     r.prediction.reset();
     r.certificate.reset();
+    r.not_certified.clear();
     if (!context.quiet) context.err << "note: nothing is predicted: " << gap << "\n";
   }
   if (options.count("write-trace") != 0) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
@@ -55,6 +56,7 @@ void print_plan(const Study& study, std::ostream& out) {
                      study.knobs.size(), study.knobs.size() == 1 ? "" : "s",
                      to_text(study.sampling));
   for (const StudyMachine& m : study.machines) {
+    out << warning_line(m.machine);
     for (const Axis& a : m.axes) {
       out << fmt::format("  {:<14}{:<22}{} to {}", m.machine.name, a.knob.name,
                          display(a.knob, a.low), display(a.knob, a.high));
@@ -84,6 +86,7 @@ void print_outcome(const Study& study, const SweepOutcome& o, const fs::path& fo
                      grouped(o.totals.designs), grouped(o.totals.points), duration(o.seconds),
                      o.resumed > 0 ? fmt::format(" ({} were there)", grouped(o.resumed)) : "");
   out << o.totals.verdict << "\n";
+  for (const StudyMachine& m : study.machines) out << warning_line(m.machine);
   out << fmt::format("results in {}: report.html, results.csv, results.jsonl, results.sqlite\n",
                      folder.string());
 }

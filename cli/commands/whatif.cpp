@@ -40,6 +40,7 @@ void explore(WhatIf& w, ExploreOptions& options) {
     w.curve = curve(w.workload, w.machine, w.ranges[0], options);
     w.base = w.curve->base;
     w.complete = w.curve->complete;
+    w.ranges[0].remark = w.curve->remark;
   } else if (w.ranges.size() == 2) {
     w.plane = plane(w.workload, w.machine, w.ranges[0], w.ranges[1], options);
     w.base = w.plane->base;

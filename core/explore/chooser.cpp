@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/schedule/registers.hpp"
 
 namespace tcsim {
 
@@ -18,6 +19,7 @@ Chooser::Chooser(const Contraction& contraction, const Schedule* fixed, std::sto
 Choice Chooser::search(const Machine& machine, const std::vector<Tiling>& incumbents) {
   if (stop_.stop_requested()) throw Interrupted();
   if (fixed_ != nullptr) {
+    require_registers(*fixed_, contraction_.type(), machine, "schedule");
     return {{}, *fixed_, predict(contraction_, *fixed_, machine, counter_)};
   }
   OptimizeOptions options;

@@ -32,8 +32,9 @@ class Chooser {
   // this.
   Chooser(const Contraction& contraction, const Schedule* fixed, std::stop_token stop);
 
-  // Searches, beginning from what is known for others. Throws Interrupted and what optimize() or
-  // predict() throw.
+  // Searches, beginning from what is known for others. Throws Interrupted, what optimize() or
+  // predict() throw, and UnsupportedError where the core has too few registers for a fixed
+  // schedule.
   Choice search(const Machine& machine, const std::vector<Tiling>& incumbents);
   // What a tiling gives on this machine, if that is less time than `choice` takes and the core has
   // its kernel. Returns whether it was.

@@ -1,11 +1,14 @@
 #include "core/explore/curve.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/schedule/registers.hpp"
 
 namespace tcsim {
 
@@ -53,8 +56,11 @@ class Walk {
         chooser_(contraction, options.fixed, options.stop) {}
 
   Curve run() {
-    Curve curve{range_.knob, {}, {}, {}, true};
+    Curve curve{range_.knob, {}, {}, {}, true, range_.remark};
     std::vector<double> values = range_.values;
+    std::string why;
+    std::erase_if(values, [&](double v) { return lacks_registers(v, why); });
+    if (!why.empty()) curve.remark += (curve.remark.empty() ? "" : "; ") + why;
     if (range_.knob.sense == Sense::worse) std::reverse(values.begin(), values.end());
     base_ = entry(range_.knob.base, machine_, options_.incumbents);
     try {
@@ -83,6 +89,23 @@ class Walk {
     e.choice = chooser_.search(e.machine, incumbents);
     e.bottleneck = bottleneck_name(e.choice.prediction.timing, e.machine);
     return e;
+  }
+
+  // Whether a fixed schedule's kernel is too large for the core with that value; `why` then says so
+  // of the first one.
+  bool lacks_registers(double value, std::string& why) const {
+    if (options_.fixed == nullptr) return false;
+    try {
+      require_registers(*options_.fixed, chooser_.contraction().type(),
+                        with_knob(machine_, range_.knob, value), "");
+      return false;
+    } catch (const UnsupportedError& e) {
+      if (why.empty()) {
+        why = fmt::format("{} leaves out {}: {}", range_.knob.name, display(range_.knob, value),
+                          e.problem());
+      }
+      return true;
+    }
   }
 
   void report(double share) const {

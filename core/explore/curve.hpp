@@ -52,6 +52,7 @@ struct Curve {
   std::vector<CurvePoint> points;
   std::vector<Crossover> crossovers;  // within the range, by value
   bool complete = true;               // false: stopped before the end
+  std::string remark;                 // the range's, and values that have no point, with the reason
 };
 
 // How near a crossover is known, in the knob, or the next value that the machine can have.
@@ -62,8 +63,9 @@ inline constexpr double crossover_tolerance = 1e-3;
 // machine the curve does not rise, unless a schedule that is left as it is becomes slower (more
 // sets can make lines collide) or the core loses its kernel. Between points whose bottlenecks
 // differ it bisects; between those of one bottleneck but different schedules it looks every 25 %,
-// or every 5 % where a second link comes within 10 % of deciding. Throws what optimize() throws for
-// the base machine, but Interrupted only if there is nothing yet.
+// or every 5 % where a second link comes within 10 % of deciding. A fixed schedule's curve leaves
+// out cores with too few registers for its kernel. Throws what optimize() throws for the base
+// machine, but Interrupted only if there is nothing yet.
 Curve curve(const Contraction& contraction, const Machine& machine, const KnobRange& range,
             const ExploreOptions& options = {});
 
@@ -73,7 +75,7 @@ struct PlanePoint {
   double factors[2] = {0, 0};
   std::optional<Choice> choice;  // empty: no such machine, or stopped before it
   std::string bottleneck;
-  std::string remark;  // why there is no such machine
+  std::string remark;  // why there is no such machine, or none for a fixed schedule
 };
 struct Plane {
   Knob knobs[2];

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "core/error.hpp"
 #include "core/machine/override.hpp"
@@ -44,13 +45,6 @@ Parts split(std::string_view name) {
   return {name.substr(0, dot), dot == name.npos ? std::string_view{} : name.substr(dot + 1)};
 }
 
-const Level* level_named(const Machine& machine, std::string_view name) {
-  for (const Level& l : machine.levels) {
-    if (l.name == name) return &l;
-  }
-  return nullptr;
-}
-
 double raw_value(const Level& l, std::string_view field, KnobUnit unit, Hertz frequency) {
   if (field == "capacity") return static_cast<double>(l.capacity.value.value());
   if (field == "ways") return static_cast<double>(l.ways.value);
@@ -76,10 +70,56 @@ bool has(const Level& l, std::string_view field) {
   return field != "latency" || l.latency.has_value();
 }
 
-[[noreturn]] void refuse(const Machine& machine, std::string_view name, const std::string& why) {
-  std::string known;
-  for (const Knob& k : all_knobs(machine)) known += (known.empty() ? "" : ", ") + k.name;
-  throw UsageError(std::string(name), why, "what can be varied is " + known);
+// The level that a knob's name names; for all caches together, the innermost of them.
+const Level* level_of(const Machine& machine, std::string_view owner) {
+  const auto found = std::ranges::find_if(machine.levels, [&](const Level& l) {
+    return owner == every_cache ? l.kind == LevelKind::cache : l.name == owner;
+  });
+  return found == machine.levels.end() ? nullptr : &*found;
+}
+
+// A field that a knob's name names, or why this machine has none to vary.
+struct Found {
+  const Field* field = nullptr;
+  std::string lack;
+};
+Found field_of(const Machine& machine, std::string_view name) {
+  const Parts parts = split(name);  // clang 14 captures no structured binding
+  const std::string_view owner = parts.owner, wanted = parts.field;
+  const auto in = [&](std::span<const Field> fields) -> const Field* {
+    const auto found = std::ranges::find(fields, wanted, &Field::name);
+    return found == fields.end() ? nullptr : &*found;
+  };
+  if (owner == "core") {
+    const Field* field = in(core_fields);
+    return {field, field == nullptr ? "no such knob" : ""};
+  }
+  const Level* level = level_of(machine, owner);
+  const Field* field = in(level_fields);
+  if (level == nullptr || field == nullptr || (owner == every_cache && wanted != "line")) {
+    return {nullptr, "no such knob"};
+  }
+  if (!has(*level, wanted) || (wanted == "capacity" && level->capacity.value == Bytes(0))) {
+    return {nullptr, fmt::format("{} has no {} to vary", level->name, wanted)};
+  }
+  if (wanted == "line" && owner != every_cache &&
+      std::ranges::count(machine.levels, LevelKind::cache, &Level::kind) > 1) {
+    return {nullptr, "the caches must have lines of one size to be modelled"};
+  }
+  return {field, ""};
+}
+
+Knob knob_of(const Machine& machine, const Field& field, std::string_view name,
+             std::optional<KnobUnit> unit) {
+  Knob knob{std::string(name), field.unit, field.sense, 0};
+  const auto owner = split(name).owner;
+  if (owner != "core" && field.name == "bandwidth") {
+    const bool per_cycle =
+        level_of(machine, owner)->bandwidth.value.unit == Bandwidth::Unit::bytes_per_cycle;
+    knob.unit = unit.value_or(per_cycle ? KnobUnit::bytes_per_cycle : KnobUnit::bytes_per_second);
+  }
+  knob.base = value_of(machine, knob);
+  return knob;
 }
 
 double to_power_of_two(double value) { return std::exp2(std::round(std::log2(value))); }
@@ -129,56 +169,35 @@ bool Knob::continuous() const {
 }
 
 Knob find_knob(const Machine& machine, std::string_view name, std::optional<KnobUnit> unit) {
-  const auto [owner, field] = split(name);
-  const Level* level = owner == every_cache ? &machine.levels.front() : level_named(machine, owner);
-  if (owner == "core") {
-    for (const Field& f : core_fields) {
-      if (f.name != field) continue;
-      return {std::string(name), f.unit, f.sense, core_value(machine.core, field)};
-    }
-  } else if (level != nullptr) {
-    for (const Field& f : level_fields) {
-      if (f.name != field) continue;
-      if (owner == every_cache && field != "line") break;
-      if (field == "line" && owner != every_cache && machine.cache_count() > 1) {
-        refuse(machine, name, "the caches must have lines of one size to be modelled");
-      }
-      if (!has(*level, field) || (field == "capacity" && level->capacity.value == Bytes(0))) {
-        refuse(machine, name, fmt::format("{} has no {} to vary", level->name, field));
-      }
-      Knob knob{std::string(name), f.unit, f.sense, 0};
-      if (field == "bandwidth") {
-        const bool per_cycle = level->bandwidth.value.unit == Bandwidth::Unit::bytes_per_cycle;
-        knob.unit =
-            unit.value_or(per_cycle ? KnobUnit::bytes_per_cycle : KnobUnit::bytes_per_second);
-      }
-      knob.base = value_of(machine, knob);
-      return knob;
-    }
-  }
-  refuse(machine, name, "no such knob");
+  const Found found = field_of(machine, name);
+  if (found.field != nullptr) return knob_of(machine, *found.field, name, unit);
+  std::string known;
+  for (const Knob& k : all_knobs(machine)) known += (known.empty() ? "" : ", ") + k.name;
+  throw UsageError(std::string(name), found.lack, "what can be varied is " + known);
 }
 
 std::vector<Knob> all_knobs(const Machine& machine) {
   std::vector<Knob> knobs;
+  const auto add = [&](const std::string& name) {
+    const Found found = field_of(machine, name);
+    if (found.field != nullptr) knobs.push_back(knob_of(machine, *found.field, name, {}));
+  };
   for (const Level& l : machine.levels) {
     for (const Field& f : level_fields) {
-      if (f.name == "line" || !has(l, f.name)) continue;
+      if (f.name == "line") continue;
       if (f.name == "capacity" && l.kind != LevelKind::cache) continue;  // no time depends on it
-      knobs.push_back(find_knob(machine, fmt::format("{}.{}", l.name, f.name)));
+      add(fmt::format("{}.{}", l.name, f.name));
     }
   }
-  if (machine.cache_count() > 0) knobs.push_back(find_knob(machine, "caches.line"));
-  for (const Field& f : core_fields) {
-    knobs.push_back(find_knob(machine, fmt::format("core.{}", f.name)));
-  }
+  add(fmt::format("{}.line", every_cache));
+  for (const Field& f : core_fields) add(fmt::format("core.{}", f.name));
   return knobs;
 }
 
 double value_of(const Machine& machine, const Knob& knob) {
   const auto [owner, field] = split(knob.name);
   if (owner == "core") return core_value(machine.core, field);
-  const Level* level = owner == every_cache ? &machine.levels.front() : level_named(machine, owner);
+  const Level* level = level_of(machine, owner);
   assert(level != nullptr);
   return raw_value(*level, field, knob.unit, machine.core.frequency.value);
 }
@@ -222,13 +241,19 @@ std::string exact(const Knob& knob, double value) {
   return fmt::format("{}", value);
 }
 
+std::string display(const Knob& knob, double value, double like) {
+  if (knob.unit != KnobUnit::bytes) return display(knob, value);
+  const std::string other = to_binary_display(Bytes(std::llround(like)));
+  const std::string unit = other.substr(other.find(' '));  // " B", " KiB", ...
+  const auto steps = std::string_view("BKMGT").find(unit[1]);
+  const double scaled = std::ldexp(value, -10 * static_cast<int>(steps));
+  return (scaled < 1000 ? fmt::format("{:.4g}", scaled) : fmt::format("{:.0f}", scaled)) + unit;
+}
+
 std::string display(const Knob& knob, double value) {
   switch (knob.unit) {
-    case KnobUnit::bytes: {
-      const Bytes bytes(std::llround(value));
-      const std::string exact = to_text(bytes);
-      return exact.size() <= 8 ? exact : to_display(bytes);
-    }
+    case KnobUnit::bytes:
+      return to_binary_display(Bytes(std::llround(value)));
     case KnobUnit::count:
     case KnobUnit::bits:
       return fmt::format("{:.0f}", value);

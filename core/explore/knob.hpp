@@ -56,8 +56,10 @@ Machine with_knob(const Machine& machine, const Knob& knob, double value);
 std::optional<Machine> possible(const Machine& machine, const Knob& knob, double value,
                                 std::string& why);
 
-// "35MiB", "6.08B/cycle": exact where that is short, otherwise four significant digits.
+// "35 MiB", "6.08B/cycle", in four significant digits.
 std::string display(const Knob& knob, double value);
+// Bytes in the unit in which `like` is shown, for a column of one unit: "1024 KiB" below "512 KiB".
+std::string display(const Knob& knob, double value, double like);
 
 // As override_knob() and parse_value() read it, to the last bit: "12976128", "6.08B/cycle".
 std::string exact(const Knob& knob, double value);

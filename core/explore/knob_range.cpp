@@ -29,6 +29,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+constexpr double too_many = 1.5;  // points of a capacity's range, over those that are asked for
+
 constexpr const char* forms =
     "write LOW..HIGH such as 8MiB..128MiB or 1x..1.5x, LOW..HIGH:POINTS, LOW..HIGH:POINTS:linear, "
     "or values with commas between";
@@ -100,12 +102,36 @@ class Reader {
         fail(fmt::format("'{}' after the number of points", parts[i]));
       }
     }
+    if (parts.size() == 1 && knob_.name.ends_with(".capacity")) return by_powers_of_two(low, high);
     std::vector<double> values{low};
     for (int i = 1; i + 1 < points_; ++i) {
       const double t = static_cast<double>(i) / (points_ - 1);
       values.push_back(linear ? low + t * (high - low) : low * std::pow(high / low, t));
     }
     values.push_back(high);
+    return values;
+  }
+
+  // The ends, the machine's own value, and between them powers of two in even parts.
+  std::vector<double> by_powers_of_two(double low, double high) const {
+    constexpr double near = 1.01;  // of another point: none of its own
+    const double octaves = std::log2(high / low);
+    int parts = 4;
+    while (parts > 1 && octaves * parts > too_many * points_) parts /= 2;
+    int apart = 1;  // whole powers
+    while (octaves / apart > too_many * points_) ++apart;
+    std::vector<double> values{low, high};
+    if (knob_.base > low && knob_.base < high) values.push_back(knob_.base);
+    for (int e = static_cast<int>(std::floor(std::log2(low))); std::ldexp(1.0, e) < high;
+         e += apart) {
+      for (int i = 0; i < parts; ++i) {
+        const double v = std::ldexp(1.0 + static_cast<double>(i) / parts, e);
+        if (v < low || v > high) continue;
+        const bool apart_from_all = std::ranges::none_of(
+            values, [&](double other) { return v < other * near && other < v * near; });
+        if (apart_from_all) values.push_back(v);
+      }
+    }
     return values;
   }
 

@@ -25,8 +25,11 @@ enum class Ends { where_no_machine_is, as_given };
 
 // KNOB=LOW..HIGH[:POINTS][:log|linear], or KNOB=VALUE,VALUE,... Each value absolute in any unit of
 // the knob ("8MiB", "100GB/s") or relative to `machine` ("1.5x"). Points lie evenly on a
-// logarithmic scale unless it is linear, `points` of them unless the text says how many. Values
-// move to the nearest that the machine can have. Throws UsageError with the knob as the place.
+// logarithmic scale unless it is linear, `points` of them unless the text says how many. A
+// capacity whose text says neither goes by powers of two and their quarters (8, 10, 12, 14, 16
+// MiB), or halves, or whole ones where those are many more than `points`, and by the machine's own.
+// Values move to the nearest that the machine can have. Throws UsageError with the knob as the
+// place.
 KnobRange parse_knob_range(const Machine& machine, std::string_view text, int points = 17,
                            Ends ends = Ends::where_no_machine_is);
 

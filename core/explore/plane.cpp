@@ -4,6 +4,8 @@
 
 #include "core/error.hpp"
 #include "core/explore/curve.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -78,6 +80,11 @@ class Grid {
     std::string why;
     auto m = possible(with_knob(machine_, ranges_[0]->knob, p.values[0]), ranges_[1]->knob,
                       p.values[1], why);
+    if (m && options_.fixed != nullptr &&
+        !fits_registers(kernel_of(*options_.fixed), m->core, chooser_.contraction().type())) {
+      why = "the core has too few registers for the schedule's kernel";
+      m.reset();
+    }
     if (!m) p.remark = why;
     return m;
   }

@@ -19,6 +19,20 @@ ModelKind parse_model(std::string_view text) {
                    "use window or listing3");
 }
 
+std::string model_caveat(const Machine& machine) {
+  std::string names;
+  for (const Level& l : machine.levels) {
+    if (&l == &machine.levels.front() || l.inclusion.value != Inclusion::inclusive) continue;
+    names += (names.empty() ? "" : ", ") + l.name;
+  }
+  if (names.empty()) return "";
+  return fmt::format(
+      "lines that inclusive levels ({}) take away from the caches inside are not predicted, so "
+      "there "
+      "may be more traffic; tcsim simulate counts it",
+      names);
+}
+
 namespace {
 
 Prediction with(Traffic traffic, const Contraction& contraction, const Machine& machine) {

@@ -20,6 +20,10 @@ const char* to_text(ModelKind);
 // "window" or "listing3"; throws UsageError otherwise.
 ModelKind parse_model(std::string_view text);
 
+// What predictions for this machine leave out, as a sentence without a full stop; empty where
+// nothing is known to be left out.
+std::string model_caveat(const Machine& machine);
+
 struct Prediction {
   Traffic traffic;
   Timing timing;

@@ -1,9 +1,13 @@
 #include "core/optimize/bound.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
+#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -45,18 +49,35 @@ double kernel_elements(const Shape& s, const Accounting& accounting, const Kerne
   return s.batch * elements;
 }
 
+// Operands that every schedule of the family packs.
+std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel> kernels) {
+  const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
+  const InPlace may = may_read_in_place(c, kernels);
+  std::vector<TensorId> packed;
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (!(t == left ? may.left : may.right)) packed.push_back(t);
+  }
+  return packed;
+}
+
 // Elements that packs load and store at least.
 double packed_elements(const Contraction& c, const Accounting& accounting,
                        std::span<const Kernel> kernels) {
   if (!accounting.packing) return 0;
-  const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
-  const InPlace may = may_read_in_place(c, kernels);
   double elements = 0;
-  for (TensorId t : {TensorId::A, TensorId::B}) {
-    const bool stays = t == left ? may.left : may.right;
-    if (!stays) elements += static_cast<double>(c.size(t).value());
-  }
+  for (TensorId t : always_packed(c, kernels)) elements += static_cast<double>(c.size(t).value());
   return (accounting.write_backs ? 2 : 1) * elements;
+}
+
+std::string to_text(const Kernel& k) { return fmt::format("{}x{}", k.mr.value(), k.nr.value()); }
+
+// "8x6, 12x4 or 4x12"
+std::string listed(std::span<const Kernel> kernels) {
+  std::string text;
+  for (const Kernel& k : kernels) {
+    text += (text.empty() ? "" : &k == &kernels.back() ? " or " : ", ") + to_text(k);
+  }
+  return text;
 }
 
 }  // namespace
@@ -119,6 +140,35 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
   }
   bound.roof = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });
   return bound;
+}
+
+std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels) {
+  std::string words = "kernels within " + listed(kernels);
+  const auto packed = always_packed(contraction, kernels);
+  for (TensorId t : packed) {
+    words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", tcsim::to_text(t));
+  }
+  return packed.empty() ? words : words + " packed";
+}
+
+std::string outside_family(const Contraction& contraction, const Schedule& schedule,
+                           const Machine& machine) {
+  const auto kernels = kernel_choices(machine.core, contraction.type());
+  const Spine spine(contraction, schedule);
+  if (std::ranges::none_of(kernels, [&](const Kernel& k) {
+        return spine.mr <= k.mr.value() && spine.nr <= k.nr.value();
+      })) {
+    return fmt::format("its kernel {}x{} is not within {}", spine.mr, spine.nr, listed(kernels));
+  }
+  if (!machine.accounting.packing) return "";
+  for (TensorId t : always_packed(contraction, kernels)) {
+    if (std::ranges::none_of(spine.steps, [&](const Step& s) {
+          return s.kind == Step::Kind::pack && s.tensor == t;
+        })) {
+      return fmt::format("it reads {} in place", tcsim::to_text(t));
+    }
+  }
+  return "";
 }
 
 }  // namespace tcsim

@@ -36,6 +36,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/machine/machine.hpp"
@@ -56,5 +57,14 @@ struct ProvenBound {
 // common_line() does.
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                          std::span<const Kernel> kernels);
+
+// For which schedules the bound holds, as part of a sentence: "kernels within 8x6, 12x4 or 4x12, A
+// and B packed". Any loops and tiles are among them.
+std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels);
+
+// Why the bound does not hold for this schedule, which has passed check(): "its kernel 16x3 is not
+// within 8x6, 12x4 or 4x12", "it reads A in place"; empty if it does.
+std::string outside_family(const Contraction& contraction, const Schedule& schedule,
+                           const Machine& machine);
 
 }  // namespace tcsim

@@ -173,7 +173,9 @@ class Optimizer {
         keep(search_.best());
       }
     }
-    best_->certificate = {options_.objective, least_, achieved(), gap()};
+    best_->certificate = {
+        options_.objective, least_, achieved(), gap(), family_words(contraction_, kernels_),
+        at_roof()};
     best_->choices = choices_;
     best_->evaluated = search_.evaluated();
     return *std::move(best_);
@@ -277,6 +279,10 @@ class Optimizer {
 };
 
 }  // namespace
+
+std::string Certificate::bound_words() const {
+  return roof ? "no schedule at all" : fmt::format("no schedule of the family ({})", family);
+}
 
 const char* to_text(Objective objective) {
   switch (objective) {

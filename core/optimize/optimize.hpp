@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/machine/machine.hpp"
@@ -26,12 +27,19 @@ enum class Objective {
 const char* to_text(Objective);
 
 // How good the choice is known to be: no schedule of the family comes below `relaxed_bound` by the
-// window model's count (core/optimize/bound.hpp has the proof).
+// window model's count (core/optimize/bound.hpp has the proof). Legal schedules outside the family
+// may.
 struct Certificate {
   Objective objective = Objective::time;
   double relaxed_bound = 0;  // seconds, or joules
   double achieved = 0;
-  double gap = 0;  // achieved / relaxed_bound - 1
+  double gap = 0;      // achieved / relaxed_bound - 1
+  std::string family;  // family_words()
+  bool roof = false;   // the bound is the compute roof, which holds outside the family too
+
+  // Whom the bound binds, for a sentence: "no schedule of the family (kernels within 8x6, A and B
+  // packed)", or "no schedule at all".
+  std::string bound_words() const;
 };
 
 struct OptimizeOptions {

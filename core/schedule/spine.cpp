@@ -45,6 +45,15 @@ TensorId left_operand(const Contraction& contraction, const std::array<std::stri
   return TensorId::A;
 }
 
+Kernel kernel_of(const Schedule& schedule) {
+  const Node* node = &schedule.root;
+  while (!std::holds_alternative<Kernel>(node->is)) {
+    const auto* loop = std::get_if<Loop>(&node->is);
+    node = &(loop ? loop->body : std::get<Pack>(node->is).body).front();
+  }
+  return std::get<Kernel>(node->is);
+}
+
 Spine::Spine(const Contraction& contraction, const Schedule& schedule)
     : left(left_operand(contraction, schedule.groups)) {
   for (DimClass g : all_dim_classes) {

@@ -42,6 +42,9 @@ bool has_group(TensorId t, TensorId left, DimClass group);
 // The tree of a spine: loops and packs with empty bodies, outermost first, around the kernel.
 Node nested(std::vector<Node> spine, Kernel kernel);
 
+// The kernel at the end of the spine. Every body of the schedule holds one statement.
+Kernel kernel_of(const Schedule& schedule);
+
 // The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
 // they are exchanged (group m then holds dimensions that C shares with B).
 TensorId left_operand(const Contraction& contraction, const std::array<std::string, 4>& groups);

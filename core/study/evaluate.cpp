@@ -11,6 +11,8 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/optimize/search.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -268,6 +270,25 @@ const Optimized& Anchors::at(std::size_t machine, std::size_t workload) {
   return slot.value;
 }
 
+std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
+                                         const DesignPoint& design) {
+  if (study.compute != Compute::predict) return {};
+  // What was chosen for a machine fits into its registers, and then into as many or more.
+  const Core &core = design.with.core, &base = study.machines[design.machine].machine.core;
+  if (core.vector_registers.value >= base.vector_registers.value &&
+      core.vector_bits.value >= base.vector_bits.value) {
+    return {};
+  }
+  for (std::size_t w = 0; w < study.workloads.size(); ++w) {
+    const Contraction& contraction = study.workloads[w].contraction;
+    const Schedule& kept = anchors.at(design.machine, w).schedule;
+    if (fits_registers(kernel_of(kept), core, contraction.type())) continue;
+    return LeftOut{"the core has too few registers for the kernel of the schedule that is kept",
+                   contraction.name()};
+  }
+  return {};
+}
+
 Evaluator::Evaluator(const Study& study, Anchors& anchors, std::stop_token stop, Further further)
     : study_(study),
       anchors_(anchors),
@@ -292,7 +313,7 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
   for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
     LeftOut why;
     std::optional<DesignPoint> design = designs_.at(d, why);
-    if (!design) continue;
+    if (!design || lack_of_registers(study_, anchors_, *design)) continue;
     Station s{std::move(*design), {}, "", 0, {}, false};
     s.machine = view_of_one_core(s.design.with);
     s.shape = geometry(s.machine);

@@ -54,6 +54,11 @@ class Anchors {
   std::vector<Slot> slots_;
 };
 
+// Why a design is left out of a study that keeps its schedules: its registers do not hold the kernels of all
+// workloads.
+std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
+                                         const DesignPoint& design);
+
 // What goes on with a point beyond the model: simulation, a run. May throw.
 using Further =
     std::function<void(PointResult&, const Contraction&, const Schedule&, const Machine&)>;

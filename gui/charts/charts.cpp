@@ -41,8 +41,8 @@ constexpr ViewKind kinds[] = {
 }  // namespace
 
 std::string shown(const Knob& knob, double value) {
-  if (knob.unit == KnobUnit::bytes) return to_binary_display(Bytes(std::llround(value)));
   std::string text = display(knob, value);
+  if (knob.unit == KnobUnit::bytes) return text;
   const auto unit =
       std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
   if (unit == text.end() || unit == text.begin()) return text;

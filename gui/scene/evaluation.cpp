@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/workload/request.hpp"
 #include "sim/config.hpp"
 
@@ -29,7 +30,9 @@ bool keep(Evaluation& e) {
   if (s.design.schedule.empty()) return false;
   e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
   check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
+  require_registers(e.choice.schedule, s.contraction.type(), s.machine, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
+  e.notCertified = outside_family(s.contraction, e.choice.schedule, s.machine);
   e.settled = true;
   return true;
 }
@@ -85,12 +88,15 @@ Subject subjectOf(const Design& design, const Machine& base) {
 Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction) {
   std::vector<std::string> notes;
   Machine machine = changed_machine(base, design, &notes);
+  if (std::string caveat = model_caveat(machine); !caveat.empty()) {
+    notes.push_back(std::move(caveat));
+  }
   return {design, base, std::move(machine), contraction, std::move(notes)};
 }
 
 EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
   const double began = now();
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", true, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", true, 0});
   if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
   return finished(std::move(e), began);
 }
@@ -105,7 +111,7 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
       std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
     return evaluate(subject, std::move(stop));
   }
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", false, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", false, 0});
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);
@@ -150,6 +156,7 @@ Curved curveOf(const Evaluation& e, const std::string& vary,
   Curved c{e.subject.design, vary, parse_knob_range(e.subject.machine, vary), {}};
   c.curve = curve(e.subject.contraction, e.subject.machine, c.range, options);
   if (!c.curve.complete) throw Interrupted();
+  c.range.remark = c.curve.remark;
   return c;
 }
 

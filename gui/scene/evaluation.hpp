@@ -37,6 +37,7 @@ struct Evaluation {
   Subject subject;
   Choice choice;
   std::optional<Certificate> certificate;  // of a schedule that was chosen
+  std::string notCertified;  // why the bound does not hold for one that is kept; may be empty
   std::string bottleneck;
   // Chosen as the command line does, from nothing; otherwise from what was best before an edit,
   // which is quicker.

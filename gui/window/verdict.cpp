@@ -220,13 +220,16 @@ void Verdict::follow() {
   QString certificate;
   if (scene.now) {
     if (const auto& c = scene.now->certificate) {
-      certificate = tr("%1 achieved; no schedule of the family is quicker than %2: gap %3 %.%4")
-                        .arg(text(to_display(Seconds(c->achieved))),
+      certificate = tr("%1 achieved; %2 is quicker than %3: gap %4 %.%5")
+                        .arg(text(to_display(Seconds(c->achieved))), text(c->bound_words()),
                              text(to_display(Seconds(c->relaxed_bound))))
                         .arg(100 * c->gap, 0, 'f', 2)
                         .arg(scene.now->settled ? QString() : tr(" (still searching)"));
     } else if (scene.now->settled) {
       certificate = tr("This schedule is kept; it was not searched for on this machine.");
+      if (const std::string& why = scene.now->notCertified; !why.empty()) {
+        certificate += " " + tr("It is not certified: %1.").arg(text(why));
+      }
     } else {
       certificate = tr("being searched for...");
     }

@@ -188,6 +188,80 @@ TEST(Optimize, Schedule_can_be_given_back) {
   EXPECT_FALSE(again.contains("certificate"));
 }
 
+// Whom the bound binds stands beside it; a schedule that it does not bind is not certified.
+TEST(Optimize, Names_the_family_that_its_bound_holds_for) {
+  const Ran table = tcsim(with_matmul("optimize", {"--accounting", "paper"}));
+  EXPECT_TRUE(contains(table.out, "no schedule of the family (kernels within 8x6, 12x4 or 4x12"))
+      << table.out;
+  const json j = json::parse(
+      tcsim(with_matmul("optimize", {"--accounting", "paper", "--format", "json"})).out);
+  EXPECT_TRUE(contains(j["certificate"]["family"], "kernels within 8x6, 12x4 or 4x12"));
+  EXPECT_EQ(j["certificate"]["any_schedule"], false);
+  EXPECT_FALSE(j.contains("not_certified"));
+
+  const char* const outside =
+      "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 3 { for m by 16 { kernel 16x3 } } "
+      "} "
+      "}";
+  const Ran given = tcsim(with_matmul("simulate", {"--schedule", outside}));
+  EXPECT_TRUE(contains(given.out, "not certified: its kernel 16x3 is not within 8x6, 12x4 or 4x12"))
+      << given.out << given.err;
+  const json k =
+      json::parse(tcsim(with_matmul("simulate", {"--schedule", outside, "--format", "json"})).out);
+  EXPECT_FALSE(k.contains("certificate"));
+  EXPECT_EQ(k["not_certified"], "its kernel 16x3 is not within 8x6, 12x4 or 4x12");
+}
+
+// 48x6 in f32 is 6 x 6 vectors on 16 registers.
+TEST(Schedule_option, Refuses_a_kernel_that_the_registers_do_not_hold) {
+  const std::vector<std::string> large{
+      "--type", "f32", "--schedule",
+      "groups m=j n=i k=k for n by 6 { for m by 48 { kernel 48x6 } }"};
+  for (const char* command :
+       {"predict", "simulate", "run", "report", "validate", "whatif", "emit"}) {
+    const Ran r = tcsim(with_matmul(command, large));
+    EXPECT_EQ(r.code, Exit::unsupported) << command;
+    EXPECT_TRUE(contains(r.err,
+                         "'kernel 48x6' needs 43 vector registers of 256 bits for f32, and "
+                         "i7-6700k has 16; use kernel 16x6"))
+        << r.err;
+    EXPECT_EQ(r.out, "");
+  }
+  auto more = large;
+  more.insert(more.end(), {"--set", "core.vector_registers=64"});
+  EXPECT_EQ(tcsim(with_matmul("predict", more)).code, Exit::done);
+  EXPECT_EQ(tcsim(with_matmul("predict", {"--set", "core.vector_registers=8", "--schedule",
+                                          "groups m=j n=i k=k for n by 6 { for m by 8 { kernel 8x6 "
+                                          "} }"}))
+                .code,
+            Exit::unsupported);
+}
+
+// What an inclusive level takes away from the caches inside is not predicted, and every form says
+// so.
+TEST(Inclusive_levels, Are_predicted_with_a_warning) {
+  const std::string said = "lines that inclusive levels (L2, L3) take away from the caches inside";
+  const std::vector<std::string> inclusive{"--set", "L2.inclusion=inclusive", "--set",
+                                           "L3.inclusion=inclusive"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), inclusive.begin(), inclusive.end());
+    return more;
+  };
+  for (const char* command : {"predict", "optimize", "validate", "whatif", "simulate"}) {
+    SCOPED_TRACE(command);
+    EXPECT_TRUE(contains(tcsim(with_matmul(command, with({}))).out, "warning: " + said));
+    const json j = json::parse(tcsim(with_matmul(command, with({"--format", "json"}))).out);
+    ASSERT_EQ(j["warnings"].size(), 1u);
+    EXPECT_TRUE(contains(j["warnings"][0], said));
+    const Ran csv = tcsim(with_matmul(command, with({"--format", "csv"})));
+    EXPECT_TRUE(contains(csv.err, "warning: " + said)) << csv.err;
+    EXPECT_FALSE(contains(tcsim(with_matmul(command)).out, "warning"));
+    EXPECT_FALSE(
+        json::parse(tcsim(with_matmul(command, {"--format", "json"})).out).contains("warnings"));
+  }
+  EXPECT_TRUE(contains(tcsim(with_matmul("emit", with({}))).err, "warning: " + said));
+}
+
 // Joules by hand: the bytes of every link, times the energies that were set.
 TEST(Optimize, Least_energy_needs_figures_and_is_counted_with_them) {
   const Ran without = tcsim(with_matmul("optimize", {"--objective", "energy"}));

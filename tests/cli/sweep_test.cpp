@@ -1,8 +1,10 @@
 // tcsim sweep and tcsim diff.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run.hpp"
@@ -75,6 +77,23 @@ TEST_F(Sweep_command, Leaves_a_folder_that_diff_compares) {
   EXPECT_EQ(j["points"], 2);
   EXPECT_EQ(j["points_only_a"], 2);
   EXPECT_EQ(j["points_only_b"], 1);
+}
+
+// The schedule of the machine as it is has an 8x6 kernel or one of as many vectors of four doubles,
+// which 16 registers of two do not hold.
+TEST_F(Sweep_command, Leaves_out_designs_whose_registers_do_not_hold_the_schedule_that_is_kept) {
+  std::ofstream(folder_ / "narrow.toml")
+      << "schema = 1\nname = \"s\"\nmachines = [\"i7-6700k\"]\ncompute = \"predict\"\n"
+         "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=96,j=72,k=80\"\n"
+         "[[knob]]\nname = \"core.vector_bits\"\nvalues = [128, 256, 512]\n";
+  const Ran r = tcsim({"sweep", path("narrow.toml"), "--out", path("n"), "--threads", "1"});
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  std::ifstream jsonl(folder_ / "n" / "results.jsonl");
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(jsonl), {}, '\n'), 3);  // with the base
+  std::ifstream manifest(folder_ / "n" / "manifest.json");
+  const std::string said((std::istreambuf_iterator<char>(manifest)), {});
+  EXPECT_TRUE(contains(said, "too few registers for the kernel of the schedule that is kept"))
+      << said;
 }
 
 TEST_F(Sweep_command, Interrupted_it_says_how_to_go_on) {

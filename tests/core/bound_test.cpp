@@ -157,5 +157,30 @@ TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {
                    8 * (64 * 16 + 16 * 32 + 64 * 32));
 }
 
+// f64 in vectors of four and 16 registers: 8x6, 12x4 and 4x12. A, of 600 kB and read in columns, is
+// too large to be left in place.
+TEST(Family, Has_a_name_and_tells_what_is_outside) {
+  const Machine m = test::machine({{8, 8}, {64, 8}});
+  const Contraction c = test::matmul(300, 260, 250);
+  const auto kernels = kernel_choices(m.core, c.type());
+  EXPECT_TRUE(family_words(c, kernels).starts_with("kernels within 8x6, 12x4 or 4x12"))
+      << family_words(c, kernels);
+  const auto why = [&](const std::string& kernel, bool packed) {
+    const auto x = kernel.find('x');
+    const std::string nest = "for n by " + kernel.substr(x + 1) + " { for m by " +
+                             kernel.substr(0, x) + " { kernel " + kernel + " } }";
+    return outside_family(
+        c,
+        test::schedule("groups m=j n=i k=k " +
+                       (packed ? "pack A in L2 { pack B in L2 { " + nest + " } }" : nest)),
+        m);
+  };
+  EXPECT_EQ(why("8x6", true), "");
+  EXPECT_EQ(why("4x4", true), "");  // loads no less than 4x12
+  EXPECT_EQ(why("16x3", true), "its kernel 16x3 is not within 8x6, 12x4 or 4x12");
+  EXPECT_TRUE(why("8x6", false).ends_with(" in place")) << why("8x6", false);
+  EXPECT_EQ(outside_family(c, optimize(c, m).schedule, m), "");
+}
+
 }  // namespace
 }  // namespace tcsim

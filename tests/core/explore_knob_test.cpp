@@ -63,6 +63,63 @@ TEST_F(Knobs, That_are_none_are_refused_with_those_that_are) {
   EXPECT_TRUE(said("caches.ways").starts_with("caches.ways: no such knob"));
 }
 
+// A scratchpad, the cluster's memory and a disk: nothing has lines or ways.
+TEST_F(Knobs, Of_a_machine_without_caches_are_those_that_it_has) {
+  const Machine m = find_machine("gpu-cluster-node");
+  std::vector<std::string> names;
+  for (const Knob& k : all_knobs(m)) names.push_back(k.name);
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "local.bandwidth", "global.bandwidth", "disk.bandwidth", "core.frequency",
+                       "core.fma_per_cycle", "core.vector_bits", "core.cores"}));
+  const auto said = [&](const char* name) {
+    return error_of<UsageError>([&] { find_knob(m, name); });
+  };
+  EXPECT_TRUE(said("caches.line")
+                  .starts_with("caches.line: no such knob; what can be varied is "
+                               "local.bandwidth, global.bandwidth, "));
+  EXPECT_TRUE(said("local.ways").starts_with("local.ways: local has no ways to vary"));
+  EXPECT_TRUE(said("disk.capacity").starts_with("disk.capacity: disk has no capacity to vary"));
+}
+
+// 20 ways of 64 bytes: 8 MiB is 6553.6 sets, so the nearest is 6554, 512 bytes more.
+TEST_F(Knobs, Capacities_go_by_powers_of_two_and_their_quarters) {
+  const Machine m = e5();
+  const KnobRange r = parse_knob_range(m, "L3.capacity=8MiB..256MiB");
+  std::vector<std::string> shown;
+  for (double v : r.values) shown.push_back(display(r.knob, v, r.values.front()));
+  EXPECT_EQ(shown,
+            (std::vector<std::string>{
+                "8 MiB",   "10 MiB",  "12 MiB",  "14 MiB",  "16 MiB",  "20 MiB", "24 MiB", "28 MiB",
+                "32 MiB",  "35 MiB",  "40 MiB",  "48 MiB",  "56 MiB",  "64 MiB", "80 MiB", "96 MiB",
+                "112 MiB", "128 MiB", "160 MiB", "192 MiB", "224 MiB", "256 MiB"}));
+  EXPECT_EQ(r.values[0], 8389120);
+  EXPECT_EQ(r.values[9], 36700160);  // the machine's own, to the byte
+  // The ends are those that are given, also where they are no round numbers.
+  const KnobRange relative = parse_knob_range(m, "L3.capacity=1x..2x");
+  EXPECT_EQ(relative.values.front(), 36700160);
+  EXPECT_EQ(relative.values.back(), 73400320);
+  EXPECT_EQ(relative.values.size(), 6u);  // 35, 40, 48, 56, 64 and 70 MiB
+  // Fewer parts where there would be many more points than are asked for.
+  const auto points = [&](const char* text, int wanted) {
+    return parse_knob_range(m, text, wanted, Ends::as_given).values.size();
+  };
+  EXPECT_EQ(points("L3.capacity=8MiB..128MiB", 9), 10u);  // halves, and 35 MiB
+  EXPECT_EQ(points("L3.capacity=8MiB..128MiB", 5), 6u);   // whole powers, and 35 MiB
+  EXPECT_EQ(points("L3.capacity=1MiB..16TiB", 9), 14u);   // every second one, and 35 MiB
+  // A number of points or a scale is another wish.
+  EXPECT_EQ(points("L3.capacity=8MiB..128MiB:4", 17), 4u);
+  EXPECT_EQ(points("L3.capacity=8MiB..128MiB:log", 17), 17u);
+}
+
+TEST_F(Knobs, A_column_of_sizes_has_one_unit) {
+  const Knob k = find_knob(e5(), "L2.capacity");
+  EXPECT_EQ(display(k, 262144), "256 KiB");
+  EXPECT_EQ(display(k, 2097152, 262144), "2048 KiB");
+  EXPECT_EQ(display(k, 262144, 2097152), "0.25 MiB");
+  EXPECT_EQ(display(k, 1280, 512), "1280 B");
+  EXPECT_EQ(display(find_knob(e5(), "L2.bandwidth"), 19.68, 1), "19.68B/cycle");
+}
+
 TEST_F(Knobs, Ranges_are_logarithmic_unless_they_say_otherwise) {
   const Machine m = e5();
   const KnobRange log = parse_knob_range(m, "memory.bandwidth=0.25x..1x:3");
@@ -70,8 +127,8 @@ TEST_F(Knobs, Ranges_are_logarithmic_unless_they_say_otherwise) {
   EXPECT_DOUBLE_EQ(log.values[1], 3.04);  // the geometric mean
   const KnobRange linear = parse_knob_range(m, " memory.bandwidth = 0.25x .. 1x : 3 : linear ");
   EXPECT_DOUBLE_EQ(linear.values[1], 3.8);
-  EXPECT_EQ(parse_knob_range(m, "L3.capacity=8MiB..128MiB").values.size(), 17u);
-  EXPECT_EQ(parse_knob_range(m, "L3.capacity=8MiB..128MiB", 5).values.size(), 5u);
+  EXPECT_EQ(parse_knob_range(m, "L3.bandwidth=8B/cycle..9B/cycle").values.size(), 17u);
+  EXPECT_EQ(parse_knob_range(m, "L3.bandwidth=8B/cycle..9B/cycle", 5).values.size(), 5u);
   EXPECT_EQ(parse_knob_range(m, "L3.capacity=8MiB..128MiB:4:log").values.size(), 4u);
   const KnobRange backwards = parse_knob_range(m, "L3.capacity=70MiB..35MiB:2");
   EXPECT_EQ(backwards.values, (std::vector<double>{36700160, 73400320}));

@@ -54,6 +54,32 @@ TEST(Curve, A_crossover_of_a_fixed_schedule_is_where_both_links_take_as_long) {
   EXPECT_NEAR(curve.points[2].choice.time().value(), 2064e-9, 1e-15);
 }
 
+// 8x6 is 4 x 6 vectors of two doubles, more than 16 registers hold.
+TEST(Curve, A_fixed_schedule_leaves_out_cores_whose_registers_do_not_hold_its_kernel) {
+  const Contraction c = test::matmul(24, 24, 16);
+  const Schedule schedule =
+      test::schedule("groups m=j n=i k=k for n by 6 { for m by 8 { kernel 8x6 } }");
+  const Machine m = two_levels(8, 1);
+  ExploreOptions options;
+  options.fixed = &schedule;
+  const KnobRange bits = parse_knob_range(m, "core.vector_bits=128,256,512");
+  const Curve along = tcsim::curve(c, m, bits, options);
+  ASSERT_EQ(along.points.size(), 2u);
+  EXPECT_EQ(along.points[0].value, 256);
+  EXPECT_EQ(along.remark,
+            "core.vector_bits leaves out 128: 'kernel 8x6' needs 29 vector registers of 128 bits "
+            "for f64, and test has 16");
+  const Plane both = plane(c, m, bits, parse_knob_range(m, "memory.bandwidth=1x,2x"), options);
+  EXPECT_FALSE(both.points[0].choice);
+  EXPECT_EQ(both.points[0].remark, "the core has too few registers for the schedule's kernel");
+  EXPECT_TRUE(both.points[2].choice);
+  for (const Elasticity& e : elasticities(c, m, options).knobs) {
+    if (e.knob.name != "core.vector_bits") continue;
+    EXPECT_FALSE(e.down);
+    EXPECT_TRUE(e.up);
+  }
+}
+
 // The same with links equally slow: a kink. More of either gains nothing, less of either costs.
 TEST(Elasticity, At_a_kink_the_two_sides_differ) {
   const Contraction c = test::matmul(12, 12, 16);

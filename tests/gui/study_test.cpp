@@ -214,7 +214,7 @@ TEST_F(Studies, Faults_of_a_study_are_shown_at_their_line) {
   openAndCheck(write("wrong.toml", QByteArray(small).replace("2MiB..64MiB", "64MiB..2MiB")));
   EXPECT_EQ(editor().wrongLine(), 15);
   EXPECT_TRUE(editor().verdict().contains("wrong.toml:15:")) << editor().verdict().toStdString();
-  EXPECT_TRUE(editor().verdict().contains("begins at 64MiB")) << editor().verdict().toStdString();
+  EXPECT_TRUE(editor().verdict().contains("begins at 64 MiB")) << editor().verdict().toStdString();
   EXPECT_EQ(editor().editor()->extraSelections().size(), 1);
   EXPECT_FALSE(editor().runButton()->isEnabled());
   editor().editor()->setPlainText(small);

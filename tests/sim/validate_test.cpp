@@ -113,6 +113,27 @@ TEST(Validate, Causes_are_tried_in_order_until_one_explains) {
   EXPECT_GT(gaps, 0);
 }
 
+// L1 holds two lines in three that L2 has room for, so an inclusive L2 often takes away what L1
+// still uses. Whatever gap that makes has one name.
+TEST(Validate, What_inclusive_levels_take_away_has_one_name) {
+  Machine m = test::machine({{8, 8}, {8, 12}});
+  ValidateOptions options;
+  options.explain = 0.02;
+  const Contraction c = test::matmul(90, 100, 80);
+  for (const ValidatedLink& link : validate(c, blocked(), m, options).links) {
+    for (const Trial& t : link.tried) EXPECT_NE(t.cause, Cause::inclusion);
+  }
+  m.levels[1].inclusion.value = Inclusion::inclusive;
+  int low = 0;
+  for (const ValidatedLink& link : validate(c, blocked(), m, options).links) {
+    if (std::abs(link.all.error()) <= options.explain) continue;
+    ++low;
+    ASSERT_FALSE(link.tried.empty());
+    EXPECT_EQ(link.tried.front().cause, Cause::inclusion);
+  }
+  EXPECT_GT(low, 0);
+}
+
 TEST(Validate, Any_number_of_threads_gives_the_same) {
   std::vector<Contraction> workloads;
   for (std::int64_t n : {90, 60, 75, 96}) workloads.push_back(test::matmul(n, 100, 80));

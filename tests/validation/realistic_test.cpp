@@ -156,6 +156,19 @@ TEST(Realistic, Exclusive_outer_levels) {
   }
 }
 
+// Predicted as levels that promise nothing; what they take away from the caches inside is missing,
+// so the prediction is low.
+TEST(Realistic, Inclusive_outer_levels) {
+  SCOPED_TRACE("seed 9");
+  Machine m = test::machine({{16, 8}, {128, 8}, {512, 16}});
+  for (std::size_t outer : {std::size_t{2}, std::size_t{1}}) {
+    m.levels[outer].inclusion.value = Inclusion::inclusive;
+    const ValidationSummary s = errors_of(m, 9, 12);
+    EXPECT_LE(s.median, 0.10);
+    EXPECT_LE(s.p90, 0.40);
+  }
+}
+
 // Nothing of what the model leaves to chance is there: no sets, tiles that divide, buffers and
 // rows of whole lines, and windows that fit with room or not at all.
 TEST(Realistic, Ideal_tiles_in_fully_associative_caches_agree_exactly) {

@@ -1,0 +1,63 @@
+#include "core/schedule/registers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/schedule/spine.hpp"
+
+namespace tcsim {
+
+namespace {
+
+std::int64_t lanes_of(const Core& core, ElementType type) {
+  return std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
+}
+
+// Of all kernels within this one that fit, one that loads least for each multiply-add.
+Kernel largest_part(const Kernel& kernel, const Core& core, ElementType type) {
+  const std::int64_t lanes = lanes_of(core, type);
+  const auto loads = [](const Kernel& k) {
+    return 1.0 / static_cast<double>(k.mr.value()) + 1.0 / static_cast<double>(k.nr.value());
+  };
+  Kernel best{std::min(kernel.mr, Elements(lanes)), Elements(1)};
+  for (std::int64_t mr = lanes; mr < kernel.mr.value() + lanes; mr += lanes) {
+    for (std::int64_t nr = 1; nr <= kernel.nr.value(); ++nr) {
+      const Kernel part{std::min(kernel.mr, Elements(mr)), Elements(nr)};
+      if (!fits_registers(part, core, type)) break;  // nor does one of more columns
+      if (loads(part) < loads(best)) best = part;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::int64_t registers_of(const Kernel& kernel, const Core& core, ElementType type) {
+  const std::int64_t lanes = lanes_of(core, type);
+  const std::int64_t vectors = (kernel.mr.value() + lanes - 1) / lanes, columns = kernel.nr.value();
+  return vectors * columns + std::min(vectors, columns) + 1;
+}
+
+bool fits_registers(const Kernel& kernel, const Core& core, ElementType type) {
+  if (kernel.mr.value() <= lanes_of(core, type) && kernel.nr == Elements(1)) return true;
+  return registers_of(kernel, core, type) <= core.vector_registers.value;
+}
+
+void require_registers(const Schedule& schedule, ElementType type, const Machine& machine,
+                       const std::string& place) {
+  const Kernel kernel = kernel_of(schedule);
+  if (fits_registers(kernel, machine.core, type)) return;
+  const Kernel part = largest_part(kernel, machine.core, type);
+  throw UnsupportedError(
+      place,
+      fmt::format("'kernel {}x{}' needs {} vector registers of {} bits for {}, and {} has {}",
+                  kernel.mr.value(), kernel.nr.value(), registers_of(kernel, machine.core, type),
+                  machine.core.vector_bits.value, to_text(type), machine.name,
+                  machine.core.vector_registers.value),
+      fmt::format("use kernel {0}x{1}, with for m by {0} and for n by {1} around it",
+                  part.mr.value(), part.nr.value()));
+}
+
+}  // namespace tcsim
