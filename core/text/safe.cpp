@@ -75,7 +75,7 @@ std::string csv_cell(std::string_view text) {
   const auto body = std::min(text.find_first_not_of("\t\n"), text.size());
   std::string shown = visible(text.substr(0, body)) + visible_lines(text.substr(body));
   if (begins_formula(shown)) shown.insert(0, 1, '\'');
-  if (shown.find_first_character(",\"\n") == shown.npos) return shown;
+  if (shown.find_first_of(",\"\n") == shown.npos) return shown;
   std::string cell = "\"";
   for (char c : shown) {
     if (c == '"') cell += '"';

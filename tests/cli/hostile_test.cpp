@@ -63,9 +63,9 @@ TEST_F(Hostile, No_command_lets_a_name_act_on_the_terminal) {
     expect_harmless(table, what);
     if (command[0] == "emit") continue;  // has one form
     command.insert(command.end(), {"--format", "json"});
-    const Ran json = tcsim(command);
-    expect_harmless(json, what);
-    EXPECT_TRUE(nlohmann::json::accept(json.out)) << what << json.out << json.err;
+    const Ran as_json = tcsim(command);
+    expect_harmless(as_json, what);
+    EXPECT_TRUE(nlohmann::json::accept(as_json.out)) << what << as_json.out << as_json.err;
     command.back() = "csv";
     const Ran csv = tcsim(command);
     expect_harmless(csv, what);

@@ -7,6 +7,7 @@
 
 #include "core/optimize/optimize.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/level_names.hpp"
 #include "tests/core/random_schedule.hpp"
 
 namespace tcsim {
@@ -59,12 +60,6 @@ Machine random_machine(test::Random& random, bool associative) {
   m.core.fma_per_cycle.value = static_cast<double>(random.between(1, 8)) / 2;
   m.accounting.compute_roof = random.chance(70);
   return m;
-}
-
-std::vector<std::string> level_names(const Machine& m) {
-  std::vector<std::string> names;
-  for (const Level& l : m.levels) names.push_back(l.name);
-  return names;
 }
 
 TEST(Optimize_property, Schedules_are_legal_and_not_below_the_bound) {

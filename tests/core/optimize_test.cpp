@@ -11,16 +11,11 @@
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/tiling.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/level_names.hpp"
 #include "tests/core/random_schedule.hpp"
 
 namespace tcsim {
 namespace {
-
-std::vector<std::string> level_names(const Machine& m) {
-  std::vector<std::string> names;
-  for (const Level& l : m.levels) names.push_back(l.name);
-  return names;
-}
 
 // All innermost-loop choices for so many caches.
 std::vector<InnermostChoice> choices(std::size_t levels) {

@@ -110,15 +110,15 @@ TEST(Binary, Names_the_record_that_is_malformed) {
             "t: it does not begin with TCSIMTR1; name a trace in tcsim's binary format");
 }
 
-struct Access {
+struct TracedAccess {
   AccessKind kind;
   std::uint64_t address;
   std::uint32_t bytes;
-  bool operator==(const Access&) const = default;
+  bool operator==(const TracedAccess&) const = default;
 };
 
-std::vector<Access> random_accesses(std::mt19937_64& random, int count) {
-  std::vector<Access> all;
+std::vector<TracedAccess> random_accesses(std::mt19937_64& random, int count) {
+  std::vector<TracedAccess> all;
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t address = 0, stride = 0;
   while (static_cast<int>(all.size()) < count) {
@@ -136,10 +136,10 @@ std::vector<Access> random_accesses(std::mt19937_64& random, int count) {
   return all;
 }
 
-std::string written(const std::vector<Access>& accesses) {
+std::string written(const std::vector<TracedAccess>& accesses) {
   std::ostringstream out;
   TraceWriter writer(out);
-  for (const Access& a : accesses) writer.write(a.kind, a.address, a.bytes);
+  for (const TracedAccess& a : accesses) writer.write(a.kind, a.address, a.bytes);
   writer.flush();
   return out.str();
 }
@@ -174,7 +174,7 @@ TEST(Binary, Reads_back_what_was_written_plain_and_compressed) {
     for (const std::string& bytes :
          {plain, gzipped(plain), zstd_compressed(plain), gzipped(half1) + gzipped(half2),
           zstd_compressed(half1) + zstd_compressed(half2)}) {
-      std::vector<Access> back;
+      std::vector<TracedAccess> back;
       for (const TraceRecord& r : read_all(bytes)) {
         for (std::uint64_t i = 0; i < r.count; ++i) {
           back.push_back({r.kind, r.address + static_cast<std::uint64_t>(r.stride) * i, r.bytes});
@@ -260,7 +260,7 @@ TEST(Simulate_trace, Equals_the_twin_on_random_traces) {
     const TraceSimulation s =
         simulate(readers({written(accesses)}), config, {.instructions = Instructions::unified});
     twin::System slow(config);
-    for (const Access& a : accesses) {
+    for (const TracedAccess& a : accesses) {
       const bool reads = a.kind != AccessKind::write;
       const bool writes = a.kind == AccessKind::write || a.kind == AccessKind::modify;
       if (reads) slow.access(0, a.address, a.bytes, false);
