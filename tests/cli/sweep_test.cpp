@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/run.hpp"
 
@@ -96,13 +97,41 @@ TEST_F(Sweep_command, Leaves_out_designs_whose_registers_do_not_hold_the_schedul
       << said;
 }
 
+// A terminal at which somebody asks to stop as soon as there is anything to see.
+class Impatient : public std::stringbuf {
+ public:
+  explicit Impatient(std::stop_source& stop) : stop_(stop) {}
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize n) override {
+    stop_.request_stop();
+    return std::stringbuf::xsputn(text, n);
+  }
+
+ private:
+  std::stop_source& stop_;
+};
+
 TEST_F(Sweep_command, Interrupted_it_says_how_to_go_on) {
+  std::stop_source stop;
+  Impatient said(stop);
+  std::ostream err(&said);
+  std::ostringstream out;
+  Context context{out, err, stop.get_token(), true};
+  EXPECT_EQ(main({"sweep", path("study.toml"), "--out", path("c"), "--threads", "1"}, context),
+            Exit::interrupted);
+  EXPECT_TRUE(contains(said.str(), "interrupted; 1 of at most 4 points are kept")) << said.str();
+  EXPECT_TRUE(contains(said.str(), "go on with --resume")) << said.str();
+  EXPECT_EQ(tcsim({"sweep", path("study.toml"), "--out", path("c"), "--resume"}).code, Exit::done);
+}
+
+TEST_F(Sweep_command, Interrupted_while_the_study_is_read_it_leaves_nothing) {
   std::stop_source stop;
   stop.request_stop();
   const Ran r = tcsim({"sweep", path("study.toml"), "--out", path("c")}, stop.get_token());
   EXPECT_EQ(r.code, Exit::interrupted);
-  EXPECT_TRUE(contains(r.err, "go on with --resume")) << r.err;
-  EXPECT_EQ(tcsim({"sweep", path("study.toml"), "--out", path("c"), "--resume"}).code, Exit::done);
+  EXPECT_EQ(r.err, "tcsim: interrupted\n");
+  EXPECT_FALSE(fs::exists(folder_ / "c"));
 }
 
 TEST_F(Sweep_command, Wrong_wishes_are_named_with_what_would_be_right) {

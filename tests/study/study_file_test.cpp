@@ -145,7 +145,7 @@ TEST(Study_file, Faults_are_told_with_their_line_and_their_mend) {
       {head + knob("L3.capacity", "range = \"8MiB\""), "'8MiB' is no range"},
       {head + knob("L3.capacity", "range = \"1..2 furlongs\""), "study.toml:7:9: L3.capacity:"},
       {head + knob("L3.capacity", ""), "L3.capacity has no values"},
-      {head + knob("L3.capacity", "values = [\"2MiB\", \"2MiB\"]"), "2MiB comes twice"},
+      {head + knob("L3.capacity", "values = [\"2MiB\", \"2MiB\"]"), "2 MiB comes twice"},
       {head + knob("L3.capacity", range + "\npionts = 3"), "did you mean 'points'?"},
       {head + knob("L3.capacity", range + "\npoints = 1"), "points is 1"},
       {head + knob("L3.capacity", range) + knob("L3.capacity", range), "varies twice"},
