@@ -182,7 +182,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
   narrow_ = !narrow_;
   // Who has moved or closed a panel keeps it so.
   for (const QDockWidget* d : {left_, right_}) {
-    if (d->isFloating() || !d->toggleViewAction()->isChecked()) return;
+    if (d->isFloating() || d->isHidden()) return;
   }
   const bool stacked = tabifiedDockWidgets(left_).contains(right_);
   const bool beside = dockWidgetArea(left_) == Qt::LeftDockWidgetArea &&

@@ -137,6 +137,23 @@ TEST_F(Picture, Of_the_verdict_in_a_narrow_window_has_nothing_cut) {
   });
 }
 
+// Before it is first shown, and when it changes size later.
+TEST(Panels, Stand_beside_the_views_as_soon_as_there_is_room) {
+  MainWindow window;
+  const auto* verdict = window.findChild<QDockWidget*>("verdict");
+  const auto* design = window.findChild<QDockWidget*>("design");
+  const auto beside = [&](int width) {
+    window.resize(width, 600);
+    window.show();
+    for (int i = 0; i < 3; ++i) QApplication::processEvents();
+    return design->isVisible() && verdict->isVisible() && verdict->x() > design->x() &&
+           !design->visibleRegion().isEmpty() && !verdict->visibleRegion().isEmpty();
+  };
+  EXPECT_TRUE(beside(1280));
+  EXPECT_FALSE(beside(800));
+  EXPECT_TRUE(beside(1280));
+}
+
 // Words that say why there is no picture, on the screen and in files.
 TEST_F(Picture, Says_why_it_is_missing_and_what_mends_it) {
   struct Case {
