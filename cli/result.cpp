@@ -50,9 +50,14 @@ std::optional<double> bound_in(const Result& r, bool joules) {
   return r.certificate->relaxed_bound;
 }
 
+std::optional<Seconds> measured_seconds(const Result& r) {
+  if (!r.measured) return {};
+  return r.measured->median;
+}
+
 std::optional<double> measured_gflops(const Result& r) {
   if (!r.measured) return {};
-  return r.workload.flops() / r.measured->value() / 1e9;
+  return r.workload.flops() / r.measured->median.value() / 1e9;
 }
 
 // JSON.
@@ -105,10 +110,17 @@ ordered_json to_json(const Result& r) {
     if (const auto joules = joules_of(r)) j["energy_joules"] = joules->value();
   }
   if (r.measured) {
-    j["measured_seconds"] = r.measured->value();
+    j["measured_seconds"] = r.measured->median.value();
     j["measured_gflops"] = *measured_gflops(r);
     j["repetitions_seconds"] = ordered_json::array();
-    for (Seconds s : r.repetitions) j["repetitions_seconds"].push_back(s.value());
+    j["processor_seconds"] = ordered_json::array();
+    for (const Repetition& one : r.repetitions) {
+      j["repetitions_seconds"].push_back(one.wall.value());
+      j["processor_seconds"].push_back(one.processor.value());
+    }
+    j["processor_share"] = r.measured->share;
+    j["left_out"] = r.measured->left_out;
+    j["disturbed"] = r.measured->disturbed;
     j["kernel"] = r.kernel;
     j["threads"] = r.threads;
     j["copies"] = r.copies;
@@ -188,13 +200,17 @@ const std::vector<Column>& columns() {
       {"measured_out_bytes", [](R r, L l) { return cell(measured_out(r, l)); }},
       {"error", [](R r, L l) { return cell(error(r, l)); }},
       {"level_predicted_seconds",
-       [](R r, L l) { return r.prediction ? csv_number(r.prediction->timing.links[l].value()) : ""; }},
+       [](R r, L l) {
+         return r.prediction ? csv_number(r.prediction->timing.links[l].value()) : "";
+       }},
       {"predicted_seconds",
        [](R r, L) { return r.prediction ? csv_number(r.prediction->timing.total.value()) : ""; }},
       {"predicted_gflops",
        [](R r, L) { return r.prediction ? csv_number(r.prediction->rate.value() / 1e9) : ""; }},
-      {"measured_seconds", [](R r, L) { return cell(r.measured); }},
+      {"measured_seconds", [](R r, L) { return cell(measured_seconds(r)); }},
       {"measured_gflops", [](R r, L) { return cell(measured_gflops(r)); }},
+      {"processor_share",
+       [](R r, L) { return r.measured ? csv_number(r.measured->share) : ""; }},
       {"peak_gflops", [](R r, L) { return csv_number(peak_gflops(r)); }},
       {"bottleneck",
        [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
@@ -291,10 +307,10 @@ void print_totals(const Result& r, std::ostream& out) {
   }
   if (!r.measured) return;
   const bool here = r.machine.name == "host";
-  row(r.copies > 1 ? "measured each" : "measured", *r.measured, *measured_gflops(r), here,
+  row(r.copies > 1 ? "measured each" : "measured", r.measured->median, *measured_gflops(r), here,
       r.copies > 1 ? 1 : r.threads);
   if (r.copies > 1) {
-    row("together", *r.measured, r.copies * *measured_gflops(r), here, r.copies);
+    row("together", r.measured->median, r.copies * *measured_gflops(r), here, r.copies);
   }
   if (!here) out << "  (measured on this machine, predicted for " << r.machine.name << ")\n";
 }
@@ -336,6 +352,15 @@ void print_table(const Result& r, std::ostream& out) {
                        r.copies > 1    ? fmt::format(", {} contractions at a time", r.copies)
                        : r.threads > 1 ? fmt::format(", {} threads", r.threads)
                                        : "");
+  }
+  if (r.measured) {
+    const std::size_t times = r.repetitions.size();
+    const std::string others = disturbance(*r.measured, r.threads);
+    out << fmt::format("  repeated      {} {}{}\n", times, times == 1 ? "time" : "times",
+                       r.measured->left_out > 0
+                           ? fmt::format(", {} disturbed by others left out", r.measured->left_out)
+                           : "");
+    if (!others.empty()) out << "  disturbed     " << others << "\n";
   }
   if (r.worst_error) {
     out << fmt::format("  check         {}: largest error {:.2g} of its bound\n",

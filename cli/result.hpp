@@ -12,6 +12,7 @@
 #include "core/model/traffic.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/contraction.hpp"
+#include "kernels/repetitions.hpp"
 #include "microbench/counters/counting.hpp"
 #include "sim/attribution.hpp"
 #include "sim/sample.hpp"
@@ -38,8 +39,8 @@ struct Result {
   std::vector<LevelAttribution> attribution;  // with --attribution
   std::optional<SampledSimulation> sampled;   // with --sample, instead of a simulation
   std::vector<TlbCounts> tlbs;                // with --tlb
-  std::optional<Seconds> measured;
-  std::vector<Seconds> repetitions;
+  std::optional<RunTime> measured;
+  std::vector<Repetition> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound
   std::string kernel;                 // that the run used
   int threads = 1;                    // on which it ran

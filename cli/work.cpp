@@ -42,7 +42,8 @@ void add_advice(Result& result, const Options& options, Context& context) {
 }
 
 void declare_run(po::options_description& options) {
-  options.add_options()("repetitions", whole(5, 1, 10000), "how often to run; the median counts")(
+  options.add_options()("repetitions", new Whole<int>(1, 10000),
+                        "how often to run; the median counts [until the time is known]")(
       "seed", whole<std::uint64_t>(1, 0), "of the inputs' values")(
       "counters", words({"auto", "papi", "likwid", "none"})->implied("auto"),
       "count cache lines over each link while it runs, where this machine can");
@@ -72,7 +73,8 @@ std::optional<Counting> counting(const Options& options) {
 }  // namespace
 
 Runner::Runner(const Options& options, Context& context, int threads, int copies)
-    : repetitions_(options["repetitions"].as<int>()),
+    : repeat_(options.count("repetitions") != 0 ? Repeat(options["repetitions"].as<int>())
+                                                : Repeat::until_known()),
       threads_(threads),
       copies_(copies),
       counting_(counting(options)),
@@ -85,12 +87,9 @@ Runner::Runner(const Options& options, Context& context, int threads, int copies
     throw UsageError("--batched", "counters count one contraction at a time",
                      "leave out --counters, or --batched");
   }
-  if (!counting_ || counting_->groups() <= repetitions_) return;
-  repetitions_ = counting_->groups();
-  if (!context.quiet) {
-    context.err << fmt::format("note: {} repetitions, so that every figure gets its turn\n",
-                               repetitions_);
-  }
+  if (!counting_ || !repeat_.at_least(counting_->groups()) || context.quiet) return;
+  context.err << fmt::format("note: {} repetitions at least, so that every figure gets its turn\n",
+                             counting_->groups());
 }
 
 void Runner::require_memory(const Contraction& contraction) const {
@@ -105,15 +104,17 @@ void Runner::add_run(Result& result) {
   Progress progress(context_, result.workload.name() + ": running");
   progress.show(0);
   if (counting_) counting_->restart();
-  const auto around = [&](const std::function<void()>& work) {
-    if (counting_) return counting_->count(work);
-    work();
-  };
   const Plan plan(result.workload, result.schedule);
-  RunResult run =
-      copies_ > 1 ? run_batched(plan, copies_, repetitions_, result.seed, context_.stop)
-                  : tcsim::run(plan, repetitions_, result.seed, context_.stop, around, threads_);
-  result.measured = run.median;
+  RunOptions how{.repeat = repeat_,
+                 .seed = result.seed,
+                 .threads = threads_,
+                 .progress = [&](double share) { progress.show(share); },
+                 .stop = context_.stop};
+  if (counting_) {
+    how.around = [&](const std::function<void()>& work) { counting_->count(work); };
+  }
+  RunResult run = copies_ > 1 ? run_batched(plan, copies_, how) : tcsim::run(plan, how);
+  result.measured = run.timed;
   result.repetitions = std::move(run.repetitions);
   result.worst_error = run.check.worst_error;
   result.kernel = run.kernel;

@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/result.hpp"
+#include "kernels/repetitions.hpp"
 #include "microbench/counters/counting.hpp"
 
 namespace tcsim::cli {
@@ -34,7 +35,8 @@ class Runner {
   void add_run(Result& result);
 
  private:
-  int repetitions_, threads_, copies_;
+  Repeat repeat_;
+  int threads_, copies_;
   std::optional<Counting> counting_;
   Context& context_;
 };

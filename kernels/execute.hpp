@@ -12,6 +12,7 @@
 #include "core/units/quantity.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/memory.hpp"
+#include "kernels/repetitions.hpp"
 
 namespace tcsim {
 
@@ -101,8 +102,8 @@ struct Check {
 Check check_result(Arena& arena, const Plan& plan, Elements samples, std::uint64_t seed);
 
 struct RunResult {
-  std::vector<Seconds> repetitions;  // each one a whole execute(), packing included
-  Seconds median;
+  std::vector<Repetition> repetitions;  // each one a whole execute(), packing included
+  RunTime timed;
   FlopsPerSecond rate;  // flops of a repetition / median
   Check check;
   std::string kernel;
@@ -113,17 +114,24 @@ struct RunResult {
 // before and after is not timed.
 using Around = std::function<void(const std::function<void()>& work)>;
 
-// Fills, runs `repetitions` (>= 1) times on at most `threads` threads with the caches flushed
-// before each, and checks a sample.
-RunResult run(
-    const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop = {},
-    const Around& around = [](const auto& work) { work(); }, int threads = 1);
+struct RunOptions {
+  Repeat repeat = Repeat::until_known();
+  std::uint64_t seed = 1;  // of the inputs' values
+  int threads = 1;         // at most
+  Around around = [](const auto& work) { work(); };
+  std::function<void(double share)> progress = [](double) {};  // 0 to 1, after each repetition
+  std::stop_token stop = {};
+};
+
+// Fills, executes as often as `repeat` says with the caches flushed before each, and checks a
+// sample.
+RunResult run(const Plan& plan, const RunOptions& options);
 
 // As run(), of `copies` (>= 1) independent contractions at a time, each on a thread of its own with
-// inputs of its own: the batched mode of acmtc-sc19, section 6. A repetition lasts from the first
-// one's beginning to the last one's end; `rate` counts them all, `check` is the worst of theirs.
-// Throws UnsupportedError if they do not fit into memory together.
-RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64_t seed,
-                      std::stop_token stop = {});
+// inputs of its own: the batched mode of acmtc-sc19, section 6; `threads` and `around` do not
+// count. A repetition lasts from the first one's beginning to the last one's end; `rate` counts
+// them all, `check` is the worst of theirs. Throws UnsupportedError if they do not fit into memory
+// together.
+RunResult run_batched(const Plan& plan, int copies, const RunOptions& options);
 
 }  // namespace tcsim

@@ -1,6 +1,7 @@
 // Timing of whole executions. Repeating a run as it stands would flatter it: the second repetition
 // finds in the last cache what the first one left there. So the caches are emptied of the arena
 // before each.
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "core/threads.hpp"
 #include "core/stop.hpp"
+#include "core/threads.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -38,12 +39,6 @@ class CacheFlusher {
   std::vector<unsigned char> memory_ = std::vector<unsigned char>(size());
 };
 
-Seconds median(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const std::size_t half = times.size() / 2;
-  return times.size() % 2 == 1 ? times[half] : 0.5 * (times[half - 1] + times[half]);
-}
-
 // Enough to meet every kind of tile, few enough to cost about a tenth of a second.
 Elements samples_for(const Contraction& c) {
   constexpr std::int64_t products = 20'000'000;
@@ -52,44 +47,62 @@ Elements samples_for(const Contraction& c) {
 
 using Clock = std::chrono::steady_clock;
 
+// Processor time of the calling thread, or of all threads of the process.
+Seconds processor_time(clockid_t of) {
+  timespec t{};
+  clock_gettime(of, &t);
+  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+}
+
+Seconds between(Clock::time_point begin, Clock::time_point end) {
+  return Seconds(std::chrono::duration<double>(end - begin).count());
+}
+
 void finish(RunResult& result, double flops) {
-  result.median = median(result.repetitions);
-  result.rate = FlopsPerSecond(flops / result.median.value());
+  result.timed = time_of(result.repetitions, result.threads);
+  result.rate = FlopsPerSecond(flops / result.timed.median.value());
+}
+
+// Calls `repetition` as often as the options say.
+template <class F>
+void repeat(RunResult& result, const RunOptions& options, const F& repetition) {
+  CacheFlusher flush_caches;
+  while (!options.repeat.enough(result.repetitions, result.threads)) {
+    if (options.stop.stop_requested()) throw Interrupted();
+    flush_caches();
+    repetition();
+    options.progress(options.repeat.share_done(result.repetitions));
+  }
 }
 
 }  // namespace
 
-RunResult run(const Plan& plan, int repetitions, std::uint64_t seed, std::stop_token stop,
-              const Around& around, int threads) {
-  if (repetitions < 1) throw std::invalid_argument("a run needs at least one repetition");
-  const StopScope heed(stop);
+RunResult run(const Plan& plan, const RunOptions& options) {
+  const StopScope heed(options.stop);
   Arena arena(plan);
-  fill_inputs(arena, plan, seed);
-  CacheFlusher flush_caches;
-  const PreparedPlan execution(plan, arena, threads);
+  fill_inputs(arena, plan, options.seed);
+  const PreparedPlan execution(plan, arena, options.threads);
   RunResult result;
   result.threads = execution.threads();
   result.kernel = kernel_used(plan);
-  for (int r = 0; r < repetitions; ++r) {
-    if (stop.stop_requested()) throw Interrupted();
-    flush_caches();
-    around([&] {
+  // The other threads of a process may do other things; those of several are the execution's.
+  const clockid_t of = result.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+  repeat(result, options, [&] {
+    options.around([&] {
+      const Seconds before = processor_time(of);
       const auto begin = Clock::now();
-      execution(stop);
-      const std::chrono::duration<double> taken = Clock::now() - begin;
-      result.repetitions.push_back(Seconds(taken.count()));
+      execution(options.stop);
+      const auto end = Clock::now();
+      result.repetitions.push_back({between(begin, end), processor_time(of) - before});
     });
-  }
+  });
   finish(result, plan.contraction().flops());
-  result.check = check_result(arena, plan, samples_for(plan.contraction()), seed);
+  result.check = check_result(arena, plan, samples_for(plan.contraction()), options.seed);
   return result;
 }
 
-RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64_t seed,
-                      std::stop_token stop) {
-  if (repetitions < 1 || copies < 1) {
-    throw std::invalid_argument("a batched run needs a copy and a repetition at least");
-  }
+RunResult run_batched(const Plan& plan, int copies, const RunOptions& options) {
+  if (copies < 1) throw std::invalid_argument("a batched run needs a copy at least");
   require_memory(plan, copies);
   struct Copy {
     Copy(const Plan& p, std::uint64_t seed) : arena(p), execution(p, arena) {
@@ -98,41 +111,43 @@ RunResult run_batched(const Plan& plan, int copies, int repetitions, std::uint64
     Arena arena;
     PreparedPlan execution;
     Clock::time_point begin, end;
+    Seconds processor;
     Check check;
   };
   std::vector<std::unique_ptr<Copy>> all(static_cast<std::size_t>(copies));
   const auto copy = [&](int i) -> Copy& { return *all[static_cast<std::size_t>(i)]; };
-  const auto seed_of = [&](int i) { return seed + static_cast<std::uint64_t>(i); };
+  const auto seed_of = [&](int i) { return options.seed + static_cast<std::uint64_t>(i); };
   run_together(copies, [&](int i) {
-    const StopScope heed(stop);
+    const StopScope heed(options.stop);
     all[static_cast<std::size_t>(i)] = std::make_unique<Copy>(plan, seed_of(i));
   });
 
-  CacheFlusher flush_caches;
   RunResult result;
   result.threads = copies;
   result.kernel = kernel_used(plan);
-  for (int r = 0; r < repetitions; ++r) {
-    if (stop.stop_requested()) throw Interrupted();
-    flush_caches();
+  repeat(result, options, [&] {
     std::barrier together(copies);
     run_together(copies, [&](int i) {
       Copy& c = copy(i);
       together.arrive_and_wait();
+      const Seconds before = processor_time(CLOCK_THREAD_CPUTIME_ID);
       c.begin = Clock::now();
-      c.execution(stop);
+      c.execution(options.stop);
       c.end = Clock::now();
+      c.processor = processor_time(CLOCK_THREAD_CPUTIME_ID) - before;
     });
     Clock::time_point begin = copy(0).begin, end = copy(0).end;
+    Seconds processor(0);
     for (const auto& c : all) {
       begin = std::min(begin, c->begin);
       end = std::max(end, c->end);
+      processor += c->processor;
     }
-    result.repetitions.push_back(Seconds(std::chrono::duration<double>(end - begin).count()));
-  }
+    result.repetitions.push_back({between(begin, end), processor});
+  });
   finish(result, copies * plan.contraction().flops());
   run_together(copies, [&](int i) {
-    const StopScope heed(stop);
+    const StopScope heed(options.stop);
     copy(i).check = check_result(copy(i).arena, plan, samples_for(plan.contraction()), seed_of(i));
   });
   result.check = copy(0).check;

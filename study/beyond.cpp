@@ -17,12 +17,13 @@ Further beyond(const Study& study, std::stop_token stop) {
     if (study.compute == Compute::run) {
       static std::mutex one_at_a_time;
       const std::lock_guard lock(one_at_a_time);
-      const RunResult run = tcsim::run(plan, study.repetitions, study.seed, stop);
+      const RunResult run =
+          tcsim::run(plan, {.repeat = study.repetitions, .seed = study.seed, .stop = stop});
       if (!run.check.ok()) {
         throw UnsupportedError(contraction.name(), "a run's result is wrong",
                                "report it: " + r.schedule);
       }
-      r.measured_seconds = run.median.value();
+      r.measured_seconds = run.timed.median.value();
       return;
     }
     SimulationOptions options;

@@ -145,7 +145,7 @@ Table trafficTable(const Scene& scene) {
     for (ArrayId a : all_arrays) row(l, to_text(a), links[l].counted(m.accounting, a), counted(a));
   }
   if (scene.run && scene.run.current) {
-    table.rows.push_back({"measured", "time", timeCell(scene.run->result.median), "", "", "",
+    table.rows.push_back({"measured", "time", timeCell(scene.run->result.timed.median), "", "", "",
                           Cell(fmt::format("{:.1f} GFLOPS", scene.run->result.rate.value() / 1e9),
                                scene.run->result.rate.value() / 1e9),
                           ""});

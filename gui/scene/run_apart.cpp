@@ -34,8 +34,7 @@ std::optional<Bytes> optional(const json& j) {
 }
 
 json toJson(const RunResult& r, const Counted& c) {
-  json j{{"median", r.median.value()},
-         {"rate", r.rate.value()},
+  json j{{"rate", r.rate.value()},
          {"worst_error", r.check.worst_error},  // null where it is infinite
          {"checked", r.check.checked.value()},
          {"kernel", r.kernel},
@@ -44,7 +43,9 @@ json toJson(const RunResult& r, const Counted& c) {
          {"why", c.why},
          {"files", c.files},
          {"limits", c.limits}};
-  for (const Seconds s : r.repetitions) j["repetitions"].push_back(s.value());
+  for (const Repetition& one : r.repetitions) {
+    j["repetitions"].push_back({one.wall.value(), one.processor.value()});
+  }
   j["links"] = json::array();
   for (const CountedLink& l : c.links) {
     j["links"].push_back({{"link", l.link}, {"in", optional(l.in)}, {"out", optional(l.out)}});
@@ -57,8 +58,9 @@ json toJson(const RunResult& r, const Counted& c) {
 }
 
 void fromJson(const json& j, RunResult& r, Counted& c) {
-  for (const json& s : j.at("repetitions")) r.repetitions.emplace_back(s.get<double>());
-  r.median = Seconds(j.at("median").get<double>());
+  for (const json& one : j.at("repetitions")) {
+    r.repetitions.push_back({Seconds(one.at(0).get<double>()), Seconds(one.at(1).get<double>())});
+  }
   r.rate = FlopsPerSecond(j.at("rate").get<double>());
   const json& error = j.at("worst_error");
   r.check.worst_error =
@@ -66,6 +68,7 @@ void fromJson(const json& j, RunResult& r, Counted& c) {
   r.check.checked = Elements(j.at("checked").get<std::int64_t>());
   j.at("kernel").get_to(r.kernel);
   j.at("threads").get_to(r.threads);
+  r.timed = time_of(r.repetitions, r.threads);
   j.at("source").get_to(c.source);
   j.at("why").get_to(c.why);
   j.at("files").get_to(c.files);
@@ -105,12 +108,10 @@ json execute(const std::function<void(double)>& progress) {
   require_memory(plan);
   Counting counting = choose_counting(CounterChoice::automatic);
   progress(0);
-  const int repetitions = std::max(5, counting.groups());  // as tcsim run
-  int done = 0;
-  const RunResult result = run(plan, repetitions, 1, {}, [&](const std::function<void()>& work) {
-    counting.count(work);
-    progress(static_cast<double>(++done) / repetitions);
-  });
+  const RunResult result =
+      run(plan, {.repeat = Repeat::until_known(counting.groups()),
+                 .around = [&](const std::function<void()>& work) { counting.count(work); },
+                 .progress = progress});
   return toJson(result, counting.result());
 }
 

@@ -240,9 +240,11 @@ void Verdict::follow() {
     for (const std::string& n : scene.now->subject.notes) notes << text(n);
     if (scene.run && scene.run.current) {
       notes << tr("Run on this machine: %1, %2 GFLOPS, check %3")
-                   .arg(text(to_display(scene.run->result.median)))
+                   .arg(text(to_display(scene.run->result.timed.median)))
                    .arg(scene.run->result.rate.value() / 1e9, 0, 'f', 1)
                    .arg(scene.run->result.check.ok() ? tr("passed") : tr("FAILED"));
+      const std::string others = disturbance(scene.run->result.timed, scene.run->result.threads);
+      if (!others.empty()) notes << text(others);
     }
   }
   notes_->setText(notes.join("\n"));

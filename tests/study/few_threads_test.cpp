@@ -144,12 +144,11 @@ TEST_F(Few_threads, A_simulation_is_the_same) {
 TEST_F(Few_threads, A_run_says_how_many_there_were) {
   const Plan plan(matmul(), schedule().schedule);
   allow(1);
-  const RunResult r = run(
-      plan, 1, 1, {}, [](const auto& work) { work(); }, 4);
+  const RunResult r = run(plan, {.repeat = 1, .threads = 4});
   EXPECT_LE(r.threads, 2);
   EXPECT_LE(r.check.worst_error, 1);
   allow(1);
-  EXPECT_THROW(run_batched(plan, 3, 1, 1, {}), UnsupportedError);
+  EXPECT_THROW(run_batched(plan, 3, {.repeat = 1}), UnsupportedError);
 }
 
 TEST_F(Few_threads, A_sweep_is_the_same) {
