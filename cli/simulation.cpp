@@ -124,7 +124,7 @@ ordered_json causes_json(const MissCauses& m) {
 // A loop of the schedule as it is written there; the last step stands for what it contains.
 std::string step_text(const Step& step) {
   if (step.kind == Step::Kind::kernel) return "within a kernel or pack";
-  if (step.kind == Step::Kind::pack) return fmt::format("pack {}", to_text(step.tensor));
+  if (step.kind == Step::Kind::move) return fmt::format("pack {}", to_text(step.tensor));
   return fmt::format("for {} by {}", to_text(step.group), step.tile);
 }
 
@@ -135,7 +135,7 @@ std::string bucket_text(std::size_t bucket) {
 }
 
 void print_attribution(const Result& r, std::ostream& out) {
-  const Spine spine(r.workload, r.schedule);
+  const Path path = only_path(r.workload, r.schedule);
   out << fmt::format("  {:<14}{:<22}{:>16}{:>16}{:>16}\n", "misses", "", "compulsory", "capacity",
                      "conflict");
   for (std::size_t l = 0; l < r.attribution.size(); ++l) {
@@ -158,10 +158,10 @@ void print_attribution(const Result& r, std::ostream& out) {
   out << fmt::format("\n  {:<14}{:<26}{:>12}\n", "misses again", "reuse carried by", "lines");
   for (std::size_t l = 0; l < r.attribution.size(); ++l) {
     std::string name = r.machine.level(LevelId{static_cast<int>(l)}).name;
-    for (std::size_t s = 0; s < spine.steps.size(); ++s) {
+    for (std::size_t s = 0; s < path.steps.size(); ++s) {
       const Lines lines = r.attribution[l].by_step[s];
       if (lines == Lines(0)) continue;
-      out << fmt::format("  {:<14}{:<26}{:>12}\n", name, step_text(spine.steps[s]), lines.value());
+      out << fmt::format("  {:<14}{:<26}{:>12}\n", name, step_text(path.steps[s]), lines.value());
       name.clear();
     }
   }
@@ -442,12 +442,12 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
     }
   }
   causes["by_tensor"] = by_tensor;
-  const Spine spine(r.workload, r.schedule);
+  const Path path = only_path(r.workload, r.schedule);
   causes["carried_by"] = ordered_json::array();
   for (std::size_t s = 0; s < a.by_step.size(); ++s) {
     if (a.by_step[s] == Lines(0)) continue;
     causes["carried_by"].push_back(
-        {{"step", s}, {"loop", step_text(spine.steps[s])}, {"misses", a.by_step[s].value()}});
+        {{"step", s}, {"loop", step_text(path.steps[s])}, {"misses", a.by_step[s].value()}});
   }
   level["why"] = causes;
   ordered_json histogram = ordered_json::array();

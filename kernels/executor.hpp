@@ -7,7 +7,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
 
@@ -46,12 +47,12 @@ class Executor {
  private:
   void stop_if_asked() const;
   void finish(const ResultTile<T>& ahead);
-  void call_part(Range m, Range n, KernelTask<T> task, T* c);
-  void store(Range m, Range n, T* c, T beta);
-  std::int64_t tiles_from(Range m, Range n, bool rows_inside, std::int64_t most) const;
-  void single(Range m, Range n, Range ks, std::int64_t left_offset, std::int64_t right_offset,
-              Update<T> update, T* c);
-  bool rows_together(Range m) const {
+  void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
+  void store(Interval m, Interval n, T* c, T beta);
+  std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
+  void single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
+              std::int64_t right_offset, Update<T> update, T* c);
+  bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/strips.hpp"
 

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/reuse_distance.hpp"
 #include "sim/simulate.hpp"
 

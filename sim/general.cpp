@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
 #include "core/model/countable.hpp"
+#include "core/plan/walk.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::sim {

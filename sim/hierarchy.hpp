@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/model/traffic.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/units/quantity.hpp"
 #include "sim/level.hpp"
 

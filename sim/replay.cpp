@@ -129,7 +129,7 @@ void Replay::choose_candidates(double worth) {
   std::array<bool, 3> packed{};
   for (std::size_t depth = 0; depth < steps.size(); ++depth) {
     const Step& step = steps[depth];
-    if (step.kind == Step::Kind::pack) packed[slot(step.tensor)] = true;
+    if (step.kind == Step::Kind::move) packed[slot(step.tensor)] = true;
     if (step.kind != Step::Kind::loop) continue;
     const bool once = step.tile >= range[at(step.group)];
     range[at(step.group)] = std::min(range[at(step.group)], step.tile);
@@ -159,7 +159,7 @@ void Replay::choose_candidates(double worth) {
 // Two ranges are of one class if the iteration reads the same of all tables relative to the first
 // entry. A pack within cuts its range at multiples of apart * strips, so that the beginning counts
 // modulo that; the kernel asks whether k begins at 0.
-std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Range range) {
+std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Interval range) {
   Class& c = classes_[depth][at(group)];
   const auto [found, is_new] = c.by_range.try_emplace({range.begin, range.size}, 0u);
   if (!is_new) return found->second;

@@ -29,7 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"
 
@@ -92,7 +93,7 @@ class Replay {
 
   void choose_candidates(double worth);
   Piece piece(const Iteration& iteration);
-  std::uint32_t range_class(std::size_t depth, DimClass group, Range range);
+  std::uint32_t range_class(std::size_t depth, DimClass group, Interval range);
   std::uint64_t address(ArrayId a, const Iteration& iteration) const;
   // How far the tags of each place move from where they are to relative ones, or back.
   ReplayParts parts_of(const Bases& bases, bool to_relative) const;

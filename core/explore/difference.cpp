@@ -6,7 +6,7 @@
 
 #include "core/explore/verdict.hpp"
 #include "core/model/held_tiles.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
@@ -60,11 +60,11 @@ void tile_words(const Judged& before, const Judged& after, std::vector<std::stri
   }
 }
 
-std::string order_of(const Spine& spine) {
+std::string order_of(const Path& path) {
   std::string text;
-  for (const Step& s : spine.steps) {
+  for (const Step& s : path.steps) {
     if (s.kind == Step::Kind::loop) text += to_text(s.group);
-    if (s.kind == Step::Kind::pack) text += fmt::format(" [pack {}] ", to_text(s.tensor));
+    if (s.kind == Step::Kind::move) text += fmt::format(" [pack {}] ", to_text(s.tensor));
   }
   return text;
 }
@@ -76,7 +76,8 @@ void schedule_words(const Judged& before, const Judged& after, std::vector<std::
   }
   const std::size_t known = words.size();
   tile_words(before, after, words);
-  const Spine a(before.contraction, before.schedule), b(after.contraction, after.schedule);
+  const Path a = only_path(before.contraction, before.schedule);
+  const Path b = only_path(after.contraction, after.schedule);
   if (a.mr != b.mr || a.nr != b.nr) {
     words.push_back(fmt::format("The kernel is {}x{} instead of {}x{}.", b.mr, b.nr, a.mr, a.nr));
   }

@@ -7,7 +7,7 @@
 
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
@@ -154,16 +154,16 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
                            const Machine& machine) {
   const auto kernels = kernel_choices(machine.core, contraction.type());
-  const Spine spine(contraction, schedule);
+  const Path path = only_path(contraction, schedule);
   if (std::ranges::none_of(kernels, [&](const Kernel& k) {
-        return spine.mr <= k.mr.value() && spine.nr <= k.nr.value();
+        return path.mr <= k.mr.value() && path.nr <= k.nr.value();
       })) {
-    return fmt::format("its kernel {}x{} is not within {}", spine.mr, spine.nr, listed(kernels));
+    return fmt::format("its kernel {}x{} is not within {}", path.mr, path.nr, listed(kernels));
   }
   if (!machine.accounting.packing) return "";
   for (TensorId t : always_packed(contraction, kernels)) {
-    if (std::ranges::none_of(spine.steps, [&](const Step& s) {
-          return s.kind == Step::Kind::pack && s.tensor == t;
+    if (std::ranges::none_of(path.steps, [&](const Step& s) {
+          return s.kind == Step::Kind::move && s.tensor == t;
         })) {
       return fmt::format("it reads {} in place", tcsim::to_text(t));
     }

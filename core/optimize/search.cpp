@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/model/countable.hpp"
 #include "core/optimize/exposed.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
@@ -20,7 +20,10 @@ constexpr double exposed_step = 5e-3;                     // of the computation'
 
 std::string key(const Tiling& t) {
   std::string k;
-  for (const std::string& group : t.groups) (k += group) += ' ';
+  for (const Group& group : t.groups) {
+    for (DimId d : group) k += static_cast<char>(index(d));
+    k += '\x7f';
+  }
   const auto add = [&](std::int64_t n) { k.append(reinterpret_cast<const char*>(&n), sizeof n); };
   add(t.kernel.mr.value());
   add(t.kernel.nr.value());
@@ -85,7 +88,7 @@ Search::Search(const Contraction& contraction, const Machine& machine,
       groupings_(groupings(contraction, rows_apart)),
       kernels_(kernel_choices(machine.core, contraction.type())) {}
 
-bool Search::has_groups(const std::array<std::string, 4>& groups) const {
+bool Search::has_groups(const Groups& groups) const {
   return std::ranges::find(groupings_, groups) != groupings_.end();
 }
 
@@ -212,11 +215,11 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
 
 // How many elements the first dimensions of a group have together, for every number of them but
 // all.
-std::vector<std::int64_t> Search::whole_dims(const std::string& group) const {
+std::vector<std::int64_t> Search::whole_dims(const Group& group) const {
   std::vector<std::int64_t> sizes;
   std::int64_t elements = 1;
   for (std::size_t i = 0; i + 1 < group.size(); ++i) {
-    elements *= contraction_.dim(dim_named(contraction_, group[i])).extent;
+    elements *= contraction_.dim(group[i]).extent;
     sizes.push_back(elements);
   }
   return sizes;
@@ -325,12 +328,11 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
 std::int64_t Search::line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
   const auto fastest = contraction_.fastest(t);
   if (!fastest) return 1;
-  const auto place = tiling.groups[c].find(contraction_.dim(*fastest).name);
-  if (place == std::string::npos || place == 0) return 1;
+  const Group& group = tiling.groups[c];
+  const auto place = std::ranges::find(group, *fastest);
+  if (place == group.end() || place == group.begin()) return 1;
   std::int64_t period = common_line(machine_) / size_of(contraction_.type());
-  for (std::size_t i = 0; i < place; ++i) {
-    period *= contraction_.dim(dim_named(contraction_, tiling.groups[c][i])).extent;
-  }
+  for (auto d = group.begin(); d != place; ++d) period *= contraction_.dim(*d).extent;
   return period;
 }
 

@@ -42,7 +42,7 @@ class Search {
          bool rows_apart, InPlace may, std::stop_token stop);
 
   // Whether the family that it searches has these groups.
-  bool has_groups(const std::array<std::string, 4>& groups) const;
+  bool has_groups(const Groups& groups) const;
 
   // Windows are `margin` times as long as they are from now on; forgets what was judged before.
   void set_margin(double margin);
@@ -69,7 +69,7 @@ class Search {
   static void resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted);
   std::vector<Tiling> neighbours(const Tiling& tiling) const;
   std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
-  std::vector<std::int64_t> whole_dims(const std::string& group) const;
+  std::vector<std::int64_t> whole_dims(const Group& group) const;
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
   Score coarse_score(const Tiling& tiling);
   Score full_score(const Tiling& tiling);
@@ -83,7 +83,7 @@ class Search {
   const OptimizeOptions& options_;
   std::stop_token stop_;
   InPlace may_;
-  std::vector<std::array<std::string, 4>> groupings_;
+  std::vector<Groups> groupings_;
   std::vector<Kernel> kernels_;
   SetCounter counter_{counted_lines};
   Known coarse_, full_;

@@ -34,10 +34,10 @@ struct InPlace {
 // neighbours in memory, at least `kernel` rows of them; its places along k are evenly apart in
 // pieces of even_k(), which a kernel may not cross. The right one: its columns and its places along
 // k are evenly apart, either of them neighbours.
-InPlace reads_well_in_place(const Contraction& contraction,
-                            const std::array<std::string, 4>& groups, const Kernel& kernel);
+InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
+                            const Kernel& kernel);
 // So many places along k of the left operand are evenly apart, from any multiple of it on.
-std::int64_t even_k(const Contraction& contraction, const std::array<std::string, 4>& groups);
+std::int64_t even_k(const Contraction& contraction, const Groups& groups);
 // Those that the family leaves in place with any of the groupings() without rows apart and any of
 // the kernels: the right one only up to this size, so that it does not matter for address
 // translation how far apart its columns are.
@@ -51,11 +51,10 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 // dimension, bring the right operand's stride-one dimension forward in n, so that a tile uses up
 // the lines that its packing reads, or let k run in the other operand's order. With `rows_apart`, m
 // may also run in the left operand's order alone, for it to be read in place.
-std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction,
-                                                  bool rows_apart = false);
+std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
 struct Tiling {
-  std::array<std::string, 4> groups;
+  Groups groups;
   Kernel kernel;  // of kernel_choices(); the schedule's may have fewer columns (narrowed())
   std::vector<std::array<std::int64_t, 3>> tiles;  // [cache level][m, n, k], innermost level first
   std::vector<std::array<DimClass, 3>> orders;     // loops over those tiles, outermost first

@@ -6,6 +6,7 @@
 #include "core/optimize/optimize.hpp"
 #include "core/optimize/tiling.hpp"
 #include "tests/core/build.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -72,7 +73,7 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
                               const char* k) {
     const Contraction c =
         parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
-    return reads_well_in_place(c, {m, n, k, ""}, kernel).left;
+    return reads_well_in_place(c, test::groups(c, {m, n, k, ""}), kernel).left;
   };
   EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
   EXPECT_FALSE(reads_well("ab-ca-cb", "a=16,b=9,c=5", "a", "b", "c"));  // k along memory
@@ -87,7 +88,7 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
   const auto even = [](const char* label, const char* sizes, const char* m, const char* k) {
     const Contraction c =
         parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
-    return even_k(c, {m, "b", k, ""});
+    return even_k(c, test::groups(c, {m, "b", k, ""}));
   };
   EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "cd"), 24);
   EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "dc"), 4);
@@ -97,7 +98,7 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
                                           Layout::column_major, ElementType::f64);
   const auto stays = [&](std::vector<std::int64_t> k_tiles) {
     Tiling t;
-    t.groups = {"a", "b", "dc", ""};
+    t.groups = test::groups(c, {"a", "b", "dc", ""});
     t.kernel = {Elements(8), Elements(4)};
     t.in_place.left = true;
     for (std::int64_t k : k_tiles) {
@@ -117,7 +118,8 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
 TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
   const Kernel kernel{Elements(24), Elements(8)};
   const auto reads_well = [&](std::int64_t rows) {
-    return reads_well_in_place(test::matmul(5, rows, 7), {"j", "i", "k", ""}, kernel).left;
+    const Contraction c = test::matmul(5, rows, 7);
+    return reads_well_in_place(c, test::groups(c, {"j", "i", "k", ""}), kernel).left;
   };
   EXPECT_TRUE(reads_well(128));
   EXPECT_FALSE(reads_well(124));
@@ -130,7 +132,7 @@ TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
                               const char* k) {
     const Contraction c =
         parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
-    return reads_well_in_place(c, {m, n, k, ""}, kernel).right;
+    return reads_well_in_place(c, test::groups(c, {m, n, k, ""}), kernel).right;
   };
   EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
   EXPECT_TRUE(reads_well("ab-ac-bc", "a=16,b=9,c=5", "a", "b", "c"));
@@ -158,8 +160,9 @@ TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
 
 // What is read once or twice is not copied, and nine columns are not covered by eight and one.
 TEST(In_place, The_optimizer_copies_nothing_of_a_small_problem) {
-  const Optimized o = optimize(test::matmul(9, 128, 128), find_machine("zen5"));
-  EXPECT_EQ(to_line(o.schedule), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
+  const Contraction c = test::matmul(9, 128, 128);
+  const Optimized o = optimize(c, find_machine("zen5"));
+  EXPECT_EQ(to_line(o.schedule, c), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
 }
 
 // A streams and is used 312 times: packing it would double its traffic.
@@ -167,8 +170,8 @@ TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
   const Contraction c = find_suite("tccg").workloads[2];
   const Optimized o = optimize(c, find_machine("zen5"));
   EXPECT_TRUE(o.tiling.in_place.left);
-  EXPECT_EQ(to_text(o.schedule).find("pack A"), std::string::npos);
-  EXPECT_NE(to_text(o.schedule).find("pack B"), std::string::npos);
+  EXPECT_EQ(to_text(o.schedule, c).find("pack A"), std::string::npos);
+  EXPECT_NE(to_text(o.schedule, c).find("pack B"), std::string::npos);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/core/build.hpp"
 #include "tests/core/level_names.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -182,15 +183,15 @@ TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
       {{'a', 24}, {'b', 16}, {'c', 16}, {'d', 24}, {'e', 16}, {'f', 16}, {'g', 24}},
       Layout::column_major, ElementType::f64);
   const auto groups = groupings(c).front();
-  EXPECT_EQ(groups[0], "acf");
-  EXPECT_EQ(groups[1], "bde");
-  EXPECT_EQ(groups[2], "g");
+  EXPECT_EQ(test::names_of(c, groups[0]), "acf");
+  EXPECT_EQ(test::names_of(c, groups[1]), "bde");
+  EXPECT_EQ(test::names_of(c, groups[2]), "g");
 }
 
 TEST(Snap, Tiles_nest_and_divide_evenly) {
   const Contraction c = test::matmul(1536, 1536, 1536);
   Tiling t;
-  t.groups = {"j", "i", "k", ""};
+  t.groups = test::groups(c, {"j", "i", "k", ""});
   t.kernel = {Elements(8), Elements(6)};
   t.tiles = {{60, 20, 289}, {200, 300, 316}, {700, 5000, 900}};
   t.orders.resize(3);
@@ -214,7 +215,7 @@ TEST(Snap, What_is_snapped_stays_where_it_is) {
     const Contraction c =
         test::matmul(random.between(1, 400), random.between(1, 400), random.between(1, 400));
     Tiling t;
-    t.groups = {"j", "i", "k", ""};
+    t.groups = test::groups(c, {"j", "i", "k", ""});
     t.kernel = {Elements(random.between(1, 24)), Elements(random.between(1, 14))};
     t.tiles.resize(3);
     for (auto& tile : t.tiles) {
@@ -232,7 +233,7 @@ TEST(Snap, What_is_snapped_stays_where_it_is) {
 TEST(Snap, Dividing_tiles_divide) {
   const Contraction c = test::matmul(360, 350, 7);
   Tiling t;
-  t.groups = {"j", "i", "k", ""};
+  t.groups = test::groups(c, {"j", "i", "k", ""});
   t.kernel = {Elements(8), Elements(6)};
   t.tiles = {{60, 20, 2}, {200, 100, 5}};
   t.orders.resize(2);
@@ -252,7 +253,7 @@ TEST(Optimize, Every_choice_is_legal_and_kernels_are_whole) {
       SCOPED_TRACE(c.name());
       const Optimized o = optimize(c, m);
       EXPECT_NO_THROW(check(o.schedule, c, level_names(m), "optimizer"));
-      EXPECT_EQ(parse_schedule(to_text(o.schedule), "text"), o.schedule);
+      EXPECT_EQ(parse_schedule(to_text(o.schedule, c), c, "text"), o.schedule);
       // Where loads and stores of the registers decide, the bound knows nothing of the caches'
       // limit on the kernel's range of k.
       EXPECT_LE(o.certificate.gap, o.prediction.timing.bottleneck == 0 ? 0.025 : 0.01);

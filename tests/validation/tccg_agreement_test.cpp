@@ -5,7 +5,7 @@
 
 #include "core/machine/library.hpp"
 #include "core/optimize/optimize.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {
