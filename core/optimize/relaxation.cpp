@@ -14,8 +14,8 @@ namespace {
 // The class that each operand lacks: left lacks n, right lacks m, the output lacks k.
 constexpr std::array lacking{1, 0, 2};
 
-// Source of these constants: chosen. build/release/bench/bench_relaxation_peer compares what they
-// give with Ipopt's objective and time.
+// Source of these constants: chosen. The program bench_relaxation_peer compares what they give with
+// Ipopt's objective and time.
 
 // A solution over a bound: near enough to look no further.
 constexpr double near_enough = 1.01;
