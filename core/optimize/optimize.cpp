@@ -18,8 +18,8 @@ namespace tcsim {
 
 namespace {
 
-// Source of these constants: chosen. The program bench_optimize prints the gaps, the tilings and the
-// time that they give; docs/history/optimizer.md has what was tried.
+// Source of these constants: chosen. The program bench_optimize prints the gaps, the tilings and
+// the time that they give; docs/history/optimizer.md has what was tried.
 
 // Share of the innermost cache that two long panels fill.
 constexpr double panel_fill = 0.8;
