@@ -99,7 +99,7 @@ void Executor<T>::block(const KernelBlock& block) {
       const Interval n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
       const std::int64_t left_offset = block.left_offset + row * ks.size;
       const std::int64_t right_offset = block.right_offset + column * ks.size;
-      // Tables may be as long as C is, and are read an entry here and there.
+      // Tables may be as long as C, and only an entry here and there is read.
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       tiles = whole && m.size == mr_ && n.size == nr_
@@ -132,8 +132,8 @@ void Executor<T>::block(const KernelBlock& block) {
   }
 }
 
-// How many tiles from this one on, up to `most`, kernels can take one after the other along the
-// inner loop: 0 if not even this one.
+// How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
+// cannot take even this one.
 template <class T>
 std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
                                      std::int64_t most) const {
@@ -143,8 +143,8 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   return right_.is_even({n.begin, most * nr_}) ? most : 1;
 }
 
-// One call that is not one whole tile as kernels want it: its rows are not all neighbours in C, it
-// is at an edge, no kernel has its shape, or an operand in place lies unevenly there.
+// One call that no kernel takes as a whole tile: its rows are not all neighbours in C, it is at an
+// edge, no kernel has its shape, or an operand in place lies unevenly there.
 template <class T>
 void Executor<T>::single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
                          std::int64_t right_offset, Update<T> update, T* c) {
@@ -172,7 +172,7 @@ void Executor<T>::finish(const ResultTile<T>& ahead) {
   task.kc = 0;
 }
 
-// Covers what is not one whole tile with rows side by side in C: whole vectors that are so go
+// Covers a part of a tile with several kernels. Whole vectors of rows that are neighbours in C go
 // straight there, others by way of a buffer.
 template <class T>
 void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {

@@ -9,8 +9,9 @@ namespace tcsim {
 // Whether this processor and operating system can run code for `set`.
 bool can_run(InstructionSet set);
 
-// The instruction set that runs a schedule's mr x nr kernel here: the one that the shape is made
-// for, if it is one of kernel_shapes() that this processor can run, else the best.
+// The instruction set that runs a schedule's mr x nr kernel here. If the kernel is one of
+// kernel_shapes() that this processor can run, it is the one that the shape is made for; else the
+// best.
 InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type);
 
 // The register tiles of an instruction set, which this processor must have.

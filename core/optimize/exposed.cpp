@@ -13,27 +13,49 @@ namespace tcsim {
 
 namespace {
 
-constexpr double pack_cycles = 1800, run_cycles = 40, scatter_cycles = 3;
-constexpr double far_line_cycles = 40;  // a line that a pack writes to memory here and there
-constexpr double far_page_cycles = 3;   // one into more memory than has its addresses at hand
-constexpr double translated = 4 << 20;  // so many bytes
-constexpr double task_cycles = 50;      // tiles of the innermost loop are one task
-constexpr double call_cycles = 20;      // each of them
-constexpr double partial_cycles = 60;   // on top, of an odd tile
-constexpr double broken_cycles = 120;   // on top, of one whose rows are not all neighbours in C
-// Of what kernels read of packed operands: not hidden if it comes from the second and third cache
-// and from memory.
-constexpr double second_share = 0.2, third_share = 1, far_share = 0.5;
-// More computation where the right operand's columns are apart.
+// Source of all constants but `page`: measured with kernels/ on one core of an AMD EPYC (Zen 4,
+// virtual machine); docs/kernels.md has the command. They are that processor's, whatever machine
+// exposed() is asked about. Its frequency turns them into seconds.
+
+// Cycles of a pack, each time that it begins: it waits for memory.
+constexpr double pack_cycles = 1800;
+// Cycles of each piece of memory that a pack reads in a row: its address translation.
+constexpr double run_cycles = 40;
+// Cycles of each line that a pack writes here and there, where the buffer is beyond the last cache.
+constexpr double far_line_cycles = 40;
+// The same where the buffer is in the last cache, but beyond the reach of address translation.
+constexpr double far_page_cycles = 3;
+// Bytes: that reach.
+constexpr double translated = 4 << 20;
+
+// Cycles of a task: the tiles of the innermost loop.
+constexpr double task_cycles = 50;
+// Cycles of each tile of a task.
+constexpr double call_cycles = 20;
+// Cycles on top of that, of a tile with fewer rows or columns than the kernel.
+constexpr double partial_cycles = 60;
+// Cycles on top of that, of a tile whose rows are not all neighbours in C.
+constexpr double broken_cycles = 120;
+// Cycles of each result that is stored by itself, since no rows are neighbours in C.
+constexpr double scatter_cycles = 3;
+
+// Of the time in which kernels read packed operands from the second cache, from the third one and
+// from memory: the share that computation does not hide.
+constexpr double second_share = 0.2;
+constexpr double third_share = 1;
+constexpr double far_share = 0.5;
+// Share by which computation takes longer where the right operand's columns are apart.
 constexpr double apart_share = 0.03;
-constexpr double page = 4096;  // bytes
+
+// Bytes. Source: x86-64's smallest page.
+constexpr double page = 4096;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
 using Ranges = std::array<std::int64_t, 4>;  // by DimClass
 
-// In how many pieces of at most `most` neighbours t's elements lie in memory, for a tile of the
-// groups that begins where dimensions do.
+// The elements of a tile of t lie in pieces, neighbours in memory, of at most `most` each: how
+// many. The tile begins where dimensions begin.
 double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
               double most) {
   // How far the tile covers each dimension: whole ones first, in the group's order.
@@ -44,7 +66,8 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
     for (DimId d : schedule.groups[at(g)]) {
       const std::int64_t extent = c.dim(d).extent;
       if (left > extent && left % extent != 0) {
-        // Whole ones, and what is over: the next tile begins there, so it is cut twice.
+        // Whole ones, and a rest. The next tile begins within that dimension, so the rest is cut
+        // twice.
         Ranges whole = ranges, over = ranges;
         over[at(g)] = left % extent * inner;
         whole[at(g)] -= over[at(g)];
@@ -67,8 +90,8 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   return elements / std::min(run, most);
 }
 
-// Whether t's stride-one dimension lies behind others in its group, so that a pack writes a line
-// here and a line there.
+// Whether t's stride-one dimension lies behind others in its group. A pack then writes lines here
+// and there.
 bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
   const auto fastest = c.fastest(t);
   return fastest && std::ranges::none_of(schedule.groups, [&](const Group& group) {
@@ -132,9 +155,9 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   }
   const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
-  double cycles = 0, times = 1;  // that the current step is done
-  double whole = 1;              // share of kernel calls of all rows and columns of the kernel
-  double in_task = 1;            // tiles
+  double cycles = 0, times = 1;  // how often the current step is done
+  double whole = 1;              // share of kernel calls with all rows and columns of the kernel
+  double in_task = 1;            // tiles of a task
   const double broken = scattered ? 0 : broken_share(c, schedule, path.mr);
   const LevelId outermost{machine.cache_count() - 1};
   Ranges range = path.extents;

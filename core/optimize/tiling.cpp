@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};
 
+// Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
+// end are few enough to copy. Source: chosen.
+constexpr std::int64_t many_kernels = 8;
+// Bytes of the widest vector that there is. Source: AVX-512.
+constexpr std::int64_t widest_vector = 64;
+
 // A class's dimensions in the memory order of t.
 Group in_order_of(const Contraction& c, TensorId t, DimClass cls) {
   Group dims;
@@ -22,7 +28,8 @@ Group in_order_of(const Contraction& c, TensorId t, DimClass cls) {
   return dims;
 }
 
-// The operand by whose memory order k runs: the one in which k has stride one, the larger if both.
+// The operand by whose memory order k runs: the one in which a dimension of k has stride one, the
+// larger one if that is both or none.
 TensorId k_owner(const Contraction& c) {
   const auto contiguous = [&](TensorId t) {
     const auto fastest = c.fastest(t);
@@ -33,7 +40,7 @@ TensorId k_owner(const Contraction& c) {
   return c.size(TensorId::A) >= c.size(TensorId::B) ? TensorId::A : TensorId::B;
 }
 
-// The group with t's stride-one dimension at `place`, if it is in it and further behind.
+// The group, with t's stride-one dimension moved to `place` if it stands further behind.
 Group bring_forward(const Contraction& c, TensorId t, Group group, std::ptrdiff_t place) {
   const auto fastest = c.fastest(t);
   if (!fastest) return group;
@@ -43,10 +50,10 @@ Group bring_forward(const Contraction& c, TensorId t, Group group, std::ptrdiff_
   return group;
 }
 
-// How far apart neighbours of a group are in t, if all are as far; 0 where it has no more than one.
+// The distance in t between neighbours of a group, if it is the same for all; 0 for an empty group.
 std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
                                         std::span<const DimId> dims) {
-  std::int64_t first = 0, next = 0;  // next: at which the dimension behind has to go on
+  std::int64_t first = 0, next = 0;  // next: the stride that the next dimension has to have
   for (DimId d : dims) {
     const std::int64_t stride = c.stride(t, d).value();
     if (first == 0) {
@@ -60,15 +67,15 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
 }
 
 // Elements of the widest vector that there is.
-std::int64_t most_lanes(const Contraction& c) { return 64 / size_of(c.type()).value(); }
+std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// The smallest tile that covers `range` in as many steps as `wanted` asks for.
+// The smallest tile that covers `range` in as many steps as tiles of `wanted` would, rounded.
 std::int64_t evenly(std::int64_t range, double wanted) {
   const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);
   if (ceil_div(range, ceil_div(range, whole)) == whole && static_cast<double>(whole) == wanted) {
-    return whole;  // is even already: what was snapped stays where it is
+    return whole;  // a tile that was made even before stays as it is
   }
   const auto steps =
       std::clamp<std::int64_t>(std::llround(static_cast<double>(range) / wanted), 1, range);
@@ -92,9 +99,12 @@ std::int64_t nearest_divisor(std::int64_t n, double wanted) {
 }  // namespace
 
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
+  // Source: acmtc-sc19, section 4, has the rule that the shapes meet; which of those are here is
+  // chosen.
   struct Shape {
     int registers;  // of the processors that it is made for
-    int vectors, columns;
+    int vectors;    // of rows
+    int columns;
   };
   constexpr Shape shapes[] = {{32, 3, 8},  {32, 2, 14}, {32, 4, 6}, {16, 2, 6}, {16, 3, 4},
                               {16, 1, 12}, {8, 1, 6},   {8, 2, 2},  {1, 1, 1}};
@@ -124,11 +134,12 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   if (m.empty()) return good;
   const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
-  // A tile that goes over the end of the first dimension has to be copied, and where there is no
-  // other dimension, one of no whole vectors.
+  // A tile that goes over the end of the first dimension has to be copied. Where that is the only
+  // dimension, only one that is no whole number of vectors has to be.
   const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
   const bool alone = extent == extent_of(c, m);
-  good.left = extent % mr == 0 || extent >= 8 * mr || (alone && extent % most_lanes(c) == 0);
+  good.left =
+      extent % mr == 0 || extent >= many_kernels * mr || (alone && extent % most_lanes(c) == 0);
   return good;
 }
 
@@ -153,7 +164,7 @@ InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels)
 }
 
 std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
-  // A batch dimension may have stride one in C; then the next one decides.
+  // Where a batch dimension has stride one in C, the next dimension decides.
   DimClass rows = DimClass::m;
   for (DimId d : c.memory_order(TensorId::C)) {
     if (c.dim_class(d) == DimClass::batch || c.dim(d).extent == 1) continue;
@@ -227,7 +238,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   const std::string& buffer_level = machine.levels[outermost].name;
   const TensorId left = left_operand(contraction, tiling.groups);
 
-  // Where in the outermost band each operand's Pack goes: after its last loop there.
+  // Each operand's Pack goes behind its last loop in the outermost band: that loop's place, or -1.
   const auto& band = tiling.orders[outermost];
   const auto runs = [&](DimClass g) { return tiling.tiles[outermost][at(g)] < range[at(g)]; };
   std::array<int, 2> after{-1, -1};
