@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/kernel.hpp"
+#include "core/machine/kernel_caches.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/toml.hpp"
+#include "exchange/exchange.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/source_dir.hpp"
 

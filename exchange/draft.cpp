@@ -1,4 +1,4 @@
-#include "core/machine/exchange/draft.hpp"
+#include "exchange/draft.hpp"
 
 #include <fmt/format.h>
 
@@ -272,29 +272,6 @@ void cannot_say(const Machine& machine, const Level& level, const std::string& f
   throw UnsupportedError(fmt::format("{}: {}", machine.name, level.name),
                          fmt::format("{} has no {}", format, problem),
                          fmt::format("leave it out with --set {}.{}", level.name, knob));
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end) return {};
-  return value;
-}
-
-std::optional<double> real_number(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end || !std::isfinite(value)) return {};
-  return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  const auto begin = text.find_first_not_of(blank);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
 }  // namespace tcsim::exchange

@@ -1,5 +1,4 @@
-// The caches of a machine in pycachesim's words, which kerncraft uses too. Internal to
-// core/machine/exchange.
+// The caches of a machine in pycachesim's words, which kerncraft uses too. Internal to exchange/.
 #pragma once
 
 #include <string>

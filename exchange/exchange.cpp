@@ -1,10 +1,11 @@
-#include "core/machine/exchange/exchange.hpp"
+#include "exchange/exchange.hpp"
 
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/machine/exchange/draft.hpp"
+#include "core/text/number.hpp"
+#include "exchange/draft.hpp"
 
 namespace tcsim {
 
@@ -45,7 +46,7 @@ Imported whole(exchange::Draft draft, const std::string& place, const ImportOpti
 }  // namespace
 
 std::optional<ImportFormat> recognise(std::string_view text) {
-  const std::string_view begin = exchange::trimmed(text.substr(0, 4096));
+  const std::string_view begin = trimmed(text.substr(0, 4096));
   const auto has = [&](const char* part) { return begin.find(part) != begin.npos; };
   if (begin.starts_with('<') && (has("topology") || has("hwloc"))) return ImportFormat::hwloc;
   if (begin.starts_with("STRUCT,") || has("\nSTRUCT,")) return ImportFormat::likwid;

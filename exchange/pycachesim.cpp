@@ -1,5 +1,5 @@
 // pycachesim's dictionary of caches: sizes, policies, and where each loads from and stores to.
-#include "core/machine/exchange/pycachesim.hpp"
+#include "exchange/pycachesim.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/exchange/draft.hpp"
-#include "core/machine/exchange/kerncraft.hpp"
+#include "exchange/draft.hpp"
+#include "exchange/kerncraft.hpp"
 
 namespace tcsim::exchange {
 

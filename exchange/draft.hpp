@@ -1,5 +1,5 @@
 // What a foreign file says of a machine, and how a whole machine is made of it. What the file does
-// not say stays empty here. Internal to core/machine/exchange.
+// not say stays empty here. Internal to exchange/.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/machine.hpp"
+#include "core/text/number.hpp"
+#include "exchange/exchange.hpp"
 
 namespace tcsim::exchange {
 
@@ -60,10 +61,5 @@ std::vector<const Level*> caches_and_one_memory(const Machine& machine, const st
 // out.
 [[noreturn]] void cannot_say(const Machine& machine, const Level& level, const std::string& format,
                              const std::string& problem, const std::string& knob);
-
-// Whole text as a number; empty if it is none or out of range.
-std::optional<std::int64_t> whole_number(std::string_view text);
-std::optional<double> real_number(std::string_view text);
-std::string_view trimmed(std::string_view text);
 
 }  // namespace tcsim::exchange

@@ -1,9 +1,9 @@
-#include "core/machine/exchange/kerncraft.hpp"
+#include "exchange/kerncraft.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-#include "core/machine/exchange/draft.hpp"
+#include "exchange/draft.hpp"
 
 namespace tcsim::exchange {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/draft.hpp"
+#include "exchange/draft.hpp"
 
 namespace tcsim::exchange {
 

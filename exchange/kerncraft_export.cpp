@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/draft.hpp"
-#include "core/machine/exchange/kerncraft.hpp"
-#include "core/machine/exchange/pycachesim.hpp"
+#include "exchange/draft.hpp"
+#include "exchange/kerncraft.hpp"
+#include "exchange/pycachesim.hpp"
 
 namespace tcsim::exchange {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/text/safe.hpp"
+#include "exchange/exchange.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_machine.hpp"
 

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/draft.hpp"
 #include "core/units/text.hpp"
+#include "exchange/draft.hpp"
 
 namespace tcsim::exchange {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/library.hpp"
+#include "exchange/exchange.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/source_dir.hpp"
 

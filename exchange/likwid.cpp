@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/draft.hpp"
 #include "core/units/text.hpp"
+#include "exchange/draft.hpp"
 
 namespace tcsim::exchange {
 

@@ -1,5 +1,5 @@
 // Words of kerncraft's machine files and of likwid-bench, in both directions. Internal to
-// core/machine/exchange.
+// exchange/.
 #pragma once
 
 #include <optional>

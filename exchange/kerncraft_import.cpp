@@ -8,8 +8,8 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/draft.hpp"
-#include "core/machine/exchange/kerncraft.hpp"
+#include "exchange/draft.hpp"
+#include "exchange/kerncraft.hpp"
 
 namespace tcsim::exchange {
 
