@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gui/charts/plot.hpp"
-#include "study/chart_points.hpp"
+#include "sweep/chart_points.hpp"
 
 namespace tcsim::gui {
 

@@ -9,7 +9,7 @@
 
 #include "gui/charts/points.hpp"
 #include "gui/session/worker.hpp"
-#include "study/result_rows.hpp"
+#include "sweep/result_rows.hpp"
 
 class QComboBox;
 class QLabel;

@@ -19,7 +19,7 @@
 #include "core/session/session.hpp"
 #include "gui/widgets/theme.hpp"
 #include "microbench/host.hpp"
-#include "study/findings.hpp"
+#include "sweep/findings.hpp"
 
 namespace tcsim::gui {
 

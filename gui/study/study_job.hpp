@@ -8,7 +8,7 @@
 #include <stop_token>
 
 #include "gui/session/worker.hpp"
-#include "study/sweep.hpp"
+#include "sweep/sweep.hpp"
 
 namespace tcsim::gui {
 

@@ -1,5 +1,5 @@
 // core includes none of the other folders; exchange, sim, kernels, emit and microbench include core
-// and themselves; study includes core, sim and kernels, bench the measuring ones; cli and gui
+// and themselves; sweep includes core, sim and kernels, bench the measuring ones; cli and gui
 // include all but each other.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> folders{"core",       "exchange", "sim",   "kernels", "emit",
-                                       "microbench", "bench",    "study", "cli",     "gui"};
+                                       "microbench", "bench",    "sweep", "cli",     "gui"};
 
 bool is_folder(const std::string& name) {
   return std::find(folders.begin(), folders.end(), name) != folders.end();
@@ -26,8 +26,8 @@ bool is_folder(const std::string& name) {
 
 bool may_include(const std::string& from, const std::string& to) {
   if (to == from || to == "core") return true;
-  if (from == "bench") return to != "exchange" && to != "study" && to != "cli" && to != "gui";
-  if (from == "study") return to == "sim" || to == "kernels";
+  if (from == "bench") return to != "exchange" && to != "sweep" && to != "cli" && to != "gui";
+  if (from == "sweep") return to == "sim" || to == "kernels";
   if (from == "cli") return to != "gui";
   if (from == "gui") return to != "cli";
   return false;
@@ -119,7 +119,7 @@ TEST(Include_direction, Rules_are_those_of_the_design) {
                                          "yes no  no  no  yes no  no  no  no  no  ",   // emit
                                          "yes no  no  no  no  yes no  no  no  no  ",   // microbench
                                          "yes no  yes yes yes yes yes no  no  no  ",   // bench
-                                         "yes no  yes yes no  no  no  yes no  no  ",   // study
+                                         "yes no  yes yes no  no  no  yes no  no  ",   // sweep
                                          "yes yes yes yes yes yes yes yes yes no  ",   // cli
                                          "yes yes yes yes yes yes yes yes no  yes "};  // gui
   for (std::size_t from = 0; from < folders.size(); ++from) {

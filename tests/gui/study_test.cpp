@@ -38,7 +38,7 @@
 #include "gui/window/start_page.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/source_dir.hpp"
-#include "tests/study/many_points.hpp"
+#include "tests/sweep/many_points.hpp"
 
 namespace tcsim::gui {
 namespace {
