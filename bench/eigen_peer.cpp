@@ -10,7 +10,7 @@
 
 #include "bench/eigen_module.hpp"
 #include "bench/peer.hpp"
-#include "core/machine/installed.hpp"
+#include "core/data/installed.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {

@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/workload/suite.hpp"
 
 namespace {
 

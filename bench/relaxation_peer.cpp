@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/posynomial.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/tiling.hpp"
+#include "core/workload/suite.hpp"
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "core/machine/library.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"

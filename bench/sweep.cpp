@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/library.hpp"
 #include "core/study/evaluate.hpp"
 
 namespace {

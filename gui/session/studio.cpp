@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/explore/difference.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "gui/scene/currency.hpp"
 #include "gui/session/edit_command.hpp"
 

@@ -1,5 +1,5 @@
 // What follows when the design rests: the curve, the map, and those of the baseline.
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "gui/session/studio.hpp"
 
 namespace tcsim::gui {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
-#include "core/machine/library.hpp"
 
 namespace tcsim {
 

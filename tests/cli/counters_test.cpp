@@ -6,7 +6,7 @@
 
 #include "cli/counted.hpp"
 #include "cli/result.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/faults.hpp"

@@ -7,7 +7,8 @@
 #include <fstream>
 #include <set>
 
-#include "core/machine/library.hpp"
+#include "core/data/shipped.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/cli/run.hpp"
 
 namespace tcsim::cli {

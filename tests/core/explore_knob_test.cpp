@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/explore/knob_range.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/core/machine_files.hpp"
 
 namespace tcsim {

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/optimize/tiling.hpp"
+#include "core/workload/suite.hpp"
 #include "tests/core/build.hpp"
 
 namespace tcsim {

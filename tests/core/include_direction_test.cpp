@@ -132,6 +132,50 @@ TEST(Include_direction, Rules_are_those_of_the_design) {
   }
 }
 
+// The rooms of core, floor by floor: each includes its own and those of floors below it.
+const std::vector<std::vector<std::string>> floors{
+    {"error.hpp", "stop.hpp", "threads.hpp"},
+    {"text", "units"},
+    {"data", "io"},
+    {"machine", "workload"},
+    {"schedule"},
+    {"plan"},
+    {"model"},
+    {"optimize"},
+    {"explore", "session"},
+    {"study"},
+};
+
+// -1 if it has none.
+int floor_of(const std::string& room) {
+  for (std::size_t i = 0; i < floors.size(); ++i) {
+    if (std::ranges::find(floors[i], room) != floors[i].end()) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+TEST(Include_direction, Rooms_of_core_include_those_of_floors_below_them) {
+  const fs::path root = TCSIM_SOURCE_DIR;
+  int rooms = 0;
+  for (const fs::directory_entry& room : fs::directory_iterator(root / "core")) {
+    if (!room.is_directory()) continue;
+    ++rooms;
+    const std::string from = room.path().filename().string();
+    EXPECT_GE(floor_of(from), 0) << "core/" << from << " needs a floor";
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(room)) {
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        const std::string include = included(line);
+        if (!include.starts_with("\"core/")) continue;
+        const std::string to = first_of(fs::path(include.substr(6)));
+        if (to == from) continue;
+        EXPECT_LT(floor_of(to), floor_of(from)) << entry.path() << " includes " << include;
+      }
+    }
+  }
+  EXPECT_GT(rooms, 10);
+}
+
 TEST(Include_direction, All_sources_obey_it) {
   const fs::path root = TCSIM_SOURCE_DIR;
   std::vector<std::string> found;

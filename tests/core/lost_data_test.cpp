@@ -1,11 +1,13 @@
-// Built with core/machine/library.cpp of its own, for which the folders of shipped files that a
+// Built with core/data/shipped.cpp of its own, for which the folders of shipped files that a
 // build remembers do not exist: as if the program had been copied to another machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
+#include "core/workload/suite.hpp"
 #include "tests/source_dir.hpp"
 
 namespace tcsim {

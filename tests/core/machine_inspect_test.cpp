@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_machine.hpp"
 

@@ -7,8 +7,9 @@
 #include <set>
 #include <string>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/core/machine_files.hpp"
 
 namespace tcsim {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_machine.hpp"
 

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <random>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/optimize/posynomial.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/tiling.hpp"
+#include "core/workload/suite.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/level_names.hpp"
 #include "tests/core/random_schedule.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/core/machine_files.hpp"
 
 namespace tcsim {

@@ -3,7 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/explore/difference.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/model/held_tiles.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/session/session.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/machine_files.hpp"

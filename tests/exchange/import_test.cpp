@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "exchange/exchange.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/source_dir.hpp"

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "exchange/exchange.hpp"
 #include "tests/core/machine_files.hpp"

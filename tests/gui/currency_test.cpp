@@ -10,7 +10,7 @@
 #include <QUndoStack>
 #include <atomic>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/units/text.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/window/verdict.hpp"

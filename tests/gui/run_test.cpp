@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "gui/headless.hpp"
 #include "gui/scene/run_apart.hpp"
 #include "gui/session/studio.hpp"

@@ -23,7 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "gui/headless.hpp"
 #include "gui/session/studio.hpp"
 #include "gui/widgets/knob_row.hpp"

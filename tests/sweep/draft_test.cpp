@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/sweep/study_file.hpp"
 
 namespace tcsim {

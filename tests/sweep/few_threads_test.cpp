@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/threads.hpp"
 #include "core/workload/parse.hpp"

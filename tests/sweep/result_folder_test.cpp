@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/text/safe.hpp"

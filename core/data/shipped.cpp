@@ -1,4 +1,4 @@
-#include "core/machine/library.hpp"
+#include "core/data/shipped.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,9 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/data/installed.hpp"
 #include "core/error.hpp"
-#include "core/machine/installed.hpp"
-#include "core/machine/toml.hpp"
 
 namespace tcsim {
 
@@ -106,12 +105,8 @@ fs::path find_machine_file(const std::string& name_or_file) {
   return find_file(name_or_file, "machines", "machine");
 }
 
-Machine find_machine(const std::string& name_or_file) {
-  return load_machine(find_machine_file(name_or_file));
-}
-
-Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type) {
-  return load_suite(find_file(name_or_file, "data", "suite"), type);
+fs::path find_suite_file(const std::string& name_or_file) {
+  return find_file(name_or_file, "data", "suite");
 }
 
 }  // namespace tcsim

@@ -1,4 +1,4 @@
-#include "core/machine/installed.hpp"
+#include "core/data/installed.hpp"
 
 #include <algorithm>
 #include <system_error>

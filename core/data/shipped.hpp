@@ -7,9 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/machine/machine.hpp"
-#include "core/workload/suite.hpp"
-
 namespace tcsim {
 
 // Folder that holds machines/ and data/. Throws InputError, with the places that were tried,
@@ -19,9 +16,9 @@ std::filesystem::path data_dir();
 std::vector<std::string> shipped_machines();  // sorted names, such as "e5-2680v4"
 std::vector<std::string> shipped_suites();    // sorted names, such as "tccg"
 
-// A shipped name or the path of a file. Throws UsageError that lists the names if it is neither.
-Machine find_machine(const std::string& name_or_file);
+// The file of a shipped name, or of a path. Throws UsageError that lists the names if it is
+// neither.
 std::filesystem::path find_machine_file(const std::string& name_or_file);
-Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type = {});
+std::filesystem::path find_suite_file(const std::string& name_or_file);
 
 }  // namespace tcsim
