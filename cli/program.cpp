@@ -10,7 +10,7 @@
 #include "cli/visible_stream.hpp"
 #include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/explore/knob.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "sweep/cell.hpp"
 
 namespace tcsim {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "gui/charts/points.hpp"
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 #include "sweep/result_rows.hpp"
 
 class QComboBox;

@@ -16,7 +16,7 @@
 
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "gui/widgets/theme.hpp"
 #include "microbench/host.hpp"
 #include "sweep/findings.hpp"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 #include "sweep/sweep.hpp"
 
 namespace tcsim::gui {

@@ -17,7 +17,7 @@
 #include "core/units/text.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/theme.hpp"

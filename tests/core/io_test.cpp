@@ -14,13 +14,13 @@
 
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
 #include "core/machine/toml.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "core/study/cost_toml.hpp"
 #include "core/study/study.hpp"
+#include "core/text/name.hpp"
 #include "core/workload/suite.hpp"
 
 namespace tcsim {

@@ -6,7 +6,7 @@
 #include "core/machine/toml.hpp"
 #include "core/model/held_tiles.hpp"
 #include "core/optimize/optimize.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 
 namespace tcsim {
 namespace {

@@ -13,10 +13,10 @@
 #include <QTest>
 #include <set>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/study_dialog.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/window/main_window.hpp"

@@ -17,7 +17,7 @@
 #include <fstream>
 
 #include "gui/headless.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_editor.hpp"
 #include "gui/study/study_window.hpp"

@@ -11,7 +11,7 @@
 #include "core/machine/toml.hpp"
 #include "gui/headless.hpp"
 #include "gui/scene/run_apart.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/window/main_window.hpp"
 #include "tests/processes.hpp"
 

@@ -27,7 +27,7 @@
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "gui/headless.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/results_model.hpp"
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_dialog.hpp"

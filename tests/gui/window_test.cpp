@@ -25,7 +25,7 @@
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/headless.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/plot_view.hpp"
 #include "gui/widgets/table_model.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 
 namespace tcsim::gui {
 namespace {

@@ -45,7 +45,7 @@ int figures_on(const char* family, const std::string& file) {
 }
 
 TEST(EventNames, Each_family_has_the_events_that_the_files_say) {
-  // Three links in, and out where the family has events of write-backs (counters/*.toml says
+  // Three links in, and out where the family has events of write-backs (data/counters/*.toml says
   // which).
   const struct {
     const char* family;

@@ -1,24 +1,7 @@
-// What somebody looks at: a workload on a machine with some figures overridden, by which schedule
-// and in which accounting, a baseline to compare with, and the view that was open. An immutable
-// value; tcsim-gui edits it by making new ones, and both programs read it from a file:
-//
-//     schema = 1
-//     [design]
-//     workload = "tccg:29"              # or a label, with size, layout and type
-//     machine = "e5-2680v4"             # a shipped name, a file beside this one, or "host"
-//     set = ["L3.capacity=64MiB"]       # overrides, in the order in which they apply
-//     accounting = "paper"              # otherwise what the machine says
-//     schedule = "groups m=acf ..."     # kept; otherwise the best one is chosen
-//     [baseline]                        # the same keys
-//     [view]
-//     name = "bottleneck"
-//     knob = "memory.bandwidth"         # along which the curve runs
-//     second = "L3.capacity"            # the other one of the map
-//     range = "0.25x..4x"
+// A workload on a machine with some figures overridden, by which schedule and in which accounting:
+// an immutable value. tcsim-gui edits it by making new ones.
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,20 +30,6 @@ struct Design {
   bool operator==(const Design&) const = default;
 };
 
-struct ViewState {
-  std::string name = "time";
-  std::string knob, second;  // empty: what fits the workload
-  std::string range = "0.25x..4x";
-  bool operator==(const ViewState&) const = default;
-};
-
-struct Session {
-  Design design;
-  std::optional<Design> baseline;
-  ViewState view;
-  bool operator==(const Session&) const = default;
-};
-
 // `base` (the design's machine as its file has it) with the overrides and the accounting applied,
 // and checked. Notes about values that had to give way are added to `notes`. Throws UsageError and
 // InputError, whose place is the knob or "set".
@@ -76,13 +45,5 @@ std::string shell_word(const std::string& word);
 // A line for a POSIX shell: "tcsim whatif tccg:29 --machine e5-2680v4 --vary ...".
 std::string command_line(const std::string& command, const Design& design,
                          const std::vector<std::string>& more = {});
-
-// Throws InputError with "file:line:column" and the mend.
-Session load_session(const std::filesystem::path& file);
-// The same from a text; `place` stands for the file in errors, and machine files are looked for
-// beside it.
-Session parse_session(std::string_view toml, const std::string& place);
-// The file's text: parse_session(to_toml(s), ...) == s.
-std::string to_toml(const Session& session);
 
 }  // namespace tcsim

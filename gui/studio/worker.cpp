@@ -1,4 +1,4 @@
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 
 #include <QMetaObject>
 #include <new>

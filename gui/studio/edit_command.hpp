@@ -4,7 +4,7 @@
 #include <QUndoCommand>
 #include <functional>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 
 namespace tcsim::gui {
 

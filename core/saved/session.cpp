@@ -1,4 +1,6 @@
 // Sessions as TOML.
+#include "core/saved/session.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +8,9 @@
 #include <sstream>
 
 #include "core/error.hpp"
-#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
-#include "core/session/session.hpp"
+#include "core/text/name.hpp"
 
 namespace tcsim {
 

@@ -1,6 +1,6 @@
 // What follows when the design rests: the curve, the map, and those of the baseline.
 #include "core/machine/toml.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 
 namespace tcsim::gui {
 

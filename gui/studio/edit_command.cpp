@@ -1,4 +1,4 @@
-#include "gui/session/edit_command.hpp"
+#include "gui/studio/edit_command.hpp"
 
 #include <utility>
 

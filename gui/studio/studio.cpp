@@ -1,4 +1,4 @@
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 
 #include <QUndoStack>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "core/explore/difference.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/scene/currency.hpp"
-#include "gui/session/edit_command.hpp"
+#include "gui/studio/edit_command.hpp"
 
 namespace tcsim::gui {
 

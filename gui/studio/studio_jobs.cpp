@@ -1,5 +1,5 @@
 // The studio's long jobs, which somebody asks for and may cancel.
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 
 namespace tcsim::gui {
 

@@ -14,10 +14,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/scene/run_apart.hpp"
 #include "gui/scene/scene.hpp"
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 #include "microbench/host.hpp"
 
 class QUndoStack;

@@ -1,4 +1,4 @@
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 
 #include <fmt/format.h>
 
