@@ -11,7 +11,7 @@
 #include "bench/eigen_module.hpp"
 #include "bench/peer.hpp"
 #include "core/data/installed.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim::bench {
 

@@ -11,7 +11,7 @@
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim {
 

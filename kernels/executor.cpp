@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/stop.hpp"
 #include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 

@@ -16,7 +16,7 @@
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/suite.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/shapes.hpp"
 
 namespace tcsim::cli {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
