@@ -6,8 +6,8 @@
 #include "core/error.hpp"
 #include "sweep/result_folder.hpp"
 #include "sweep/sweep.hpp"
+#include "tests/core/study/study_file.hpp"
 #include "tests/sweep/many_points.hpp"
-#include "tests/sweep/study_file.hpp"
 
 namespace tcsim {
 namespace {

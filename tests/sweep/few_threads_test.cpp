@@ -17,7 +17,7 @@
 #include "microbench/team.hpp"
 #include "sim/simulate.hpp"
 #include "sweep/sweep.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TCSIM_SANITIZED 1  // they have a pthread_create() of their own

@@ -7,7 +7,7 @@
 #include "core/study/evaluate.hpp"
 #include "sweep/sweep.hpp"
 #include "tests/core/large_problems.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 namespace tcsim {
 namespace {

@@ -18,8 +18,8 @@
 #include "sweep/result_rows.hpp"
 #include "sweep/results.hpp"
 #include "sweep/sweep.hpp"
+#include "tests/core/study/study_file.hpp"
 #include "tests/sweep/many_points.hpp"
-#include "tests/sweep/study_file.hpp"
 
 namespace tcsim {
 namespace {

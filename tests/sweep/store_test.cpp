@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "sweep/encoding.hpp"
 #include "sweep/sweep.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 namespace tcsim {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/optimize/optimize.hpp"
 #include "sweep/database.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 namespace tcsim {
 namespace {

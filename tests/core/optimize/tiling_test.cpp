@@ -1,70 +1,115 @@
-#include "core/optimize/exposed.hpp"
+#include "core/optimize/tiling.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/machine/toml.hpp"
-#include "core/optimize/optimize.hpp"
-#include "core/optimize/tiling.hpp"
-#include "core/workload/suite.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/random_schedule.hpp"
 
 namespace tcsim {
 namespace {
 
-// Cycles, at 1 GHz.
-double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1) {
-  Machine m = test::machine({{64, 8}, {1024, 16}});
-  for (Level& l : m.levels) l.bandwidth.value.value = bytes_per_cycle;
-  const Schedule s = test::schedule(text);
-  return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+// acmtc-sc19, section 4: MaxIssue x Latency independent accumulators, and registers to hold them.
+TEST(Kernel_choices, Hide_the_latency_and_fit_the_registers) {
+  for (const auto& [bits, registers, latency] :
+       {std::tuple{512, 32, 4.0}, {256, 16, 5.0}, {128, 16, 4.0}}) {
+    Core core;
+    core.vector_bits.value = bits;
+    core.vector_registers.value = registers;
+    core.fma_per_cycle.value = 2;
+    core.fma_latency.value = Cycles(latency);
+    for (ElementType type : {ElementType::f64, ElementType::f32}) {
+      const std::vector<Kernel> kernels = kernel_choices(core, type);
+      EXPECT_EQ(kernels.size(), 3);
+      for (const Kernel& k : kernels) {
+        const std::int64_t lanes = bits / 8 / size_of(type).value();
+        ASSERT_EQ(k.mr.value() % lanes, 0);
+        const std::int64_t vectors = k.mr.value() / lanes;
+        EXPECT_GE(static_cast<double>(vectors * k.nr.value()), 2 * latency);
+        EXPECT_LE(vectors * k.nr.value() + vectors + 1, registers);
+      }
+    }
+  }
 }
 
-// On links that take no time.
-double waits_beside_links(const Contraction& c, const char* text) { return waits(c, text, 1e15); }
-
-TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
-  const Contraction c = test::matmul(16, 16, 16);
-  // A and B are 256 elements in a row each; 4 tasks of 2 calls.
-  EXPECT_NEAR(waits_beside_links(c,
-                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { "
-                                 "for m by 8 { kernel 8x4 } } } }"),
-              2 * (1800 + 40) + 4 * 50 + 8 * 20, 1e-3);
-  // B in two halves, whose 16 rows are 8 elements each; 2 tasks of 4 calls.
-  EXPECT_NEAR(waits_beside_links(c,
-                                 "groups m=j n=i k=k pack A in L2 { for m by 8 { pack B in L2 { "
-                                 "for n by 4 { kernel 8x4 } } } }"),
-              1800 + 40 + 2 * (1800 + 16 * 40) + 2 * 50 + 8 * 20, 1e-3);
-  // Two pieces of k are twice the tasks and calls.
-  EXPECT_NEAR(waits_beside_links(c,
-                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { "
-                                 "for n by 4 { for m by 8 { kernel 8x4 } } } } }"),
-              2 * (1800 + 40) + 8 * 50 + 16 * 20, 1e-3);
-  // Rows of kernels along i, which are apart in C.
-  EXPECT_NEAR(waits_beside_links(c,
-                                 "groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { "
-                                 "for m by 8 { kernel 8x4 } } } }"),
-              2 * (1800 + 40) + 4 * 50 + 8 * (20 + 32 * 3), 1e-3);
+TEST(Kernel_choices, A_core_with_few_registers_or_a_long_latency_has_one_all_the_same) {
+  Core core;
+  core.vector_bits.value = 256;
+  core.vector_registers.value = 16;
+  core.fma_per_cycle.value = 2;
+  core.fma_latency.value = Cycles(20);  // 40 accumulators would be wanted
+  EXPECT_EQ(kernel_choices(core, ElementType::f64),
+            std::vector<Kernel>({{Elements(8), Elements(6)}}));
+  core.vector_registers.value = 2;
+  EXPECT_EQ(kernel_choices(core, ElementType::f64),
+            std::vector<Kernel>({{Elements(4), Elements(1)}}));
 }
 
-TEST(Exposed, Updates_of_C_again_and_again_cost_its_traffic) {
-  const Contraction c = test::matmul(64, 64, 64);
-  // 64 x 64 elements in and out of L1's link, 7 times more.
-  EXPECT_GT(waits(c,
-                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { for n by 4 { for "
-                  "m by 8 { kernel 8x4 } } } } }"),
-            waits(c,
-                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { "
-                  "kernel 8x4 } } } }") +
-                7 * 2 * 64 * 64 * 8);
+TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
+  // Column-major C[a,b,c,d,e,f] = A[d,e,g,b] B[g,f,a,c]: a is B's, so m = acf and n = bde.
+  const Contraction c = parse_contraction(
+      "abcdef-degb-gfac",
+      {{'a', 24}, {'b', 16}, {'c', 16}, {'d', 24}, {'e', 16}, {'f', 16}, {'g', 24}},
+      Layout::column_major, ElementType::f64);
+  const auto groups = groupings(c).front();
+  EXPECT_EQ(groups[0], "acf");
+  EXPECT_EQ(groups[1], "bde");
+  EXPECT_EQ(groups[2], "g");
 }
 
-TEST(Exposed, Reading_in_place_saves_the_pack) {
-  const Contraction c = test::matmul(64, 64, 64);
-  EXPECT_LT(
-      waits(c, "groups m=j n=i k=k pack A in L2 { for m by 8 { for n by 4 { kernel 8x4 } } }"),
-      waits(c,
-            "groups m=j n=i k=k pack A in L2 { pack B in L2 { for m by 8 { for n by 4 { "
-            "kernel 8x4 } } } }"));
+TEST(Snap, Tiles_nest_and_divide_evenly) {
+  const Contraction c = test::matmul(1536, 1536, 1536);
+  Tiling t;
+  t.groups = {"j", "i", "k", ""};
+  t.kernel = {Elements(8), Elements(6)};
+  t.tiles = {{60, 20, 289}, {200, 300, 316}, {700, 5000, 900}};
+  t.orders.resize(3);
+  snap(c, Bytes(64), t);
+  for (std::size_t l = 0; l < 3; ++l) {
+    EXPECT_EQ(t.tiles[l][0] % 8, 0);
+    EXPECT_EQ(t.tiles[l][1] % 6, 0);
+    EXPECT_EQ(t.tiles[l][2] % 8, 0);
+    if (l > 0) {
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_LE(t.tiles[l - 1][k], t.tiles[l][k]);
+    }
+  }
+  EXPECT_EQ(t.tiles[2][1], 1536);  // no larger than the dimension
+}
+
+// Incumbents of another machine are snapped again: they must stay what they were.
+TEST(Snap, What_is_snapped_stays_where_it_is) {
+  test::Random random(13);
+  SCOPED_TRACE("seed 13");
+  for (int trial = 0; trial < 500; ++trial) {
+    const Contraction c =
+        test::matmul(random.between(1, 400), random.between(1, 400), random.between(1, 400));
+    Tiling t;
+    t.groups = {"j", "i", "k", ""};
+    t.kernel = {Elements(random.between(1, 24)), Elements(random.between(1, 14))};
+    t.tiles.resize(3);
+    for (auto& tile : t.tiles) {
+      for (std::int64_t& n : tile) n = random.between(1, 400);
+    }
+    t.orders.resize(3, {DimClass::m, DimClass::n, DimClass::k});
+    const bool dividing = random.chance(30);
+    snap(c, Bytes(64), t, dividing);
+    const Tiling once = t;
+    snap(c, Bytes(64), t, dividing);
+    EXPECT_EQ(t, once) << c.sizes();
+  }
+}
+
+TEST(Snap, Dividing_tiles_divide) {
+  const Contraction c = test::matmul(360, 350, 7);
+  Tiling t;
+  t.groups = {"j", "i", "k", ""};
+  t.kernel = {Elements(8), Elements(6)};
+  t.tiles = {{60, 20, 2}, {200, 100, 5}};
+  t.orders.resize(2);
+  snap(c, Bytes(64), t, true);
+  // j has 350 elements, 44 register tiles of 8: 25 are wanted, 22 is the nearest divisor, and of
+  // those 11 for 7.5. i has 60 of 6: 16.7 wanted, 15 taken; 3.3 wanted, 3 taken.
+  EXPECT_EQ(t.tiles[1], (std::array<std::int64_t, 3>{22 * 8, 15 * 6, 7}));
+  EXPECT_EQ(t.tiles[0], (std::array<std::int64_t, 3>{11 * 8, 3 * 6, 1}));
 }
 
 TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
@@ -155,21 +200,6 @@ TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
   EXPECT_EQ(columns(14, 50), 13);
   EXPECT_EQ(columns(8, 5), 5);
   EXPECT_EQ(columns(8, 5000), 8);
-}
-
-// What is read once or twice is not copied, and nine columns are not covered by eight and one.
-TEST(In_place, The_optimizer_copies_nothing_of_a_small_problem) {
-  const Optimized o = optimize(test::matmul(9, 128, 128), find_machine("zen5"));
-  EXPECT_EQ(to_line(o.schedule), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
-}
-
-// A streams and is used 312 times: packing it would double its traffic.
-TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
-  const Contraction c = find_suite("tccg").workloads[2];
-  const Optimized o = optimize(c, find_machine("zen5"));
-  EXPECT_TRUE(o.tiling.in_place.left);
-  EXPECT_EQ(to_text(o.schedule).find("pack A"), std::string::npos);
-  EXPECT_NE(to_text(o.schedule).find("pack B"), std::string::npos);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/machine/toml.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 namespace tcsim {
 namespace {

@@ -197,7 +197,7 @@ TEST(Whatif, Interrupted_before_anything_is_there_it_prints_an_empty_document) {
   EXPECT_TRUE(contains(r.err, "interrupted")) << r.err;
 }
 
-// acmtc-sc19, 6.3; the numbers are worked out in tests/core/explore_test.cpp.
+// acmtc-sc19, 6.3; the numbers are worked out in tests/core/explore/curve_test.cpp.
 TEST(Whatif, Reproduces_the_papers_example) {
   const Ran r = tcsim({"whatif", "tccg:29", "--machine", "e5-2680v4", "--accounting", "paper",
                        "--vary", "memory.bandwidth=1x,1.05x,1.5x"});

@@ -1,7 +1,8 @@
+#include "core/model/set_counts.hpp"
+
 #include <gtest/gtest.h>
 
 #include "core/model/occupancy.hpp"
-#include "core/model/set_counts.hpp"
 #include "tests/core/build.hpp"
 
 namespace tcsim {
@@ -36,16 +37,6 @@ TEST(Set_counts, Decide_what_runs_would_not) {
   EXPECT_DOUBLE_EQ(miss_probability({64, 2}, own), 0);  // never two
   WindowPart foreign[] = {{16, 1, counts, false}};
   EXPECT_DOUBLE_EQ(miss_probability({64, 2}, foreign), 8.0 / 64);
-}
-
-TEST(Occupancy, A_line_does_not_count_against_itself) {
-  // A buffer that fills 8 ways of 64 sets exactly: 511 other lines, 7 others in x's set.
-  const WindowPart own[] = {{511, 512, nullptr, true}};
-  EXPECT_EQ(miss_probability({64, 8}, own), 0);
-  // 8.5 ways: half of the sets hold 9 lines; x sits in one of those with 4.5 / 8.5.
-  const WindowPart more[] = {{64 * 8.5 - 1, 64 * 8.5, nullptr, true}};
-  EXPECT_NEAR(miss_probability({64, 9}, more), 0, 1e-12);
-  EXPECT_NEAR(miss_probability({64, 8}, more), 4.5 / 8.5, 1e-9);
 }
 
 }  // namespace

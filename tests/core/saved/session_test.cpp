@@ -1,12 +1,10 @@
-// Sessions as files, as arguments, and as machines; what an edit changed, in words.
+// Sessions as files, as arguments, and as machines.
+#include "core/saved/session.hpp"
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "core/explore/difference.hpp"
 #include "core/machine/toml.hpp"
-#include "core/model/held_tiles.hpp"
-#include "core/optimize/optimize.hpp"
-#include "core/saved/session.hpp"
 
 namespace tcsim {
 namespace {
@@ -100,55 +98,6 @@ TEST(Session, Overrides_make_a_machine_or_say_why_not) {
   EXPECT_NE(notes[0].find("not a whole number of 20-way sets"), std::string::npos);
   EXPECT_THROW(changed_machine(base, d.with("memory.bandwidth", "500GB/s")), InputError);
   EXPECT_THROW(changed_machine(base, d.with("L9.ways", "3")), UsageError);
-}
-
-TEST(HeldTiles, Fit_their_caches_and_grow_outward) {
-  const Contraction c = find_workload({"tccg:29", "", {}, {}});
-  const Machine m = find_machine("e5-2680v4");
-  const auto held = held_tiles(c, optimize(c, m).schedule, m);
-  ASSERT_EQ(held.size(), 3u);
-  Bytes inner;
-  for (const HeldInCache& h : held) {
-    ASSERT_TRUE(h.tile);
-    EXPECT_LE(h.tile->total(), h.capacity);
-    EXPECT_GE(h.tile->total(), inner);
-    inner = h.tile->total();
-  }
-  EXPECT_EQ(held[2].capacity, Bytes(35 << 20));
-}
-
-TEST(HeldTiles, A_small_workload_is_held_whole_everywhere_it_fits) {
-  // 3 x 32 x 32 x 8 bytes = 24 KiB: all of it in a 32 KiB L1.
-  const Contraction c = find_workload({"ij-ik-kj", "i=32,j=32,k=32", {}, {}});
-  const Machine m = find_machine("e5-2680v4");
-  for (const HeldInCache& h : held_tiles(c, optimize(c, m).schedule, m)) {
-    EXPECT_EQ(h.tile->total(), Bytes(3 * 32 * 32 * 8));
-    EXPECT_EQ(h.tile->whole, (std::array{true, true, true}));
-  }
-}
-
-TEST(Difference, Names_time_bottleneck_and_links) {
-  const Contraction c = find_workload({"tccg:29", "", {}, {}});
-  Machine m = find_machine("e5-2680v4");
-  m.accounting = Accounting::paper();
-  const Optimized a = optimize(c, m);
-  Machine faster = m;
-  faster.levels.back().bandwidth.value.value *= 1.5;
-  const Prediction b = predict(c, a.schedule, faster);
-  const auto words = difference_words({c, m, a.schedule, a.prediction}, {c, faster, a.schedule, b});
-  ASSERT_EQ(words.size(), 3u);
-  EXPECT_EQ(words[0], "17.42 ms instead of 20.86 ms (-16.5 %).");
-  EXPECT_EQ(words[1], "The bottleneck moved from L3-memory to L1-register.");
-  EXPECT_EQ(words[2], "The schedule stays as it was.");
-
-  Machine small = m;
-  small.levels[1].capacity.value = Bytes(64 << 10);
-  const Optimized s = optimize(c, small);
-  const auto more =
-      difference_words({c, m, a.schedule, a.prediction}, {c, small, s.schedule, s.prediction});
-  bool tile = false;
-  for (const std::string& w : more) tile |= w.starts_with("The tile in L2 in ");
-  EXPECT_TRUE(tile);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/study/design.hpp"
-#include "tests/sweep/study_file.hpp"
+#include "tests/core/study/study_file.hpp"
 
 namespace tcsim {
 namespace {

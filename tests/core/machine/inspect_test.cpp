@@ -46,19 +46,20 @@ TEST_F(MachineFiles, Every_contradiction_of_a_file_is_found_with_its_line_and_me
   const std::string f = file.string();
   EXPECT_EQ(
       lines_of(inspected.findings),
-      (TextLines{"error: " + f +
-                 ":12:8: L1: capacity 32KiB, 64 sets and 4 ways contradict one another (64 sets x "
-                 "4 ways x 64B is 16KiB); give two of the three",
-             "warning: " + f +
-                 ":25:12: capacity 65536 has no unit and is read as bytes; write \"64KiB\"",
-             "error: " + f +
-                 ":5:15: core.vector_bits is 200; give a power of two from 64 to 4096, such as 256",
-             "error: " + f +
-                 ":18:12: L2 (16KiB) is smaller than L1 inside it (32KiB); list the levels from "
-                 "the core outward; capacities do not shrink",
-             "error: " + f +
-                 ":21:13: L2 (12B/cycle) is faster than L1 inside it (10B/cycle); check the units; "
-                 "an outer level is not faster than the level inside it"}));
+      (TextLines{
+          "error: " + f +
+              ":12:8: L1: capacity 32KiB, 64 sets and 4 ways contradict one another (64 sets x "
+              "4 ways x 64B is 16KiB); give two of the three",
+          "warning: " + f +
+              ":25:12: capacity 65536 has no unit and is read as bytes; write \"64KiB\"",
+          "error: " + f +
+              ":5:15: core.vector_bits is 200; give a power of two from 64 to 4096, such as 256",
+          "error: " + f +
+              ":18:12: L2 (16KiB) is smaller than L1 inside it (32KiB); list the levels from "
+              "the core outward; capacities do not shrink",
+          "error: " + f +
+              ":21:13: L2 (12B/cycle) is faster than L1 inside it (10B/cycle); check the units; "
+              "an outer level is not faster than the level inside it"}));
   // Reading stops at the first of them.
   EXPECT_EQ(error_of([&] { load_machine(file); }), line_of(inspected.findings[0]).substr(7));
 }
@@ -75,10 +76,11 @@ TEST_F(MachineFiles, A_derived_machine_is_faulted_at_the_knob) {
   const fs::path file = write("d.toml",
                               "schema = 1\nname = \"d\"\nderived_from = \"i7-6700k\"\n[set]\n"
                               "\"L2.bandwidth\" = \"1GB/s\"\n\"L3.latency\" = 40\n");
-  EXPECT_EQ(lines_of(inspect_machine_file(file).findings),
-            (TextLines{"error: " + file.string() +
-                   ":4:1: L3 (12.8B/cycle) is faster than L2 inside it (1GB/s); check the units; "
-                   "an outer level is not faster than the level inside it"}));
+  EXPECT_EQ(
+      lines_of(inspect_machine_file(file).findings),
+      (TextLines{"error: " + file.string() +
+                 ":4:1: L3 (12.8B/cycle) is faster than L2 inside it (1GB/s); check the units; "
+                 "an outer level is not faster than the level inside it"}));
 }
 
 TEST(MachineToml, A_number_that_needs_a_unit_is_told_which) {
@@ -113,40 +115,45 @@ TextLines doubts(const std::function<void(Machine&)>& spoil) {
 }
 
 TEST(Inspect, Doubts_are_warnings_and_do_not_stop_a_machine) {
-  EXPECT_EQ(doubts([](Machine& m) { m.levels[1].shared_by = 16; }),
-            (TextLines{"warning: p: each of L2's 16 cores has 16KiB of it, less than of L1 (32KiB); "
-                   "with all cores at work a tile for it is no larger than the tile inside; "
-                   "check shared_by"}));
-  EXPECT_EQ(doubts([](Machine& m) { m.levels[1].capacity.value = Bytes(32768); }),
-            (TextLines{"warning: p: L2 is as small as L1 inside it (32KiB); a tile for it is no larger "
-                   "than the tile inside; check the capacities"}));
+  EXPECT_EQ(
+      doubts([](Machine& m) { m.levels[1].shared_by = 16; }),
+      (TextLines{"warning: p: each of L2's 16 cores has 16KiB of it, less than of L1 (32KiB); "
+                 "with all cores at work a tile for it is no larger than the tile inside; "
+                 "check shared_by"}));
+  EXPECT_EQ(
+      doubts([](Machine& m) { m.levels[1].capacity.value = Bytes(32768); }),
+      (TextLines{"warning: p: L2 is as small as L1 inside it (32KiB); a tile for it is no larger "
+                 "than the tile inside; check the capacities"}));
   EXPECT_EQ(doubts([](Machine& m) {
               m.levels[1].capacity.value = Bytes(16384);
               m.levels[1].inclusion.value = Inclusion::exclusive;
             }),
             (TextLines{"warning: p: L2 (16KiB) is smaller than L1 inside it (32KiB); a tile for it "
-                   "alone is smaller than the tile inside"}));
+                       "alone is smaller than the tile inside"}));
   EXPECT_EQ(doubts([](Machine& m) {
               m.levels[1].shared_by = 16;
               m.levels[1].inclusion.value = Inclusion::inclusive;
             }),
             (TextLines{"warning: p: L2 (256KiB) is inclusive and cannot hold the L1 of 16 cores "
-                   "(512KiB); check capacity, sharing and inclusion"}));
-  EXPECT_EQ(doubts([](Machine& m) { m.levels[0].inclusion.value = Inclusion::inclusive; }),
-            (TextLines{"warning: p: L1 is inclusive of the levels inside it, and there is none; say "
-                   "\"neither\" of the innermost level"}));
-  EXPECT_EQ(doubts([](Machine& m) { m.levels[1].line.value = Bytes(32); }),
-            (TextLines{"warning: p: L2 has shorter lines (32B) than L1 inside it (64B); check both; "
-                   "lines rarely shrink outward"}));
-  EXPECT_EQ(doubts([](Machine& m) {
-              m.levels[0].latency = Figure<Cycles>{Cycles(14), Origin::assumed, ""};
-              m.levels[1].latency = Figure<Cycles>{Cycles(5), Origin::assumed, ""};
-            }),
-            (TextLines{"warning: p: L2 answers sooner (5 cycles) than L1 inside it (14); check both "
-                   "latencies"}));
+                       "(512KiB); check capacity, sharing and inclusion"}));
+  EXPECT_EQ(
+      doubts([](Machine& m) { m.levels[0].inclusion.value = Inclusion::inclusive; }),
+      (TextLines{"warning: p: L1 is inclusive of the levels inside it, and there is none; say "
+                 "\"neither\" of the innermost level"}));
+  EXPECT_EQ(
+      doubts([](Machine& m) { m.levels[1].line.value = Bytes(32); }),
+      (TextLines{"warning: p: L2 has shorter lines (32B) than L1 inside it (64B); check both; "
+                 "lines rarely shrink outward"}));
+  EXPECT_EQ(
+      doubts([](Machine& m) {
+        m.levels[0].latency = Figure<Cycles>{Cycles(14), Origin::assumed, ""};
+        m.levels[1].latency = Figure<Cycles>{Cycles(5), Origin::assumed, ""};
+      }),
+      (TextLines{"warning: p: L2 answers sooner (5 cycles) than L1 inside it (14); check both "
+                 "latencies"}));
   EXPECT_EQ(doubts([](Machine& m) { m.levels[0].shared_by = 2; }),
             (TextLines{"warning: p: L2 is shared by 1 cores and L1 inside it by 2; as many or more "
-                   "cores share an outer level"}));
+                       "cores share an outer level"}));
 }
 
 TEST(Inspect, Check_refuses_exactly_what_has_an_error) {
