@@ -10,8 +10,8 @@
 
 #include "bench/eigen_module.hpp"
 #include "bench/peer.hpp"
-#include "core/machine/installed.hpp"
-#include "kernels/execute.hpp"
+#include "core/data/installed.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim::bench {
 

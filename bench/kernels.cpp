@@ -8,6 +8,7 @@
 #include "bench/yardstick.hpp"
 #include "core/error.hpp"
 #include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 #include "microbench/memory.hpp"
 
 namespace tcsim::bench {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/units/quantity.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/shapes.hpp"
 
 namespace tcsim::bench {
 

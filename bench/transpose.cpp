@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim::bench {
 

@@ -10,7 +10,7 @@
 #include "cli/advice.hpp"
 #include "cli/counted.hpp"
 #include "cli/describe.hpp"
-#include "cli/simulation.hpp"
+#include "cli/simulation/views.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"

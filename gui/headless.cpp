@@ -5,8 +5,8 @@
 #include <QTimer>
 
 #include "core/error.hpp"
-#include "core/session/session.hpp"
-#include "gui/session/studio.hpp"
+#include "core/saved/session.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_editor.hpp"
 #include "gui/study/study_window.hpp"

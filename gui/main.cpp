@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
 #include "gui/scene/run_apart.hpp"

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/kernel.hpp"
+#include "core/machine/kernel_caches.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim {
 

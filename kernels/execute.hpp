@@ -16,25 +16,6 @@
 
 namespace tcsim {
 
-// Instruction sets that microkernels exist for, from plain C++ up.
-enum class InstructionSet { plain, avx2, avx512 };
-const char* to_text(InstructionSet);
-// The best that this processor (and operating system) can run.
-InstructionSet best_instruction_set();
-
-// A register-blocked kernel: mr rows in vectors, nr columns broadcast.
-struct KernelShape {
-  Elements mr, nr;
-  InstructionSet needs;
-  ElementType type;
-};
-// All shapes that have vector code, the preferred one of each (instruction set, type) first.
-const std::vector<KernelShape>& kernel_shapes();
-// The preferred shape for vectors of `vector_bits` (128, 256, 512): the one that a schedule for
-// such a core should use. core's optimizer computes the same from the machine; a test compares.
-// Throws std::invalid_argument for another width.
-KernelShape preferred_shape(int vector_bits, ElementType type);
-
 // Throw UnsupportedError, which names sizes and needs, unless this machine has the memory that a
 // run takes: for the tensors, which is known before there is a schedule, or for all arrays of a
 // plan.

@@ -6,6 +6,7 @@
 #include "core/plan/walk.hpp"
 #include "core/stop.hpp"
 #include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 

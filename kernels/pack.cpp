@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 

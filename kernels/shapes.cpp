@@ -31,35 +31,6 @@ std::int64_t lanes(InstructionSet set, ElementType type) {
 
 }  // namespace
 
-const char* to_text(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::plain:
-      return "plain";
-    case InstructionSet::avx2:
-      return "avx2";
-    case InstructionSet::avx512:
-      return "avx512";
-  }
-  throw std::logic_error("no such instruction set");
-}
-
-bool can_run(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::plain:
-      return true;
-    case InstructionSet::avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    case InstructionSet::avx512:
-      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
-  }
-  return false;
-}
-
-InstructionSet best_instruction_set() {
-  if (can_run(InstructionSet::avx512)) return InstructionSet::avx512;
-  return can_run(InstructionSet::avx2) ? InstructionSet::avx2 : InstructionSet::plain;
-}
-
 const std::vector<KernelShape>& kernel_shapes() {
   static const std::vector<KernelShape> shapes = [] {
     std::vector<KernelShape> all;
@@ -98,28 +69,6 @@ InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type) {
     if (s.mr == mr && s.nr == nr && s.type == type && can_run(s.needs)) return s.needs;
   }
   return best_instruction_set();
-}
-
-template <>
-const KernelFamily<float>& kernel_family<float>(InstructionSet set) {
-  if (set == InstructionSet::avx512) return family_f32_avx512;
-  return set == InstructionSet::avx2 ? family_f32_avx2 : family_f32_plain;
-}
-template <>
-const KernelFamily<double>& kernel_family<double>(InstructionSet set) {
-  if (set == InstructionSet::avx512) return family_f64_avx512;
-  return set == InstructionSet::avx2 ? family_f64_avx2 : family_f64_plain;
-}
-
-template <>
-Transpose<float> transpose_code<float>(InstructionSet set) {
-  if (set == InstructionSet::avx512) return transpose_f32_avx512;
-  return set == InstructionSet::avx2 ? transpose_f32_avx2 : transpose_f32_plain;
-}
-template <>
-Transpose<double> transpose_code<double>(InstructionSet set) {
-  if (set == InstructionSet::avx512) return transpose_f64_avx512;
-  return set == InstructionSet::avx2 ? transpose_f64_avx2 : transpose_f64_plain;
 }
 
 }  // namespace tcsim

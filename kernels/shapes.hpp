@@ -1,29 +1,30 @@
-// Finds the vector code for this processor.
+// Register tiles that there is vector code for.
 #pragma once
 
-#include "kernels/execute.hpp"
-#include "kernels/microkernel.hpp"
+#include <vector>
+
+#include "core/units/quantity.hpp"
+#include "core/workload/contraction.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim {
 
-// Whether this processor and operating system can run code for `set`.
-bool can_run(InstructionSet set);
+// A register-blocked kernel: mr rows in vectors, nr columns broadcast.
+struct KernelShape {
+  Elements mr, nr;
+  InstructionSet needs;
+  ElementType type;
+};
+// All shapes that have vector code, the preferred one of each (instruction set, type) first.
+const std::vector<KernelShape>& kernel_shapes();
+// The preferred shape for vectors of `vector_bits` (128, 256, 512): the one that a schedule for
+// such a core should use. core's optimizer computes the same from the machine; a test compares.
+// Throws std::invalid_argument for another width.
+KernelShape preferred_shape(int vector_bits, ElementType type);
 
 // The instruction set that runs a schedule's mr x nr kernel here. If the kernel is one of
 // kernel_shapes() that this processor can run, it is the one that the shape is made for; else the
 // best.
 InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type);
-
-// The register tiles of an instruction set, which this processor must have.
-template <class T>
-const KernelFamily<T>& kernel_family(InstructionSet set);
-
-// The transpose of the best instruction set here, or of `set`, which this processor must have.
-template <class T>
-Transpose<T> transpose_code(InstructionSet set = best_instruction_set());
-
-// Elements of a cache line of the machines that kernels run on.
-template <class T>
-inline constexpr std::int64_t line_elements = 64 / sizeof(T);
 
 }  // namespace tcsim

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/machine/exchange/kernel.hpp"
+#include "core/machine/kernel_caches.hpp"
 #include "core/units/quantity.hpp"
 
 namespace tcsim {

@@ -9,8 +9,8 @@
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
 #include "core/units/nearest.hpp"
+#include "core/workload/suite.hpp"
 
 namespace tcsim::cli {
 

@@ -8,7 +8,7 @@
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "study/compare.hpp"
+#include "sweep/compare.hpp"
 
 namespace tcsim::cli {
 

@@ -8,13 +8,15 @@
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
-#include "kernels/execute.hpp"
+#include "core/workload/suite.hpp"
+#include "kernels/shapes.hpp"
 
 namespace tcsim::cli {
 

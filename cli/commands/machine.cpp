@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "cli/machine/actions.hpp"
-#include "core/units/nearest.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
-#include "core/machine/exchange/exchange.hpp"
+#include "core/units/nearest.hpp"
+#include "exchange/exchange.hpp"
 
 namespace tcsim::cli {
 

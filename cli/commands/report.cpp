@@ -1,4 +1,4 @@
-#include "cli/simulation.hpp"
+#include "cli/simulation/simulation.hpp"
 #include "cli/work.hpp"
 
 namespace tcsim::cli {

@@ -1,4 +1,5 @@
-#include "cli/simulation.hpp"
+#include "cli/simulation/options.hpp"
+#include "cli/simulation/simulation.hpp"
 #include "cli/work.hpp"
 #include "core/error.hpp"
 #include "core/model/window.hpp"

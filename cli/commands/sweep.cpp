@@ -13,9 +13,9 @@
 #include "core/io/read_file.hpp"
 #include "core/study/study.hpp"
 #include "core/units/text.hpp"
-#include "study/findings.hpp"
-#include "study/ranks.hpp"
-#include "study/sweep.hpp"
+#include "sweep/findings.hpp"
+#include "sweep/ranks.hpp"
+#include "sweep/sweep.hpp"
 
 namespace tcsim::cli {
 

@@ -6,10 +6,10 @@
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/inspect.hpp"
-#include "core/machine/library.hpp"
 #include "core/text/safe.hpp"
 
 namespace tcsim::cli {

@@ -8,10 +8,10 @@
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/exchange/exchange.hpp"
 #include "core/optimize/blis.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/text/safe.hpp"
+#include "exchange/exchange.hpp"
 
 namespace tcsim::cli {
 

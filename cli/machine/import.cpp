@@ -6,9 +6,9 @@
 #include "cli/request.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
+#include "exchange/exchange.hpp"
 
 namespace tcsim::cli {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
-#include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/places.hpp"
 #include "core/machine/toml_reader.hpp"
@@ -418,6 +418,10 @@ Machine load(const fs::path& file, const Chain& chain) {
 }  // namespace
 
 Machine load_machine(const fs::path& file) { return load(file, {}); }
+
+Machine find_machine(const std::string& name_or_file) {
+  return load_machine(find_machine_file(name_or_file));
+}
 
 Machine parse_machine(std::string_view toml, const std::string& place) {
   return parse(toml, place, {fs::weakly_canonical(place)});

@@ -46,6 +46,9 @@ namespace tcsim {
 // Reads and checks a machine file. Throws InputError with "file:line:column" and the mend; unknown
 // keys are errors.
 Machine load_machine(const std::filesystem::path& file);
+// A shipped machine by its name, or one by the path of its file. Throws UsageError as well if it is
+// neither.
+Machine find_machine(const std::string& name_or_file);
 // The same from a text; `place` stands for the file in errors. `derived_from` paths are relative
 // to the folder of `place`.
 Machine parse_machine(std::string_view toml, const std::string& place);

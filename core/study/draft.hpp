@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "core/study/study.hpp"
 
 namespace tcsim {

@@ -5,17 +5,19 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "core/text/name.hpp"
+#include "core/data/shipped.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
-#include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/machine/toml.hpp"
 #include "core/machine/toml_reader.hpp"
 #include "core/model/predict.hpp"
 #include "core/study/cost_toml.hpp"
 #include "core/study/study.hpp"
+#include "core/text/name.hpp"
 #include "core/units/nearest.hpp"
 #include "core/workload/parse.hpp"
+#include "core/workload/suite.hpp"
 
 namespace tcsim {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
 #include "core/workload/parse.hpp"
+#include "core/workload/suite.hpp"
 
 namespace tcsim {
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
-#include "core/text/name.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
+#include "core/text/name.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim {
@@ -148,6 +149,10 @@ Suite parse_suite(std::string_view toml, const std::string& place,
 Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type) {
   return parse_suite(read_file(file, "name a file that is there and readable"), file.string(),
                      type);
+}
+
+Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type) {
+  return load_suite(find_suite_file(name_or_file), type);
 }
 
 }  // namespace tcsim

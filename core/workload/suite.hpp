@@ -30,6 +30,9 @@ struct Suite {
 
 // Throws InputError with "file:line:column". `type` replaces the file's element type.
 Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type = {});
+// A shipped suite by its name, or one by the path of its file. Throws UsageError as well if it is
+// neither.
+Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type = {});
 
 // The same from a text; `place` stands for the file in errors.
 Suite parse_suite(std::string_view toml, const std::string& place,

@@ -13,7 +13,7 @@
 #include "core/explore/curve.hpp"
 #include "core/machine/machine.hpp"
 #include "core/optimize/optimize.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/execute.hpp"
 #include "microbench/counters/counting.hpp"

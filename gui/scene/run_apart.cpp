@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/scene/child.hpp"
 
 namespace tcsim::gui {

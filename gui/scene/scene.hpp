@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/saved/session.hpp"
 #include "gui/scene/evaluation.hpp"
 
 namespace tcsim::gui {

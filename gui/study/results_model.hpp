@@ -6,7 +6,7 @@
 #include <list>
 #include <memory>
 
-#include "study/result_rows.hpp"
+#include "sweep/result_rows.hpp"
 
 namespace tcsim::gui {
 

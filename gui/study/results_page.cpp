@@ -10,7 +10,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "gui/study/results_model.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/plot_view.hpp"

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "gui/charts/points.hpp"
-#include "gui/session/worker.hpp"
-#include "study/result_rows.hpp"
+#include "gui/studio/worker.hpp"
+#include "sweep/result_rows.hpp"
 
 class QComboBox;
 class QLabel;

@@ -11,7 +11,7 @@
 #include <QSpinBox>
 
 #include "core/explore/knob.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/wheel.hpp"
 
 namespace tcsim::gui {

@@ -16,10 +16,10 @@
 
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 #include "gui/widgets/theme.hpp"
 #include "microbench/host.hpp"
-#include "study/findings.hpp"
+#include "sweep/findings.hpp"
 
 namespace tcsim::gui {
 

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <memory>
 
-#include "gui/session/worker.hpp"
+#include "gui/studio/worker.hpp"
 #include "gui/study/study_job.hpp"
 
 class QLabel;

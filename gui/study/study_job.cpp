@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "study/ranks.hpp"
+#include "sweep/ranks.hpp"
 
 namespace tcsim::gui {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "gui/session/worker.hpp"
-#include "study/sweep.hpp"
+#include "gui/studio/worker.hpp"
+#include "sweep/sweep.hpp"
 
 namespace tcsim::gui {
 

@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "core/units/text.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_dialog.hpp"
 #include "gui/study/study_editor.hpp"

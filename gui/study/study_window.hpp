@@ -5,7 +5,7 @@
 #include <QMainWindow>
 #include <optional>
 
-#include "core/session/session.hpp"
+#include "core/saved/design.hpp"
 
 class QAction;
 class QTabWidget;

@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "core/units/text.hpp"
 #include "gui/charts/words.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"

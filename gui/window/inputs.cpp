@@ -11,12 +11,13 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/explore/knob.hpp"
-#include "core/machine/library.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/parse.hpp"
-#include "gui/session/studio.hpp"
+#include "core/workload/suite.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/theme.hpp"

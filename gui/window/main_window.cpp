@@ -15,9 +15,9 @@
 #include <QUndoStack>
 #include <algorithm>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/charts/charts.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/window/inputs.hpp"

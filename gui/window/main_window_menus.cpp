@@ -11,7 +11,7 @@
 #include <QUndoStack>
 
 #include "gui/charts/charts.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/window/main_window.hpp"
 #include "gui/window/session_file.hpp"

@@ -5,8 +5,8 @@
 #include <QMessageBox>
 #include <QStatusBar>
 
-#include "core/session/session.hpp"
-#include "gui/session/studio.hpp"
+#include "core/saved/session.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/save_name.hpp"
 #include "gui/window/export.hpp"
 #include "gui/window/main_window.hpp"

@@ -5,9 +5,9 @@
 #include <QSaveFile>
 #include <QUndoStack>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 #include "gui/charts/charts.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/save_name.hpp"
 #include "gui/window/start_page.hpp"
 

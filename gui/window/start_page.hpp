@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "core/session/session.hpp"
+#include "core/saved/session.hpp"
 
 class QVBoxLayout;
 

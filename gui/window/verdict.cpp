@@ -9,7 +9,7 @@
 
 #include "core/units/text.hpp"
 #include "gui/charts/charts.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/table_model.hpp"
 #include "gui/widgets/theme.hpp"

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "core/explore/knob.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/boxes_view.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/plot_view.hpp"

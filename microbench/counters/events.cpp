@@ -6,10 +6,10 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
-#include "core/machine/library.hpp"
 
 namespace tcsim {
 
@@ -157,11 +157,11 @@ EventFile load_events(const fs::path& file) {
 std::vector<EventFile> shipped_events() {
   std::vector<fs::path> paths;
   std::error_code missing;
-  for (const auto& entry : fs::directory_iterator(data_dir() / "counters", missing)) {
+  for (const auto& entry : fs::directory_iterator(data_dir() / "data" / "counters", missing)) {
     if (entry.path().extension() == ".toml") paths.push_back(entry.path());
   }
   if (missing) {
-    throw InputError((data_dir() / "counters").string(), "there is no such folder",
+    throw InputError((data_dir() / "data" / "counters").string(), "there is no such folder",
                      "install tcsim again, or set TCSIM_DATA_DIR to a folder that has it");
   }
   std::sort(paths.begin(), paths.end());

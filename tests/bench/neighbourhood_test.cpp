@@ -4,8 +4,9 @@
 #include <set>
 
 #include "bench/regret.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/workload/suite.hpp"
 
 namespace tcsim::bench {
 namespace {

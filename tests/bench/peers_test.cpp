@@ -10,7 +10,6 @@
 #include <set>
 
 #include "bench/matrix_view.hpp"
-#include "core/machine/library.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 

@@ -13,7 +13,7 @@
 #include "bench/small.hpp"
 #include "bench/suite.hpp"
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/machine/library.hpp"
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "tests/cli/run.hpp"

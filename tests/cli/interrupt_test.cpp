@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/machine/installed.hpp"
+#include "core/data/installed.hpp"
 
 namespace tcsim::cli {
 namespace {

@@ -50,8 +50,8 @@ TEST(One_definition, Types_are_found_with_their_namespace) {
 TEST(One_definition, No_two_headers_define_the_same_type) {
   const fs::path root = TCSIM_SOURCE_DIR;
   std::map<std::string, std::string> places;
-  for (const char* folder :
-       {"core", "sim", "kernels", "emit", "microbench", "bench", "study", "cli", "gui"}) {
+  for (const char* folder : {"core", "exchange", "sim", "kernels", "emit", "microbench", "bench",
+                             "sweep", "cli", "gui"}) {
     if (!fs::exists(root / folder)) continue;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".hpp") continue;

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "emit/emit.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/shapes.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "kernels/execute.hpp"
+#include "kernels/shapes.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/machine/exchange/exchange.hpp"
 #include "core/machine/toml.hpp"
+#include "exchange/exchange.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace tcsim {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/explore/knob_range.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 void fuzz_one(std::string_view bytes) {

@@ -1,7 +1,7 @@
 // Any bytes are a chain's points and a point's figures that encode to the same bytes, or BadBytes.
 #include <cstdlib>
 
-#include "study/encoding.hpp"
+#include "sweep/encoding.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 void fuzz_one(std::string_view bytes) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/study/design.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -10,7 +10,7 @@
 #include <initializer_list>
 
 #include "gui/headless.hpp"
-#include "gui/session/studio.hpp"
+#include "gui/studio/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/window/inputs.hpp"
 #include "gui/window/main_window.hpp"

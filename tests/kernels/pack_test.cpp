@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core/plan/walk.hpp"
-#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"

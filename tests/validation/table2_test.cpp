@@ -1,10 +1,11 @@
 // acmtc-sc19, Table 2, column L3, "computation": the lines that a computation has to load once.
 #include <gtest/gtest.h>
 
-#include "core/machine/library.hpp"
 #include "core/machine/override.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/plan/plan.hpp"
+#include "core/workload/suite.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {

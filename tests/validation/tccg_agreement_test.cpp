@@ -3,9 +3,10 @@
 // within a second or so; "tcsim report tccg" covers the rest.
 #include <gtest/gtest.h>
 
-#include "core/machine/library.hpp"
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/plan/plan.hpp"
+#include "core/workload/suite.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {

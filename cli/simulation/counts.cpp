@@ -1,0 +1,46 @@
+#include "cli/simulation/counts.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tcsim::cli {
+
+void print_header(std::ostream& out) {
+  out << fmt::format("  {:<14}{:>16}{:>16}{:>16}{:>16}{:>16}\n", "cache", "hits", "misses", "fills",
+                     "evictions", "write-backs");
+}
+
+void print_counts(const std::string& name, const LevelCounts& c, std::ostream& out) {
+  out << fmt::format("  {:<14}{:>16}{:>16}{:>16}{:>16}{:>16}\n", name, c.hits.value(),
+                     c.misses.value(), c.fills.value(), c.evictions.value(), c.write_backs.value());
+  // What only some caches do.
+  std::string more;
+  for (const CountField& f : count_fields) {
+    const std::string field = f.name;
+    const bool shown = field == "clean_victims" || field == "writes_through" ||
+                       field == "invalidations" || field.find("prefetches") != std::string::npos;
+    if (!shown || (c.*f.count).value() == 0) continue;
+    more += fmt::format("{}{} {}", more.empty() ? "" : ", ", f.name, (c.*f.count).value());
+  }
+  if (!more.empty()) out << fmt::format("  {:<14}{}\n", "", more);
+}
+
+nlohmann::ordered_json counts_json(const LevelCounts& counts) {
+  nlohmann::ordered_json j;
+  for (const CountField& f : count_fields) j[f.name] = (counts.*f.count).value();
+  return j;
+}
+
+std::string step_text(const Step& step) {
+  if (step.kind == Step::Kind::kernel) return "within a kernel or pack";
+  if (step.kind == Step::Kind::move) return fmt::format("pack {}", to_text(step.tensor));
+  return fmt::format("for {} by {}", to_text(step.group), step.tile);
+}
+
+std::string bucket_text(std::size_t bucket) {
+  if (bucket < 2) return std::to_string(bucket);
+  return fmt::format("{}-{}", std::uint64_t{1} << (bucket - 1), (std::uint64_t{1} << bucket) - 1);
+}
+
+}  // namespace tcsim::cli

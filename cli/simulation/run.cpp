@@ -1,0 +1,61 @@
+#include "cli/simulation/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "cli/simulation/options.hpp"
+#include "core/error.hpp"
+#include "core/machine/share.hpp"
+#include "sim/simulate_trace.hpp"
+
+namespace tcsim::cli {
+
+void add_simulation(Result& result, const Options& options, Context& context) {
+  Progress progress(context, result.workload.name() + ": simulating");
+  SimulationEffort effort;
+  SimulationOptions how;
+  how.stop = context.stop;
+  how.progress = [&](double share) { progress.show(share); };
+  how.threads = options["threads"].as<int>();
+  how.replay = !flag(options, "no-replay");
+  how.effort = &effort;
+  const Plan plan(result.workload, result.schedule);
+  const sim::SystemConfig config = system(options, view_of_one_core(result.machine));
+  const auto start = std::chrono::steady_clock::now();
+  if (flag(options, "tlb")) result.tlbs = simulate_tlbs(plan, result.machine, how);
+  if (options.count("sample") != 0) {
+    result.sampled = sample(plan, config, options["sample"].as<std::int64_t>(), how);
+    return;
+  }
+  if (flag(options, "attribution")) {
+    Attribution a = attribute(plan, config, how);
+    result.attribution = std::move(a.levels);
+    result.simulation = std::move(a.simulation);
+  } else {
+    result.simulation = simulate(plan, config, how);
+  }
+  if (context.verbose) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    const auto touches = static_cast<double>(result.simulation->touches.value());
+    context.err << fmt::format(
+        "{}: {:.4g} million line touches simulated in {:.2f} s on {} thread{}, {:.1f} % of them "
+        "as repetitions\n",
+        result.workload.name(), touches / 1e6, spent.count(), effort.threads,
+        effort.threads == 1 ? "" : "s",
+        100 * static_cast<double>(effort.repeated.value()) / touches);
+  }
+}
+
+void write_trace(const Result& result, const std::string& file, Context& context) {
+  std::ofstream out(file, std::ios::binary);
+  sim::TraceWriter writer(out);
+  tcsim::write_trace(Plan(result.workload, result.schedule), writer, context.stop);
+  out.close();
+  if (!out) {
+    throw UsageError("--write-trace " + file, "the file cannot be written", "name another one");
+  }
+}
+
+}  // namespace tcsim::cli

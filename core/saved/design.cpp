@@ -1,0 +1,84 @@
+#include "core/saved/design.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/machine/override.hpp"
+
+namespace tcsim {
+
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:=,+%@").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string Design::value_of(std::string_view knob) const {
+  const auto found = std::ranges::find(overrides, knob, &Override::knob);
+  return found == overrides.end() ? "" : found->value;
+}
+
+Design Design::with(const std::string& knob, const std::string& value) const {
+  Design d = *this;
+  const auto found = std::ranges::find(d.overrides, knob, &Override::knob);
+  if (value.empty()) {
+    if (found != d.overrides.end()) d.overrides.erase(found);
+  } else if (found != d.overrides.end()) {
+    found->value = value;
+  } else {
+    d.overrides.push_back({knob, value});
+  }
+  return d;
+}
+
+Accounting accounting_named(const std::string& name) {
+  if (name == "honest") return Accounting::honest();
+  if (name == "paper") return Accounting::paper();
+  throw UsageError("accounting", fmt::format("'{}' is not known", name), "use honest or paper");
+}
+
+Machine changed_machine(const Machine& base, const Design& design,
+                        std::vector<std::string>* notes) {
+  Machine m = base;
+  for (const Override& o : design.overrides) {
+    Overridden changed = override_knob(m, o.knob + "=" + o.value);
+    m = std::move(changed.machine);
+    if (notes != nullptr && !changed.note.empty()) notes->push_back(changed.note);
+  }
+  if (!design.overrides.empty()) check(m, "set");
+  if (!design.accounting.empty()) m.accounting = accounting_named(design.accounting);
+  return m;
+}
+
+std::vector<std::string> to_arguments(const Design& d) {
+  std::vector<std::string> all{d.workload.name};
+  const auto option = [&](const char* name, const std::string& value) {
+    all.emplace_back(name);
+    all.push_back(value);
+  };
+  if (!d.workload.sizes.empty()) option("--size", d.workload.sizes);
+  if (d.workload.layout) option("--layout", to_text(*d.workload.layout));
+  if (d.workload.type) option("--type", to_text(*d.workload.type));
+  option("--machine", d.machine);
+  for (const Override& o : d.overrides) option("--set", o.knob + "=" + o.value);
+  if (!d.accounting.empty()) option("--accounting", d.accounting);
+  if (!d.schedule.empty()) option("--schedule", d.schedule);
+  return all;
+}
+
+std::string command_line(const std::string& command, const Design& design,
+                         const std::vector<std::string>& more) {
+  std::string line = "tcsim " + command;
+  for (const std::string& word : to_arguments(design)) line += " " + shell_word(word);
+  for (const std::string& word : more) line += " " + shell_word(word);
+  return line;
+}
+
+}  // namespace tcsim

@@ -1,0 +1,190 @@
+// Sessions as TOML.
+#include "core/saved/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/io/read_file.hpp"
+#include "core/io/toml.hpp"
+#include "core/text/name.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::int64_t session_schema = 1;
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  Session read(const toml::table& root) const {
+    known(root, "a session", {"schema", "design", "baseline", "view"});
+    const toml::node* schema = root.get("schema");
+    if (schema == nullptr) throw InputError(place(root), "no schema", "add \"schema = 1\"");
+    if (schema->value<std::int64_t>() != session_schema) {
+      throw InputError(place(*schema), "this schema is not known", "write schema = 1");
+    }
+    Session s;
+    const toml::table* chosen = table(root, "design");
+    if (chosen == nullptr) throw InputError(place(root), "no design", "add a table [design]");
+    s.design = design(*chosen);
+    if (const toml::table* t = table(root, "baseline")) s.baseline = design(*t);
+    if (const toml::table* t = table(root, "view")) {
+      known(*t, "[view]", {"name", "knob", "second", "range"});
+      if (text(*t, "name", s.view.name)) {
+        require_name(s.view.name, place(*t->get("name")), "the view's name");
+      }
+      text(*t, "knob", s.view.knob);
+      text(*t, "second", s.view.second);
+      text(*t, "range", s.view.range);
+    }
+    return s;
+  }
+
+ private:
+  std::string place(const toml::source_region& r) const {
+    return fmt::format("{}:{}:{}", file_, r.begin.line, r.begin.column);
+  }
+  std::string place(const toml::node& n) const { return place(n.source()); }
+
+  void known(const toml::table& t, std::string_view what,
+             std::initializer_list<std::string_view> keys) const {
+    for (const auto& [key, node] : t) {
+      if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
+      std::string list;
+      for (std::string_view k : keys) list += (list.empty() ? "" : ", ") + std::string(k);
+      throw InputError(place(key.source()), fmt::format("unknown key '{}' in {}", key.str(), what),
+                       "known are " + list);
+    }
+  }
+  const toml::table* table(const toml::table& root, std::string_view key) const {
+    const toml::node* node = root.get(key);
+    if (node != nullptr && !node->is_table()) {
+      throw InputError(place(*node), fmt::format("{} is no table", key),
+                       fmt::format("write [{}]", key));
+    }
+    return node == nullptr ? nullptr : node->as_table();
+  }
+  bool text(const toml::table& t, std::string_view key, std::string& value) const {
+    const toml::node* node = t.get(key);
+    if (node == nullptr) return false;
+    if (!node->is_string()) {
+      throw InputError(place(*node), fmt::format("{} is no text", key), "write it in quotes");
+    }
+    value = node->as_string()->get();
+    return true;
+  }
+
+  template <class T>
+  std::optional<T> word(const toml::table& t, std::string_view key,
+                        std::initializer_list<T> all) const {
+    std::string given, list;
+    if (!text(t, key, given)) return {};
+    for (T value : all) {
+      if (given == to_text(value)) return value;
+      list += (list.empty() ? "" : " or ") + std::string(to_text(value));
+    }
+    throw InputError(place(*t.get(key)), fmt::format("{} '{}' is not known", key, given),
+                     "use " + list);
+  }
+
+  Design design(const toml::table& t) const {
+    known(t, "a design",
+          {"workload", "size", "layout", "type", "machine", "set", "accounting", "schedule"});
+    Design d;
+    if (!text(t, "workload", d.workload.name) || d.workload.name.empty()) {
+      throw InputError(place(t), "no workload", "add one, such as workload = \"tccg:29\"");
+    }
+    text(t, "size", d.workload.sizes);
+    d.workload.layout = word(t, "layout", {Layout::row_major, Layout::column_major});
+    d.workload.type = word(t, "type", {ElementType::f64, ElementType::f32});
+    text(t, "machine", d.machine);
+    d.machine = beside(d.machine);
+    text(t, "schedule", d.schedule);
+    if (text(t, "accounting", d.accounting)) {
+      try {
+        accounting_named(d.accounting);
+      } catch (const UsageError& e) {
+        throw InputError(place(*t.get("accounting")), e.what(), "");
+      }
+    }
+    if (const toml::node* set = t.get("set")) {
+      if (!set->is_array()) {
+        throw InputError(place(*set), "set is no list", "write set = [\"L3.capacity=64MiB\"]");
+      }
+      for (const toml::node& item : *set->as_array()) d.overrides.push_back(override_of(item));
+    }
+    return d;
+  }
+
+  Override override_of(const toml::node& item) const {
+    const auto given = item.value<std::string>();
+    const auto equals = given ? given->find('=') : std::string::npos;
+    if (equals == std::string::npos || equals == 0 || equals + 1 == given->size()) {
+      throw InputError(place(item), "this is no override", "write \"L3.capacity=64MiB\"");
+    }
+    return {given->substr(0, equals), given->substr(equals + 1)};
+  }
+
+  // A machine's file may be named from where the session lies.
+  std::string beside(const std::string& machine) const {
+    const std::filesystem::path path = std::filesystem::path(file_).parent_path() / machine;
+    std::error_code ignored;
+    const bool file = machine.ends_with(".toml") && std::filesystem::exists(path, ignored);
+    return file ? path.string() : machine;
+  }
+
+  std::string file_;
+};
+
+toml::table table_of(const Design& d) {
+  toml::table t;
+  const auto text = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) t.insert(key, value);
+  };
+  text("workload", d.workload.name);
+  text("size", d.workload.sizes);
+  if (d.workload.layout) text("layout", to_text(*d.workload.layout));
+  if (d.workload.type) text("type", to_text(*d.workload.type));
+  text("machine", d.machine);
+  toml::array set;
+  for (const Override& o : d.overrides) set.push_back(o.knob + "=" + o.value);
+  if (!set.empty()) t.insert("set", std::move(set));
+  text("accounting", d.accounting);
+  text("schedule", d.schedule);
+  return t;
+}
+
+}  // namespace
+
+Session parse_session(std::string_view text, const std::string& place) {
+  return Reader(place).read(parse_toml(text, place));
+}
+
+Session load_session(const std::filesystem::path& file) {
+  return parse_session(read_file(file, "give the path of a session"), file.string());
+}
+
+std::string to_toml(const Session& s) {
+  toml::table root{{"schema", session_schema}, {"design", table_of(s.design)}};
+  if (s.baseline) root.insert("baseline", table_of(*s.baseline));
+  toml::table view;
+  const auto text = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) view.insert(key, value);
+  };
+  text("name", s.view.name);
+  text("knob", s.view.knob);
+  text("second", s.view.second);
+  text("range", s.view.range);
+  root.insert("view", std::move(view));
+  std::ostringstream out;
+  out << root << "\n";
+  return out.str();
+}
+
+}  // namespace tcsim

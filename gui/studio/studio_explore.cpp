@@ -1,0 +1,143 @@
+// What follows when the design rests: the curve, the map, and those of the baseline.
+#include "core/machine/toml.hpp"
+#include "gui/studio/studio.hpp"
+
+namespace tcsim::gui {
+
+void Studio::explore() {
+  if (!scene_.now || !scene_.now->settled || !error_.isEmpty()) return;
+  const std::string& view = session_.view.name;
+  const EvaluationPtr now = scene_.now;
+  if (scene_.baseline) judgeBaseline();
+  if (view == "bottleneck") {
+    try {
+      const std::string vary = varyText(now->subject, curveKnob(), session_.view.range);
+      if (scene_.curve && scene_.curve->design == session_.design && scene_.curve->vary == vary) {
+        return;
+      }
+      curveWorker_->start(
+          [this, now, vary](std::stop_token stop,
+                            const Worker::Progress& progress) -> Worker::Deliver {
+            auto c = std::make_shared<const Curved>(curveOf(*now, vary, progress, std::move(stop)));
+            return [this, c] {
+              scene_.curve = {c, false, ""};
+              markCurrency();
+              emit sceneChanged();
+            };
+          },
+          [this](const QString& why) {
+            scene_.curve = {nullptr, false, why.toStdString()};
+            emit sceneChanged();
+          });
+    } catch (const std::exception& e) {
+      scene_.curve = {nullptr, false, e.what()};
+      emit sceneChanged();
+    }
+  } else if (view == "map") {
+    try {
+      const std::string a = varyText(now->subject, mapKnob(0), session_.view.range);
+      const std::string b = varyText(now->subject, mapKnob(1), session_.view.range);
+      if (scene_.map && scene_.map->design == session_.design && scene_.map->vary[0] == a &&
+          scene_.map->vary[1] == b) {
+        return;
+      }
+      mapWorker_->start(
+          [this, now, a, b](std::stop_token stop,
+                            const Worker::Progress& progress) -> Worker::Deliver {
+            auto m = std::make_shared<const Mapped>(mapOf(*now, a, b, progress, std::move(stop)));
+            return [this, m] {
+              scene_.map = {m, false, ""};
+              markCurrency();
+              emit sceneChanged();
+            };
+          },
+          [this](const QString& why) {
+            scene_.map = {nullptr, false, why.toStdString()};
+            emit sceneChanged();
+          });
+    } catch (const std::exception& e) {
+      scene_.map = {nullptr, false, e.what()};
+      emit sceneChanged();
+    }
+  }
+}
+
+std::vector<std::string> Studio::wantedOfBaseline(const Design& design) const {
+  if (!scene_.now) return {};
+  const Subject& subject = scene_.now->subject;
+  const auto vary = [&](int which) {
+    return varyText(subject, mapKnob(which), session_.view.range);
+  };
+  if (session_.view.name == "bottleneck") {
+    const auto& c = scene_.baselineCurve;
+    if (c && c->design == design && c->vary == vary(0)) return {};
+    return {vary(0)};
+  }
+  if (session_.view.name == "map") {
+    const auto& m = scene_.baselineMap;
+    if (m && m->design == design && m->vary[0] == vary(0) && m->vary[1] == vary(1)) return {};
+    return {vary(0), vary(1)};
+  }
+  return {};
+}
+
+void Studio::judgeBaseline() {
+  if (!session_.baseline) {
+    baselineWorker_->cancel();
+    scene_.baseline.reset();
+    scene_.baselineCurve = {};
+    scene_.baselineMap = {};
+    emit sceneChanged();
+    emit verdictChanged();
+    return;
+  }
+  const Design design = *session_.baseline;
+  try {
+    EvaluationPtr known;
+    for (const EvaluationPtr& e : {scene_.baseline, scene_.now}) {
+      if (e && e->settled && e->subject.design == design) known = e;
+    }
+    if (known && scene_.baseline != known) {
+      scene_.baseline = known;
+      emit sceneChanged();
+      emit verdictChanged();
+    }
+    if (machines_.find(design.machine) == machines_.end()) {
+      if (design.machine == hostMachine) return measureHost();  // and then here again
+      machines_[design.machine] = find_machine(design.machine);
+    }
+    std::shared_ptr<const Subject> subject;
+    if (!known) {
+      subject = std::make_shared<const Subject>(subjectOf(design, machines_[design.machine]));
+    }
+    // Along the same values as the design's own curve or map.
+    const std::vector<std::string> vary = wantedOfBaseline(design);
+    if (known && vary.empty()) return;
+    baselineWorker_->start(
+        [this, known, subject, vary](std::stop_token stop,
+                                     const Worker::Progress& progress) -> Worker::Deliver {
+          const EvaluationPtr e = known ? known : evaluate(*subject, stop);
+          std::shared_ptr<const Curved> c;
+          std::shared_ptr<const Mapped> m;
+          if (vary.size() == 1) {
+            c = std::make_shared<const Curved>(curveOf(*e, vary[0], progress, stop));
+          } else if (vary.size() == 2) {
+            m = std::make_shared<const Mapped>(mapOf(*e, vary[0], vary[1], progress, stop));
+          }
+          return [this, e, c, m] {
+            if (!session_.baseline || !(e->subject.design == *session_.baseline)) return;
+            scene_.baseline = e;
+            if (c) scene_.baselineCurve = {c, true, ""};
+            if (m) scene_.baselineMap = {m, true, ""};
+            emit sceneChanged();
+            emit verdictChanged();
+            explore();  // its curve or map, if that could not be asked for before
+          };
+        },
+        [this](const QString& why) { emit message(tr("baseline A: %1").arg(why)); });
+  } catch (const std::exception& e) {
+    emit message(tr("baseline A: %1").arg(QString::fromUtf8(e.what())));
+  }
+}
+
+}  // namespace tcsim::gui

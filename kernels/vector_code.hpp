@@ -1,0 +1,21 @@
+// Finds the vector code for this processor.
+#pragma once
+
+#include "kernels/instruction_set.hpp"
+#include "kernels/microkernel.hpp"
+
+namespace tcsim {
+
+// The register tiles of an instruction set, which this processor must have.
+template <class T>
+const KernelFamily<T>& kernel_family(InstructionSet set);
+
+// The transpose of the best instruction set here, or of `set`, which this processor must have.
+template <class T>
+Transpose<T> transpose_code(InstructionSet set = best_instruction_set());
+
+// Elements of a cache line of the machines that kernels run on.
+template <class T>
+inline constexpr std::int64_t line_elements = 64 / sizeof(T);
+
+}  // namespace tcsim

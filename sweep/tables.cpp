@@ -1,0 +1,250 @@
+#include "sweep/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "core/io/json.hpp"
+#include "core/text/safe.hpp"
+
+namespace tcsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string columns_sql(const std::vector<Column>& columns) {
+  std::string text;
+  for (const Column& c : columns) {
+    text += (text.empty() ? "" : ", ") + quoted_sql(c.name) + " " + c.type;
+  }
+  return text;
+}
+
+std::string places_sql(std::size_t n) {
+  std::string text = "?";
+  for (std::size_t i = 1; i < n; ++i) text += ", ?";
+  return text;
+}
+
+std::string members(const std::vector<Column>& columns, const Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i].kind == Cell::Kind::nothing) continue;
+    if (!text.empty()) text += ", ";
+    text += json_line(columns[i].name) + ": " + row[i].json();
+  }
+  return text;
+}
+
+}  // namespace
+
+TableForm::TableForm(const Study& study) : study_(study) {
+  for (const StudyMachine& m : study.machines) {
+    for (std::size_t l = 0; l < m.machine.levels.size(); ++l) {
+      const std::string link = m.machine.link(LevelId{static_cast<int>(l)});
+      if (std::find(links_.begin(), links_.end(), link) == links_.end()) links_.push_back(link);
+    }
+  }
+  design_ = {{"design", "INTEGER"}, {"machine", "TEXT"}, {"base", "INTEGER"}};
+  for (std::size_t k = 0; k < study.knobs.size(); ++k) {
+    design_.push_back(
+        {fmt::format("{}_{}", study.knobs[k], to_text(study.machines.front().axes[k].knob.unit)),
+         "REAL"});
+  }
+  for (const char* name :
+       {"area_mm2", "cost", "total_seconds", "total_joules", "total_traffic_bytes"}) {
+    design_.push_back({name, "REAL"});
+  }
+  design_.insert(design_.end(),
+                 {{"main_bottleneck", "TEXT"}, {"objective", "REAL"}, {"pareto", "INTEGER"}});
+
+  point_ = {{"workload", "TEXT"},
+            {"weight", "REAL"},
+            {"seconds", "REAL"},
+            {"gflops", "REAL"},
+            {"bottleneck", "TEXT"},
+            {"predicted_seconds", "REAL"},
+            {"compute_seconds", "REAL"},
+            {"simulated_seconds", "REAL"},
+            {"measured_seconds", "REAL"},
+            {"joules", "REAL"},
+            {"bound", "REAL"},
+            {"gap", "REAL"}};
+  for (const std::string& l : links_) point_.push_back({l + "_bytes", "REAL"});
+  for (const std::string& l : links_) point_.push_back({l + "_seconds", "REAL"});
+  if (study.compute == Compute::simulate || study.compute == Compute::run) {
+    for (const std::string& l : links_) point_.push_back({l + "_simulated_bytes", "REAL"});
+  }
+  point_.push_back({"schedule", "TEXT"});
+  // SQLite's names differ in more than their case; levels of several machines need not.
+  std::vector<std::string> taken;
+  for (auto* columns : {&design_, &point_}) {
+    for (Column& c : *columns) {
+      const auto lower = [](std::string name) {
+        for (char& letter : name) {
+          letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+        return name;
+      };
+      while (std::find(taken.begin(), taken.end(), lower(c.name)) != taken.end()) c.name += "_2";
+      taken.push_back(lower(c.name));
+    }
+  }
+}
+
+Row TableForm::design_row(const DesignResult& d, bool on_front) const {
+  const StudyMachine& m = study_.machines[d.design.machine];
+  Row row{d.design.number, m.machine.name, std::int64_t{d.design.base ? 1 : 0}};
+  for (double v : d.design.values) row.emplace_back(v);
+  const auto number = [](std::optional<double> x) { return x ? Cell(*x) : Cell(); };
+  row.push_back(number(d.design.area));
+  row.push_back(number(d.design.cost));
+  row.emplace_back(d.seconds);
+  row.emplace_back(d.joules);
+  row.emplace_back(d.traffic_bytes);
+  row.emplace_back(bottleneck_text(m.machine, static_cast<int>(d.bottleneck())));
+  row.emplace_back(d.objective);
+  row.push_back(d.design.base ? Cell() : Cell(std::int64_t{on_front ? 1 : 0}));
+  return row;
+}
+
+Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
+  const Machine& m = study_.machines[d.design.machine].machine;
+  const StudyWorkload& w = study_.workloads[workload];
+  const PointResult& r = d.points[workload];
+  const bool energy = study_.schedule_objective() == Objective::energy;
+  double moved = 0;  // energy that schedules are compared by
+  for (std::size_t l = 0; energy && l < r.link_bytes.size(); ++l) {
+    moved += r.link_bytes[l] * d.design.with.levels[l].energy->value.value();
+  }
+  const double achieved = energy ? moved : r.predicted_seconds;
+  Row row{w.contraction.name(),
+          w.weight,
+          r.seconds(),
+          w.contraction.flops() / r.seconds() / 1e9,
+          bottleneck_text(m, r.bottleneck),
+          r.predicted_seconds,
+          r.compute_seconds,
+          r.simulated_seconds,
+          r.measured_seconds,
+          r.joules,
+          r.bound_seconds,
+          study_.compute == Compute::predict ? Cell() : Cell(achieved / r.bound_seconds - 1)};
+  const auto by_link = [&](const std::vector<double>& values) {
+    for (const std::string& link : links_) {
+      Cell cell;
+      for (std::size_t l = 0; l < values.size(); ++l) {
+        if (m.link(LevelId{static_cast<int>(l)}) == link) cell = Cell(values[l]);
+      }
+      row.push_back(std::move(cell));
+    }
+  };
+  by_link(r.link_bytes);
+  by_link(r.link_seconds);
+  if (study_.compute == Compute::simulate || study_.compute == Compute::run) {
+    by_link(r.simulated_bytes);
+  }
+  row.emplace_back(text_hash(r.schedule));
+  return row;
+}
+
+TableWriter::TableWriter(const Study& study, const fs::path& folder)
+    : study_(study), form_(study), folder_(folder) {
+  csv_.open(part_of(folder, "results.csv"), std::ios::binary);
+  jsonl_.open(part_of(folder, "results.jsonl"), std::ios::binary);
+  std::vector<std::string> heads;
+  for (const Column& c : form_.design_columns()) heads.push_back(c.name);
+  for (const Column& c : form_.point_columns()) heads.push_back(c.name);
+  csv_ << csv_line(heads);
+
+  const fs::path file = part_of(folder, "results.sqlite");
+  fs::remove(file);
+  database_ = std::make_unique<Database>(file, Database::Mode::create);
+  database_->run(fmt::format(
+      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 4096; BEGIN;"
+      "CREATE TABLE meta(what TEXT PRIMARY KEY, value TEXT);"
+      "CREATE TABLE designs({}, PRIMARY KEY(design));"
+      "CREATE TABLE points(design INTEGER, {}, PRIMARY KEY(design, workload)) WITHOUT ROWID;"
+      "CREATE TABLE schedules(schedule TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID;",
+      columns_sql(form_.design_columns()), columns_sql(form_.point_columns())));
+  const auto insert_into = [&](const char* table, std::size_t n) {
+    return std::make_unique<Statement>(
+        *database_, fmt::format("INSERT OR IGNORE INTO {} VALUES({})", table, places_sql(n)));
+  };
+  insert_design_ = insert_into("designs", form_.design_columns().size());
+  insert_point_ = insert_into("points", form_.point_columns().size() + 1);
+  insert_schedule_ = insert_into("schedules", 2);
+}
+
+TableWriter::~TableWriter() = default;
+
+void TableWriter::insert(Statement& statement, const Row& row) {
+  int i = 0;
+  for (const Cell& c : row) {
+    if (c.kind == Cell::Kind::text) statement.bind(i, std::string_view(c.text));
+    if (c.kind == Cell::Kind::real) statement.bind(i, c.real);
+    if (c.kind == Cell::Kind::integer) statement.bind(i, c.integer);
+    ++i;
+  }
+  statement.run();
+}
+
+void TableWriter::add(const DesignResult& d, bool on_front) {
+  const Row design = form_.design_row(d, on_front);
+  insert(*insert_design_, design);
+  std::string prefix;
+  for (const Cell& c : design) prefix += c.csv() + ",";
+  jsonl_ << "{" << members(form_.design_columns(), design) << ", \"points\": [";
+  for (std::size_t w = 0; w < d.points.size(); ++w) {
+    Row row = form_.point_row(d, w);
+    csv_ << prefix;
+    for (const Cell& c : row) csv_ << c.csv() << (&c == &row.back() ? '\n' : ',');
+    jsonl_ << (w == 0 ? "" : ", ") << "{" << members(form_.point_columns(), row) << "}";
+    insert_schedule_->bind(0, std::string_view(row.back().text))
+        .bind(1, std::string_view(d.points[w].schedule))
+        .run();
+    row.insert(row.begin(), Cell(d.design.number));
+    insert(*insert_point_, row);
+  }
+  jsonl_ << "]}\n";
+}
+
+void TableWriter::finish(const std::vector<std::pair<std::string, std::string>>& meta) {
+  Statement insert_meta(*database_, "INSERT INTO meta VALUES(?, ?)");
+  for (const auto& [what, value] : meta) {
+    insert_meta.bind(0, std::string_view(what)).bind(1, std::string_view(value)).run();
+  }
+  {
+    std::ofstream schedules(part_of(folder_, "schedules.csv"), std::ios::binary);
+    schedules << "schedule,text\n";
+    Statement all(*database_, "SELECT schedule, text FROM schedules ORDER BY schedule");
+    while (all.step()) {
+      schedules << csv_line({all.text(0), all.text(1)});
+    }
+    if (!schedules.flush()) throw UsageError("schedules.csv", "cannot be written", "make room");
+  }
+  database_->run("COMMIT");
+  csv_.close();
+  jsonl_.close();
+  if (!csv_ || !jsonl_) {
+    throw UsageError(folder_.string(), "results cannot be written", "make room on the disk");
+  }
+}
+
+fs::path part_of(const fs::path& folder, const std::string& name) {
+  return folder / (name + ".part");
+}
+
+void name_part(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  fs::rename(part_of(folder, name), folder / name, error);
+  if (error) {
+    throw UsageError((folder / name).string(), error.message(), "see that the folder is writable");
+  }
+}
+
+}  // namespace tcsim

@@ -1,0 +1,67 @@
+#include "core/optimize/exposed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/build.hpp"
+
+namespace tcsim {
+namespace {
+
+// Cycles, at 1 GHz.
+double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1) {
+  Machine m = test::machine({{64, 8}, {1024, 16}});
+  for (Level& l : m.levels) l.bandwidth.value.value = bytes_per_cycle;
+  const Schedule s = test::schedule(text);
+  return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+}
+
+// On links that take no time.
+double waits_beside_links(const Contraction& c, const char* text) { return waits(c, text, 1e15); }
+
+TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
+  const Contraction c = test::matmul(16, 16, 16);
+  // A and B are 256 elements in a row each; 4 tasks of 2 calls.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { "
+                                 "for m by 8 { kernel 8x4 } } } }"),
+              2 * (1800 + 40) + 4 * 50 + 8 * 20, 1e-3);
+  // B in two halves, whose 16 rows are 8 elements each; 2 tasks of 4 calls.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { for m by 8 { pack B in L2 { "
+                                 "for n by 4 { kernel 8x4 } } } }"),
+              1800 + 40 + 2 * (1800 + 16 * 40) + 2 * 50 + 8 * 20, 1e-3);
+  // Two pieces of k are twice the tasks and calls.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { "
+                                 "for n by 4 { for m by 8 { kernel 8x4 } } } } }"),
+              2 * (1800 + 40) + 8 * 50 + 16 * 20, 1e-3);
+  // Rows of kernels along i, which are apart in C.
+  EXPECT_NEAR(waits_beside_links(c,
+                                 "groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { "
+                                 "for m by 8 { kernel 8x4 } } } }"),
+              2 * (1800 + 40) + 4 * 50 + 8 * (20 + 32 * 3), 1e-3);
+}
+
+TEST(Exposed, Updates_of_C_again_and_again_cost_its_traffic) {
+  const Contraction c = test::matmul(64, 64, 64);
+  // 64 x 64 elements in and out of L1's link, 7 times more.
+  EXPECT_GT(waits(c,
+                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { for n by 4 { for "
+                  "m by 8 { kernel 8x4 } } } } }"),
+            waits(c,
+                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { "
+                  "kernel 8x4 } } } }") +
+                7 * 2 * 64 * 64 * 8);
+}
+
+TEST(Exposed, Reading_in_place_saves_the_pack) {
+  const Contraction c = test::matmul(64, 64, 64);
+  EXPECT_LT(
+      waits(c, "groups m=j n=i k=k pack A in L2 { for m by 8 { for n by 4 { kernel 8x4 } } }"),
+      waits(c,
+            "groups m=j n=i k=k pack A in L2 { pack B in L2 { for m by 8 { for n by 4 { "
+            "kernel 8x4 } } } }"));
+}
+
+}  // namespace
+}  // namespace tcsim

@@ -1,0 +1,97 @@
+#include "core/optimize/optimize.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "core/machine/toml.hpp"
+#include "core/workload/suite.hpp"
+#include "tests/core/build.hpp"
+#include "tests/core/level_names.hpp"
+
+namespace tcsim {
+namespace {
+
+TEST(Optimize, Every_choice_is_legal_and_kernels_are_whole) {
+  const Suite suite = find_suite("tccg");
+  for (const char* name : {"e5-2680v4", "i7-6700k"}) {
+    const Machine m = find_machine(name);
+    for (std::size_t i : {0, 6, 7, 15, 17, 22, 24, 28}) {
+      const Contraction& c = suite.workloads[i];
+      SCOPED_TRACE(c.name());
+      const Optimized o = optimize(c, m);
+      EXPECT_NO_THROW(check(o.schedule, c, level_names(m), "optimizer"));
+      EXPECT_EQ(parse_schedule(to_text(o.schedule, c), c, "text"), o.schedule);
+      // Where loads and stores of the registers decide, the bound knows nothing of the caches'
+      // limit on the kernel's range of k.
+      EXPECT_LE(o.certificate.gap, o.prediction.timing.bottleneck == 0 ? 0.025 : 0.01);
+      EXPECT_GE(o.certificate.gap, -1e-9);
+      EXPECT_GT(o.prediction.rate.value(), 0);
+    }
+  }
+}
+
+TEST(Optimize, Gives_the_same_schedule_every_time) {
+  const Machine m = find_machine("e5-2680v4");
+  const Contraction c = test::matmul(300, 500, 700);
+  EXPECT_EQ(optimize(c, m).schedule, optimize(c, m).schedule);
+}
+
+TEST(Optimize, Survives_random_contractions) {
+  std::mt19937 random(11);
+  SCOPED_TRACE("seed 11");
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int trial = 0; trial < 30; ++trial) {
+    std::string a, b, c;
+    Sizes sizes;
+    for (int i = 0, n = pick(1, 8); i < n; ++i) {
+      const char name = static_cast<char>('a' + i);
+      sizes[name] = pick(0, 4) == 0 ? 1 : pick(1, 60);
+      const int cls = pick(0, 3);
+      if (cls != 1) a += name;
+      if (cls != 0) b += name;
+      if (cls != 2) c += name;
+    }
+    std::shuffle(a.begin(), a.end(), random);
+    std::shuffle(b.begin(), b.end(), random);
+    std::shuffle(c.begin(), c.end(), random);
+    const std::string label = a + "," + b + "->" + c;
+    SCOPED_TRACE(label);
+    if (a.empty() || b.empty()) continue;
+    const Contraction x =
+        parse_contraction(label, sizes, pick(0, 1) ? Layout::row_major : Layout::column_major,
+                          pick(0, 1) ? ElementType::f64 : ElementType::f32);
+    std::vector<test::CacheSpec> caches;
+    std::int64_t sets = 16 << pick(0, 3);
+    for (int l = 0, n = pick(1, 3); l < n; ++l, sets *= 8) caches.push_back({sets, pick(2, 16)});
+    std::sort(caches.begin(), caches.end(),
+              [](auto p, auto q) { return p.sets * p.ways < q.sets * q.ways; });
+    const Machine m = test::machine(caches);
+    const Optimized o = optimize(x, m);
+    EXPECT_NO_THROW(check(o.schedule, x, level_names(m), "optimizer"));
+    EXPECT_TRUE(std::isfinite(o.prediction.timing.total.value()));
+  }
+}
+
+// What is read once or twice is not copied, and nine columns are not covered by eight and one.
+TEST(In_place, The_optimizer_copies_nothing_of_a_small_problem) {
+  const Contraction c = test::matmul(9, 128, 128);
+  const Optimized o = optimize(c, find_machine("zen5"));
+  EXPECT_EQ(to_line(o.schedule, c), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
+}
+
+// A streams and is used 312 times: packing it would double its traffic.
+TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
+  const Contraction c = find_suite("tccg").workloads[2];
+  const Optimized o = optimize(c, find_machine("zen5"));
+  EXPECT_TRUE(o.tiling.in_place.left);
+  EXPECT_EQ(to_text(o.schedule, c).find("pack A"), std::string::npos);
+  EXPECT_NE(to_text(o.schedule, c).find("pack B"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tcsim

@@ -1,0 +1,208 @@
+#include "core/optimize/tiling.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/build.hpp"
+#include "tests/core/random_schedule.hpp"
+#include "tests/groups.hpp"
+
+namespace tcsim {
+namespace {
+
+// acmtc-sc19, section 4: MaxIssue x Latency independent accumulators, and registers to hold them.
+TEST(Kernel_choices, Hide_the_latency_and_fit_the_registers) {
+  for (const auto& [bits, registers, latency] :
+       {std::tuple{512, 32, 4.0}, {256, 16, 5.0}, {128, 16, 4.0}}) {
+    Core core;
+    core.vector_bits.value = bits;
+    core.vector_registers.value = registers;
+    core.fma_per_cycle.value = 2;
+    core.fma_latency.value = Cycles(latency);
+    for (ElementType type : {ElementType::f64, ElementType::f32}) {
+      const std::vector<Kernel> kernels = kernel_choices(core, type);
+      EXPECT_EQ(kernels.size(), 3);
+      for (const Kernel& k : kernels) {
+        const std::int64_t lanes = bits / 8 / size_of(type).value();
+        ASSERT_EQ(k.mr.value() % lanes, 0);
+        const std::int64_t vectors = k.mr.value() / lanes;
+        EXPECT_GE(static_cast<double>(vectors * k.nr.value()), 2 * latency);
+        EXPECT_LE(vectors * k.nr.value() + vectors + 1, registers);
+      }
+    }
+  }
+}
+
+TEST(Kernel_choices, A_core_with_few_registers_or_a_long_latency_has_one_all_the_same) {
+  Core core;
+  core.vector_bits.value = 256;
+  core.vector_registers.value = 16;
+  core.fma_per_cycle.value = 2;
+  core.fma_latency.value = Cycles(20);  // 40 accumulators would be wanted
+  EXPECT_EQ(kernel_choices(core, ElementType::f64),
+            std::vector<Kernel>({{Elements(8), Elements(6)}}));
+  core.vector_registers.value = 2;
+  EXPECT_EQ(kernel_choices(core, ElementType::f64),
+            std::vector<Kernel>({{Elements(4), Elements(1)}}));
+}
+
+TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
+  // Column-major C[a,b,c,d,e,f] = A[d,e,g,b] B[g,f,a,c]: a is B's, so m = acf and n = bde.
+  const Contraction c = parse_contraction(
+      "abcdef-degb-gfac",
+      {{'a', 24}, {'b', 16}, {'c', 16}, {'d', 24}, {'e', 16}, {'f', 16}, {'g', 24}},
+      Layout::column_major, ElementType::f64);
+  const auto groups = groupings(c).front();
+  EXPECT_EQ(test::names_of(c, groups[0]), "acf");
+  EXPECT_EQ(test::names_of(c, groups[1]), "bde");
+  EXPECT_EQ(test::names_of(c, groups[2]), "g");
+}
+
+TEST(Snap, Tiles_nest_and_divide_evenly) {
+  const Contraction c = test::matmul(1536, 1536, 1536);
+  Tiling t;
+  t.groups = test::groups(c, {"j", "i", "k", ""});
+  t.kernel = {Elements(8), Elements(6)};
+  t.tiles = {{60, 20, 289}, {200, 300, 316}, {700, 5000, 900}};
+  t.orders.resize(3);
+  snap(c, Bytes(64), t);
+  for (std::size_t l = 0; l < 3; ++l) {
+    EXPECT_EQ(t.tiles[l][0] % 8, 0);
+    EXPECT_EQ(t.tiles[l][1] % 6, 0);
+    EXPECT_EQ(t.tiles[l][2] % 8, 0);
+    if (l > 0) {
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_LE(t.tiles[l - 1][k], t.tiles[l][k]);
+    }
+  }
+  EXPECT_EQ(t.tiles[2][1], 1536);  // no larger than the dimension
+}
+
+// Incumbents of another machine are snapped again: they must stay what they were.
+TEST(Snap, What_is_snapped_stays_where_it_is) {
+  test::Random random(13);
+  SCOPED_TRACE("seed 13");
+  for (int trial = 0; trial < 500; ++trial) {
+    const Contraction c =
+        test::matmul(random.between(1, 400), random.between(1, 400), random.between(1, 400));
+    Tiling t;
+    t.groups = test::groups(c, {"j", "i", "k", ""});
+    t.kernel = {Elements(random.between(1, 24)), Elements(random.between(1, 14))};
+    t.tiles.resize(3);
+    for (auto& tile : t.tiles) {
+      for (std::int64_t& n : tile) n = random.between(1, 400);
+    }
+    t.orders.resize(3, {DimClass::m, DimClass::n, DimClass::k});
+    const bool dividing = random.chance(30);
+    snap(c, Bytes(64), t, dividing);
+    const Tiling once = t;
+    snap(c, Bytes(64), t, dividing);
+    EXPECT_EQ(t, once) << c.sizes();
+  }
+}
+
+TEST(Snap, Dividing_tiles_divide) {
+  const Contraction c = test::matmul(360, 350, 7);
+  Tiling t;
+  t.groups = test::groups(c, {"j", "i", "k", ""});
+  t.kernel = {Elements(8), Elements(6)};
+  t.tiles = {{60, 20, 2}, {200, 100, 5}};
+  t.orders.resize(2);
+  snap(c, Bytes(64), t, true);
+  // j has 350 elements, 44 register tiles of 8: 25 are wanted, 22 is the nearest divisor, and of
+  // those 11 for 7.5. i has 60 of 6: 16.7 wanted, 15 taken; 3.3 wanted, 3 taken.
+  EXPECT_EQ(t.tiles[1], (std::array<std::int64_t, 3>{22 * 8, 15 * 6, 7}));
+  EXPECT_EQ(t.tiles[0], (std::array<std::int64_t, 3>{11 * 8, 3 * 6, 1}));
+}
+
+TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
+  const Kernel kernel{Elements(8), Elements(4)};
+  const auto reads_well = [&](const char* label, const char* sizes, const char* m, const char* n,
+                              const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return reads_well_in_place(c, test::groups(c, {m, n, k, ""}), kernel).left;
+  };
+  EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_FALSE(reads_well("ab-ca-cb", "a=16,b=9,c=5", "a", "b", "c"));  // k along memory
+  // Tiles of 8 rows would go over the end of a.
+  EXPECT_FALSE(reads_well("abd-adc-cb", "a=12,b=9,c=5,d=4", "ad", "b", "c"));
+  EXPECT_TRUE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "ad", "b", "c"));
+  EXPECT_FALSE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "da", "b", "c"));
+}
+
+// Columns c, d lie in A as one after the other, or with e between them.
+TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
+  const auto even = [](const char* label, const char* sizes, const char* m, const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return even_k(c, test::groups(c, {m, "b", k, ""}));
+  };
+  EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "cd"), 24);
+  EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "dc"), 4);
+  EXPECT_EQ(even("abe-aced-cdb", "a=16,b=9,c=6,d=4,e=3", "ae", "cd"), 6);
+
+  const Contraction c = parse_contraction("ab-acd-cdb", parse_sizes("a=16,b=9,c=64,d=48"),
+                                          Layout::column_major, ElementType::f64);
+  const auto stays = [&](std::vector<std::int64_t> k_tiles) {
+    Tiling t;
+    t.groups = test::groups(c, {"a", "b", "dc", ""});
+    t.kernel = {Elements(8), Elements(4)};
+    t.in_place.left = true;
+    for (std::int64_t k : k_tiles) {
+      t.tiles.push_back({16, 9, k});
+      t.orders.push_back({DimClass::k, DimClass::m, DimClass::n});
+    }
+    snap(c, Bytes(64), t);
+    return t.in_place.left;
+  };
+  EXPECT_TRUE(stays({48, 48}));
+  EXPECT_TRUE(stays({24, 96}));
+  EXPECT_TRUE(stays({16, 48 * 64}));
+  EXPECT_FALSE(stays({32, 96}));
+  EXPECT_FALSE(stays({96, 96}));
+}
+
+TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
+  const Kernel kernel{Elements(24), Elements(8)};
+  const auto reads_well = [&](std::int64_t rows) {
+    const Contraction c = test::matmul(5, rows, 7);
+    return reads_well_in_place(c, test::groups(c, {"j", "i", "k", ""}), kernel).left;
+  };
+  EXPECT_TRUE(reads_well(128));
+  EXPECT_FALSE(reads_well(124));
+  EXPECT_TRUE(reads_well(8 * 24 + 1));
+}
+
+TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
+  const Kernel kernel{Elements(8), Elements(4)};
+  const auto reads_well = [&](const char* label, const char* sizes, const char* m, const char* n,
+                              const char* k) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    return reads_well_in_place(c, test::groups(c, {m, n, k, ""}), kernel).right;
+  };
+  EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_TRUE(reads_well("ab-ac-bc", "a=16,b=9,c=5", "a", "b", "c"));
+  EXPECT_TRUE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+  EXPECT_FALSE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "db", "c"));
+  EXPECT_FALSE(reads_well("abd-ac-bcd", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+}
+
+TEST(In_place, The_right_operand_of_a_large_problem_is_packed) {
+  const std::vector<Kernel> kernels{{Elements(8), Elements(4)}};
+  EXPECT_TRUE(may_read_in_place(test::matmul(256, 128, 128), kernels).right);
+  EXPECT_FALSE(may_read_in_place(test::matmul(257, 128, 128), kernels).right);
+}
+
+TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
+  const auto columns = [](std::int64_t most, std::int64_t extent) {
+    return narrowed({Elements(24), Elements(most)}, extent).nr.value();
+  };
+  EXPECT_EQ(columns(8, 8), 8);
+  EXPECT_EQ(columns(8, 9), 5);
+  EXPECT_EQ(columns(14, 50), 13);
+  EXPECT_EQ(columns(8, 5), 5);
+  EXPECT_EQ(columns(8, 5000), 8);
+}
+
+}  // namespace
+}  // namespace tcsim

@@ -1,0 +1,312 @@
+// Charts and tables as functions of a scene: their numbers are those that the libraries give.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/machine/toml.hpp"
+#include "gui/charts/charts.hpp"
+
+namespace tcsim::gui {
+namespace {
+
+Design paperExample() {
+  Design d;
+  d.workload.name = "tccg:29";
+  d.machine = "e5-2680v4";
+  d.accounting = "paper";
+  return d;
+}
+
+EvaluationPtr evaluated(const Design& d) {
+  return evaluate(subjectOf(d, find_machine(d.machine)), {});
+}
+
+template <class T>
+Late<T> late(T value, bool current = true) {
+  return {std::make_shared<const T>(std::move(value)), current, ""};
+}
+
+// Shared by all tests: the values are immutable.
+const Scene& example() {
+  static const Scene scene = [] {
+    Scene s;
+    s.now = evaluated(paperExample());
+    s.help = late(help(*s.now, {}));
+    s.curve = late(
+        curveOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.25x..4x"), nullptr, {}));
+    s.map = late(mapOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.5x..2x:4"),
+                       varyText(s.now->subject, "L3.capacity", "0.5x..2x:3"), nullptr, {}));
+    return s;
+  }();
+  return scene;
+}
+
+TEST(Evaluation, Is_what_the_optimizer_says_to_the_last_digit) {
+  const Evaluation& e = *example().now;
+  Machine m = find_machine("e5-2680v4");
+  m.accounting = Accounting::paper();
+  const Optimized best = optimize(find_workload({"tccg:29", "", {}, {}}), m);
+  EXPECT_EQ(e.choice.schedule, best.schedule);
+  EXPECT_EQ(e.time(), best.prediction.timing.total);
+  EXPECT_EQ(e.certificate->gap, best.certificate.gap);
+  EXPECT_TRUE(e.settled);
+  EXPECT_EQ(e.bottleneck, "L3-memory");
+}
+
+TEST(Evaluation, Following_an_edit_is_no_slower_a_schedule_and_not_settled) {
+  const Evaluation& before = *example().now;
+  const Design larger = before.subject.design.with("L3.capacity", "70MiB");
+  SetCounter counter;
+  const Subject subject = subjectOf(larger, before.subject.base);
+  const auto after = follow(subject, before, counter, 10, {});
+  EXPECT_FALSE(after->settled);
+  EXPECT_LE(after->time(), before.time() * (1 + 1e-9));
+  // Without time for a search, the schedule is the one before, judged on the new machine.
+  const auto at_once = follow(subject, before, counter, 0, {});
+  EXPECT_EQ(predict(subject.contraction, at_once->choice.schedule, subject.machine).timing.total,
+            at_once->time());
+}
+
+TEST(Evaluation, A_kept_schedule_is_predicted_and_not_searched_for) {
+  Design d = paperExample();
+  d.schedule = to_text(example().now->choice.schedule, example().now->subject.contraction);
+  const auto e = evaluated(d);
+  EXPECT_TRUE(e->settled);
+  EXPECT_FALSE(e->certificate);
+  EXPECT_EQ(e->time(), example().now->time());
+}
+
+TEST(Evaluation, A_range_stays_where_it_is_while_its_knob_moves) {
+  const Machine base = find_machine("e5-2680v4");
+  const Design d = paperExample();
+  const std::string before = varyText(subjectOf(d, base), "L3.capacity", "0.5x..2x");
+  EXPECT_EQ(varyText(subjectOf(d.with("L3.capacity", "20MiB"), base), "L3.capacity", "0.5x..2x"),
+            before);
+  EXPECT_EQ(before, "L3.capacity=18350080..73400320");
+  EXPECT_THROW(varyText(subjectOf(d, base), "L3.capacity", "much"), UsageError);
+}
+
+TEST(Time, Has_a_bar_for_each_link_and_names_the_one_that_decides) {
+  const Plot p = timePlot(example());
+  ASSERT_EQ(p.bars.size(), 5u);
+  const Timing& t = example().now->prediction().timing;
+  for (std::size_t l = 0; l < 4; ++l) {
+    EXPECT_DOUBLE_EQ(p.bars[l].to, t.links[l].value() * 1e3) << l;  // milliseconds
+    EXPECT_EQ(p.bars[l].strong, l == 3) << l;
+  }
+  EXPECT_TRUE(p.bars[4].ghost);  // the paper's accounting leaves the FMA peak out
+  EXPECT_EQ(p.x.label, "time [ms]");
+  const Table table = timeTable(example());
+  ASSERT_EQ(table.rows.size(), 5u);
+  EXPECT_EQ(table.rows[3][0].text, "L3-memory");
+  EXPECT_EQ(*table.rows[3][3].value, t.links[3].value());
+  EXPECT_EQ(table.rows[3][4].text, "yes");
+}
+
+TEST(Time, A_baseline_is_a_ghost_behind_and_two_columns_more) {
+  Scene s = example();
+  s.baseline = evaluated(paperExample().with("memory.bandwidth", "3.04B/cycle"));
+  const Plot p = timePlot(s);
+  ASSERT_EQ(p.bars.size(), 10u);
+  EXPECT_TRUE(p.bars[3].ghost);
+  EXPECT_DOUBLE_EQ(p.bars[3].to, 2 * p.bars[8].to);
+  const Table table = timeTable(s);
+  EXPECT_EQ(*table.rows[3].back().value, s.now->time() / s.baseline->time());
+  const Table compare = compareTable(s);
+  EXPECT_EQ(compare.rows[0][3].text, "0.5 times");
+  EXPECT_EQ(compare.rows[2][3].text, "same");
+}
+
+TEST(Bottleneck, Bands_meet_at_the_crossovers_and_cover_the_range) {
+  const Curve& curve = example().curve->curve;
+  const Plot p = bottleneckPlot(example());
+  ASSERT_EQ(curve.crossovers.size(), 1u);
+  ASSERT_EQ(p.regions.size(), 2u);
+  EXPECT_EQ(p.regions[0].label, "L3-memory");
+  EXPECT_EQ(p.regions[1].label, "L1-register");
+  EXPECT_EQ(p.regions[0].to, curve.crossovers[0].value);
+  EXPECT_EQ(p.regions[1].from, curve.crossovers[0].value);
+  EXPECT_EQ(p.regions[0].from, p.x.low);
+  EXPECT_EQ(p.regions[1].to, p.x.high);
+  // 7.279 B/cycle, +19.7 %: docs/whatif.md.
+  EXPECT_EQ(p.rules.at(0).label, "7.279 B/cycle  (+19.7 %)");
+  EXPECT_NE(p.subtitle.find("ends at 11.44B/cycle"), std::string::npos) << p.subtitle;
+}
+
+TEST(Bottleneck, The_line_bends_at_the_crossover_and_ends_where_both_sides_meet) {
+  const Curve& curve = example().curve->curve;
+  const Plot p = bottleneckPlot(example());
+  const Line& line = p.lines.front();
+  ASSERT_EQ(line.x.size(), curve.points.size() + 1);
+  EXPECT_EQ(line.readings.size(), line.x.size());
+  EXPECT_TRUE(std::is_sorted(line.x.begin(), line.x.end()));
+  const auto bend = std::find(line.x.begin(), line.x.end(), curve.crossovers[0].value);
+  ASSERT_NE(bend, line.x.end());
+  const double flat = curve.points.back().choice.prediction.rate.value() / 1e9;
+  EXPECT_NEAR(line.y[static_cast<std::size_t>(bend - line.x.begin())], flat, flat * 1e-3);
+  // This machine lies on it.
+  EXPECT_EQ(p.lines.back().x.at(0), 6.08);
+  EXPECT_EQ(p.lines.back().y.at(0), example().now->gflops());
+}
+
+TEST(Bottleneck, Moved_on_inputs_make_it_hollow_and_none_say_why) {
+  Scene s = example();
+  s.curve.current = false;
+  EXPECT_TRUE(bottleneckPlot(s).hollow);
+  EXPECT_TRUE(bottleneckPlot(s).lines.front().hollow);
+  s.curve = {nullptr, false, "no such knob"};
+  EXPECT_EQ(bottleneckPlot(s).missing, "no such knob");
+  EXPECT_FALSE(bottleneckPlot(Scene{}).missing.empty());
+}
+
+TEST(Map, A_baseline_is_dashed_outlines_a_mark_and_columns) {
+  Scene s = example();
+  EXPECT_EQ(mapPlot(s).lines.size(), 1u);
+  // With a quicker L1 the bottleneck stays at memory, so all outlines between links are A's.
+  s.baseline = s.now;
+  s.baselineMap = s.map;
+  s.now = evaluated(paperExample().with("L1.bandwidth", "40B/cycle"));
+  s.map = late(mapOf(*s.now, s.baselineMap->vary[0], s.baselineMap->vary[1], nullptr, {}));
+  const Plot p = mapPlot(s);
+  ASSERT_EQ(p.lines.size(), 2u);
+  EXPECT_EQ(p.lines[0].name, "baseline A");
+  EXPECT_EQ(p.lines[0].x, p.lines[1].x);  // the knobs of the map are those of the baseline
+  Scene alone;
+  alone.now = s.baseline;
+  alone.map = s.baselineMap;
+  std::vector<double> expected, ghosts;
+  for (const Segment& o : mapPlot(alone).outlines) expected.push_back(o.x0);
+  for (const Segment& o : p.outlines) {
+    if (o.ghost) ghosts.push_back(o.x0);
+  }
+  EXPECT_EQ(ghosts, expected);
+  EXPECT_FALSE(ghosts.empty());
+  const Table table = mapTable(s), before = mapTable(alone);
+  ASSERT_EQ(table.columns.size(), before.columns.size() + 2);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    EXPECT_EQ(table.rows[i][5].value, before.rows[i][2].value);
+    const bool none = !before.rows[i][2].value;
+    EXPECT_EQ(table.rows[i][6].text, none ? "" : before.rows[i][4].text);
+  }
+  // Of other knobs it is not drawn.
+  s.map = late(mapOf(*s.now, s.baselineMap->vary[0],
+                     varyText(s.now->subject, "L2.capacity", "0.5x..2x:3"), nullptr, {}));
+  EXPECT_EQ(mapPlot(s).lines.size(), 1u);
+}
+
+TEST(Map, Cells_are_the_points_and_outlines_part_the_bottlenecks) {
+  const Plane& plane = example().map->plane;
+  const Plot p = mapPlot(example());
+  ASSERT_EQ(p.cells.columns, 4u);
+  ASSERT_EQ(p.cells.rows, 3u);
+  for (std::size_t c = 0; c < 4; ++c) {
+    for (std::size_t r = 0; r < 3; ++r) {
+      const PlanePoint& q = plane.points[c * 3 + r];
+      const double cell = p.cells.values[r * 4 + c];
+      if (q.choice) {
+        EXPECT_DOUBLE_EQ(cell, q.choice->time().value() * 1e3);
+      } else {
+        EXPECT_TRUE(std::isnan(cell));
+      }
+    }
+  }
+  std::size_t borders = 0;
+  for (std::size_t c = 0; c + 1 < 4; ++c) {
+    for (std::size_t r = 0; r < 3; ++r) {
+      borders += plane.points[c * 3 + r].bottleneck != plane.points[(c + 1) * 3 + r].bottleneck;
+    }
+  }
+  EXPECT_GT(borders, 0u);
+  EXPECT_EQ(p.outlines.size(), borders);  // none between rows: L3 changes nothing here
+}
+
+TEST(Roofline, The_point_of_the_link_that_decides_touches_its_roof) {
+  const Table table = rooflineTable(example());
+  ASSERT_EQ(table.rows.size(), 4u);
+  for (const auto& row : table.rows) {
+    const double roof = *row[3].value, rate = *row[4].value;
+    if (row[0].text == "L3-memory") {
+      EXPECT_NEAR(roof, rate, 1e-9 * rate);
+    } else {
+      EXPECT_GT(roof, rate);
+    }
+  }
+}
+
+TEST(Tiles, Boxes_hold_no_more_than_their_caches_and_count_what_they_hold) {
+  const TileBoxes boxes = tileBoxes(example());
+  ASSERT_EQ(boxes.boxes.size(), 4u);
+  EXPECT_EQ(boxes.boxes[0].name, "memory");
+  EXPECT_EQ(boxes.boxes[3].name, "L1");
+  for (std::size_t b = 1; b < 4; ++b) {
+    double sum = 0;
+    for (const auto& part : boxes.boxes[b].parts) sum += part.share;
+    EXPECT_NEAR(sum, boxes.boxes[b].filled, 1e-12);
+    EXPECT_LE(sum, 1);
+  }
+  // m 32 x n 36 x k 24 of f64 in L1: A 6 KiB, B 6.75 KiB (group m is B's), C 9 KiB.
+  const auto l1 = tilesTable(example()).rows.at(0);
+  EXPECT_EQ(*l1[2].value * *l1[4].value * 8, *l1[6].value);
+  EXPECT_EQ(*l1[3].value * *l1[4].value * 8, *l1[5].value);
+  EXPECT_EQ(*l1[2].value * *l1[3].value * 8, *l1[7].value);
+}
+
+TEST(Traffic, Simulated_bytes_stand_beside_the_predicted_ones_until_the_inputs_move_on) {
+  Scene s = example();
+  EXPECT_EQ(trafficTable(s).rows[0][4].text, "");
+  Design small;
+  small.workload = {"ij-ik-kj", "i=96,j=96,k=96", {}, {}};
+  small.machine = "i7-6700k";
+  s.now = evaluated(small);
+  s.simulation = late(simulated(*s.now, nullptr, {}));
+  const Table table = trafficTable(s);
+  const Accounting& a = s.now->subject.machine.accounting;
+  ASSERT_EQ(table.rows.size(), 24u);
+  for (std::size_t l = 0; l < 4; ++l) {
+    const auto& row = table.rows[6 * l];
+    EXPECT_EQ(*row[2].value, s.now->prediction().traffic.links[l].counted(a).value());
+    EXPECT_EQ(*row[4].value, s.simulation->simulation.traffic.links[l].counted(a).value());
+    double sum = 0;
+    for (std::size_t i = 1; i < 6; ++i) sum += *table.rows[6 * l + i][2].value;
+    EXPECT_EQ(sum, *row[2].value);
+  }
+  s.simulation.current = false;
+  EXPECT_EQ(trafficTable(s).rows[0][4].text, "");
+  const Plot p = trafficPlot(s);
+  EXPECT_TRUE(std::any_of(p.bars.begin(), p.bars.end(), [](const Bar& b) { return b.ghost; }));
+}
+
+TEST(Help, Has_a_row_for_each_knob) {
+  const Table table = helpTable(example());
+  const auto& knobs = example().help->advice.elasticities.knobs;
+  ASSERT_EQ(table.rows.size(), knobs.size());
+  for (std::size_t i = 0; i < knobs.size(); ++i)
+    EXPECT_EQ(table.rows[i][0].text, knobs[i].knob.name);
+  EXPECT_NE(example().help->advice.words.find("A larger L1, L2 or L3 changes nothing"),
+            std::string::npos);
+}
+
+TEST(Tables, Csv_has_all_digits_and_quotes_what_needs_it) {
+  const Table t{{"a", "b"}, {{"x, y", Cell("0.333", 1.0 / 3)}, {"say \"so\"", ""}}};
+  EXPECT_EQ(toCsv(t), "a,b\n\"x, y\",0.3333333333333333\n\"say \"\"so\"\"\",\n");
+  EXPECT_EQ(toTabs(t), "a\tb\nx, y\t0.333\nsay \"so\"\t\n");
+}
+
+TEST(Views, Every_one_has_a_table_and_its_rows_are_as_wide_as_its_header) {
+  for (const ViewKind& kind : viewKinds()) {
+    const Table table = kind.table(example());
+    EXPECT_FALSE(table.rows.empty()) << kind.id;
+    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << kind.id;
+    kind.table(Scene{});
+    if (kind.plot != nullptr) {
+      EXPECT_FALSE(kind.plot(Scene{}).missing.empty()) << kind.id;
+    }
+    EXPECT_EQ(&viewKind(kind.id), &kind);
+  }
+  EXPECT_THROW(viewKind("nosuch"), UsageError);
+}
+
+}  // namespace
+}  // namespace tcsim::gui
