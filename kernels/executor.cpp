@@ -81,7 +81,7 @@ void Executor<T>::block(const KernelBlock& block) {
   const Interval ks = tile[at(DimClass::k)];
   const std::int64_t batch = tile[at(DimClass::batch)].begin;
   T* const c = c_ + plan_.offset(TensorId::C, DimClass::batch, batch);
-  const Update<T> update{update_.alpha, block.first_k ? update_.beta : 1};
+  const Update<T> update{update_.alpha, block.first_writer ? update_.beta : 1};
   const auto kind = update.kind();
   left_.at(ks, batch);
   right_.at(ks, batch);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -117,6 +118,7 @@ Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
 
 Simulation simulate_general(const Plan& plan, const SystemConfig& config,
                             const SimulationOptions& options) {
+  assert((check(plan, config), true));
   const ArrayOrder order(plan);
   System<> system(config, order.ends);
   SystemSink<NoObserver> sink(system, config.levels.front(), plan.element().value());

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <optional>
 
 #include "core/plan/walk.hpp"
 #include "core/threads.hpp"
+#include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"
 #include "sim/replay.hpp"
@@ -185,6 +187,7 @@ std::vector<LevelCounts> count_plain(const Plan& plan, const SystemConfig& confi
 
 Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
                           const SimulationOptions& options) {
+  assert((check(plan, config), true));
   const Parts parts = run_parts(plan, config, options);
   if (options.effort) {
     *options.effort = {parts.front()->repeated(), static_cast<int>(parts.size())};

@@ -91,7 +91,7 @@ class PlanVisitor {
     count_loads(right, right_packed, (right_packed ? plan_.nr() : ns.size) * ks.size);
     Moved& c = registers(Phase::compute, ArrayId::C);
     c.out += Bytes(ms.size * ns.size * element_);
-    if (!call.first_k) c.in += Bytes(ms.size * ns.size * element_);
+    if (!call.first_writer) c.in += Bytes(ms.size * ns.size * element_);
     tally_.multiply_adds += static_cast<double>(ms.size * ns.size * ks.size);
   }
 

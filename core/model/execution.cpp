@@ -91,7 +91,7 @@ std::vector<Execution::Sides> Execution::handed_over(ArrayId buffer) const {
     Sides s;
     s.before = inside.before;
     s.share = share;
-    add_pack(s.after, tensor_of(buffer), from_, 1 - way_through(buffer, places));
+    add(s.after, from_, copied(from_), 1 - way_through(buffer, places));
     all.push_back(s);
   });
   return all;
@@ -104,7 +104,7 @@ double Execution::iteration(int d, const Places& places) const {
   return (count(d) - 1) / 2;
 }
 
-// Share of a buffer that its Pack fills before the line.
+// Share of a buffer that its copy fills before the line.
 double Execution::way_through(ArrayId buffer, const Places& places) const {
   for (const auto& [d, i] : places) {
     if (nest_.follows(buffer, d)) return std::min(1.0, (i + 0.5) / count(d));
@@ -125,11 +125,29 @@ double Execution::count(int d) const {
   return extents(d)[g] / extents(d + 1)[g];
 }
 
-void Execution::add_pack(PerArray& side, TensorId t, int d, double share) const {
-  for (ArrayId a : {array_of(t), buffer_of(t)}) {
-    double& lines = side[at(a)];
-    lines = std::min(full(d)[at(a)], lines + share * full(d)[at(a)]);
+// Lines that the copy of the move at d touches.
+PerArray Execution::copied(int d) const {
+  const TensorId t = nest_.step(d).tensor;
+  PerArray lines{};
+  for (ArrayId a : {array_of(t), buffer_of(t)}) lines[at(a)] = full(d)[at(a)];
+  return lines;
+}
+
+// Adds a share of what a child of the sequence at d touches: of each array no more than the whole
+// sequence does.
+void Execution::add(PerArray& side, int d, const PerArray& lines, double share) const {
+  for (std::size_t a = 0; a < side.size(); ++a) {
+    if (lines[a] > 0) side[a] = std::min(full(d)[a], side[a] + share * lines[a]);
   }
+}
+
+// The sides of a line that is last touched by the last child of the sequence at d. An earlier child
+// that touches the line as well has its first touch.
+void Execution::beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const {
+  const PerArray copy = copied(d);
+  const bool is_first_touch = copy[at(x)] > 0;
+  if (is_first_touch) s.before = {};
+  add(s.before, d, copy, is_first_touch ? way_through(x, places) : 1);
 }
 
 // At the kernel: A and B advance together along k, C comes after both.
@@ -148,12 +166,7 @@ Execution::Sides Execution::kernel_sides(ArrayId x) const {
 
 // From the sides within step d + 1 to those within step d.
 void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const {
-  const Step& step = nest_.step(d);
-  if (step.kind == Step::Kind::move) {
-    if (buffer_of(step.tensor) == x) s.before = {};  // its first touch is the Pack's
-    add_pack(s.before, step.tensor, d, buffer_of(step.tensor) == x ? way_through(x, places) : 1);
-    return;
-  }
+  if (nest_.step(d).kind == Step::Kind::move) return beside_earlier(s, x, d, places);
   const double c = count(d);
   if (c <= 1) return;
   if (!nest_.follows(x, d)) return;  // last touched in the last iteration, first in the first
@@ -176,13 +189,11 @@ Execution::Sides Execution::sides_at(ArrayId x, const Places& places) const {
   if (d == nest_.depth() - 1) {
     s = kernel_sides(x);
   } else {
-    // The source of a Pack: half of the Pack on either side, then the whole nest inside.
-    const TensorId t = tensor_of(x);
-    add_pack(s.before, t, d, 0.5);
-    add_pack(s.after, t, d, 0.5);
-    for (ArrayId a : all_arrays) {
-      s.after[at(a)] = std::min(full(d)[at(a)], s.after[at(a)] + full(d + 1)[at(a)]);
-    }
+    // In the copy: half of it on either side, and the later child after it.
+    const PerArray copy = copied(d);
+    add(s.before, d, copy, 0.5);
+    add(s.after, d, copy, 0.5);
+    add(s.after, d, full(d + 1), 1);
   }
   for (--d; d >= from_; --d) outward(s, x, d, places);
   return s;

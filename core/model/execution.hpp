@@ -1,6 +1,10 @@
 // One execution of a part of a nest, seen from a line: how much every array touches after the
 // line's last touch and before its first. Two executions of the same part, one after the other,
 // then show what lies between two touches of the line (docs/design.md, "The window model").
+//
+// A Move is a sequence of two children: the copy, which touches the tensor and the buffer, and what
+// is inside, which touches the buffer. One rule holds for the children of a sequence: later ones
+// come after the line's last touch, earlier ones before its first.
 #pragma once
 
 #include <utility>
@@ -33,10 +37,11 @@ class Execution {
   };
 
   // Of the lines of x at every position that is told apart: after x here, before x in `next`, a
-  // later execution of the same steps. x is touched by the kernel, by a Pack, or by both.
+  // later execution of the same steps. x is touched by the kernel, by a copy, or by both.
   std::vector<Sides> sides(ArrayId x, const Execution& next) const;
 
-  // The same for a buffer between its Pack, which is step `from`, and the nest inside.
+  // The same within one execution, for lines that one child of the sequence at step `from` touches
+  // last and the next one first: a buffer's, between the copy and what is inside.
   std::vector<Sides> handed_over(ArrayId buffer) const;
 
  private:
@@ -49,9 +54,11 @@ class Execution {
   double way_through(ArrayId buffer, const Places& places) const;
   int leaf(ArrayId x) const;
   double count(int d) const;
-  void add_pack(PerArray& side, TensorId t, int d, double share) const;
+  PerArray copied(int d) const;
+  void add(PerArray& side, int d, const PerArray& lines, double share) const;
   Sides kernel_sides(ArrayId x) const;
   void outward(Sides& s, ArrayId x, int d, const Places& places) const;
+  void beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const;
   Sides sides_at(ArrayId x, const Places& places) const;
 
   const Nest& nest_;

@@ -17,7 +17,7 @@ struct KernelCall {
   const Tile* tile = nullptr;
   std::int64_t left_offset = -1;   // in the packed copy of plan.left()
   std::int64_t right_offset = -1;  // in the packed copy of plan.right()
-  bool first_k = true;             // the kernel overwrites C; otherwise it adds to it
+  bool first_writer = true;        // of this tile of C: the kernel overwrites it, others add
 };
 
 // Kernel calls that follow one another without anything between: those of the loops over m and n
@@ -26,7 +26,7 @@ struct KernelBlock {
   const Tile* tile = nullptr;  // what the loops run over
   // As in KernelCall, of the block's first row and column.
   std::int64_t left_offset = -1, right_offset = -1;
-  bool first_k = true;
+  bool first_writer = true;
   std::int64_t row_tile = 0, column_tile = 0;  // of each call, the last one may be smaller
   bool rows_inside = true;                     // m runs inside n
 };

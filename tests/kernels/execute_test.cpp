@@ -168,7 +168,7 @@ TEST(Execute, K_tiles_that_do_not_divide_each_other_are_packed_in_place) {
 }
 
 TEST(Execute, Names_the_code_it_uses) {
-  const Contraction c = contraction("mn", "mk", "kn", {{'m', 5}, {'n', 7}, {'k', 3}});
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 4}, {'n', 6}, {'k', 3}});
   Schedule s;
   s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(4, 6)));
@@ -178,7 +178,7 @@ TEST(Execute, Names_the_code_it_uses) {
             fmt::format("{} 8x12, B in place", to_text(best_instruction_set())));
 }
 
-// Kernel calls as (m, n, k, offsets, first_k).
+// Kernel calls as (m, n, k, offsets, first_writer).
 using Calls = std::vector<std::array<std::int64_t, 9>>;
 
 struct Single {
@@ -187,7 +187,7 @@ struct Single {
     const Tile& t = *call.tile;
     const Interval m = t[at(DimClass::m)], n = t[at(DimClass::n)], k = t[at(DimClass::k)];
     calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, call.left_offset,
-                     call.right_offset, call.first_k});
+                     call.right_offset, call.first_writer});
   }
   Calls calls;
 };
@@ -198,7 +198,7 @@ struct Blocks {
     const Interval k = (*block.tile)[at(DimClass::k)];
     for_each_call(block, [&](Interval m, Interval n, std::int64_t left, std::int64_t right) {
       calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, left < 0 ? -1 : left,
-                       right < 0 ? -1 : right, block.first_k});
+                       right < 0 ? -1 : right, block.first_writer});
     });
   }
   Calls calls;

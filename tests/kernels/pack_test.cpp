@@ -202,12 +202,11 @@ TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
               contraction("abd", "bka", "kd", {{'a', a}, {'b', b}, {'d', 2}, {'k', 5}});
           Schedule s;
           s.groups = test::groups(c, {"ab", "d", "k", ""});
+          const std::int64_t rows = std::min(tile, a * b), mr = std::min(panel, rows);
           s.root = pack(TensorId::B, "L1",
-                        loop(DimClass::m, tile,
+                        loop(DimClass::m, rows,
                              pack(TensorId::A, "L1",
-                                  loop(DimClass::k, 3,
-                                       loop(DimClass::m, std::min(panel, tile),
-                                            kernel(std::min(panel, tile), 2))))));
+                                  loop(DimClass::k, 3, loop(DimClass::m, mr, kernel(mr, 2))))));
           expect_panels(Plan(c, s));
           if (HasFailure()) return;
         }

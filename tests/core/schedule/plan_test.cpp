@@ -52,13 +52,13 @@ class Coverage {
     EXPECT_LE(tile[at(DimClass::m)].size, plan_.mr());
     EXPECT_LE(tile[at(DimClass::n)].size, plan_.nr());
     EXPECT_EQ(tile[at(DimClass::batch)].size, 1);
-    EXPECT_EQ(call.first_k, tile[at(DimClass::k)].begin == 0);
+    EXPECT_EQ(call.first_writer, tile[at(DimClass::k)].begin == 0);
     each(tile, DimClass::m, [&](std::size_t m) {
       each(tile, DimClass::n, [&](std::size_t n) {
         const auto b = static_cast<std::size_t>(tile[at(DimClass::batch)].begin);
         const std::size_t result = (b * size(DimClass::m) + m) * size(DimClass::n) + n;
         // Adding to a C that nobody has written, or overwriting a sum, would be wrong.
-        EXPECT_EQ(call.first_k, begun_[result] == 0);
+        EXPECT_EQ(call.first_writer, begun_[result] == 0);
         begun_[result] = 1;
         each(tile, DimClass::k, [&](std::size_t k) { ++visits_[result * size(DimClass::k) + k]; });
       });
@@ -315,7 +315,7 @@ struct Events {
   void kernel(const KernelCall& call) {
     seen.push_back("kernel m " + text((*call.tile)[0]) + " n " + text((*call.tile)[1]) + " k " +
                    text((*call.tile)[2]) + " left " + std::to_string(call.left_offset) + " right " +
-                   std::to_string(call.right_offset) + (call.first_k ? " first" : ""));
+                   std::to_string(call.right_offset) + (call.first_writer ? " first" : ""));
   }
 };
 
