@@ -85,10 +85,16 @@ Moves orders(const Middle& middle) {
 
 Moves groups(const Middle& middle) {
   Moves moves;
+  const auto names = [&](const Group& group) {
+    std::string text;
+    for (DimId d : group) text += middle.contraction.dim(d).name;
+    return text;
+  };
   for (const auto& g : groupings(middle.contraction)) {
     Tiling t = middle.tiling;
     t.groups = g;
-    middle.add(moves, t, fmt::format("groups m={} n={} k={}", g[0], g[1], g[2]));
+    middle.add(moves, t,
+               fmt::format("groups m={} n={} k={}", names(g[0]), names(g[1]), names(g[2])));
   }
   return moves;
 }

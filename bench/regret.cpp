@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/model/predict.hpp"
 #include "core/optimize/optimize.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {

@@ -9,7 +9,7 @@
 #include "bench/libxsmm.hpp"
 #include "bench/peers.hpp"
 #include "core/error.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/execute.hpp"
@@ -25,7 +25,7 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const Contraction contraction = parse_contraction(
       "ij-ik-kj", {{'i', rows}, {'j', columns}, {'k', depth}}, options.layout, ElementType::f64);
   Contractor<double> contractor(contraction, 1, machine);
-  SmallSize result{rows, contractor.schedule(), {}};
+  SmallSize result{rows, contraction, contractor.schedule(), {}};
   const Plan plan(contraction, result.schedule);
   Arena arena(plan);
   fill_inputs(arena, plan, seed);

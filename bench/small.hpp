@@ -30,6 +30,7 @@ struct SmallOptions {
 // C = A B of f64.
 struct SmallSize {
   std::int64_t rows = 0;
+  Contraction workload;
   Schedule schedule;
   std::vector<Contestant> contestants;  // tcsim, then the libraries, in the same order in each
 };

@@ -7,7 +7,7 @@
 
 #include "bench/peers.hpp"
 #include "core/error.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {

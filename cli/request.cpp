@@ -183,7 +183,7 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
           "--schedule", fmt::format("there is no file '{}'", given),
           "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
     }
-    chosen.schedule = parse_schedule(text, place);
+    chosen.schedule = parse_schedule(text, contraction, place);
     std::vector<std::string> levels;
     for (const Level& l : machine.levels) levels.push_back(l.name);
     check(chosen.schedule, contraction, levels, place);

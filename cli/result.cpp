@@ -93,7 +93,7 @@ ordered_json to_json(const Result& r) {
                  {"tcsim_version", version},
                  {"workload", json_of(r.workload)},
                  {"machine", {{"name", r.machine.name}, {"hash", content_hash(r.machine)}}},
-                 {"schedule", to_line(r.schedule)},
+                 {"schedule", to_line(r.schedule, r.workload)},
                  {"accounting", json_of(r.machine.accounting)},
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
@@ -209,8 +209,7 @@ const std::vector<Column>& columns() {
        [](R r, L) { return r.prediction ? csv_number(r.prediction->rate.value() / 1e9) : ""; }},
       {"measured_seconds", [](R r, L) { return cell(measured_seconds(r)); }},
       {"measured_gflops", [](R r, L) { return cell(measured_gflops(r)); }},
-      {"processor_share",
-       [](R r, L) { return r.measured ? csv_number(r.measured->share) : ""; }},
+      {"processor_share", [](R r, L) { return r.measured ? csv_number(r.measured->share) : ""; }},
       {"peak_gflops", [](R r, L) { return csv_number(peak_gflops(r)); }},
       {"bottleneck",
        [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
@@ -219,7 +218,7 @@ const std::vector<Column>& columns() {
       {"relaxed_bound_seconds", [](R r, L) { return cell(bound_in(r, false)); }},
       {"relaxed_bound_joules", [](R r, L) { return cell(bound_in(r, true)); }},
       {"gap", [](R r, L) { return r.certificate ? csv_number(r.certificate->gap) : ""; }},
-      {"schedule", [](R r, L) { return to_line(r.schedule); }},
+      {"schedule", [](R r, L) { return to_line(r.schedule, r.workload); }},
   };
   return all;
 }
@@ -374,7 +373,7 @@ void print_table(const Result& r, std::ostream& out) {
     }
   }
   if (r.advice) out << "\nwhat would help\n  " << r.advice->words << "\n";
-  out << "\nschedule\n" << to_text(r.schedule);
+  out << "\nschedule\n" << to_text(r.schedule, r.workload);
 }
 
 }  // namespace

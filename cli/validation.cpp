@@ -26,7 +26,9 @@ const Contraction& workload_of(const Validation& v, const Validated& one) {
 std::string percent(double error) { return fmt::format("{:+.2f} %", 100 * error); }
 
 // null where it is infinite: JSON has no infinity.
-ordered_json number_or_null(double x) { return std::isfinite(x) ? ordered_json(x) : ordered_json(); }
+ordered_json number_or_null(double x) {
+  return std::isfinite(x) ? ordered_json(x) : ordered_json();
+}
 
 ordered_json comparison_json(const Compared& c) {
   return {{"predicted_bytes", c.predicted.value()},
@@ -64,7 +66,7 @@ void print_json(const Validation& v, std::ostream& out) {
   add_warnings(j, v.machine);
   for (const Validated& one : v.complete) {
     ordered_json w{{"workload", json_of(workload_of(v, one))},
-                   {"schedule", to_line(one.schedule)},
+                   {"schedule", to_line(one.schedule, workload_of(v, one))},
                    {"levels", ordered_json::array()}};
     for (const ValidatedLink& link : one.links) w["levels"].push_back(link_json(link, v.machine));
     j["workloads"].push_back(std::move(w));
@@ -91,7 +93,7 @@ void print_csv(const Validation& v, std::ostream& out) {
            v.machine.accounting.name, to_text(v.model), v.machine.level(link.level).name,
            v.machine.link(link.level), fmt::format("{}", link.all.predicted.value()),
            fmt::format("{}", link.all.simulated.value()), fmt::format("{}", link.all.error()),
-           reason_text(link), to_line(one.schedule)});
+           reason_text(link), to_line(one.schedule, c)});
     }
   }
 }

@@ -58,11 +58,12 @@ std::string counted(const std::map<std::string, int>& bottlenecks) {
 
 // JSON.
 
-ordered_json prediction_json(const Choice& c, const std::string& bottleneck) {
+ordered_json prediction_json(const Contraction& workload, const Choice& c,
+                             const std::string& bottleneck) {
   return {{"predicted_seconds", c.time().value()},
           {"predicted_gflops", gflops(c)},
           {"bottleneck", bottleneck},
-          {"schedule", to_line(c.schedule)}};
+          {"schedule", to_line(c.schedule, workload)}};
 }
 
 ordered_json points_json(const WhatIf& w) {
@@ -70,14 +71,14 @@ ordered_json points_json(const WhatIf& w) {
   if (w.curve) {
     for (const CurvePoint& p : w.curve->points) {
       ordered_json j{{"value", p.value}, {"factor", p.factor}};
-      j.update(prediction_json(p.choice, p.bottleneck));
+      j.update(prediction_json(w.workload, p.choice, p.bottleneck));
       points.push_back(std::move(j));
     }
   }
   if (w.plane) {
     for (const PlanePoint& p : w.plane->points) {
       ordered_json j{{"values", p.values}, {"factors", p.factors}};
-      if (p.choice) j.update(prediction_json(*p.choice, p.bottleneck));
+      if (p.choice) j.update(prediction_json(w.workload, *p.choice, p.bottleneck));
       if (!p.remark.empty()) j["remark"] = p.remark;
       points.push_back(std::move(j));
     }
@@ -91,7 +92,7 @@ ordered_json to_json(const WhatIf& w) {
                  {"tcsim_version", version},
                  {"workload", json_of(w.workload)},
                  {"machine", {{"name", w.machine.name}, {"hash", content_hash(w.machine)}}}};
-  j.update(prediction_json(w.base.choice, w.base.bottleneck));
+  j.update(prediction_json(w.workload, w.base.choice, w.base.bottleneck));
   j["accounting"] = json_of(w.machine.accounting);
   add_warnings(j, w.machine);
   j["fixed_schedule"] = w.fixed_schedule;
@@ -162,7 +163,7 @@ class Csv {
     if (w.curve) {
       const Knob& k = w.curve->knob;
       for (const CurvePoint& p : w.curve->points) {
-        row("point", {&k, p.value, p.factor}, {}, prediction(p.choice, p.bottleneck));
+        row("point", {&k, p.value, p.factor}, {}, prediction(w.workload, p.choice, p.bottleneck));
       }
       for (const Crossover& c : w.curve->crossovers) {
         row("crossover", {&k, c.value, c.factor}, {}, {"", "", "", c.from, c.to, "", ""});
@@ -172,7 +173,7 @@ class Csv {
       for (const PlanePoint& p : w.plane->points) {
         row("point", {&w.plane->knobs[0], p.values[0], p.factors[0]},
             {&w.plane->knobs[1], p.values[1], p.factors[1]},
-            p.choice ? prediction(*p.choice, p.bottleneck)
+            p.choice ? prediction(w.workload, *p.choice, p.bottleneck)
                      : std::vector<std::string>{"", "", "", "", "", "", ""});
       }
     }
@@ -181,8 +182,9 @@ class Csv {
       for (const auto& step : {e.up, e.down}) {
         if (!step) continue;
         row("elasticity", {&e.knob, step->value, step->factor}, {},
-            {csv_number(step->time.value()), csv_number(w.workload.flops() / step->time.value() / 1e9),
-             step->bottleneck, "", "", csv_number(step->elasticity), ""});
+            {csv_number(step->time.value()),
+             csv_number(w.workload.flops() / step->time.value() / 1e9), step->bottleneck, "", "",
+             csv_number(step->elasticity), ""});
       }
     }
   }
@@ -193,9 +195,10 @@ class Csv {
     double value = 0, factor = 0;
   };
 
-  static std::vector<std::string> prediction(const Choice& c, const std::string& bottleneck) {
+  static std::vector<std::string> prediction(const Contraction& workload, const Choice& c,
+                                             const std::string& bottleneck) {
     return {csv_number(c.time().value()), csv_number(gflops(c)), bottleneck, "", "", "",
-            to_line(c.schedule)};
+            to_line(c.schedule, workload)};
   }
 
   void row(const char* kind, const At& first, const At& second,

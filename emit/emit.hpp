@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {

@@ -88,7 +88,7 @@ class Nest {
       const Step& s = plan_.steps()[d];
       if (s.kind == Step::Kind::loop) {
         loop(s);
-      } else if (s.kind == Step::Kind::pack) {
+      } else if (s.kind == Step::Kind::move) {
         pack(s);
       } else {
         kernel();

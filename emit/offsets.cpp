@@ -40,8 +40,7 @@ std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
   const Contraction& c = plan.contraction();
   std::vector<Digit> found;
   if (!has_group(t, plan.left(), group)) return found;
-  for (char name : plan.schedule().groups[at(group)]) {
-    const DimId d = dim_named(c, name);
+  for (DimId d : plan.schedule().groups[at(group)]) {
     const Digit next{c.dim(d).extent, c.stride(t, d).value()};
     if (next.extent == 1) continue;
     if (!found.empty() && next.stride == found.back().extent * found.back().stride) {
@@ -71,17 +70,18 @@ std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_
 std::string offset_functions(const Plan& plan) {
   std::string text = "/* Where the fused indices lead in the tensors, in elements:\n";
   for (DimClass g : all_dim_classes) {
-    const std::string& names = plan.schedule().groups[at(g)];
-    if (names.empty()) continue;
+    const Group& dims = plan.schedule().groups[at(g)];
+    if (dims.empty()) continue;
     std::string sum;
     std::int64_t below = 1;
-    for (char name : names) {
+    for (DimId d : dims) {
+      const Dimension& dim = plan.contraction().dim(d);
       if (below > 1) {
-        sum += fmt::format(" + {} {}", below, name);
+        sum += fmt::format(" + {} {}", below, dim.name);
       } else {
-        sum += fmt::format("{}{}", sum.empty() ? "" : " + ", name);
+        sum += fmt::format("{}{}", sum.empty() ? "" : " + ", dim.name);
       }
-      below *= plan.contraction().dim(dim_named(plan.contraction(), name)).extent;
+      below *= dim.extent;
     }
     text += fmt::format("   {} = {}, below {}\n", to_text(g), sum, below);
   }

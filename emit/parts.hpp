@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "emit/emit.hpp"
 
 namespace tcsim::emit {

@@ -1,5 +1,5 @@
 // Contractions for programs: C = alpha A B + beta C on tensors that the caller owns, by the same
-// schedules and code that `tcsim run` measures. README and docs/library.md show how to link it
+// schedules and code that `tcsim run` measures. docs/library.md shows how to link it
 // (find_package(tcsim), tcsim::kernels).
 #pragma once
 

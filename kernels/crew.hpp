@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/executor.hpp"
 
 namespace tcsim {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/units/quantity.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/memory.hpp"

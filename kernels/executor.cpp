@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/plan/walk.hpp"
 #include "core/stop.hpp"
 #include "kernels/shapes.hpp"
 #include "kernels/vector_code.hpp"
@@ -77,14 +78,14 @@ template <class T>
 void Executor<T>::block(const KernelBlock& block) {
   stop_if_asked();
   const Tile& tile = *block.tile;
-  const Range ks = tile[at(DimClass::k)];
+  const Interval ks = tile[at(DimClass::k)];
   const std::int64_t batch = tile[at(DimClass::batch)].begin;
   T* const c = c_ + plan_.offset(TensorId::C, DimClass::batch, batch);
   const Update<T> update{update_.alpha, block.first_k ? update_.beta : 1};
   const auto kind = update.kind();
   left_.at(ks, batch);
   right_.at(ks, batch);
-  const Range ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)];
+  const Interval ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
   const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;
@@ -95,11 +96,11 @@ void Executor<T>::block(const KernelBlock& block) {
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
     for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
       const std::int64_t row = rows_inside ? i : o, column = rows_inside ? o : i;
-      const Range m{ms.begin + row, std::min(block.row_tile, ms.size - row)};
-      const Range n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
+      const Interval m{ms.begin + row, std::min(block.row_tile, ms.size - row)};
+      const Interval n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
       const std::int64_t left_offset = block.left_offset + row * ks.size;
       const std::int64_t right_offset = block.right_offset + column * ks.size;
-      // Tables may be as long as C is, and are read an entry here and there.
+      // Tables may be as long as C, and only an entry here and there is read.
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       tiles = whole && m.size == mr_ && n.size == nr_
@@ -132,20 +133,21 @@ void Executor<T>::block(const KernelBlock& block) {
   }
 }
 
-// How many tiles from this one on, up to `most`, kernels can take one after the other along the
-// inner loop: 0 if not even this one.
+// How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
+// cannot take even this one.
 template <class T>
-std::int64_t Executor<T>::tiles_from(Range m, Range n, bool rows_inside, std::int64_t most) const {
+std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
+                                     std::int64_t most) const {
   const std::int64_t row_tiles = c_row_tiles_[static_cast<std::size_t>(m.begin)];
   if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.is_even(n)) return 0;
   if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
   return right_.is_even({n.begin, most * nr_}) ? most : 1;
 }
 
-// One call that is not one whole tile as kernels want it: its rows are not all neighbours in C, it
-// is at an edge, no kernel has its shape, or an operand in place lies unevenly there.
+// One call that no kernel takes as a whole tile: its rows are not all neighbours in C, it is at an
+// edge, no kernel has its shape, or an operand in place lies unevenly there.
 template <class T>
-void Executor<T>::single(Range m, Range n, Range ks, std::int64_t left_offset,
+void Executor<T>::single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
                          std::int64_t right_offset, Update<T> update, T* c) {
   finish(result_tile_);
   const bool neighbours = rows_together(m) && left_.run(m.begin) >= m.size;
@@ -171,10 +173,10 @@ void Executor<T>::finish(const ResultTile<T>& ahead) {
   task.kc = 0;
 }
 
-// Covers what is not one whole tile with rows side by side in C: whole vectors that are so go
+// Covers a part of a tile with several kernels. Whole vectors of rows that are neighbours in C go
 // straight there, others by way of a buffer.
 template <class T>
-void Executor<T>::call_part(Range m, Range n, KernelTask<T> task, T* c) {
+void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
   const std::int64_t lanes = family_.lanes;
   const Panel<T> left = task.left, right = task.right;
   const T beta = task.update.beta;
@@ -202,7 +204,7 @@ void Executor<T>::call_part(Range m, Range n, KernelTask<T> task, T* c) {
 
 // C = beta C + result_ for a part of it.
 template <class T>
-void Executor<T>::store(Range m, Range n, T* c, T beta) {
+void Executor<T>::store(Interval m, Interval n, T* c, T beta) {
   const std::int64_t* rows = c_rows_ + m.begin;
   for (std::int64_t j = 0; j < n.size; ++j) {
     T* const to = c + c_columns_[n.begin + j];

@@ -7,7 +7,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
 
@@ -46,12 +47,12 @@ class Executor {
  private:
   void stop_if_asked() const;
   void finish(const ResultTile<T>& ahead);
-  void call_part(Range m, Range n, KernelTask<T> task, T* c);
-  void store(Range m, Range n, T* c, T beta);
-  std::int64_t tiles_from(Range m, Range n, bool rows_inside, std::int64_t most) const;
-  void single(Range m, Range n, Range ks, std::int64_t left_offset, std::int64_t right_offset,
-              Update<T> update, T* c);
-  bool rows_together(Range m) const {
+  void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
+  void store(Interval m, Interval n, T* c, T beta);
+  std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
+  void single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
+              std::int64_t right_offset, Update<T> update, T* c);
+  bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
 
@@ -65,15 +66,16 @@ class Executor {
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
   // From each row on, how many tiles one after the other have rows that are neighbours in C.
   std::vector<std::int64_t> c_row_tiles_;
-  bool c_rows_apart_;         // no vector's worth of them is together
+  bool c_rows_apart_;         // no vector's worth of C's rows is together
   std::vector<T> result_;     // one tile
-  std::int64_t result_rows_;  // of it, whole vectors
+  std::int64_t result_rows_;  // of that tile: whole vectors
   std::vector<std::int64_t> result_columns_;
   ResultTile<T> result_tile_;
   Operand<T> left_, right_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};
-  // A task waits until the one after it is known, for the sake of `ahead`; kc is 0 if none does.
+  // A task waits until the one after it is known, since it fetches that one's lines of C (`ahead`).
+  // kc is 0 if none waits.
   std::array<KernelTask<T>, 2> tasks_{};
   std::size_t waiting_ = 0;  // which of them
   static constexpr std::int64_t tiles_unasked = 1024;

@@ -21,8 +21,8 @@ template <class T>
 struct Update {
   T alpha = 1, beta = 0;
 
-  // The usual ones need no multiplication. Kernels are told, since a comparison of real numbers
-  // would wait behind their multiplications.
+  // The usual kinds need no multiplication. Kernels are told the kind: if they compared alpha and
+  // beta themselves, the comparison would wait behind their multiplications.
   enum class Kind { overwrite, add, any };
   Kind kind() const {
     if (alpha != 1 || (beta != 0 && beta != 1)) return Kind::any;
@@ -39,8 +39,8 @@ struct Panel {
   std::int64_t apart = 1;  // from one row or column to the next; rows are neighbours
 };
 
-// What the tiles after the first one of a task read and write: so many elements further along the
-// operands, row_step entries further in the table of C's rows, and column_step in its columns.
+// Steps from one tile of a task to the next: elements along the operands, entries of the table of
+// C's rows, entries of its columns.
 struct Onwards {
   std::int64_t left = 0, right = 0;
   const std::int64_t* rows = nullptr;  // where the first tile's entry is
@@ -63,8 +63,8 @@ struct KernelTask {
   Onwards onwards = {};
 };
 
-// ahead: the tile that a later task will write first; its lines are fetched meanwhile, some with
-//        each step of k, so that they neither come too late nor crowd out what the kernel loads.
+// ahead: the tile that a later task will write first. Its lines are fetched meanwhile, some with
+//        each step of k: neither too late, nor all at once in the way of what the kernel loads.
 template <class T>
 using MicrokernelCode = void(const KernelTask<T>& task, const ResultTile<T>& ahead);
 template <class T>
@@ -100,10 +100,11 @@ struct Rows {
   const std::int64_t* offsets;
 };
 
-// to[columns[c] + r] = row r of `from` [c] for all r < row_count, c < column_count: rows that run
-// along memory in `from` become columns that do in `to`. The two do not overlap. As much of `ahead`
-// is fetched meanwhile, into the second cache: as many lines can be on their way there as memory
-// needs to be busy, to the first one half as many.
+// Rows that run along memory in `from` become columns that do in `to`: element c of row r goes to
+// to[columns[c] + r], for all r < row_count, c < column_count. The two do not overlap.
+//
+// As much of `ahead` is fetched meanwhile, into the second cache. As many lines can be on their way
+// there as keep memory busy; into the first cache it is half as many.
 template <class T>
 using TransposeCode = void(std::int64_t row_count, std::int64_t column_count, Rows<T> from,
                            Rows<T> ahead, T* to, const std::int64_t* columns);

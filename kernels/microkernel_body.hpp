@@ -23,8 +23,8 @@ struct Neighbours {
   std::int64_t step;
 };
 
-// The same where they are evenly apart. A few odd multiples of the distance in registers and the
-// scales of an address make all of them; with a pointer for each the registers would not do.
+// The same where they are evenly apart. A few odd multiples of the distance, in registers, and the
+// scales of an address make all columns. There are too few registers for a pointer to each.
 template <class T>
 struct Apart {
   explicit Apart(const Panel<T>& panel)
@@ -35,7 +35,8 @@ struct Apart {
         five(5 * once),
         seven(7 * once),
         eighth(first + 8 * once) {}
-  // With each step anew, since the compiler would also keep the even multiples in registers.
+  // Made anew with each step: otherwise the compiler would keep the even multiples in registers
+  // too.
   [[gnu::always_inline]] void hide() {
     asm("" : "+r"(once), "+r"(three), "+r"(five), "+r"(seven), "+r"(eighth));
   }
@@ -170,8 +171,9 @@ void multiply(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   }
 }
 
-// The code of a tile, or null if its accumulators leave less than a vector of each operand to
-// spare: with AVX-512 the right one's elements are read from memory by the multiplication itself.
+// The code of a tile, or null if its accumulators leave too few registers: a column of the left
+// operand, and a vector for the right one. With AVX-512 the right one needs none, since the
+// multiplication reads its elements from memory.
 template <class T, int bytes, int vectors, int columns>
 constexpr Microkernel<T> member() {
   constexpr int spare = bytes == 64 ? 32 - vectors : 16 - vectors - 1;

@@ -54,7 +54,7 @@ void Operand<T>::pack(const Tile& tile) {
 }
 
 template <class T>
-void Operand<T>::at(Range ks, std::int64_t batch) {
+void Operand<T>::at(Interval ks, std::int64_t batch) {
   ks_ = ks;
   batch_ = batch;
   if (packed()) return;
@@ -65,7 +65,7 @@ void Operand<T>::at(Range ks, std::int64_t batch) {
 }
 
 template <class T>
-Panel<T> Operand<T>::copy(Range rows) {
+Panel<T> Operand<T>::copy(Interval rows) {
   const std::array wanted{rows.begin, rows.size, ks_.begin, ks_.size, batch_};
   if (copied_ != wanted) {
     copied_ = wanted;

@@ -1,5 +1,5 @@
-// One operand of an execution: its tensor, its packed copy where the schedule has one, and where a
-// kernel call finds its rows (its columns, of the right operand).
+// One operand of an execution: its tensor, its packed copy if the schedule has one, and where a
+// kernel call finds its rows. Of the right operand, rows are what the contraction calls columns.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/pack.hpp"
 
 namespace tcsim {
@@ -25,24 +25,25 @@ class Operand {
   void pack(const Tile& tile);
 
   // Before the calls of a block: where along k and in the batch all of them are.
-  void at(Range ks, std::int64_t batch);
+  void at(Interval ks, std::int64_t batch);
 
   // How many rows from this one on a kernel can read without a copy.
   std::int64_t run(std::int64_t row) const {
     return packed() ? panel_ : even_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
   }
   // Whether all of them lie at one distance from one to the next: in the buffer they always do.
-  bool is_even(Range rows) const { return packed() || run(rows.begin) >= rows.size; }
-  // Rows of which that many are asked for; `offset`: where they are in the buffer, if packed.
+  bool is_even(Interval rows) const { return packed() || run(rows.begin) >= rows.size; }
+  // The rows from `row` on, as a kernel reads them. `offset`: where they are in the buffer, if
+  // packed.
   Panel<T> panel(std::int64_t row, std::int64_t offset) const {
     if (packed()) return {buffer_ + offset, panel_};
     return {here_ + rows_[row], step_,
             row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
   }
-  // A copy of other rows, which lasts until the next one.
-  Panel<T> copy(Range rows);
+  // A copy of any rows. It lasts until the next copy.
+  Panel<T> copy(Interval rows);
   // From the rows of a call to those of the call for the rows behind them, in elements.
-  std::int64_t to_next(Range rows) const {
+  std::int64_t to_next(Interval rows) const {
     if (packed()) return ks_.size * panel_;
     const std::int64_t next = rows.begin + rows.size;
     return next < extent_ ? rows_[next] - rows_[rows.begin] : 0;
@@ -56,12 +57,13 @@ class Operand {
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
-  // In place only: offsets of the rows; from each row on, how many lie as a kernel reads them
-  // (neighbours, columns evenly apart); from each place along k on, how many are evenly apart.
+  // In place only. Offsets of the rows. From each row on, how many lie as a kernel reads them: rows
+  // of the left operand as neighbours, columns of the right one evenly apart. From each place along
+  // k on, how many are evenly apart.
   const std::int64_t* rows_ = nullptr;
   std::vector<std::int64_t> row_runs_, even_ks_;
   // Of the present block.
-  Range ks_;
+  Interval ks_;
   std::int64_t batch_ = 0, step_ = 0;
   bool even_ = false;
   const T* here_ = nullptr;  // row 0 at the first place along k

@@ -44,7 +44,7 @@ template <class T>
   for (std::int64_t i = 0; i < count; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
 }
 
-// So many elements are asked for before they are read.
+// Elements that are asked for before they are read: 256 lines. Source: chosen (docs/kernels.md).
 template <class T>
 constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
 
@@ -94,8 +94,8 @@ void Packer<T>::list(const Tile& tile) {
       blocks = blocks.subspan(count);
     }
   });
-  // Along memory: where the dimension behind k's is not the first of the rows, what goes on in
-  // memory is some micropanels further.
+  // In the order of memory. Where the dimension behind k's is not the first of the rows, what comes
+  // next in memory is some micropanels further.
   const auto place = [this](const Piece& piece) {
     const PackBlock& block = blocks_[piece.first];
     return rows_[block.row + piece.row] + ks_[block.k];
@@ -123,9 +123,9 @@ typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t 
   return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
 }
 
-// How many of the blocks lie side by side in memory, row by row and column by column: they differ
-// by whole strips along k, whose other places are as far apart in each, and the first places are
-// neighbours.
+// How many of the blocks, from the first on, lie side by side in memory, row by row and column by
+// column. Those have the same rows, differ by whole strips along k, and their first places along k
+// are neighbours.
 template <class T>
 std::size_t Packer<T>::side_by_side(std::span<const PackBlock> blocks) const {
   const PackBlock& first = blocks.front();

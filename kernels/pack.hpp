@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/strips.hpp"
 
 namespace tcsim {
 
 // Fills the packed copy of one operand. Memory is slow to begin and fast to go on, and hardware
-// follows a few long streams, so what is transposed is read a line's worth of rows at a time, along
-// memory as far as it goes, and what comes a little later is asked for on the way.
+// follows few streams that are long. So what is transposed is read a line's worth of rows at a
+// time, along memory as far as it goes. What comes a little later is asked for on the way.
 template <class T>
 class Packer {
  public:
@@ -28,13 +28,13 @@ class Packer {
  private:
   // How the blocks of a piece lie in the tensor.
   enum class Kind {
-    rows,          // by runs of neighbours among the rows, as long as they are
+    rows,          // rows that are neighbours, in runs of any length
     columns,       // one block whose columns are neighbours
-    side_by_side,  // each column of the first block has those of the others right behind it, which
-                   // are some places further along k
+    side_by_side,  // several blocks, some places apart along k: behind each column of the first one
+                   // lie those of the others
   };
-  // Of blocks that for_each_block names together a line's worth of rows (all, where the kind is
-  // rows).
+  // A line's worth of rows, or all rows where the kind is `rows`, of blocks that for_each_block
+  // names together.
   struct Piece {
     Kind kind;
     std::size_t first, count;  // in blocks_

@@ -10,6 +10,7 @@ namespace tcsim {
 
 namespace {
 
+// Source of these constants: chosen; repetitions.hpp says what they mean.
 constexpr double undisturbed_share = 0.95;
 constexpr double undisturbed_share_of_several = 0.75;
 constexpr double agreement = 0.02;         // of the middle half with the median

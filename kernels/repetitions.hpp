@@ -1,7 +1,7 @@
-// How often a run is timed, and what counts of it. Wall time alone reads up to twice too long on a
-// machine that others use, without a sign; so the processor time that the run's threads had is
+// How often a run is timed, and what counts of it. On a machine that others use, wall time is up to
+// twice too long, and nothing shows it. So the processor time that the run's threads had is
 // measured beside it. A repetition in which they had no processor for a part of the time is
-// disturbed: it does not count where there are others.
+// disturbed. It does not count if there are undisturbed ones.
 #pragma once
 
 #include <string>
@@ -40,9 +40,9 @@ std::string disturbance(const RunTime& timed, int threads);
 class Repeat {
  public:
   Repeat(int times);  // exactly so often; throws std::invalid_argument below 1
-  // Until the time is known: between 5 and 15 undisturbed repetitions of something short, fewer of
-  // what takes seconds, where two that agree within 2 % are enough after 3 s, one after 6 s, and 12
-  // s end it in any case. Never fewer than `at_least`.
+  // Until the time is known: 5 to 15 undisturbed repetitions of something short. Of what takes
+  // seconds two that agree within 2 % are enough after 3 s, and one after 6 s. After 12 s it ends
+  // in any case. Never fewer than `at_least`.
   static Repeat until_known(int at_least = 1);
 
   // Raises the least number of repetitions; false if it is as high already.

@@ -22,8 +22,9 @@ const std::vector<KernelShape>& kernel_shapes();
 // Throws std::invalid_argument for another width.
 KernelShape preferred_shape(int vector_bits, ElementType type);
 
-// The instruction set that runs a schedule's mr x nr kernel here: the one that the shape is made
-// for, if it is one of kernel_shapes() that this processor can run, else the best.
+// The instruction set that runs a schedule's mr x nr kernel here. If the kernel is one of
+// kernel_shapes() that this processor can run, it is the one that the shape is made for; else the
+// best.
 InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type);
 
 }  // namespace tcsim

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/microkernel.hpp"
 
 namespace tcsim {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/plan/walk.hpp"
 #include "sim/general.hpp"
 
 namespace tcsim {

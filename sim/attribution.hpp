@@ -1,14 +1,13 @@
-// Why a level misses: which tensor, in which phase, reused over which loop, and whether the line
+// Why a level misses: which tensor, in which phase, reused over which loop. And whether the line
 // was never there (compulsory), could not have stayed (capacity) or had to leave for others of its
-// set (conflict). An observer of sim/system.hpp: without it nothing is paid. Memory grows with the
-// number of lines that are touched.
+// set (conflict). It is an observer of sim/system.hpp, so without it nothing is paid. Memory grows
+// with the number of lines that are touched.
 //
 // Every level is judged by the stream of requests and write-backs that reaches it. Against that
 // stream, a miss is
 //  - compulsory if the line was not in the stream before (an infinite cache would miss),
-//  - capacity if a fully associative LRU cache of as many lines would miss: at least that many
-//  other
-//    lines were in the stream since (Hill and Smith 1989),
+//  - capacity if a fully associative LRU cache of as many lines would miss: the stream had at least
+//    that many other lines since the line's last use (Hill and Smith 1989),
 //  - conflict otherwise: sets, another replacement than LRU, or a line that an inclusive level took
 //    away.
 // A miss that is not compulsory belongs to the loop that carries the reuse: the outermost one that
@@ -19,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/reuse_distance.hpp"
 #include "sim/simulate.hpp"
 

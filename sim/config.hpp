@@ -1,6 +1,5 @@
-// What is simulated: caches behind one another, for one core or several, and where a rule is one
-// in which simulators differ, which of them. docs/simulator.md, "Rules of a level", gives the whole
-// protocol.
+// What is simulated: caches behind one another, for one core or several. Where simulators differ in
+// a rule, it says which one holds. docs/simulator.md, "Rules of a level", gives the whole protocol.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +54,13 @@ std::uint64_t cache_seed(const SystemConfig& config, std::size_t level, std::siz
 // Throws UnsupportedError where a level is no cache.
 SystemConfig system_of(const Machine& machine, int cores = 1);
 
-// Throws UnsupportedError, naming the level, for what cannot be: no level, a line that is no power
-// of two, sets or ways below 1 or together 2^31 or more, an innermost level that is inclusive or
-// exclusive, an inclusive level with shorter lines than the one inside it or an exclusive one with
-// other lines, an exclusive level that prefetches, caches that are shared by a number of cores that
-// is no multiple of that of the caches inside them.
+// Throws UnsupportedError, naming the level, for what cannot be:
+//  - no level, a line that is no power of two, sets or ways below 1 or together 2^31 or more,
+//  - an innermost level that is inclusive or exclusive,
+//  - an inclusive level with shorter lines than the one inside it,
+//  - an exclusive level with other lines than the one inside it,
+//  - an exclusive level that prefetches,
+//  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);
 
 // Whether sim/hierarchy.hpp, which is faster, gives the same: LRU, neither inclusive nor exclusive,

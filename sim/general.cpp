@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
 #include "core/model/countable.hpp"
+#include "core/plan/walk.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::sim {
@@ -19,8 +20,8 @@ constexpr std::int64_t max_line_bytes = 4096;  // arrays begin at multiples of t
 // prefetch too, and twice that where an inclusive level takes lines away from those inside it.
 constexpr double lines_an_access = 8;
 
-// Before anything is walked, so that counting does not have to look: what the core loads and stores
-// is known, and so is how much of that could miss at most.
+// Refuses a plan that could count too far, before anything is walked, so that counting itself need
+// not look. What the core loads and stores is known, and so is how much of that could miss at most.
 void require_countable(const Plan& plan, const SystemConfig& config) {
   const std::string& innermost = config.levels.front().name;
   const Contraction& c = plan.contraction();

@@ -8,10 +8,13 @@ namespace tcsim::sim {
 
 namespace {
 
-// More waiting blocks than this only make the simulating core's own cache miss.
+// Blocks of the core's touches that wait. More only make the simulating core's own cache miss.
+// Source: chosen.
 constexpr std::uint32_t max_waiting = 64;
-
+// Places at a cache for requests that wait. Source: chosen.
 constexpr std::uint32_t max_places = 256;
+// Bytes of tags from which on a cache is too large for the simulating core's own inner caches.
+// Source: chosen.
 constexpr std::size_t far_bytes = 512 << 10;
 
 // The tags will be wanted when the request runs.
@@ -128,9 +131,9 @@ struct Stretch {
   }
 };
 
-// Whether both stretches may run one after the other, `first` first, though they take turns: where
+// Two stretches take turns. Whether they may run one after the other instead, `first` first: where
 // two of their lines may share a set, `first` has to be done with its line before the other's
-// begins; in the same step it is if it is the left one, which a step begins with.
+// begins. Within one step that holds if `first` is the left one, which a step begins with.
 bool Hierarchy::may_go_first(const Stretch& first, std::uint64_t first_lines, const Stretch& second,
                              std::uint64_t second_lines, bool first_is_left) const {
   const std::uint64_t mask = unit_ - 1;
@@ -144,8 +147,8 @@ bool Hierarchy::may_go_first(const Stretch& first, std::uint64_t first_lines, co
   return true;
 }
 
-// Whole stretches of both streams, one after the other, where that changes the order in no set;
-// where it does, half as many steps at a time.
+// Runs whole stretches of both streams one after the other where that changes the order in no set.
+// Where it does, takes half as many steps at a time.
 void Hierarchy::read_steps(const TwoStreams& s, std::int64_t step, std::int64_t steps) {
   const auto stretch = [&](std::uint64_t begin, std::uint32_t bytes) {
     return Stretch{begin + static_cast<std::uint64_t>(step) * bytes, bytes, line_bits_};
@@ -182,8 +185,8 @@ void Hierarchy::read_steps(const TwoStreams& s, std::int64_t step, std::int64_t 
       repeats(s.left, s.left_bytes, step, steps) + repeats(s.right, s.right_bytes, step, steps);
 }
 
-// Steps after the first one that begin in a line that the step before touched: all but those that
-// begin where a line does. These come back every `period` steps, if at all.
+// The number of steps, after the first one, that begin in a line that the step before touched: all
+// but those that begin where a line begins. Such a step comes every `period` steps, if at all.
 std::int64_t Hierarchy::repeats(std::uint64_t begin, std::uint32_t bytes, std::int64_t step,
                                 std::int64_t steps) const {
   const std::uint64_t line = std::uint64_t{1} << line_bits_, in_line = line - 1;

@@ -7,13 +7,15 @@
 //  - No level knows what the others hold.
 // The level behind the last cache is memory: it has every line.
 //
-// What makes it fast is that only the order of touches within a set matters. Touches of lines in
-// one block (sim/level.hpp) wait together until other lines of the same sets are touched, and then
-// run as one. If the number of sets of a level and of every level behind it is a multiple of
-// `unit`, two lines that differ modulo `unit` never meet in a set there, so they may overtake each
-// other, and so may all that follows from them. Lines are counted when they cross a link, by the
-// array that they belong to and by the phase that the caller is in. For the same reason a part of
-// the lines can be simulated alone: on another processor, or as a sample.
+// It is fast because only the order of touches within a set matters. Touches of lines in one block
+// (sim/level.hpp) wait together until other lines of the same sets are touched, and then run as
+// one. Let the number of sets of a level and of every level behind it be a multiple of `unit`. Two
+// lines that differ modulo `unit` never meet in a set there, so they may overtake each other, and
+// so may all that follows from them. For the same reason a part of the lines can be simulated
+// alone: on another processor, or as a sample.
+//
+// Lines are counted when they cross a link, by the array that they belong to and by the phase that
+// the caller is in.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +25,7 @@
 #include <vector>
 
 #include "core/model/traffic.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/units/quantity.hpp"
 #include "sim/level.hpp"
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "core/plan/walk.hpp"
 #include "core/threads.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"

@@ -12,8 +12,8 @@ namespace tcsim::sim {
 Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
                           const SimulationOptions& options);
 
-// What happens at the levels alone: of TLBs, whose lines are pages, so that bytes over links would
-// mean nothing and might pass 64 bits.
+// The levels' counts alone. For TLBs: their lines are pages, so bytes over links would mean nothing
+// and might pass 64 bits.
 std::vector<LevelCounts> count_plain(const Plan& plan, const SystemConfig& config,
                                      const SimulationOptions& options);
 

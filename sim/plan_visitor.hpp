@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "core/model/traffic.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "sim/hierarchy.hpp"
 
 namespace tcsim::sim {
@@ -62,7 +63,8 @@ class PlanVisitor {
 
   void kernel(const KernelCall& call) {
     const Tile& tile = *call.tile;
-    const Range ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)], ks = tile[at(DimClass::k)];
+    const Interval ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)],
+                   ks = tile[at(DimClass::k)];
     const std::int64_t batch = tile[at(DimClass::batch)].begin;
     const TensorId left = plan_.left(), right = plan_.right();
     const bool left_packed = call.left_offset >= 0, right_packed = call.right_offset >= 0;
@@ -97,10 +99,10 @@ class PlanVisitor {
   // The source row by row or column by column, then the block from beginning to end.
   void pack_alone(const PackPlan& pack, const PackBlock& block, std::int64_t start) {
     const bool along_k = !pack.along_rows;
-    const Range rows{block.row, block.rows}, ks{block.k, block.k_size};
+    const Interval rows{block.row, block.rows}, ks{block.k, block.k_size};
     const DimClass outer = along_k ? pack.rows : DimClass::k;
     const DimClass inner = along_k ? DimClass::k : pack.rows;
-    const Range outer_range = along_k ? rows : ks, inner_range = along_k ? ks : rows;
+    const Interval outer_range = along_k ? rows : ks, inner_range = along_k ? ks : rows;
     for (std::int64_t i = 0; i < outer_range.size; ++i) {
       touch_row<false>(pack.tensor, inner, inner_range,
                        start + plan_.offset(pack.tensor, outer, outer_range.begin + i));
@@ -140,7 +142,7 @@ class PlanVisitor {
   // Touches the tensor's elements of one range of a group, one by one; `start` is the offset of
   // the other groups.
   template <bool write>
-  void touch_row(TensorId t, DimClass group, Range range, std::int64_t start) {
+  void touch_row(TensorId t, DimClass group, Interval range, std::int64_t start) {
     const std::int64_t* offsets = plan_.offsets(t, group);
     const auto& runs = runs_[static_cast<std::size_t>(index(t))][at(group)];
     const std::int64_t end = range.begin + range.size;
@@ -153,8 +155,8 @@ class PlanVisitor {
   }
 
   // Column (or row) p of one operand of a kernel, packed at `offset` or in place.
-  void touch_operand(TensorId t, DimClass group, Range range, std::int64_t offset,
-                     std::int64_t panel, std::int64_t p, Range ks, std::int64_t start) {
+  void touch_operand(TensorId t, DimClass group, Interval range, std::int64_t offset,
+                     std::int64_t panel, std::int64_t p, Interval ks, std::int64_t start) {
     if (offset >= 0) {
       sink_.begin_row();
       touch<false>(buffer_of(t), offset + p * panel, panel);

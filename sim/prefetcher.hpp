@@ -1,6 +1,6 @@
 // What a level fetches beyond what it is asked for. It looks at the requests that reach the level
-// from inside, in order, and names at most one line for each. Lines are not fetched across a border
-// of 4 KiB, as hardware does not, since the next page may be anywhere.
+// from inside, in order, and names at most one line for each. As in hardware no line is fetched
+// across a border of 4 KiB, since the next page may be anywhere.
 //  - next_line: after a miss, the line behind it.
 //  - stride: the last request and the last step are remembered for each of 64 pages (of the pages
 //    that share an entry the latest); a request that repeats a step other than 0 fetches the line

@@ -8,8 +8,10 @@ namespace tcsim::sim {
 
 namespace {
 
-constexpr int patience = 4096;  // iterations without a repetition after which a loop is left alone
-constexpr std::size_t most_samples = 512;  // tags that go into a hash
+// Iterations without a repetition after which a loop is left alone. Source: chosen.
+constexpr int patience = 4096;
+// Tags that go into a hash. Source: chosen.
+constexpr std::size_t most_samples = 512;
 
 constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
 constexpr std::size_t slot(TensorId t) { return static_cast<std::size_t>(index(t)); }
@@ -27,8 +29,8 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key, const std::vector<T
   return hash;
 }
 
-// Adds to every tag what belongs to the part of the line numbers that it lies in; without branches,
-// so that it becomes vector instructions.
+// Adds to every tag what its part of the line numbers gains. It has no branches, so that it becomes
+// vector instructions.
 void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to) {
   const ReplayParts p = parts;
   for (std::size_t i = 0; i < count; ++i) {
@@ -94,7 +96,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
     prefix.lines = lines;
     prefixes_.push_back(std::move(prefix));
   }
-  // Outer prefixes repeat less, and their contents are large.
+  // Outer prefixes get less memory: they repeat less, and their contents are large.
   std::size_t room = static_cast<std::size_t>(memory.value());
   for (Prefix& prefix : prefixes_) prefix.memory = room /= 2;
 
@@ -129,7 +131,7 @@ void Replay::choose_candidates(double worth) {
   std::array<bool, 3> packed{};
   for (std::size_t depth = 0; depth < steps.size(); ++depth) {
     const Step& step = steps[depth];
-    if (step.kind == Step::Kind::pack) packed[slot(step.tensor)] = true;
+    if (step.kind == Step::Kind::move) packed[slot(step.tensor)] = true;
     if (step.kind != Step::Kind::loop) continue;
     const bool once = step.tile >= range[at(step.group)];
     range[at(step.group)] = std::min(range[at(step.group)], step.tile);
@@ -156,10 +158,10 @@ void Replay::choose_candidates(double worth) {
   }
 }
 
-// Two ranges are of one class if the iteration reads the same of all tables relative to the first
-// entry. A pack within cuts its range at multiples of apart * strips, so that the beginning counts
-// modulo that; the kernel asks whether k begins at 0.
-std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Range range) {
+// Two ranges are of one class if the iteration reads the same of all tables, relative to the first
+// entry. Two more things count: a pack within cuts its range at multiples of apart * strips, so the
+// beginning modulo that; and whether k begins at 0, which the kernel asks.
+std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Interval range) {
   Class& c = classes_[depth][at(group)];
   const auto [found, is_new] = c.by_range.try_emplace({range.begin, range.size}, 0u);
   if (!is_new) return found->second;
@@ -177,7 +179,8 @@ std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Range range
   return found->second = c.known.try_emplace(std::move(table), number).first->second;
 }
 
-// Where the iteration's part of an array begins; of an array that it does not touch, the array.
+// Where the iteration's part of an array begins. Where the array itself does, if the iteration does
+// not touch it.
 std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
   const TensorId t = tensor_of(a);
   const Uses& uses = uses_[iteration.depth];
@@ -227,8 +230,8 @@ ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
   return parts;
 }
 
-// Contents of the innermost caches relative to the bases. A tag's array decides by how much it is
-// moved, to where lines of different arrays stay different.
+// Contents of the innermost caches relative to the bases. How far a tag moves depends on its array;
+// lines of different arrays stay different.
 void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
   const ReplayParts parts = parts_of(bases, true);
   std::size_t size = 0;
@@ -349,7 +352,7 @@ void Replay::end(Prefix& prefix) {
 }
 
 // When the room is used up the old entries stay, since work that goes in circles comes back to
-// them; if it does not for a while they make way.
+// them. If it does not for a while, they make way.
 void Replay::keep(Prefix& prefix, std::uint64_t hash, Entry entry) {
   const std::size_t bytes = entry.bytes();
   if (bytes > prefix.memory / 4) return;

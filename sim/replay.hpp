@@ -1,23 +1,24 @@
 // Runs a piece of a plan once and repeats what it did wherever the same would happen again.
 //
 // A piece is one iteration of a loop. What the innermost p caches do in it depends on two things
-// alone: on the lines that they hold when it begins, in which order and which of them dirty, and on
-// the lines that it touches, in which order; never on what lies further out. Let every array move
-// by a multiple of the number of sets of each of these caches. Then lines keep their sets, and if
-// both the caches' contents and the touches of one iteration are those of an earlier one moved in
-// that way, so is all that follows: contents at the end, counts, and the requests that reach the
-// next level. An earlier iteration's requests are therefore repeated, moved, to the next level,
-// without looking at the p caches, which then get its contents at the end, moved. Where p is all
-// levels, the counts are added and nothing is simulated.
+// alone: the lines that they hold when it begins (in which order, which of them dirty), and the
+// lines that it touches (in which order). It never depends on what lies further out.
+//
+// Let every array move by a multiple of the number of sets of each of these caches, so that lines
+// keep their sets. If the caches' contents and the touches of an iteration are those of an earlier
+// one, moved in that way, then so is all that follows: contents at the end, counts, and the
+// requests that reach the next level. So the earlier iteration's requests are repeated to the next
+// level, moved, without looking at the p caches. These then get its contents at the end, moved.
+// Where p is all levels, the counts are added and nothing is simulated.
 //
 // The check is exact. Touches are the same where the iteration's ranges have the same sizes, its
 // arrays begin at the same byte of a line, and every table of offsets that it reads is the same
 // relative to its first entry. Contents are compared tag by tag, relative to where the arrays of
 // the iteration begin; a hash only says where to look.
 //
-// Every p is tried at the innermost loop whose iterations touch many more lines than the p caches
-// hold, so that comparing costs little where nothing ever repeats; the largest p first. A loop for
-// more caches is never inside one for fewer, so that a repetition leaves no recording of a smaller
+// Every p, the largest first, is tried at the innermost loop whose iterations touch many more lines
+// than the p caches hold. So comparing costs little where nothing ever repeats. A loop for more
+// caches is never inside one for fewer: a repetition there would leave the recording of the smaller
 // prefix without its requests.
 #pragma once
 
@@ -29,14 +30,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"
 
 namespace tcsim::sim {
 
-// Parts of the line numbers, part i beginning at from[i], ascending, and what tags there gain. The
-// last one are empty ways.
+// Parts of the line numbers and what tags in each gain. Part i begins at from[i], ascending; the
+// last part is that of empty ways.
 struct ReplayParts {
   std::array<std::int32_t, array_count + 1> from{};
   std::array<std::uint32_t, array_count + 1> add{};  // less that of the part before it
@@ -44,8 +46,8 @@ struct ReplayParts {
 
 class Replay {
  public:
-  // `tally` is changed by what is repeated. Iterations that touch fewer than `worth` lines for each
-  // that the caches hold are left alone. At most `memory` bytes are kept.
+  // What is repeated is added to `tally`. Iterations that touch fewer than `worth` lines for each
+  // line that the caches hold are left alone. At most `memory` bytes are kept.
   Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally, double worth,
          Bytes memory);
 
@@ -92,7 +94,7 @@ class Replay {
 
   void choose_candidates(double worth);
   Piece piece(const Iteration& iteration);
-  std::uint32_t range_class(std::size_t depth, DimClass group, Range range);
+  std::uint32_t range_class(std::size_t depth, DimClass group, Interval range);
   std::uint64_t address(ArrayId a, const Iteration& iteration) const;
   // How far the tags of each place move from where they are to relative ones, or back.
   ReplayParts parts_of(const Bases& bases, bool to_relative) const;
@@ -123,8 +125,8 @@ class Replay {
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> by_range;
   };
   std::vector<std::array<Class, 4>> classes_;  // by depth and group
-  // Arrays in the order of addresses, for moving tags: where each begins among the lines, and among
-  // lines relative to bases, which do not overlap between arrays either.
+  // Arrays in the order of addresses, for moving tags: where each begins among the lines, and where
+  // among lines relative to bases. Arrays overlap in neither.
   struct Place {
     ArrayId array = ArrayId::A;
     std::uint32_t first = 0, relative = 0, size = 0;

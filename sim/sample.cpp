@@ -10,6 +10,7 @@
 #include <random>
 
 #include "core/error.hpp"
+#include "core/plan/walk.hpp"
 #include "sim/general.hpp"
 
 namespace tcsim {

@@ -1,12 +1,12 @@
-// Simulation of a part of the sets: for caches that take long and are too many for anything else.
+// Simulation of a part of the sets, where all of them would take too long.
 //
-// Lines are dealt into R classes by the low bits of their number, R the largest power of two that
-// every number of sets allows; lines of different classes never meet in a set. n of the classes are
-// drawn with equal chance, without replacement, and simulated exactly; totals are R times the mean,
-// with a 95 % confidence interval from the spread between classes, by Student's t with n - 1
-// degrees of freedom and the correction for a finite population (Cochran, Sampling Techniques,
-// 1977, section 2.7). Random choices of policies are drawn anew, so that even all classes give
-// another sample of a random policy than simulate().
+// Lines are dealt into R classes by the low bits of their number. R is the largest power of two
+// that every number of sets allows, so lines of different classes never meet in a set. n of the
+// classes are drawn with equal chance, without replacement, and simulated exactly. Totals are R
+// times the mean. Their 95 % confidence interval comes from the spread between classes, by
+// Student's t with n - 1 degrees of freedom and the correction for a finite population (Cochran,
+// Sampling Techniques, 1977, section 2.7). Random choices of policies are drawn anew: even all
+// classes give another sample of a random policy than simulate().
 #pragma once
 
 #include <vector>

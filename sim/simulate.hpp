@@ -10,7 +10,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/traffic.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/config.hpp"
 
 namespace tcsim {

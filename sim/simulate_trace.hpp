@@ -11,12 +11,12 @@
 
 namespace tcsim {
 
-// What is done with the instructions of a trace: left out; through the same caches as data; or
-// through an innermost cache of their own, of the same shape, with the others shared.
+// What is done with the instructions of a trace. They are left out, go through the same caches as
+// data, or through an innermost cache of their own, of the same shape, and share the others.
 enum class Instructions { ignore, unified, split };
 
 struct TraceOptions {
-  // Cores take turns: so many accesses of one, then of the next, until each trace is at its end.
+  // Cores take turns: `grain` accesses of one, then of the next, until each trace is at its end.
   std::int64_t grain = 1;
   Instructions instructions = Instructions::ignore;
   std::stop_token stop = {};

@@ -2,7 +2,7 @@
 // access; docs/simulator.md, "Rules of a level", is its specification. Plain LRU levels are
 // simulated several times faster by sim/hierarchy.hpp.
 //
-// An observer is told what happens, as a template argument: without one nothing is paid. It has
+// An observer, a template argument, is told what happens; without one nothing is paid. It has
 //   void request(int level, std::uint64_t address, bool write, bool hit)
 //       a level was asked for the line at `address` by the one inside it, or by the core
 //   void arrival(int level, std::uint64_t address)
@@ -24,11 +24,11 @@ namespace tcsim::sim {
 
 // What happened at the caches of one level, together.
 struct LevelEvents {
-  std::int64_t hits = 0, misses = 0;  // requests from inside: fetches, writes of the core or passed
-                                      // on by a write-through level
-  std::int64_t fetches = 0;           // lines got over the link outside the level: for misses that
-                                      // fetch, partial write-backs and prefetches
-  std::int64_t prefetches = 0;        // of these, before they were asked for
+  // Requests from inside: fetches, writes of the core, writes that a write-through level passed on.
+  std::int64_t hits = 0, misses = 0;
+  // Lines got over the link outside: for misses that fetch, partial write-backs, prefetches.
+  std::int64_t fetches = 0;
+  std::int64_t prefetches = 0;         // of these, before they were asked for
   std::int64_t useful_prefetches = 0;  // of these, asked for before they left
   std::int64_t fills = 0;              // lines put in, from either side
   std::int64_t evictions = 0;          // lines that left for another one

@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/threads.hpp"
 #include "sim/simulate.hpp"
 
@@ -169,9 +169,11 @@ void divide(Node& node, std::array<std::int64_t, 4> ranges,
         tile <= units[g] ? tile : nearest_divisor(ranges[g], tile, units[g]);
     loop->tile = Elements(fitting);
     ranges[g] = fitting;
-    for (Node& child : loop->body) divide(child, ranges, units);
-  } else if (auto* pack = std::get_if<Pack>(&node.is)) {
-    for (Node& child : pack->body) divide(child, ranges, units);
+    divide(*loop->body, ranges, units);
+  } else if (auto* seq = std::get_if<Seq>(&node.is)) {
+    for (Seq::Part& part : seq->parts) divide(part.node, ranges, units);
+  } else if (auto* move = std::get_if<Move>(&node.is)) {
+    divide(*move->body, ranges, units);
   }
 }
 
@@ -308,9 +310,9 @@ ValidationSummary summary(std::span<const Validated> all) {
 }
 
 Schedule with_dividing_tiles(const Contraction& contraction, const Schedule& schedule) {
-  const Spine spine(contraction, schedule);
+  const Path path = only_path(contraction, schedule);
   Schedule divided = schedule;
-  divide(divided.root, spine.extents, {spine.mr, spine.nr, 1, 1});
+  divide(divided.root, path.extents, {path.mr, path.nr, 1, 1});
   return divided;
 }
 

@@ -1,7 +1,7 @@
 // The model judged by the simulator: predicted and counted bytes of every link between caches and
-// out to memory, and for each gap that is worth asking about its reason. A reason is found by
-// taking one possible cause away, from the prediction and from the simulation alike, and looking
-// whether they now agree (docs/validation.md, "Reasons").
+// out to memory, and the reason of each large gap. A reason is found by taking one possible cause
+// away, from prediction and simulation alike. If the two then agree, it was that cause
+// (docs/validation.md, "Reasons").
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@
 
 namespace tcsim {
 
-// In the order in which they are tried: what the model leaves out of such a machine, then from what
-// costs nothing to what costs most. Without that one first, whatever happens to disturb an
-// inclusive level less would be named in its place.
+// In the order in which they are tried. First what the model leaves out of such a machine:
+// otherwise whatever happens to disturb an inclusive level less would be named in its place. Then
+// from what costs nothing to what costs most.
 enum class Cause {
   inclusion,         // inclusive levels make no promise
   packing,           // what packing moves is left out, kernels alone count
@@ -88,9 +88,9 @@ struct ValidateOptions {
 Validated validate(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    const ValidateOptions& options = {});
 
-// All workloads, each with the schedule that `choose` gives for it, which several threads call at
-// once. Asked to stop, it returns those that are complete, in their order; the first workload's
-// error is thrown.
+// All workloads, each with the schedule that `choose` gives for it. Several threads call `choose`
+// at once. Asked to stop, it returns those that are complete, in their order. Of errors, that of
+// the first workload is thrown.
 using ChooseSchedule = std::function<Schedule(const Contraction&)>;
 std::vector<Validated> validate(std::span<const Contraction> workloads, const Machine& machine,
                                 const ChooseSchedule& choose, const ValidateOptions& options = {});
@@ -102,8 +102,8 @@ struct ValidationSummary {
 };
 ValidationSummary summary(std::span<const Validated> all);
 
-// The same nest with every tile a divisor of the one outside it, the nearest by ratio, and of rows
-// that are packed a whole number of micropanels. A tile that has no such divisor stays.
+// The same nest where every tile is a divisor of the one outside it, the nearest by ratio. Tiles of
+// rows that are packed are also whole numbers of micropanels. A tile without such a divisor stays.
 Schedule with_dividing_tiles(const Contraction& contraction, const Schedule& schedule);
 
 }  // namespace tcsim

@@ -4,7 +4,8 @@
 #include <chrono>
 
 #include "core/error.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::sim {

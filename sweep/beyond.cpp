@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "kernels/execute.hpp"
 #include "sim/simulate.hpp"
 

@@ -80,7 +80,7 @@ SimulationOptions options(const benchmark::State& state) {
 void matmul(benchmark::State& state, const char* text) {
   const Contraction c = parse_contraction("ij-ik-kj", {{'i', 512}, {'j', 512}, {'k', 512}},
                                           Layout::row_major, ElementType::f64);
-  const Schedule s = parse_schedule(text, "bench");
+  const Schedule s = parse_schedule(text, c, "bench");
   Totals totals;
   for (auto _ : state) simulate_into(totals, c, s, options(state));
   report(state, totals);

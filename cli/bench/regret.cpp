@@ -70,9 +70,9 @@ void print_table_end(const RegretBench& b, std::ostream& out) {
 
 ordered_json case_json(const RegretCase& c) {
   ordered_json j{{"workload", json_of(c.workload)},
-                 {"pick", to_line(c.raced.front().schedule)},
+                 {"pick", to_line(c.raced.front().schedule, c.workload)},
                  {"pick_of_peak", pick_of_peak(c)},
-                 {"best", to_line(c.raced[c.regret() > 0 ? c.winner : 0].schedule)},
+                 {"best", to_line(c.raced[c.regret() > 0 ? c.winner : 0].schedule, c.workload)},
                  {"best_of_peak", best_of_peak(c)},
                  {"regret", c.regret()},
                  {"difference", difference(c)},
@@ -80,7 +80,7 @@ ordered_json case_json(const RegretCase& c) {
                  {"raced", ordered_json::array()}};
   for (const Raced& one : c.raced) {
     j["raced"].push_back({{"difference", one.difference},
-                          {"schedule", to_line(one.schedule)},
+                          {"schedule", to_line(one.schedule, c.workload)},
                           {"kernel", one.kernel},
                           {"predicted_seconds", one.predicted.value()},
                           {"gflops", one.samples.rate().value() / 1e9},
@@ -118,8 +118,8 @@ void print_csv(const RegretBench& b, std::ostream& out) {
                      fmt::format("{}", c.regret()), difference(c),
                      fmt::format("{}", c.regret() > 0 ? c.predicted_loss() : 0),
                      fmt::format("{}", c.raced.size()), c.correct() ? "true" : "false",
-                     to_line(c.raced.front().schedule),
-                     to_line(c.raced[c.regret() > 0 ? c.winner : 0].schedule)});
+                     to_line(c.raced.front().schedule, c.workload),
+                     to_line(c.raced[c.regret() > 0 ? c.winner : 0].schedule, c.workload)});
   }
 }
 

@@ -69,7 +69,7 @@ void print_json(const SmallBench& b, std::ostream& out) {
                      {"columns", b.options.columns},
                      {"depth", b.options.depth},
                      {"layout", to_text(b.options.layout)},
-                     {"schedule", to_line(size.schedule)},
+                     {"schedule", to_line(size.schedule, size.workload)},
                      {"peak_gflops", size.contestants.front().samples.peak().value() / 1e9},
                      {"contestants", ordered_json::array()}};
     for (const Contestant& c : size.contestants) {
@@ -102,7 +102,7 @@ void print_csv(const SmallBench& b, std::ostream& out) {
                        fmt::format("{}", b.options.depth), to_text(b.options.layout), c.name, c.how,
                        fmt::format("{}", s.rate().value() / 1e9), fmt::format("{}", s.of_peak()),
                        fmt::format("{}", s.spread()), fmt::format("{}", s.peak().value() / 1e9),
-                       c.correct() ? "true" : "false", to_line(size.schedule)});
+                       c.correct() ? "true" : "false", to_line(size.schedule, size.workload)});
     }
   }
 }

@@ -89,7 +89,7 @@ void print_table_end(const SuiteBench& b, std::ostream& out) {
 
 ordered_json case_json(const SuiteCase& c) {
   ordered_json j{{"workload", json_of(c.workload)},
-                 {"schedule", to_line(c.schedule)},
+                 {"schedule", to_line(c.schedule, c.workload)},
                  {"peak_gflops", c.tcsim().samples.peak().value() / 1e9},
                  {"memory_bytes_per_second", c.tcsim().samples.bandwidth().value()},
                  {"compulsory_bytes", bench::compulsory_traffic(c.workload).value()},
@@ -136,7 +136,7 @@ void print_csv(const SuiteBench& b, std::ostream& out) {
                        fmt::format("{}", s.of_limit()), fmt::format("{}", s.spread()),
                        fmt::format("{}", s.peak().value() / 1e9),
                        fmt::format("{}", s.bandwidth().value()), one.correct() ? "true" : "false",
-                       to_line(c.schedule)});
+                       to_line(c.schedule, c.workload)});
     }
   }
 }

@@ -34,7 +34,7 @@ nlohmann::ordered_json counts_json(const LevelCounts& counts) {
 
 std::string step_text(const Step& step) {
   if (step.kind == Step::Kind::kernel) return "within a kernel or pack";
-  if (step.kind == Step::Kind::pack) return fmt::format("pack {}", to_text(step.tensor));
+  if (step.kind == Step::Kind::move) return fmt::format("pack {}", to_text(step.tensor));
   return fmt::format("for {} by {}", to_text(step.group), step.tile);
 }
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::cli {

@@ -41,12 +41,12 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
     }
   }
   causes["by_tensor"] = by_tensor;
-  const Spine spine(r.workload, r.schedule);
+  const Path path = only_path(r.workload, r.schedule);
   causes["carried_by"] = ordered_json::array();
   for (std::size_t s = 0; s < a.by_step.size(); ++s) {
     if (a.by_step[s] == Lines(0)) continue;
     causes["carried_by"].push_back(
-        {{"step", s}, {"loop", step_text(spine.steps[s])}, {"misses", a.by_step[s].value()}});
+        {{"step", s}, {"loop", step_text(path.steps[s])}, {"misses", a.by_step[s].value()}});
   }
   level["why"] = causes;
   ordered_json histogram = ordered_json::array();

@@ -9,7 +9,7 @@ namespace tcsim::cli {
 namespace {
 
 void print_attribution(const Result& r, std::ostream& out) {
-  const Spine spine(r.workload, r.schedule);
+  const Path path = only_path(r.workload, r.schedule);
   out << fmt::format("  {:<14}{:<22}{:>16}{:>16}{:>16}\n", "misses", "", "compulsory", "capacity",
                      "conflict");
   for (std::size_t l = 0; l < r.attribution.size(); ++l) {
@@ -32,10 +32,10 @@ void print_attribution(const Result& r, std::ostream& out) {
   out << fmt::format("\n  {:<14}{:<26}{:>12}\n", "misses again", "reuse carried by", "lines");
   for (std::size_t l = 0; l < r.attribution.size(); ++l) {
     std::string name = r.machine.level(LevelId{static_cast<int>(l)}).name;
-    for (std::size_t s = 0; s < spine.steps.size(); ++s) {
+    for (std::size_t s = 0; s < path.steps.size(); ++s) {
       const Lines lines = r.attribution[l].by_step[s];
       if (lines == Lines(0)) continue;
-      out << fmt::format("  {:<14}{:<26}{:>12}\n", name, step_text(spine.steps[s]), lines.value());
+      out << fmt::format("  {:<14}{:<26}{:>12}\n", name, step_text(path.steps[s]), lines.value());
       name.clear();
     }
   }

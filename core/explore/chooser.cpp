@@ -10,8 +10,9 @@
 namespace tcsim {
 
 namespace {
-constexpr double less = 1 - 1e-9;  // a time that is less by more than rounding
-}
+// A time times this is less by more than rounding. Source: chosen.
+constexpr double less = 1 - 1e-9;
+}  // namespace
 
 Chooser::Chooser(const Contraction& contraction, const Schedule* fixed, std::stop_token stop)
     : contraction_(contraction), fixed_(fixed), stop_(std::move(stop)) {}

@@ -1,6 +1,6 @@
 // The best schedule known for each of several machines that differ by knobs. What a search finds
-// for one machine is tried on its neighbours, so that a better machine is never told to be slower
-// only because the search for it was less lucky.
+// for one machine is tried on its neighbours. So a better machine is never called slower only
+// because its search was less lucky.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,8 @@ class Chooser {
   // predict() throw, and UnsupportedError where the core has too few registers for a fixed
   // schedule.
   Choice search(const Machine& machine, const std::vector<Tiling>& incumbents);
-  // What a tiling gives on this machine, if that is less time than `choice` takes and the core has
-  // its kernel. Returns whether it was.
+  // Replaces `choice` by the tiling if the core has its kernel and it takes less time on this
+  // machine. Returns whether it did.
   bool improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling);
 
   bool is_fixed() const { return fixed_ != nullptr; }

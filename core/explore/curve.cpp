@@ -14,7 +14,10 @@ namespace tcsim {
 
 namespace {
 
-constexpr double near_second = 0.9;  // of the slowest's time: worth a look in between
+// A second link is near deciding from this share of the slowest one's time on. Source: chosen.
+constexpr double near_second = 0.9;
+// Factors of the knob between points of one bottleneck that are looked at, near such a link and
+// elsewhere. Source: chosen.
 constexpr double close_probe = 1.05, wide_probe = 1.25;
 constexpr std::string_view compute = "compute";
 
@@ -91,8 +94,8 @@ class Walk {
     return e;
   }
 
-  // Whether a fixed schedule's kernel is too large for the core with that value; `why` then says so
-  // of the first one.
+  // Whether a fixed schedule's kernel is too large for the core with that value. `why` then says
+  // so, for the first such value.
   bool lacks_registers(double value, std::string& why) const {
     if (options_.fixed == nullptr) return false;
     try {
@@ -205,8 +208,8 @@ class Walk {
     }
   }
 
-  // Between equal bottlenecks of different schedules, where another may have come and gone: closely
-  // where a second link is near.
+  // Looks between points of one bottleneck but different schedules, where another bottleneck may
+  // have come and gone; closely where a second link is near.
   void probe() {
     if (chooser_.is_fixed() && range_.knob.continuous()) return;  // each link's time is monotone
     for (std::size_t i = 0; i + 1 < entries_.size();) {
@@ -253,8 +256,8 @@ class Walk {
     return all;
   }
 
-  // Bytes over the link of that name with `times` what packing reads of the operands there, over
-  // those that count.
+  // Bytes over the link of that name, as a multiple of those that count, if `times` what packing
+  // reads of the operands there counted too.
   double with_packing(const Entry& e, const std::string& name, int times) const {
     const Traffic& traffic = e.choice.prediction.traffic;
     for (std::size_t l = 1; l < traffic.links.size(); ++l) {

@@ -28,9 +28,9 @@ struct CurvePoint {
   std::string bottleneck;  // a link, or "compute"
 };
 
-// Where packing's traffic is left out of the accounting: the crossover if it were added to the
-// computation's. Packing reads lines of an operand over a link and writes as many of its copy; at
-// the registers kernels alone count.
+// For an accounting that leaves packing out: where the crossover would be if it counted. Packing
+// reads lines of an operand over a link and writes as many of its copy. At the registers kernels
+// alone count.
 struct PackingVariant {
   std::string counted;  // "computation only", "with packing's reads", "... and writes"
   double factor = 0;
@@ -41,8 +41,8 @@ struct Crossover {
   double value = 0;   // from which on `to` decides
   double factor = 0;  // over the base machine's
   std::string from, to;
-  // Only where packing is left out and the knob is the bandwidth of a link that decides on one
-  // side; for the schedule at the crossover.
+  // For the schedule at the crossover. Empty unless packing is left out and the knob is the
+  // bandwidth of a link that decides on one side.
   std::vector<PackingVariant> packing;
 };
 
@@ -55,17 +55,19 @@ struct Curve {
   std::string remark;                 // the range's, and values that have no point, with the reason
 };
 
-// How near a crossover is known, in the knob, or the next value that the machine can have.
+// How near a crossover is known, as a share of the knob's value; or to the next value that the
+// machine can have. Source: chosen.
 inline constexpr double crossover_tolerance = 1e-3;
 
-// Goes from the worst machine to the best, each search beginning from what the one before chose,
-// and carries every choice to its neighbours on both sides until none gains: with a better
-// machine the curve does not rise, unless a schedule that is left as it is becomes slower (more
-// sets can make lines collide) or the core loses its kernel. Between points whose bottlenecks
-// differ it bisects; between those of one bottleneck but different schedules it looks every 25 %,
-// or every 5 % where a second link comes within 10 % of deciding. A fixed schedule's curve leaves
-// out cores with too few registers for its kernel. Throws what optimize() throws for the base
-// machine, but Interrupted only if there is nothing yet.
+// Goes from the worst machine to the best. Each search begins from what the one before chose, and
+// every choice is carried to its neighbours on both sides until none gains. So with a better
+// machine the curve does not rise. It may rise where a schedule that is kept becomes slower (more
+// sets can make lines collide), or where the core loses the schedule's kernel.
+//
+// Between points whose bottlenecks differ it bisects. Between those of one bottleneck but different
+// schedules it looks every 25 %, or every 5 % where a second link comes within 10 % of deciding. A
+// fixed schedule's curve leaves out cores with too few registers for its kernel. Throws what
+// optimize() throws for the base machine, but Interrupted only if there is nothing yet.
 Curve curve(const Contraction& contraction, const Machine& machine, const KnobRange& range,
             const ExploreOptions& options = {});
 

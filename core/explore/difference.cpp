@@ -6,14 +6,15 @@
 
 #include "core/explore/verdict.hpp"
 #include "core/model/held_tiles.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
 
 namespace {
 
-constexpr double worth_a_word = 0.01;  // of a link's bytes
+// Shares of a link's bytes, and of the time, below which there is no difference. Source: chosen.
+constexpr double worth_a_word = 0.01;
 constexpr double same_time = 1e-6;
 
 std::string time_words(const PredictedDesign& before, const PredictedDesign& after) {
@@ -61,11 +62,11 @@ void tile_words(const PredictedDesign& before, const PredictedDesign& after,
   }
 }
 
-std::string order_of(const Spine& spine) {
+std::string order_of(const Path& path) {
   std::string text;
-  for (const Step& s : spine.steps) {
+  for (const Step& s : path.steps) {
     if (s.kind == Step::Kind::loop) text += to_text(s.group);
-    if (s.kind == Step::Kind::pack) text += fmt::format(" [pack {}] ", to_text(s.tensor));
+    if (s.kind == Step::Kind::move) text += fmt::format(" [pack {}] ", to_text(s.tensor));
   }
   return text;
 }
@@ -78,7 +79,8 @@ void schedule_words(const PredictedDesign& before, const PredictedDesign& after,
   }
   const std::size_t known = words.size();
   tile_words(before, after, words);
-  const Spine a(before.contraction, before.schedule), b(after.contraction, after.schedule);
+  const Path a = only_path(before.contraction, before.schedule);
+  const Path b = only_path(after.contraction, after.schedule);
   if (a.mr != b.mr || a.nr != b.nr) {
     words.push_back(fmt::format("The kernel is {}x{} instead of {}x{}.", b.mr, b.nr, a.mr, a.nr));
   }

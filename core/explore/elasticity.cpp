@@ -10,6 +10,7 @@ namespace tcsim {
 
 namespace {
 
+// Factor of a knob. Source: chosen; docs/whatif.md, "Elasticities", says what it means.
 constexpr double step = 1.01;
 
 struct Case {
@@ -40,7 +41,7 @@ std::optional<Machine> neighbour(const Machine& machine, const Knob& knob, bool 
 KnobStep step_of(const Case& c, const Knob& knob, Seconds base) {
   const double factor = c.value / knob.base;
   const double change = std::log(c.choice.time() / base);
-  // Differences in the last digits are none.
+  // A difference in the last digits is rounding.
   const double elasticity = std::abs(change) < 1e-9 ? 0 : change / std::log(factor);
   return {c.value, factor, c.choice.time(), elasticity,
           bottleneck_name(c.choice.prediction.timing, c.machine)};

@@ -34,10 +34,10 @@ struct Elasticities {
   bool complete = true;
 };
 
-// d log time / d log knob for every knob of the machine. Schedules are chosen anew for each step;
-// each is then tried on the base machine and on every other step, so that what a step brings is the
-// knob's doing and not that of a luckier search. Where a machine comes to be that the model does
-// not cover, the step is left out. Options as for curve().
+// d log time / d log knob for every knob of the machine. Schedules are chosen anew for each step.
+// Each is then tried on the base machine and on every other step, so that what a step brings is the
+// knob's doing and not that of a luckier search. A step to a machine that the model does not cover
+// is left out. Options as for curve().
 Elasticities elasticities(const Contraction& contraction, const Machine& machine,
                           const ExploreOptions& options = {});
 

@@ -64,7 +64,7 @@ std::string display(const Knob& knob, double value, double like);
 // As override_knob() and parse_value() read it, to the last bit: "12976128", "6.08B/cycle".
 std::string exact(const Knob& knob, double value);
 
-// Reads a value in the knob's unit, or another of its kind, which `unit` then is: "8MiB",
+// Reads a value in the knob's unit or another of its kind, and sets `unit` to that one: "8MiB",
 // "100GB/s", or "1.5x", relative to knob.base. Throws UsageError.
 double parse_value(const Knob& knob, std::string_view text, KnobUnit& unit);
 

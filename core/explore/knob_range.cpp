@@ -29,7 +29,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-constexpr double too_many = 1.5;  // points of a capacity's range, over those that are asked for
+// Points of a capacity's range over those that are asked for: more are thinned out. Source: chosen.
+constexpr double too_many = 1.5;
 
 constexpr const char* forms =
     "write LOW..HIGH such as 8MiB..128MiB or 1x..1.5x, LOW..HIGH:POINTS, LOW..HIGH:POINTS:linear, "
@@ -114,7 +115,7 @@ class Reader {
 
   // The ends, the machine's own value, and between them powers of two in even parts.
   std::vector<double> by_powers_of_two(double low, double high) const {
-    constexpr double near = 1.01;  // of another point: none of its own
+    constexpr double near = 1.01;  // a value within this factor of another is left out; chosen
     const double octaves = std::log2(high / low);
     int parts = 4;
     while (parts > 1 && octaves * parts > too_many * points_) parts /= 2;

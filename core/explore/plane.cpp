@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "core/explore/curve.hpp"
+#include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
-#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -81,7 +81,7 @@ class Grid {
     auto m = possible(with_knob(machine_, ranges_[0]->knob, p.values[0]), ranges_[1]->knob,
                       p.values[1], why);
     if (m && options_.fixed != nullptr &&
-        !fits_registers(kernel_of(*options_.fixed), m->core, chooser_.contraction().type())) {
+        !fits_registers(*options_.fixed, m->core, chooser_.contraction().type())) {
       why = "the core has too few registers for the schedule's kernel";
       m.reset();
     }

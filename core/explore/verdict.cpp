@@ -12,9 +12,12 @@ namespace tcsim {
 
 namespace {
 
+// How far the strongest knob is turned to move the bottleneck, as a factor, and points on the way.
+// Source: chosen.
 constexpr double reach = 16;
 constexpr int reach_points = 9;
-constexpr double idle_below = 1e-3;  // of the time: a gain not worth a word
+// Share of the time below which a gain is not worth a word. Source: chosen.
+constexpr double idle_below = 1e-3;
 
 double gain(const Elasticity& e) {
   const KnobStep* s = e.better();

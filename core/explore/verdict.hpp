@@ -10,12 +10,12 @@
 
 namespace tcsim {
 
-// The knobs that gain the most time for their size, as far as they gain the same; none if none
-// does.
+// The knobs that gain the most time for their size: several if they gain the same, none if no knob
+// gains.
 std::vector<const Elasticity*> strongest(const Elasticities& elasticities);
 
-// Where a strongest knob moves the bottleneck, up to 16 times (or down to a 16th of) what the
-// machine has: of the first of them that does; empty if none does.
+// Where the first of the strongest knobs that does so moves the bottleneck, within 16 times (or a
+// 16th of) what the machine has. Empty if none does.
 std::optional<Crossover> next_crossover(const Contraction& contraction, const Machine& machine,
                                         const Elasticities& elasticities,
                                         const ExploreOptions& options = {});

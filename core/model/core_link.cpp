@@ -43,9 +43,9 @@ class Counter {
 
 LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
                       const std::string& innermost) {
-  const Spine& spine = nest.spine();
+  const Path& path = nest.path();
   const int kernel = nest.depth() - 1;
-  const auto extent = [&](DimClass g) { return spine.extents[at(g)]; };
+  const auto extent = [&](DimClass g) { return path.extents[at(g)]; };
   const std::int64_t batch = extent(DimClass::batch);
   Counter count(contraction, innermost);
   LinkTraffic link;
@@ -56,10 +56,10 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
                                          count.bytes({results, k_tiles})};
 
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    const bool is_left = t == spine.left;
+    const bool is_left = t == path.left;
     const DimClass rows = is_left ? DimClass::m : DimClass::n;
     const DimClass others = is_left ? DimClass::n : DimClass::m;
-    const std::int64_t panel = is_left ? spine.mr : spine.nr;
+    const std::int64_t panel = is_left ? path.mr : path.nr;
     const int pack = nest.pack_depth(t);
     // A packed micropanel is read whole, padding included.
     const std::int64_t read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);

@@ -149,7 +149,7 @@ Execution::Sides Execution::kernel_sides(ArrayId x) const {
 // From the sides within step d + 1 to those within step d.
 void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const {
   const Step& step = nest_.step(d);
-  if (step.kind == Step::Kind::pack) {
+  if (step.kind == Step::Kind::move) {
     if (buffer_of(step.tensor) == x) s.before = {};  // its first touch is the Pack's
     add_pack(s.before, step.tensor, d, buffer_of(step.tensor) == x ? way_through(x, places) : 1);
     return;

@@ -40,7 +40,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
       double moved = operand_lines(nest, t, whole);
       for (int d = 0; d < nest.depth() - 1; ++d) {
         const Step& s = nest.step(d);
-        if (s.kind != Step::Kind::loop || has_group(t, nest.spine().left, s.group)) continue;
+        if (s.kind != Step::Kind::loop || has_group(t, nest.path().left, s.group)) continue;
         double footprint = 0;
         for (TensorId u : all_tensors) {
           footprint += operand_lines(nest, u, narrowed[static_cast<std::size_t>(d) + 1]);
@@ -58,7 +58,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
       // Eq. 12 and 14: the tensor, once for every iteration of the loops that it does not follow
       // around its Pack; stored to the level of the buffer, so it leaves the levels inside.
       const int pack = nest.pack_depth(t);
-      const DimClass others = t == nest.spine().left ? DimClass::n : DimClass::m;
+      const DimClass others = t == nest.path().left ? DimClass::n : DimClass::m;
       const auto times = static_cast<double>(nest.tiles(pack, others));
       link.at(Phase::packing, array_of(t)).in = count.bytes(nest.tensor_lines(t, whole) * times);
       bool inside = true;

@@ -10,8 +10,9 @@ namespace tcsim {
 namespace {
 
 // Splits every range by a loop's tile. The number of different sizes grows by at most one a loop.
-std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, std::int64_t tile) {
-  std::vector<Nest::Range> parts;
+std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges,
+                                    std::int64_t tile) {
+  std::vector<Nest::Occurrence> parts;
   const auto add = [&](std::int64_t size, std::int64_t times) {
     if (size <= 0 || times <= 0) return;
     for (auto& p : parts) {
@@ -32,7 +33,7 @@ std::vector<Nest::Range> split(const std::vector<Nest::Range>& ranges, std::int6
 }  // namespace
 
 Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
-    : spine_(contraction, schedule),
+    : path_(only_path(contraction, schedule)),
       line_(static_cast<double>(line.value()) /
             static_cast<double>(size_of(contraction.type()).value())) {
   require_countable(contraction);
@@ -40,14 +41,14 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     tile_lines_.emplace_back(contraction, schedule.groups, t, line_);
   }
   for (int d = 0; d < depth(); ++d) {
-    if (step(d).kind == Step::Kind::pack) {
+    if (step(d).kind == Step::Kind::move) {
       pack_depth_[static_cast<std::size_t>(index(step(d).tensor))] = d;
     }
   }
-  follows_.resize(spine_.steps.size());
-  ranges_.resize(spine_.steps.size());
+  follows_.resize(path_.steps.size());
+  ranges_.resize(path_.steps.size());
   for (DimClass g : all_dim_classes) {
-    ranges_[0][at(g)] = {{spine_.extents[at(g)], 1}};
+    ranges_[0][at(g)] = {{path_.extents[at(g)], 1}};
   }
   for (int d = 0; d < depth(); ++d) {
     const auto here = static_cast<std::size_t>(d);
@@ -56,7 +57,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
       for (ArrayId a : all_arrays) {
         const TensorId t = tensor_of(a);
         follows_[here][static_cast<std::size_t>(index(a))] =
-            has_group(t, spine_.left, s.group) && (!is_buffer(a) || d > pack_depth(t));
+            has_group(t, path_.left, s.group) && (!is_buffer(a) || d > pack_depth(t));
       }
     }
     if (d + 1 == depth()) break;
@@ -69,12 +70,12 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
 
 std::int64_t Nest::tiles(int d, DimClass g) const {
   std::int64_t n = 0;
-  for (const Range& r : ranges(d, g)) n += r.times;
+  for (const Occurrence& r : ranges(d, g)) n += r.times;
   return n;
 }
 
 std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
-  std::vector<Extents> all(spine_.steps.size());
+  std::vector<Extents> all(path_.steps.size());
   Extents e = extents;
   for (int d = from; d < depth(); ++d) {
     all[static_cast<std::size_t>(d)] = e;
@@ -87,14 +88,14 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
 }
 
 double Nest::buffer_lines(TensorId t, const Extents& e) const {
-  const bool is_left = t == spine_.left;
+  const bool is_left = t == path_.left;
   const double rows = e[at(is_left ? DimClass::m : DimClass::n)];
-  const double panel = static_cast<double>(is_left ? spine_.mr : spine_.nr);
+  const double panel = static_cast<double>(is_left ? path_.mr : path_.nr);
   return std::ceil(rows / panel) * panel * e[at(DimClass::k)] / line_;
 }
 
 std::vector<PerArray> Nest::lines(int from, const std::vector<Extents>& narrowed) const {
-  std::vector<PerArray> all(spine_.steps.size());
+  std::vector<PerArray> all(path_.steps.size());
   for (int d = depth() - 1; d >= from; --d) {
     const auto here = static_cast<std::size_t>(d);
     PerArray& n = all[here];

@@ -1,4 +1,4 @@
-// The model's view of a schedule: a spine of loops with packs hanging off it, and for any part of
+// The model's view of a schedule: a path of loops with packs hanging off it, and for any part of
 // it how many distinct cache lines of each array one execution touches. Loops whose tiles do not
 // divide their range run over ranges of several sizes; extents_before() lists them with how often
 // each occurs, so that visits are counted exactly (docs/design.md, "Exact counts, then windows").
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/model/tile_lines.hpp"
-#include "core/schedule/plan.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/plan/plan.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
@@ -21,9 +21,9 @@ class Nest {
   // `line` in bytes. Throws TooLargeError for a contraction whose tensors are too large to count.
   Nest(const Contraction& contraction, const Schedule& schedule, Bytes line);
 
-  const Spine& spine() const { return spine_; }
-  int depth() const { return static_cast<int>(spine_.steps.size()); }  // the kernel is depth() - 1
-  const Step& step(int d) const { return spine_.steps[static_cast<std::size_t>(d)]; }
+  const Path& path() const { return path_; }
+  int depth() const { return static_cast<int>(path_.steps.size()); }  // the kernel is depth() - 1
+  const Step& step(int d) const { return path_.steps[static_cast<std::size_t>(d)]; }
 
   // Depth of a tensor's Pack, or -1 where the kernel reads the tensor in place (C: always).
   int pack_depth(TensorId t) const { return pack_depth_[static_cast<std::size_t>(index(t))]; }
@@ -34,10 +34,10 @@ class Nest {
   }
 
   // Sizes of the ranges that step d finds for a group, and how many times each.
-  struct Range {
+  struct Occurrence {
     std::int64_t size, times;
   };
-  const std::vector<Range>& ranges(int d, DimClass g) const {
+  const std::vector<Occurrence>& ranges(int d, DimClass g) const {
     return ranges_[static_cast<std::size_t>(d)][at(g)];
   }
   // How many ranges of a group there are at depth d: tiles of all sizes.
@@ -63,12 +63,12 @@ class Nest {
   }
 
  private:
-  Spine spine_;
+  Path path_;
   double line_;                        // elements
   std::vector<TileLines> tile_lines_;  // of A, B, C
   std::array<int, 3> pack_depth_{-1, -1, -1};
   std::vector<std::array<bool, array_count>> follows_;
-  std::vector<std::array<std::vector<Range>, 4>> ranges_;
+  std::vector<std::array<std::vector<Occurrence>, 4>> ranges_;
 };
 
 }  // namespace tcsim

@@ -6,19 +6,17 @@
 
 namespace tcsim {
 
-TileLines::TileLines(const Contraction& contraction, const std::array<std::string, 4>& groups,
-                     TensorId t, double line)
+TileLines::TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line)
     : line_(line) {
   for (DimId d : contraction.memory_order(t)) {
     Dim dim{0, 1, static_cast<double>(contraction.dim(d).extent),
             static_cast<double>(contraction.stride(t, d).value())};
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const auto place = groups[g].find(contraction.dim(d).name);
-      if (place == std::string::npos) continue;
+      const auto place = std::ranges::find(groups[g], d);
+      if (place == groups[g].end()) continue;
       dim.group = g;
-      for (std::size_t i = 0; i < place; ++i) {
-        dim.before *=
-            static_cast<double>(contraction.dim(dim_named(contraction, groups[g][i])).extent);
+      for (auto before = groups[g].begin(); before != place; ++before) {
+        dim.before *= static_cast<double>(contraction.dim(*before).extent);
       }
     }
     indexed_[dim.group] = true;

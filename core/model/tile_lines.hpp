@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
@@ -24,8 +24,7 @@ using Extents = std::array<double, 4>;
 class TileLines {
  public:
   // Of tensor t under the grouping of a schedule; `line` in elements.
-  TileLines(const Contraction& contraction, const std::array<std::string, 4>& groups, TensorId t,
-            double line);
+  TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line);
 
   double lines(const Extents& tile) const;
   // Elements that lie side by side in memory: the run of `lines`.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/units/quantity.hpp"
 
 namespace tcsim {

@@ -268,7 +268,7 @@ class WindowModel {
   void count_step(int d) {
     const Step& step = nest_.step(d);
     for_each_range(d, [&](const Extents& e, double times) {
-      if (step.kind == Step::Kind::pack) {
+      if (step.kind == Step::Kind::move) {
         count_handed_over(buffer_of(step.tensor), d, e, times);
       } else {
         count_carried(d, e, times);

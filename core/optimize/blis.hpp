@@ -24,9 +24,9 @@ struct BlisBlocks {
   bool operator==(const BlisBlocks&) const = default;
 };
 
-// kc by the paper's equations 4 to 6; mc and nc by the same argument for the next caches: of each
-// set's ways one is for C, as many as the panel that streams past fills are for that panel, and the
-// rest is for the block. Throws UnsupportedError if the innermost level is no cache.
+// kc is by the paper's equations 4 to 6, mc and nc by the same argument for the next caches: of the
+// ways of each set one is for C, the panel that streams past has those that it fills, and the block
+// has the rest. Throws UnsupportedError if the innermost level is no cache.
 BlisBlocks blis_blocks(const Machine& machine, const Kernel& kernel, ElementType type);
 
 // As lines of a configuration of BLIS: bli_blksz_init_easy( &blkszs[ BLIS_MC ], ... ).

@@ -7,17 +7,25 @@
 
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
 namespace {
 
+// Parts of the mean over softer caches (core/optimize/bound.hpp). More parts raise the bound a
+// little; any number is sound. Source: chosen.
+constexpr int soft_parts = 64;
+// Lines of a set beyond its ways that the model's occupancy can round to. Source: the end of the
+// proof in core/optimize/bound.hpp.
+constexpr std::int64_t rounded_lines = 2;
+
 struct Shape {
   double m, n, k, batch;
 };
 
-// Least of p / a + q / b with a b <= area, a <= most_a, b <= most_b, above what it is at the ends.
+// How far p / a + q / b is above p / most_a + q / most_b at least, with a b <= area, a <= most_a
+// and b <= most_b.
 double least_pair(double p, double most_a, double q, double most_b, double area) {
   if (most_a * most_b <= area) return 0;
   const double lowest_a = area / most_b;  // b at its end
@@ -25,20 +33,20 @@ double least_pair(double p, double most_a, double q, double most_b, double area)
   return p / a + q * a / area - p / most_a - q / most_b;
 }
 
-// Misses of touches that are not the first, per multiply-add, where what exceeds `area` elements
-// does not survive.
+// Least misses per multiply-add of touches that are not the first, where nothing of more than
+// `area` elements survives.
 double hard_reuse(const Shape& s, double output_weight, double area) {
   return std::min({least_pair(1, s.m, 1, s.n, area), least_pair(1, s.m, output_weight, s.k, area),
                    least_pair(1, s.n, output_weight, s.k, area)});
 }
 
+// The same for a set-associative cache: the mean over larger hard ones.
 double soft_reuse(const Shape& s, double output_weight, double area) {
-  constexpr int parts = 64;
   double sum = 0;
-  for (int i = 1; i < parts; ++i) {
-    sum += hard_reuse(s, output_weight, area * parts / (parts - i));
+  for (int i = 1; i < soft_parts; ++i) {
+    sum += hard_reuse(s, output_weight, area * soft_parts / (soft_parts - i));
   }
-  return sum / parts;
+  return sum / soft_parts;
 }
 
 // Elements that kernels load and store.
@@ -112,7 +120,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     const auto line = static_cast<double>(level.line.value.value());
     const bool soft = level.sets() > 1;
     const double lines = static_cast<double>(kept_lines(machine, LevelId{l}).value() +
-                                             (soft ? 2 * level.sets() : 0));
+                                             (soft ? rounded_lines * level.sets() : 0));
     survivors = std::max(survivors, lines * line / element);
     double first = 0;
     for (TensorId t : all_tensors) {
@@ -121,7 +129,8 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
       first += (t == TensorId::C ? output_weight : 1) * whole * line;
     }
     double reuse = 0;
-    // Where packing does not count, packing operands again saves what kernels would read of them.
+    // Where packing does not count there is no bound on reuse: packing an operand again saves what
+    // kernels would read of it.
     if (accounting.packing) {
       reuse = soft ? soft_reuse(given, output_weight, survivors)
                    : hard_reuse(given, output_weight, survivors);
@@ -154,16 +163,16 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
                            const Machine& machine) {
   const auto kernels = kernel_choices(machine.core, contraction.type());
-  const Spine spine(contraction, schedule);
+  const Path path = only_path(contraction, schedule);
   if (std::ranges::none_of(kernels, [&](const Kernel& k) {
-        return spine.mr <= k.mr.value() && spine.nr <= k.nr.value();
+        return path.mr <= k.mr.value() && path.nr <= k.nr.value();
       })) {
-    return fmt::format("its kernel {}x{} is not within {}", spine.mr, spine.nr, listed(kernels));
+    return fmt::format("its kernel {}x{} is not within {}", path.mr, path.nr, listed(kernels));
   }
   if (!machine.accounting.packing) return "";
   for (TensorId t : always_packed(contraction, kernels)) {
-    if (std::ranges::none_of(spine.steps, [&](const Step& s) {
-          return s.kind == Step::Kind::pack && s.tensor == t;
+    if (std::ranges::none_of(path.steps, [&](const Step& s) {
+          return s.kind == Step::Kind::move && s.tensor == t;
         })) {
       return fmt::format("it reads {} in place", tcsim::to_text(t));
     }

@@ -1,8 +1,8 @@
-// Below which time no schedule of the optimizer's family can go, under the window model's own
+// A time that no schedule of the optimizer's family can go below, under the window model's own
 // count.
 //
-// Every link has a bound of its own; the slowest decides. They hold for whatever loop orders, tiles
-// and orders of dimensions there are, and do not rest on the innermost-loop posynomial, which reuse
+// Every link has a bound of its own; the slowest decides. The bounds hold for all loop orders,
+// tiles and orders of dimensions. They do not rest on the innermost-loop posynomial, which reuse
 // along outer loops can beat.
 //
 // 1. Registers (link 0): a kernel of mr x nr reads each of its operands once for every register
@@ -12,27 +12,30 @@
 // 2. First touches: the model counts every line of A, B and C at every link at least once, and C's
 //    again when it leaves.
 //
-// 3. Reuse. Follow one kernel step outward through the loops: the extents (m, n, k) of what is
-//    inside grow from the register tile to (M, N, K), one loop at a time. When a loop over n grows
-//    n from n1 to n2, A is touched again n2 / n1 - 1 times, and each of these touches misses unless
-//    its window fits. The window holds at least A's lines between two touches of one, m k elements:
-//    so it cannot fit if m k > S. In units of V = M N K elements the growth then costs
-//    1 / n1 - 1 / n2 for A; likewise 1 / m1 - 1 / m2 for B if n k > S, and w (1 / k1 - 1 / k2) for
-//    C if m n > S, w being 2 if what leaves counts. The extents only grow, so of the three areas
-//    one is the last to exceed S. Say it is m n: as long as neither m k nor n k exceed S nothing is
-//    paid for A and B; once, say, m k does, n may grow no more for free, and of A at least 1 / n -
-//    1 / N remains to be paid with that n, and of B 1 / m - 1 / M, where m n <= S. So the cost is
-//    at least the least of
+// 3. Reuse. Follow one kernel step outward through the loops. The extents (m, n, k) of what is
+//    inside grow from the register tile to (M, N, K), one loop at a time.
+//
+//    Let a loop over n grow n from n1 to n2. A is touched again n2 / n1 - 1 times, and each of
+//    these touches misses unless its window fits. The window holds at least A's lines between two
+//    touches of one, m k elements, so it cannot fit if m k > S. In units of V = M N K elements the
+//    growth then costs 1 / n1 - 1 / n2 for A. Likewise growing m costs 1 / m1 - 1 / m2 for B if n k
+//    > S, and growing k costs w (1 / k1 - 1 / k2) for C if m n > S. Here w is 2 if what leaves
+//    counts.
+//
+//    The extents only grow, so one of the three areas is the last to exceed S. Say it is m n. As
+//    long as neither m k nor n k exceeds S, nothing is paid for A and B. Once m k does, say, n no
+//    longer grows for free: at least 1 / n - 1 / N remains to be paid for A with that n, and 1 / m
+//    - 1 / M for B, where m n <= S. So the cost is at least the least of
 //       1 / n - 1 / N + 1 / m - 1 / M         with m n <= S   (C stays),
 //       1 / m - 1 / M + w (1 / k - 1 / K)     with m k <= S   (A stays),
 //       1 / n - 1 / N + w (1 / k - 1 / K)     with n k <= S   (B stays).
 //    Each is smallest where its two terms are equal, or at the end of a dimension. This is the
 //    2 V / sqrt(S) of Hong and Kung, for the count at hand; first touches come on top.
 //
-// A set-associative cache is softer: of an array with L > S lines up to S may survive, so that a
-// growth beyond S costs only the share 1 - S / L. Since 1 - S / L is the mean over u in [0, 1] of
-// [L > S / (1 - u)], the cost is at least the mean of the hard bounds with caches of S / (1 - u).
-// S is the cache's lines and two more a set, which is what the model's occupancy can round to.
+// A set-associative cache is softer. Of an array with L > S lines up to S may survive, so a growth
+// beyond S costs only the share 1 - S / L. That share is the mean over u in [0, 1] of
+// [L > S / (1 - u)]. So the cost is at least the mean of the hard bounds with caches of S / (1 -
+// u). S is the cache's lines and two more a set, which is what the model's occupancy can round to.
 #pragma once
 
 #include <span>

@@ -7,51 +7,74 @@
 #include <string>
 
 #include "core/model/window.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
 namespace {
 
-constexpr double pack_cycles = 1800, run_cycles = 40, scatter_cycles = 3;
-constexpr double far_line_cycles = 40;  // a line that a pack writes to memory here and there
-constexpr double far_page_cycles = 3;   // one into more memory than has its addresses at hand
-constexpr double translated = 4 << 20;  // so many bytes
-constexpr double task_cycles = 50;      // tiles of the innermost loop are one task
-constexpr double call_cycles = 20;      // each of them
-constexpr double partial_cycles = 60;   // on top, of an odd tile
-constexpr double broken_cycles = 120;   // on top, of one whose rows are not all neighbours in C
-// Of what kernels read of packed operands: not hidden if it comes from the second and third cache
-// and from memory.
-constexpr double second_share = 0.2, third_share = 1, far_share = 0.5;
-// More computation where the right operand's columns are apart.
+// Source of all constants but `page`: measured with kernels/ on one core of an AMD EPYC (Zen 4,
+// virtual machine); docs/kernels.md has the command. They are that processor's, whatever machine
+// exposed() is asked about. Its frequency turns them into seconds.
+
+// Cycles of a pack, each time that it begins: it waits for memory.
+constexpr double pack_cycles = 1800;
+// Cycles of each piece of memory that a pack reads in a row: its address translation.
+constexpr double run_cycles = 40;
+// Cycles of each line that a pack writes here and there, where the buffer is beyond the last cache.
+constexpr double far_line_cycles = 40;
+// The same where the buffer is in the last cache, but beyond the reach of address translation.
+constexpr double far_page_cycles = 3;
+// Bytes: that reach.
+constexpr double translated = 4 << 20;
+
+// Cycles of a task: the tiles of the innermost loop.
+constexpr double task_cycles = 50;
+// Cycles of each tile of a task.
+constexpr double call_cycles = 20;
+// Cycles on top of that, of a tile with fewer rows or columns than the kernel.
+constexpr double partial_cycles = 60;
+// Cycles on top of that, of a tile whose rows are not all neighbours in C.
+constexpr double broken_cycles = 120;
+// Cycles of each result that is stored by itself, since no rows are neighbours in C.
+constexpr double scatter_cycles = 3;
+
+// Of the time in which kernels read packed operands from the second cache, from the third one and
+// from memory: the share that computation does not hide.
+constexpr double second_share = 0.2;
+constexpr double third_share = 1;
+constexpr double far_share = 0.5;
+// Share by which computation takes longer where the right operand's columns are apart.
 constexpr double apart_share = 0.03;
-constexpr double page = 4096;  // bytes
+
+// Bytes. Source: x86-64's smallest page.
+constexpr double page = 4096;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
 using Ranges = std::array<std::int64_t, 4>;  // by DimClass
 
-// In how many pieces of at most `most` neighbours t's elements lie in memory, for a tile of the
-// groups that begins where dimensions do.
+// The elements of a tile of t lie in pieces, neighbours in memory, of at most `most` each: how
+// many. The tile begins where dimensions begin.
 double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
               double most) {
   // How far the tile covers each dimension: whole ones first, in the group's order.
-  std::array<std::int64_t, 128> covered{};
+  std::vector<std::int64_t> covered(static_cast<std::size_t>(c.dim_count()));
   for (DimClass g : all_dim_classes) {
     if (!has_group(t, left_operand(c, schedule.groups), g)) continue;
     std::int64_t left = ranges[at(g)], inner = 1;
-    for (char name : schedule.groups[at(g)]) {
-      const std::int64_t extent = c.dim(dim_named(c, name)).extent;
+    for (DimId d : schedule.groups[at(g)]) {
+      const std::int64_t extent = c.dim(d).extent;
       if (left > extent && left % extent != 0) {
-        // Whole ones, and what is over: the next tile begins there, so it is cut twice.
+        // Whole ones, and a rest. The next tile begins within that dimension, so the rest is cut
+        // twice.
         Ranges whole = ranges, over = ranges;
         over[at(g)] = left % extent * inner;
         whole[at(g)] -= over[at(g)];
         return pieces(c, schedule, t, whole, most) + 2 * pieces(c, schedule, t, over, most);
       }
       const std::int64_t part = std::min(extent, left);
-      covered[static_cast<std::size_t>(name)] = part;
+      covered[static_cast<std::size_t>(index(d))] = part;
       left = std::max<std::int64_t>(1, left / extent);
       inner *= extent;
     }
@@ -59,7 +82,7 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   double run = 1, elements = 1;
   bool goes_on = true;
   for (DimId d : c.memory_order(t)) {
-    const std::int64_t part = covered[static_cast<std::size_t>(c.dim(d).name)];
+    const std::int64_t part = covered[static_cast<std::size_t>(index(d))];
     elements *= static_cast<double>(part);
     if (goes_on) run = elements;
     goes_on &= part == c.dim(d).extent;
@@ -67,14 +90,14 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   return elements / std::min(run, most);
 }
 
-// Whether t's stride-one dimension lies behind others in its group, so that a pack writes a line
-// here and a line there.
+// Whether t's stride-one dimension lies behind others in its group. A pack then writes lines here
+// and there.
 bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
   const auto fastest = c.fastest(t);
-  return fastest && std::ranges::none_of(schedule.groups, [&](const std::string& names) {
-           const auto first = std::ranges::find_if(
-               names, [&](char name) { return c.dim(dim_named(c, name)).extent > 1; });
-           return first != names.end() && *first == c.dim(*fastest).name;
+  return fastest && std::ranges::none_of(schedule.groups, [&](const Group& group) {
+           const auto first =
+               std::ranges::find_if(group, [&](DimId d) { return c.dim(d).extent > 1; });
+           return first != group.end() && *first == *fastest;
          });
 }
 
@@ -82,8 +105,7 @@ bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
 double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t rows) {
   std::int64_t together = 1, all = 1;
   bool goes_on = true;
-  for (char name : schedule.groups[at(DimClass::m)]) {
-    const DimId d = dim_named(c, name);
+  for (DimId d : schedule.groups[at(DimClass::m)]) {
     if (c.dim(d).extent == 1) continue;
     all *= c.dim(d).extent;
     goes_on &= c.stride(TensorId::C, d) == Elements(together);
@@ -98,7 +120,7 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
 
 Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
                 const Machine& machine) {
-  const Spine spine(c, schedule);
+  const Path path = only_path(c, schedule);
   double seconds = 0;
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
@@ -122,38 +144,38 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
                    .value();
   }
 
-  const std::string& m = schedule.groups[at(DimClass::m)];
-  const bool scattered = m.empty() || c.stride(TensorId::C, dim_named(c, m.front())) != Elements(1);
-  const std::string& n = schedule.groups[at(DimClass::n)];
-  const bool packed = std::ranges::any_of(spine.steps, [&](const Step& s) {
-    return s.kind == Step::Kind::pack && s.tensor == spine.right();
+  const Group& m = schedule.groups[at(DimClass::m)];
+  const bool scattered = m.empty() || c.stride(TensorId::C, m.front()) != Elements(1);
+  const Group& n = schedule.groups[at(DimClass::n)];
+  const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
+    return s.kind == Step::Kind::move && s.tensor == path.right();
   });
-  if (!packed && !n.empty() && c.stride(spine.right(), dim_named(c, n.front())) != Elements(1)) {
+  if (!packed && !n.empty() && c.stride(path.right(), n.front()) != Elements(1)) {
     seconds += apart_share * prediction.timing.compute.value();
   }
-  const double results = static_cast<double>(spine.mr * spine.nr);
+  const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
-  double cycles = 0, times = 1;  // that the current step is done
-  double whole = 1;              // share of kernel calls of all rows and columns of the kernel
-  double in_task = 1;            // tiles
-  const double broken = scattered ? 0 : broken_share(c, schedule, spine.mr);
+  double cycles = 0, times = 1;  // how often the current step is done
+  double whole = 1;              // share of kernel calls with all rows and columns of the kernel
+  double in_task = 1;            // tiles of a task
+  const double broken = scattered ? 0 : broken_share(c, schedule, path.mr);
   const LevelId outermost{machine.cache_count() - 1};
-  Ranges range = spine.extents;
-  for (const Step& s : spine.steps) {
+  Ranges range = path.extents;
+  for (const Step& s : path.steps) {
     switch (s.kind) {
       case Step::Kind::loop: {
         std::int64_t& r = range[at(s.group)];
         const double steps = ceil_div(static_cast<double>(r), static_cast<double>(s.tile));
         times *= steps;
-        const bool registers = (s.group == DimClass::m && s.tile == spine.mr) ||
-                               (s.group == DimClass::n && s.tile == spine.nr);
+        const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
+                               (s.group == DimClass::n && s.tile == path.nr);
         if (registers && r % s.tile != 0) whole *= 1 - 1 / steps;
         in_task = registers ? steps : 1;
         r = std::min(r, s.tile);
         break;
       }
-      case Step::Kind::pack: {
-        const DimClass rows = s.tensor == spine.left ? DimClass::m : DimClass::n;
+      case Step::Kind::move: {
+        const DimClass rows = s.tensor == path.left ? DimClass::m : DimClass::n;
         const double runs = pieces(c, schedule, s.tensor, range, page / element);
         cycles += times * (pack_cycles + runs * run_cycles);
         const double bytes = static_cast<double>(range[at(rows)]) *
@@ -169,8 +191,10 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         }
         break;
       }
+      case Step::Kind::part:
+        break;
       case Step::Kind::kernel:
-        if (range[at(DimClass::m)] < spine.mr || range[at(DimClass::n)] < spine.nr) whole = 0;
+        if (range[at(DimClass::m)] < path.mr || range[at(DimClass::n)] < path.nr) whole = 0;
         cycles += times * (task_cycles / in_task + call_cycles + (1 - whole) * partial_cycles +
                            broken * broken_cycles);
         if (scattered) cycles += times * results * scatter_cycles;

@@ -1,6 +1,5 @@
-// What the model's links do not say of a schedule: the time in which the core computes nothing
-// although no link is busy. Where computation is the bottleneck, and by far, schedules differ in
-// that alone.
+// What the model's links do not say of a schedule: the time in which the core computes nothing and
+// no link is busy. Where computation is the bottleneck by far, schedules differ in that alone.
 #pragma once
 
 #include "core/machine/machine.hpp"
@@ -9,20 +8,19 @@
 
 namespace tcsim {
 
-// An estimate, to compare schedules of one contraction by: hardware runs ahead of kernels that read
-// an operand, so that their traffic hides behind computation, but not
+// An estimate, to compare schedules of one contraction. Hardware runs ahead of kernels that read an
+// operand, so their traffic hides behind computation. What does not hide:
 //  - the traffic of C and of packing, over every link at its bandwidth,
 //  - what kernels read from memory of an operand in place,
 //  - part of what they read of packed operands from the second and third cache and from memory,
-//  - addresses of the right operand's columns where it is not packed and they are apart,
+//  - addresses of the right operand's columns, if it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,
 //  - the address translation of each piece of memory that a pack reads in a row,
 //  - lines that a pack writes here and there beyond the last cache or the reach of translation,
-//  - the beginning and the end of a tile, of an odd one or one whose rows are not all neighbours in
-//  C
-//    above all, and of a row of tiles.
-// The costs in cycles were measured with kernels/ on a Zen 4 core (docs/kernels.md).
+//  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
+//    than the kernel, and of one whose rows are not all neighbours in C.
+// The costs were measured with kernels/ on one core of an AMD EPYC (Zen 4; docs/kernels.md).
 Seconds exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);
 

@@ -18,25 +18,36 @@ namespace tcsim {
 
 namespace {
 
-constexpr double panel_fill = 0.8;  // of the innermost cache, where it holds two panels
-constexpr double start_fill = 0.6;  // of the relaxed footprint: room for what streams past
-constexpr double enough = 0.01;     // a gap at which the search need not go on
-constexpr double closed = 1e-3;     // a gap that counts as none
+// Source of these constants: chosen. The program bench_optimize prints the gaps, the tilings and
+// the time that they give; docs/history/optimizer.md has what was tried.
 
-// How hard to look: relaxed choices to start from, tilings judged coarsely from each, finalists and
-// tilings judged in full, and the margin that is kept from the edges of the caches. The next is
-// tried while the gap is not proven small enough.
+// Share of the innermost cache that two long panels fill.
+constexpr double panel_fill = 0.8;
+// Share of the relaxed footprint that the first tiles fill: room for what streams past.
+constexpr double start_fill = 0.6;
+// Gap to the proven bound, as a fraction: small enough, and as good as none.
+constexpr double enough = 0.01;
+constexpr double closed = 1e-3;
+// Loads and stores of the preferred kernel, as a share of the least time of all. Above the first,
+// other kernels compete; above the second, the search also begins with long panels.
+constexpr double loads_decide = 0.99;
+constexpr double loads_matter = 0.9;
+
+// How hard to look. While the gap is not proven small enough, the next effort follows.
 struct Effort {
-  std::size_t starts;
-  int coarse, finalists, full;
-  double margin;
+  std::size_t starts;  // relaxed choices to start from
+  int coarse;          // tilings judged coarsely from each start
+  int finalists;       // the best of those, judged in full
+  int full;            // tilings judged in full from the best finalist on
+  double margin;       // windows are taken so many times as long as they are
 };
 constexpr Effort efforts[] = {{2, 110, 2, 8, 1.05}, {6, 400, 8, 100, 1.05}, {8, 400, 16, 200, 1}};
-// Where the compute roof decides it is reached in half as many; then so many more are judged by
-// what the core waits for.
+// Where the compute roof decides, fewer tilings reach it: the coarse ones are divided by this.
+constexpr int at_roof_divisor = 2;
+// Tilings more that are then judged by what the core waits for.
 constexpr int polish = 150;
-// Caches of a few lines make steep edges, which a coarse judgement misses: problems of so few
-// multiply-adds are judged in full from every start.
+// Multiply-adds up to which a problem is judged in full from every start. It needs caches of a few
+// lines only, and those have steep edges, which a coarse judgement misses.
 constexpr double small_problem = 1 << 20;
 
 RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const Kernel& kernel,
@@ -61,7 +72,8 @@ RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const
   return p;
 }
 
-// Innermost class last; the others in an order that lets the larger operand be packed once.
+// Loops outermost first, the innermost class last. The order of the others lets the larger operand
+// be packed once.
 std::array<DimClass, 3> order_with_innermost(int innermost) {
   switch (innermost) {
     case 0:
@@ -73,7 +85,7 @@ std::array<DimClass, 3> order_with_innermost(int innermost) {
   }
 }
 
-// The relaxed tiles, smaller by a share of the cache that is left to what streams.
+// The relaxed tiles, made smaller: what streams past needs room too.
 Tiling tiling_of(const Relaxed& relaxed, Tiling tiling) {
   tiling.tiles.clear();
   tiling.orders.clear();
@@ -89,7 +101,7 @@ Tiling tiling_of(const Relaxed& relaxed, Tiling tiling) {
   return tiling;
 }
 
-// One kernel's panels of A and B in the innermost cache and nothing else, so that k is long and
+// The innermost cache holds one kernel's panels of A and B and nothing else. So k is long, and
 // loads of C are few.
 Tiling with_long_panels(Tiling tiling, std::int64_t k) {
   tiling.tiles.front() = {tiling.kernel.mr.value(), tiling.kernel.nr.value(), k};
@@ -97,7 +109,8 @@ Tiling with_long_panels(Tiling tiling, std::int64_t k) {
   return tiling;
 }
 
-// The innermost cache's tiles at every level: operands are packed bit by bit and stay inside.
+// The innermost cache's tiles at every level, so that operands are packed bit by bit and stay
+// there.
 Tiling with_inner_tiles(Tiling tiling) {
   tiling.tiles.assign(tiling.tiles.size(), tiling.tiles.front());
   tiling.orders.assign(tiling.orders.size(), tiling.orders.front());
@@ -146,10 +159,10 @@ class Optimizer {
       if (bound_.bytes[l] < most_link_bytes) continue;
       refuse_link(contraction_, machine_.link(LevelId{static_cast<int>(l)}));
     }
-    // Other kernels than the preferred one are worth their stranger shape (fewer rows of C side by
-    // side) only where its loads decide the time, or where so few tiles of it cover C that it
-    // matters what is over at the end.
-    if (options_.objective == Objective::time && loads_ <= 0.99 && !small()) {
+    // Other kernels have fewer rows of C side by side than the preferred one. They are worth it
+    // only where its loads decide the time, or where few tiles cover C, so that the rest at the end
+    // matters.
+    if (options_.objective == Objective::time && loads_ <= loads_decide && !small()) {
       search_.keep_to_kernel(kernels_.front());
     }
     for (const Tiling& incumbent : options_.incumbents) {
@@ -164,7 +177,7 @@ class Optimizer {
       for (const Effort& effort : efforts) {
         look(effort);
         keep(search_.best());
-        // Who hands in an incumbent asks often and wants an answer soon.
+        // With incumbents the caller asks often and wants an answer soon.
         if (gap() <= enough || soon) break;
       }
       if (at_roof() && gap() <= enough && !soon) {
@@ -192,7 +205,7 @@ class Optimizer {
   bool at_roof() const { return options_.objective == Objective::time && bound_.roof; }
   bool small() const { return contraction_.flops() <= 2 * small_problem; }
 
-  // As long as the preferred kernel's panels may be in the innermost cache.
+  // The longest k for which the preferred kernel's panels fit into the innermost cache.
   std::int64_t longest_k() const {
     const Lines lines = kept_lines(machine_, LevelId{0});
     const std::int64_t in_line = common_line(machine_) / size_of(contraction_.type());
@@ -212,7 +225,7 @@ class Optimizer {
     o.tiling = tiling;
     o.schedule = build(contraction_, machine_, tiling);
     o.prediction = predict(contraction_, o.schedule, machine_, *counter_);
-    // Scores go by steps of a thousandth; what was handed in is not given up for even that.
+    // Scores go by steps of a thousandth. An incumbent is not given up for even that.
     const bool worse = best_ && !options_.incumbents.empty() &&
                        cost(o.prediction, machine_, options_.objective) > achieved();
     if (!best_ || (!worse && score_of(o) < score_of(*best_))) {
@@ -220,7 +233,7 @@ class Optimizer {
     }
   }
 
-  // A tiling of another machine as one of this: as many levels, a kernel that this core has.
+  // Another machine's tiling, made to fit this one: its number of levels, a kernel of its core.
   Tiling in_family(Tiling t) const {
     if (std::find(kernels_.begin(), kernels_.end(), t.kernel) == kernels_.end()) {
       t.kernel = kernels_.front();
@@ -247,8 +260,8 @@ class Optimizer {
          solve_best(relaxation(contraction_, machine_, tiling.kernel, tiling), effort.starts,
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
-      search_.descend_coarsely(start, at_roof() ? effort.coarse / 2 : effort.coarse);
-      if (loads_ > 0.9 && options_.incumbents.empty() && longest_k() < extent_of_k) {
+      search_.descend_coarsely(start, at_roof() ? effort.coarse / at_roof_divisor : effort.coarse);
+      if (loads_ > loads_matter && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }
       if (effort.margin > 1 || !small()) continue;

@@ -1,9 +1,8 @@
 // Chooses a schedule: loop order, tile sizes at every cache level, kernel and order of dimensions.
 // The innermost-loop choices of acmtc-sc19 are solved over real tile sizes as geometric programs
-// (core/optimize/relaxation.hpp); from the best of them a local search over whole tiles minimises
-// what the window model predicts (core/optimize/search.hpp), until the time is proven to be near
-// the least that any schedule of the family can have (core/optimize/bound.hpp) or a limit is
-// reached.
+// (core/optimize/relaxation.hpp). From the best of them a local search over whole tiles minimises
+// what the window model predicts (core/optimize/search.hpp). It ends where the time is proven to be
+// near the least of the family (core/optimize/bound.hpp), or at a limit.
 #pragma once
 
 #include <stop_token>
@@ -37,16 +36,16 @@ struct Certificate {
   std::string family;  // family_words()
   bool roof = false;   // the bound is the compute roof, which holds outside the family too
 
-  // Whom the bound binds, for a sentence: "no schedule of the family (kernels within 8x6, A and B
-  // packed)", or "no schedule at all".
+  // Whom the bound binds, as part of a sentence: "no schedule of the family (kernels within 8x6, A
+  // and B packed)", or "no schedule at all".
   std::string bound_words() const;
 };
 
 struct OptimizeOptions {
   Objective objective = Objective::time;
   // Points of the family that are judged first, for example the optimum of a machine that differs
-  // a little: the answer is never worse than the best of them, and one that is proven good enough
-  // is returned at once.
+  // a little. The answer is never worse than the best of them. One that is proven good enough is
+  // returned at once.
   std::vector<Tiling> incumbents;
   bool dividing = false;  // only tiles that divide the tile outside them, in register tiles
   // Set counts that several calls for one contraction share, so that the later ones are quicker.

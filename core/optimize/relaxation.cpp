@@ -11,11 +11,24 @@ namespace tcsim {
 
 namespace {
 
-// The operand that each class does not index is missed by that class: left lacks n, right lacks m,
-// the output lacks k.
+// The class that each operand lacks: left lacks n, right lacks m, the output lacks k.
 constexpr std::array lacking{1, 0, 2};
 
-constexpr double near_enough = 1.01;  // of a solution to a bound, for looking no further
+// Source of these constants: chosen. The program bench_relaxation_peer compares what they give with
+// Ipopt's objective and time.
+
+// A solution over a bound: near enough to look no further.
+constexpr double near_enough = 1.01;
+// Weight of each link's log time in the objective, beside 1 for the slowest one's.
+constexpr double tie_break = 1e-5;
+// Of SLSQP: tolerance of constraints and of the objective, both in logarithms; evaluations at most.
+constexpr double tolerance = 1e-9;
+constexpr int most_evaluations = 300;
+// Logarithm by which a point that fits its caches may pass a constraint.
+constexpr double rounding = 1e-6;
+// Tiles of the two starting points: how many times as long in k as in m and n.
+constexpr double even_start = 1;
+constexpr double long_start = 4;
 
 class Program {
  public:
@@ -58,7 +71,7 @@ class Program {
   int variable(int level, int cls) const { return 3 * level + cls; }
   int constraints() const { return 2 * levels_ + 1 + 3 * (levels_ - 1); }
 
-  // min t + a little of every link's log time, so that links that do not decide are good as well.
+  // min t + tie_break of every link's log time, so that links that do not decide are good as well.
   double objective(const Eigen::VectorXd& y, double* gradient) const {
     double value = y[variables() - 1];
     if (gradient != nullptr) gradient[variables() - 1] = 1;
@@ -95,7 +108,6 @@ class Program {
   }
 
  private:
-  static constexpr double tie_break = 1e-5;
   const RelaxationProblem& problem_;
   int levels_;
   std::vector<Posynomial> times_;
@@ -147,17 +159,17 @@ class Solver {
     opt.set_min_objective(objective, &program_);
     opt.add_inequality_mconstraint(
         constrain, &program_,
-        std::vector<double>(static_cast<std::size_t>(program_.constraints()), 1e-9));
+        std::vector<double>(static_cast<std::size_t>(program_.constraints()), tolerance));
     opt.set_lower_bounds(lower_);
     opt.set_upper_bounds(upper_);
-    opt.set_ftol_abs(1e-9);
-    opt.set_maxeval(300);
+    opt.set_ftol_abs(tolerance);
+    opt.set_maxeval(most_evaluations);
     bool solved = false;
     double value = 0;
     try {
       solved = opt.optimize(y, value) > 0;
     } catch (const std::exception&) {
-      // It gives up on rounding errors close to the optimum; where it stood is still good.
+      // SLSQP gives up on rounding errors close to the optimum. Where it stood is still good.
     }
     for (std::size_t v = 0; v < y.size(); ++v) y[v] = std::clamp(y[v], lower_[v], upper_[v]);
     y.back() = slowest(y);
@@ -184,7 +196,7 @@ class Solver {
   void keep(const std::vector<double>& y, bool solved) {
     std::vector<double> violated(static_cast<std::size_t>(program_.constraints()));
     program_.constrain(vector(y), violated.data(), nullptr);
-    const bool fits = *std::max_element(violated.begin(), violated.end()) < 1e-6;
+    const bool fits = *std::max_element(violated.begin(), violated.end()) < rounding;
     const bool better = fits != best_fits_ ? fits : std::exp(y.back()) < best_.seconds;
     if (!best_.tiles.empty() && !better) return;
     best_fits_ = fits;
@@ -214,8 +226,8 @@ class Solver {
 Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost) {
   // SLSQP sometimes stops where it began although the problem is convex, so it begins twice.
   Solver solver(problem, innermost);
-  solver.run_from(1);
-  solver.run_from(4);
+  solver.run_from(even_start);
+  solver.run_from(long_start);
   return solver.best();
 }
 
@@ -228,8 +240,8 @@ double quick_bound(const RelaxationProblem& problem, const InnermostChoice& inne
                                            1 / std::min(problem.smallest[1], problem.extents[1]) +
                                            1 / problem.extents[2]));
   for (std::size_t l = 0; l < innermost.size(); ++l) {
-    // Operands that move through the level, by the class that they lack: their tiles there share
-    // the capacity.
+    // An operand whose missing class is innermost moves least with the whole dimension. The tiles
+    // of the other two share the capacity.
     double moved = 0, root_product = 1, largest_area = 1, weights = 0;
     std::array<double, 2> at_ends{};
     std::size_t others = 0;

@@ -1,9 +1,9 @@
 // The tile-size problem of acmtc-sc19 (Eq. 4, 5) for one choice of innermost loops, as a geometric
 // program: minimise the slowest link's time over real tile sizes T[l][class] for every cache level
 // l, where
-//   - the traffic between level l and the next is, for each operand, the iteration space over the
-//     tile of the class that the operand lacks, taken one level further out if that class is
-//     innermost in the loops over level-l tiles (full reuse along the innermost loop);
+//   - each operand moves, between level l and the next, the iteration space divided by the tile of
+//     the class that it lacks. It is the tile of level l; the one of level l + 1 if that class is
+//     innermost in the loops over level-l tiles, since reuse is full along the innermost loop;
 //   - a tile's footprint fits its level, and tiles nest.
 // In log space the problem is convex, so NLopt's SLSQP finds its global optimum.
 #pragma once
@@ -41,16 +41,18 @@ struct Relaxed {
 
 Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost);
 
-// A time that no tiles of that choice are below, in closed form: every level by itself, its
-// footprint's largest term alone, and the tile one level further out as large as the dimension.
+// A lower bound, in closed form, on the time of any tiles of that choice. It takes every level by
+// itself, of its footprint the largest term alone, and the next outer tile as the whole dimension.
 double quick_bound(const RelaxationProblem& problem, const InnermostChoice& innermost);
 
 // The `keep` best of all 3^levels choices, best first. Choices are solved in the order of their
-// quick bounds, and no more once `keep` are solved that are not 1 % above the next bound: that one
-// and all after it could hardly be better. So where one link or the compute roof decides whatever
-// the choice, `keep` problems are solved and not 27. A class whose dimension is no larger than its
-// register tile moves nothing when it is innermost: such choices are left out where others remain.
-// `solved` returns how many problems were. Throws Interrupted.
+// quick bounds. It stops when `keep` solutions are within 1 % of the next bound, since no later
+// choice could be more than 1 % better. So where one link or the compute roof decides whatever the
+// choice, `keep` problems are solved and not 27.
+//
+// Left out, as long as others remain, are choices with a class innermost whose dimension is no
+// larger than its register tile, so that its loop has one iteration. `solved` returns the number of
+// problems that were solved. Throws Interrupted.
 std::vector<Relaxed> solve_best(const RelaxationProblem& problem, std::size_t keep, int& solved,
                                 std::stop_token stop = {});
 

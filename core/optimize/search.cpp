@@ -8,19 +8,34 @@
 #include "core/error.hpp"
 #include "core/model/countable.hpp"
 #include "core/optimize/exposed.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
 namespace {
 
+// Tilings kept from the coarse count. Source: chosen, as many as the last effort judges in full
+// (core/optimize/optimize.cpp).
 constexpr std::size_t most_finalists = 16;
-constexpr double decisive_step = 1e-3, other_step = 0.2;  // of logarithms of times
-constexpr double exposed_step = 5e-3;                     // of the computation's time
+// Steps of logarithms of times, of the slowest one and of the others. Times within a step are
+// equal. Source: chosen; docs/history/optimizer.md says what steps of 0.1 % for all did.
+constexpr double decisive_step = 1e-3;
+constexpr double other_step = 0.2;
+// Step of what the core waits for, as a share of the computation's time. Source: chosen.
+constexpr double exposed_step = 5e-3;
+// Factors by which moves change a tile. Source: chosen.
+constexpr std::int64_t near_move = 2;
+constexpr std::int64_t far_move = 8;
+// Whole lines of an operand may fill line_part of line_parts parts of a level. Source: chosen.
+constexpr std::int64_t line_part = 2;
+constexpr std::int64_t line_parts = 5;
 
 std::string key(const Tiling& t) {
   std::string k;
-  for (const std::string& group : t.groups) (k += group) += ' ';
+  for (const Group& group : t.groups) {
+    for (DimId d : group) k += static_cast<char>(index(d));
+    k += '\x7f';
+  }
   const auto add = [&](std::int64_t n) { k.append(reinterpret_cast<const char*>(&n), sizeof n); };
   add(t.kernel.mr.value());
   add(t.kernel.nr.value());
@@ -85,7 +100,7 @@ Search::Search(const Contraction& contraction, const Machine& machine,
       groupings_(groupings(contraction, rows_apart)),
       kernels_(kernel_choices(machine.core, contraction.type())) {}
 
-bool Search::has_groups(const std::array<std::string, 4>& groups) const {
+bool Search::has_groups(const Groups& groups) const {
   return std::ranges::find(groupings_, groups) != groupings_.end();
 }
 
@@ -139,7 +154,7 @@ Score Search::full_score(const Tiling& tiling) {
   return known->second;
 }
 
-// Goes through the moves of a tiling, taking each that is better at once, until none is.
+// Tries the moves of a tiling one by one, and takes each that is better at once. Ends when none is.
 template <class Judge>
 Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
   const int last = evaluated_ + budget;
@@ -183,18 +198,20 @@ const Tiling& Search::best() const {
   return *best_;
 }
 
-// Sizes to try for the tile of class c at level l: one step more or less of the loop over it, twice
-// and eight times as much and as little, and those that use up the lines of an operand whose
-// stride-one dimension is behind others.
+// Sizes to try for the tile of class c at level l:
+//  - one step more or less of the loop over it,
+//  - larger and smaller by near_move and by far_move,
+//  - where an operand's stride-one dimension is behind others, sizes that use up its lines,
+//  - at the outermost level, whole dimensions.
 std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t l,
                                               std::size_t c) const {
   const std::int64_t size = tiling.tiles[l][c];
   const std::int64_t outer =
       l + 1 < tiling.tiles.size() ? tiling.tiles[l + 1][c] : group_extent(contraction_, tiling, c);
   const std::int64_t steps = (outer + size - 1) / size;
-  std::vector<std::int64_t> wishes{
-      size * 2, size / 2, outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size,
-      size * 8, size / 8};
+  std::vector<std::int64_t> wishes{size * near_move,    size / near_move,
+                                   outer / (steps + 1), steps > 1 ? outer / (steps - 1) : size,
+                                   size * far_move,     size / far_move};
   for (TensorId tensor : {TensorId::A, TensorId::B}) {
     const std::int64_t period = line_period(tiling, tensor, c);
     if (period > 1) {
@@ -210,19 +227,18 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
   return wishes;
 }
 
-// How many elements the first dimensions of a group have together, for every number of them but
-// all.
-std::vector<std::int64_t> Search::whole_dims(const std::string& group) const {
+// Elements of a group's first dimension, of its first two, and so on, but not of all.
+std::vector<std::int64_t> Search::whole_dims(const Group& group) const {
   std::vector<std::int64_t> sizes;
   std::int64_t elements = 1;
   for (std::size_t i = 0; i + 1 < group.size(); ++i) {
-    elements *= contraction_.dim(dim_named(contraction_, group[i])).extent;
+    elements *= contraction_.dim(group[i]).extent;
     sizes.push_back(elements);
   }
   return sizes;
 }
 
-// Changes one tile; those of the class inside and outside follow where they have to.
+// Changes one tile. Tiles of the same class inside and outside it follow, so that they nest.
 void Search::resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted) {
   tiling.tiles[l][c] = std::max<std::int64_t>(1, wanted);
   for (std::size_t up = l + 1; up < tiling.tiles.size(); ++up) {
@@ -233,8 +249,7 @@ void Search::resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t w
   }
 }
 
-// Tilings that differ in one tile, one loop order, the kernel or the groups. A tile's move leaves
-// the others about where they were.
+// Tilings that differ in one tile, one loop order, the kernel or the groups.
 std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   std::vector<Tiling> all;
   const auto add = [&](Tiling t) {
@@ -249,8 +264,8 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
         resize(t, l, c, wanted);
         add(std::move(t));
       }
-      // Whole lines of an operand, packed bit by bit along k so that two fifths of this level hold
-      // them, with C's tile staying where it is.
+      // Whole lines of an operand, in a part of this level. The operand is packed bit by bit along
+      // k; C's tile stays where it is.
       for (TensorId tensor : {TensorId::A, TensorId::B}) {
         const std::int64_t period = line_period(tiling, tensor, c);
         if (c == at(DimClass::k) || period == 1) continue;
@@ -258,12 +273,13 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
                                       (common_line(machine_) / size_of(contraction_.type()));
         Tiling t = tiling;
         resize(t, l, c, std::max(period, size));
-        for (auto& tile : t.tiles) tile[at(DimClass::k)] = elements * 2 / 5 / period;
+        for (auto& tile : t.tiles)
+          tile[at(DimClass::k)] = elements * line_part / line_parts / period;
         t.orders.back() = {DimClass::n, DimClass::m, DimClass::k};
         add(std::move(t));
       }
     }
-    // Give up a level's own tile: what its loops ran over, the level outside runs over.
+    // This level and those outside it take over the tiles of the level inside.
     if (l > 0) {
       Tiling t = tiling;
       for (std::size_t up = l; up < t.tiles.size(); ++up) t.tiles[up] = t.tiles[l - 1];
@@ -289,7 +305,7 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
     t.in_place.left = !t.in_place.left;
     add(t);
   }
-  // Where the left operand is even along a part of k only, kernels that keep to that part.
+  // Where the left operand is evenly apart along a part of k only, kernels keep to that part.
   const std::int64_t even = even_k(contraction_, tiling.groups);
   if (even < group_extent(contraction_, tiling, at(DimClass::k))) {
     t = tiling;
@@ -309,7 +325,7 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
       t.in_place = {in_place, in_place && may_.right};
       add(t);
       if (in_place || groups == tiling.groups) continue;
-      // What is packed then has other neighbours in memory: tiles that hold them.
+      // With other groups, a pack has other neighbours in memory. Try tiles that hold them.
       for (std::int64_t whole : whole_dims(groups[at(DimClass::m)])) {
         Tiling wide = t;
         resize(wide, wide.tiles.size() - 1, at(DimClass::m), whole);
@@ -320,17 +336,17 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   return all;
 }
 
-// Steps of a group after which a tensor's lines begin anew: a line's elements times the extents of
-// the dimensions before the stride-one dimension. 1 where that leads its group or is not in it.
+// Steps of a group after which a tensor's lines begin anew: the elements of a line times the
+// extents of the dimensions before the stride-one dimension. 1 if that leads the group or is not in
+// it.
 std::int64_t Search::line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
   const auto fastest = contraction_.fastest(t);
   if (!fastest) return 1;
-  const auto place = tiling.groups[c].find(contraction_.dim(*fastest).name);
-  if (place == std::string::npos || place == 0) return 1;
+  const Group& group = tiling.groups[c];
+  const auto place = std::ranges::find(group, *fastest);
+  if (place == group.end() || place == group.begin()) return 1;
   std::int64_t period = common_line(machine_) / size_of(contraction_.type());
-  for (std::size_t i = 0; i < place; ++i) {
-    period *= contraction_.dim(dim_named(contraction_, tiling.groups[c][i])).extent;
-  }
+  for (auto d = group.begin(); d != place; ++d) period *= contraction_.dim(*d).extent;
   return period;
 }
 

@@ -1,8 +1,8 @@
 // Local search over tilings, judged by the window model. Moves change one tile, one loop order, the
 // order of the register loops, the kernel or the order of dimensions within groups. Many tilings
-// are compared coarsely (Detail::coarse); the best of them are judged in full, with windows taken 5
-// % longer than they are: a schedule at the edge of a cache is worth little if one line more makes
-// it fall, and the model is least certain there.
+// are compared coarsely (Detail::coarse), and the best of them are judged in full. Windows are
+// taken longer than they are (set_margin()): at the edge of a cache one line more makes a schedule
+// fall, and the model is least certain there.
 #pragma once
 
 #include <array>
@@ -19,18 +19,21 @@
 
 namespace tcsim {
 
-// Tiles of more lines are not counted set by set while searching, to save the time.
+// Lines. Larger tiles are not counted set by set while searching. Source: chosen, since counting
+// them takes a millisecond or more (core/model/set_counts.hpp).
 inline constexpr double counted_lines = 16384;
 
-// What the objective counts: the slowest link's or the compute roof's seconds, those of all links
-// together, or joules, for a machine that has a figure for every link.
+// What the objective counts. time: seconds of the slowest link or of the compute roof. sum: seconds
+// of all links together. energy: joules; the machine must have a figure for every link.
 double cost(const Prediction& prediction, const Machine& machine, Objective objective);
 
-// How good a schedule is, to be compared lexicographically, less is better. For Objective::time:
-// the slowest of all links and of the compute roof in steps of 0.1 %; then, where that is the roof,
-// what the core waits for (exposed()) in steps of 0.5 % of it, and the sum over links. Where it is
-// a link, the others from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %, lest one be spoilt for
-// a percent of another, then their sum. For the other objectives, their cost.
+// How good a schedule is; compared lexicographically, less is better. For Objective::time the first
+// entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
+//  - Where that is the roof, what the core waits for follows (exposed()), in steps of 0.5 % of the
+//    roof's time, and then the sum over links.
+//  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
+//    lest one be spoilt for a percent of another, and then their sum.
+// For the other objectives it is their cost.
 using Score = std::vector<double>;
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
             const Machine& machine, Objective objective);
@@ -42,15 +45,15 @@ class Search {
          bool rows_apart, InPlace may, std::stop_token stop);
 
   // Whether the family that it searches has these groups.
-  bool has_groups(const std::array<std::string, 4>& groups) const;
+  bool has_groups(const Groups& groups) const;
 
-  // Windows are `margin` times as long as they are from now on; forgets what was judged before.
+  // From now on windows are taken `margin` times as long as they are. Forgets what was judged.
   void set_margin(double margin);
 
   // Tries no other kernels from now on.
   void keep_to_kernel(const Kernel& kernel);
 
-  // Goes downhill by the coarse count until no move is better or so many more tilings were judged.
+  // Goes downhill by the coarse count until no move is better or `budget` tilings were judged.
   void descend_coarsely(Tiling start, int budget);
   // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.
   void refine(int count, int budget);
@@ -69,7 +72,7 @@ class Search {
   static void resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted);
   std::vector<Tiling> neighbours(const Tiling& tiling) const;
   std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
-  std::vector<std::int64_t> whole_dims(const std::string& group) const;
+  std::vector<std::int64_t> whole_dims(const Group& group) const;
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;
   Score coarse_score(const Tiling& tiling);
   Score full_score(const Tiling& tiling);
@@ -83,7 +86,7 @@ class Search {
   const OptimizeOptions& options_;
   std::stop_token stop_;
   InPlace may_;
-  std::vector<std::array<std::string, 4>> groupings_;
+  std::vector<Groups> groupings_;
   std::vector<Kernel> kernels_;
   SetCounter counter_{counted_lines};
   Known coarse_, full_;

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
@@ -12,16 +13,23 @@ namespace {
 
 constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};
 
-// Names of a class's dimensions in the memory order of t.
-std::string in_order_of(const Contraction& c, TensorId t, DimClass cls) {
-  std::string names;
+// Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
+// end are few enough to copy. Source: chosen.
+constexpr std::int64_t many_kernels = 8;
+// Bytes of the widest vector that there is. Source: AVX-512.
+constexpr std::int64_t widest_vector = 64;
+
+// A class's dimensions in the memory order of t.
+Group in_order_of(const Contraction& c, TensorId t, DimClass cls) {
+  Group dims;
   for (DimId d : c.memory_order(t)) {
-    if (c.dim_class(d) == cls) names += c.dim(d).name;
+    if (c.dim_class(d) == cls) dims.push_back(d);
   }
-  return names;
+  return dims;
 }
 
-// The operand by whose memory order k runs: the one in which k has stride one, the larger if both.
+// The operand by whose memory order k runs: the one in which a dimension of k has stride one, the
+// larger one if that is both or none.
 TensorId k_owner(const Contraction& c) {
   const auto contiguous = [&](TensorId t) {
     const auto fastest = c.fastest(t);
@@ -32,29 +40,21 @@ TensorId k_owner(const Contraction& c) {
   return c.size(TensorId::A) >= c.size(TensorId::B) ? TensorId::A : TensorId::B;
 }
 
-// The names with t's stride-one dimension at `place`, if it is one of them and further behind.
-std::string bring_forward(const Contraction& c, TensorId t, std::string names, std::size_t place) {
+// The group, with t's stride-one dimension moved to `place` if it stands further behind.
+Group bring_forward(const Contraction& c, TensorId t, Group group, std::ptrdiff_t place) {
   const auto fastest = c.fastest(t);
-  if (!fastest) return names;
-  const char name = c.dim(*fastest).name;
-  const auto found = names.find(name);
-  if (found == std::string::npos || found <= place) return names;
-  names.erase(found, 1);
-  return names.insert(place, 1, name);
+  if (!fastest) return group;
+  const auto found = std::ranges::find(group, *fastest);
+  if (found == group.end() || found - group.begin() <= place) return group;
+  std::rotate(group.begin() + place, found, found + 1);
+  return group;
 }
 
-std::int64_t extent_of(const Contraction& c, const std::string& names) {
-  std::int64_t n = 1;
-  for (char name : names) n *= c.dim(dim_named(c, name)).extent;
-  return n;
-}
-
-// How far apart neighbours of a group are in t, if all are as far; 0 where it has no more than one.
+// The distance in t between neighbours of a group, if it is the same for all; 0 for an empty group.
 std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
-                                        const std::string& names) {
-  std::int64_t first = 0, next = 0;  // next: at which the dimension behind has to go on
-  for (char name : names) {
-    const DimId d = dim_named(c, name);
+                                        std::span<const DimId> dims) {
+  std::int64_t first = 0, next = 0;  // next: the stride that the next dimension has to have
+  for (DimId d : dims) {
     const std::int64_t stride = c.stride(t, d).value();
     if (first == 0) {
       first = stride;
@@ -67,15 +67,15 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
 }
 
 // Elements of the widest vector that there is.
-std::int64_t most_lanes(const Contraction& c) { return 64 / size_of(c.type()).value(); }
+std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// The smallest tile that covers `range` in as many steps as `wanted` asks for.
+// The smallest tile that covers `range` in as many steps as tiles of `wanted` would, rounded.
 std::int64_t evenly(std::int64_t range, double wanted) {
   const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);
   if (ceil_div(range, ceil_div(range, whole)) == whole && static_cast<double>(whole) == wanted) {
-    return whole;  // is even already: what was snapped stays where it is
+    return whole;  // a tile that was made even before stays as it is
   }
   const auto steps =
       std::clamp<std::int64_t>(std::llround(static_cast<double>(range) / wanted), 1, range);
@@ -99,9 +99,12 @@ std::int64_t nearest_divisor(std::int64_t n, double wanted) {
 }  // namespace
 
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
+  // Source: acmtc-sc19, section 4, has the rule that the shapes meet; which of those are here is
+  // chosen.
   struct Shape {
     int registers;  // of the processors that it is made for
-    int vectors, columns;
+    int vectors;    // of rows
+    int columns;
   };
   constexpr Shape shapes[] = {{32, 3, 8},  {32, 2, 14}, {32, 4, 6}, {16, 2, 6}, {16, 3, 4},
                               {16, 1, 12}, {8, 1, 6},   {8, 2, 2},  {1, 1, 1}};
@@ -120,31 +123,30 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
   return kernels;
 }
 
-InPlace reads_well_in_place(const Contraction& c, const std::array<std::string, 4>& groups,
-                            const Kernel& kernel) {
-  const std::string &m = groups[at(DimClass::m)], &n = groups[at(DimClass::n)];
-  const std::string& k = groups[at(DimClass::k)];
+InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
+  const Group &m = groups[at(DimClass::m)], &n = groups[at(DimClass::n)];
+  const Group& k = groups[at(DimClass::k)];
   const TensorId left = left_operand(c, groups);
   const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
   const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
   InPlace good;
   good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
   if (m.empty()) return good;
-  const DimId first = dim_named(c, m.front());
+  const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
-  // A tile that goes over the end of the first dimension has to be copied, and where there is no
-  // other dimension, one of no whole vectors.
+  // A tile that goes over the end of the first dimension has to be copied. Where that is the only
+  // dimension, only one that is no whole number of vectors has to be.
   const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
   const bool alone = extent == extent_of(c, m);
-  good.left = extent % mr == 0 || extent >= 8 * mr || (alone && extent % most_lanes(c) == 0);
+  good.left =
+      extent % mr == 0 || extent >= many_kernels * mr || (alone && extent % most_lanes(c) == 0);
   return good;
 }
 
-std::int64_t even_k(const Contraction& c, const std::array<std::string, 4>& groups) {
-  const std::string& k = groups[at(DimClass::k)];
-  std::size_t dims = k.size();
-  while (dims > 1 && !even_stride(c, left_operand(c, groups), k.substr(0, dims))) --dims;
-  return extent_of(c, k.substr(0, dims));
+std::int64_t even_k(const Contraction& c, const Groups& groups) {
+  Group k = groups[at(DimClass::k)];
+  while (k.size() > 1 && !even_stride(c, left_operand(c, groups), k)) k.pop_back();
+  return extent_of(c, k);
 }
 
 InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
@@ -161,8 +163,8 @@ InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels)
   return may;
 }
 
-std::vector<std::array<std::string, 4>> groupings(const Contraction& c, bool rows_apart) {
-  // A batch dimension may have stride one in C; then the next one decides.
+std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
+  // Where a batch dimension has stride one in C, the next dimension decides.
   DimClass rows = DimClass::m;
   for (DimId d : c.memory_order(TensorId::C)) {
     if (c.dim_class(d) == DimClass::batch || c.dim(d).extent == 1) continue;
@@ -172,33 +174,38 @@ std::vector<std::array<std::string, 4>> groupings(const Contraction& c, bool row
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
-  const std::string m = in_order_of(c, TensorId::C, rows);
-  const std::string n = in_order_of(c, TensorId::C, columns);
+  const Group m = in_order_of(c, TensorId::C, rows);
+  const Group n = in_order_of(c, TensorId::C, columns);
   const TensorId owner = k_owner(c);
   const TensorId other = owner == TensorId::A ? TensorId::B : TensorId::A;
-  const std::string k = in_order_of(c, owner, DimClass::k);
+  const Group k = in_order_of(c, owner, DimClass::k);
 
-  const auto variants = [](const std::string& plain, const std::string& changed) {
-    return plain == changed ? std::vector{plain} : std::vector{plain, changed};
+  const auto variants = [](const Group& plain, const Group& changed) {
+    std::vector<Group> all{plain};
+    if (changed != plain) all.push_back(changed);
+    return all;
   };
   // Behind C's stride-one dimension, the left operand's order.
-  const std::string in_left = in_order_of(c, left, rows);
-  std::string behind = in_left;
-  if (!m.empty()) behind = m.front() + std::string(in_left).erase(in_left.find(m.front()), 1);
-  std::vector<std::string> ms = variants(m, behind);
+  const Group in_left = in_order_of(c, left, rows);
+  Group behind = in_left;
+  if (!m.empty()) {
+    const auto first = std::ranges::find(behind, m.front());
+    std::rotate(behind.begin(), first, first + 1);
+  }
+  std::vector<Group> ms = variants(m, behind);
   if (rows_apart && in_left != behind &&
-      reads_well_in_place(c, {in_left, n, k, ""}, {Elements(1), Elements(1)}).left) {
+      reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
-  std::vector<std::string> ns = variants(n, bring_forward(c, right, n, 0));
-  std::vector<std::string> ks = variants(k, in_order_of(c, other, DimClass::k));
-  const std::string mixed = bring_forward(c, other, k, 1);
+  std::vector<Group> ns = variants(n, bring_forward(c, right, n, 0));
+  std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
+  const Group mixed = bring_forward(c, other, k, 1);
   if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);
 
-  std::vector<std::array<std::string, 4>> all;
-  for (const std::string& in_k : ks) {
-    for (const std::string& in_n : ns) {
-      for (const std::string& in_m : ms) {
+  std::vector<Groups> all;
+  for (const Group& in_k : ks) {
+    for (const Group& in_n : ns) {
+      for (const Group& in_m : ms) {
         all.push_back({in_m, in_n, in_k, in_order_of(c, TensorId::C, DimClass::batch)});
       }
     }
@@ -221,17 +228,17 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
       return outer && outer->group == g && outer->tile.value() % tile == 0;
     };
     while (!spine.empty() && same_steps(spine.back())) spine.pop_back();
-    spine.push_back({Loop{g, Elements(tile), {}}});
+    spine.emplace_back(Loop{g, Elements(tile), {}});
   };
 
   if (extent_of(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
-    spine.push_back({Loop{DimClass::batch, Elements(1), {}}});
+    spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
   }
   const std::size_t outermost = tiling.tiles.size() - 1;
   const std::string& buffer_level = machine.levels[outermost].name;
   const TensorId left = left_operand(contraction, tiling.groups);
 
-  // Where in the outermost band each operand's Pack goes: after its last loop there.
+  // Each operand's Pack goes behind its last loop in the outermost band: that loop's place, or -1.
   const auto& band = tiling.orders[outermost];
   const auto runs = [&](DimClass g) { return tiling.tiles[outermost][at(g)] < range[at(g)]; };
   std::array<int, 2> after{-1, -1};
@@ -249,7 +256,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     for (TensorId t : {TensorId::A, TensorId::B}) {
       if (t == left ? tiling.in_place.left : tiling.in_place.right) continue;
       if (after[static_cast<std::size_t>(index(t))] == i)
-        spine.push_back({Pack{t, buffer_level, {}}});
+        spine.emplace_back(Move{Move::Kind::pack, t, buffer_level, {}});
     }
   }
   for (std::size_t l = outermost; l-- > 0;) {

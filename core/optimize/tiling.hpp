@@ -1,8 +1,7 @@
-// The family of schedules that the optimizer searches: for each cache level a tile of m, n and k, a
-// band of up to three loops that runs over those tiles inside the next level's tile, register
-// tiles inside the innermost one, and the operands packed within the outermost band where kernels
-// do not read them as they lie. A Tiling is a point of that family; build() writes it as a
-// schedule.
+// The family of schedules that the optimizer searches. Each cache level has a tile of m, n and k,
+// and a band of up to three loops that runs over those tiles inside the next level's tile. Register
+// tiles lie inside the innermost one. Operands are packed within the outermost band, unless kernels
+// read them in place. A Tiling is a point of that family; build() writes it as a schedule.
 #pragma once
 
 #include <array>
@@ -17,11 +16,11 @@
 
 namespace tcsim {
 
-// Register tiles of microkernels worth trying for a core's vectors and an element type, the one to
-// prefer first. By acmtc-sc19, section 4, each keeps at least latency x throughput accumulators in
-// flight (the first as many as there is room for) and leaves registers for a column of the left
-// operand and one broadcast of the right. In vectors: 3x8, 2x14 and 4x6 for 32 registers, 2x6, 3x4
-// and 1x12 for 16.
+// Register tiles of microkernels worth trying for a core's vectors and an element type, the
+// preferred one first. By acmtc-sc19, section 4, each keeps at least latency x throughput
+// accumulators in flight and leaves registers for a column of the left operand and one broadcast of
+// the right. The first one is listed even where it keeps fewer. In vectors: 3x8, 2x14 and 4x6 for
+// 32 registers, 2x6, 3x4 and 1x12 for 16.
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 
 // Operands that kernels read as they lie, without a packed copy.
@@ -30,32 +29,36 @@ struct InPlace {
   bool operator==(const InPlace&) const = default;
 };
 
-// Which operands kernels read well in place, with these groups. The left one: its rows are
-// neighbours in memory, at least `kernel` rows of them; its places along k are evenly apart in
-// pieces of even_k(), which a kernel may not cross. The right one: its columns and its places along
-// k are evenly apart, either of them neighbours.
-InPlace reads_well_in_place(const Contraction& contraction,
-                            const std::array<std::string, 4>& groups, const Kernel& kernel);
-// So many places along k of the left operand are evenly apart, from any multiple of it on.
-std::int64_t even_k(const Contraction& contraction, const std::array<std::string, 4>& groups);
-// Those that the family leaves in place with any of the groupings() without rows apart and any of
-// the kernels: the right one only up to this size, so that it does not matter for address
-// translation how far apart its columns are.
+// Which operands kernels read well in place, with these groups.
+//  - The left one: its rows are neighbours in memory, and enough of them for kernels to seldom need
+//    a copy. Its places along k are evenly apart in pieces of even_k(); a kernel may not cross one.
+//  - The right one: its columns and its places along k are evenly apart, one or the other of them
+//    neighbours.
+InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
+                            const Kernel& kernel);
+// How many places along k of the left operand are evenly apart, from any multiple of it on.
+std::int64_t even_k(const Contraction& contraction, const Groups& groups);
+// The right operand stays in place only up to this size. Source: chosen, so that the distance of
+// its columns, each of which may lie in a page of its own, does not matter for address translation.
+// It does not depend on the machine: the family must not change with a capacity that a user varies.
 inline constexpr Bytes largest_right_in_place{256 << 10};
+// Operands that the family leaves in place with any of the kernels and any of the groupings()
+// without rows apart.
 InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
-// class that holds C's stride-one dimension, which leads it, so that a register tile's rows lie
-// side by side in C. Plainly, m and n run in C's memory order and k in that of the operand that it
-// is contiguous in. The others let m run in the left operand's order behind C's stride-one
-// dimension, bring the right operand's stride-one dimension forward in n, so that a tile uses up
-// the lines that its packing reads, or let k run in the other operand's order. With `rows_apart`, m
-// may also run in the left operand's order alone, for it to be read in place.
-std::vector<std::array<std::string, 4>> groupings(const Contraction& contraction,
-                                                  bool rows_apart = false);
+// class of C's stride-one dimension, which leads it, so that a register tile's rows lie side by
+// side in C. In the plain order m and n run as in C's memory, and k as in the operand where it has
+// stride one. The others
+//  - let m run in the left operand's order behind C's stride-one dimension,
+//  - bring the right operand's stride-one dimension forward in n, so that a tile uses up the lines
+//    that its pack reads,
+//  - let k run in the other operand's order, or bring forward its stride-one dimension there,
+//  - with `rows_apart`, let m run in the left operand's order alone, for it to be read in place.
+std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
 struct Tiling {
-  std::array<std::string, 4> groups;
+  Groups groups;
   Kernel kernel;  // of kernel_choices(); the schedule's may have fewer columns (narrowed())
   std::vector<std::array<std::int64_t, 3>> tiles;  // [cache level][m, n, k], innermost level first
   std::vector<std::array<DimClass, 3>> orders;     // loops over those tiles, outermost first
@@ -64,20 +67,23 @@ struct Tiling {
   bool operator==(const Tiling&) const = default;
 };
 
-// A kernel that covers `extent` columns in as many tiles, as even as can be: 2 of 5 and 4 columns
-// in place of 8 and 1.
+// The kernel with the fewest columns that covers `extent` columns in as many tiles: 9 columns as 5
+// and 4, not as 8 and 1.
 Kernel narrowed(const Kernel& kernel, std::int64_t extent);
 
-// Loops of a single iteration are left out, and one right around another that takes the same steps.
-// A tensor is packed just inside the last loop of the outermost band that it follows, for the
-// outermost cache.
+// Writes a tiling as a schedule. Two kinds of loops are left out: those of a single iteration, and
+// a loop directly around another of the same group whose tile divides its own. A tensor is packed
+// for the outermost cache, just inside the last loop of the outermost band that it follows.
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling);
 
-// Makes the tiles nest and divide evenly, and packs what is not read well in place: from the
-// outside in, every tile becomes the smallest whole number of register tiles (of cache lines along
-// k) that covers the next outer tile in as many steps as the wanted size asks for; with `dividing`,
-// the divisor of the next outer tile that is nearest to it, both counted in register tiles. In the
-// orders, loops that do not run come first, so that equal schedules have equal tilings.
+// Makes the tiles nest and divide evenly, and packs what is not read well in place.
+//
+// From the outside in, a tile's wanted size says in how many steps it covers the next outer tile.
+// The tile becomes the smallest one that needs no more steps, in whole register tiles (cache lines
+// along k). With `dividing` it becomes the divisor of the next outer tile that is nearest to the
+// wanted size, both counted in register tiles.
+//
+// In the orders, loops that do not run come first, so that equal schedules have equal tilings.
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing = false);
 
 // Extent of group c (0 m, 1 n, 2 k).

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 #include "core/error.hpp"
+#include "core/schedule/path.hpp"
 #include "core/schedule/schedule.hpp"
-#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
 namespace {
 
+constexpr std::int64_t max_range = std::int64_t{1} << 62;
 constexpr std::int64_t max_side = 1024;  // of a kernel: far above what registers hold
 
 // The dimensions of each class by name, as a person would write them in a group.
@@ -24,26 +26,15 @@ std::string names_of(const Contraction& c, DimClass group) {
 class Checker {
  public:
   Checker(const Schedule& schedule, const Contraction& contraction,
-          const std::vector<std::string>& levels, const std::string& place)
+          const std::vector<std::string>* levels, const std::string& place)
       : schedule_(schedule), contraction_(contraction), levels_(levels), place_(place) {}
 
   void run() {
     dimensions_once();
     classes();
-    const Kernel kernel = spine();
-    const std::string text = fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
-    for (Elements side : {kernel.mr, kernel.nr}) {
-      if (side.value() < 1 || side.value() > max_side) {
-        fail(fmt::format("'{}' has a side that is not between 1 and 1024", text),
-             "write it as kernel 24x8");
-      }
-    }
-    panels_ = {kernel.mr.value(), kernel.nr.value()};
-    for (const Node* node : spine_) {
-      if (const auto* loop = std::get_if<Loop>(&node->is)) check_loop(*loop);
-      if (const auto* pack = std::get_if<Pack>(&node->is)) check_pack(*pack);
-    }
-    check_cover(text);
+    require_bodies(schedule_.root);
+    for (const Kernel& kernel : kernels_of(schedule_.root)) check_kernel(kernel);
+    check_node(schedule_.root, {ranges_, {}, PTRDIFF_MAX, true});
   }
 
  private:
@@ -51,27 +42,33 @@ class Checker {
     throw InputError(place_, problem, mend);
   }
 
+  std::string names_of_all() const {
+    std::string names;
+    for (int i = 0; i < contraction_.dim_count(); ++i) names += contraction_.dim(DimId{i}).name;
+    return names;
+  }
+
   // Every dimension stands in exactly one group.
   void dimensions_once() {
-    std::string known, seen;
-    for (int i = 0; i < contraction_.dim_count(); ++i) known += contraction_.dim(DimId{i}).name;
+    std::vector<bool> seen(static_cast<std::size_t>(contraction_.dim_count()));
     for (DimClass g : all_dim_classes) {
-      for (char name : schedule_.groups[at(g)]) {
-        const std::size_t i = known.find(name);
-        if (i == std::string::npos) {
-          fail(fmt::format("'{}' in group {} is not a dimension of {}", name, to_text(g),
+      for (DimId d : schedule_.groups[at(g)]) {
+        if (index(d) < 0 || index(d) >= contraction_.dim_count()) {
+          fail(fmt::format("dimension {} in group {} is not one of {}", index(d), to_text(g),
                            contraction_.label()),
-               fmt::format("its dimensions are {}", known));
+               fmt::format("its dimensions are {}", names_of_all()));
         }
-        if (seen.find(name) != std::string::npos) {
-          fail(fmt::format("dimension '{}' is in the groups twice", name), "take one out");
+        if (seen[static_cast<std::size_t>(index(d))]) {
+          fail(fmt::format("dimension '{}' is in the groups twice", contraction_.dim(d).name),
+               "take one out");
         }
-        seen += name;
+        seen[static_cast<std::size_t>(index(d))] = true;
       }
     }
-    for (char name : known) {
-      if (seen.find(name) == std::string::npos) {
-        fail(fmt::format("dimension '{}' is in no group", name), groups_mend());
+    for (int i = 0; i < contraction_.dim_count(); ++i) {
+      if (!seen[static_cast<std::size_t>(i)]) {
+        fail(fmt::format("dimension '{}' is in no group", contraction_.dim(DimId{i}).name),
+             groups_mend());
       }
     }
   }
@@ -87,20 +84,21 @@ class Checker {
       if (exchanged && g == DimClass::n) wanted = DimClass::m;
       for (DimClass other : all_dim_classes) {
         if (other == wanted || !in_group(g, other)) continue;
-        fail(fmt::format("group {} is {}, which {} not agree with {}", to_text(g),
-                         schedule_.groups[at(g)],
-                         schedule_.groups[at(g)].size() == 1 ? "does" : "do", contraction_.label()),
+        const Group& group = schedule_.groups[at(g)];
+        std::string names;
+        for (DimId d : group) names += contraction_.dim(d).name;
+        fail(fmt::format("group {} is {}, which {} not agree with {}", to_text(g), names,
+                         group.size() == 1 ? "does" : "do", contraction_.label()),
              groups_mend());
       }
-      for (char name : schedule_.groups[at(g)]) {
-        ranges_[at(g)] *= contraction_.dim(dim_named(contraction_, name)).extent;
-      }
+      ranges_[at(g)] = extent_of(contraction_, schedule_.groups[at(g)]);
     }
   }
 
   // Whether the schedule's group g holds a dimension of the class c.
   bool in_group(DimClass g, DimClass c) const {
-    return names_of(contraction_, c).find_first_of(schedule_.groups[at(g)]) != std::string::npos;
+    return std::ranges::any_of(schedule_.groups[at(g)],
+                               [&](DimId d) { return contraction_.dim_class(d) == c; });
   }
 
   std::string groups_mend() const {
@@ -112,31 +110,79 @@ class Checker {
     return mend + ", in any order within a group and with m and n exchanged if you like";
   }
 
-  // Lists the statements from the outermost inward and returns the kernel that ends them.
-  Kernel spine() {
-    const Node* node = &schedule_.root;
-    while (!std::holds_alternative<Kernel>(node->is)) {
-      spine_.push_back(node);
-      const auto* loop = std::get_if<Loop>(&node->is);
-      const std::vector<Node>& body = loop ? loop->body : std::get<Pack>(node->is).body;
-      if (body.size() != 1) {
-        fail(fmt::format("a body holds {} statements", body.size()),
-             "one statement is expected in it, and a kernel in the innermost one");
+  // What the statements so far leave to those inside.
+  struct Left {
+    std::array<std::int64_t, 4> ranges;  // by DimClass
+    std::array<bool, 2> packed;          // by TensorId
+    std::ptrdiff_t outer_level;          // of the last move
+    bool outermost;                      // nothing stands outside
+  };
+
+  // What no text can say: a statement around nothing.
+  void require_bodies(const Node& node) const {
+    const auto inside = [&](const Box<Node>& body, const std::string& text) {
+      if (body.empty()) {
+        fail(fmt::format("'{}' has nothing inside", text), "put a kernel into the innermost one");
       }
-      node = &body.front();
+      require_bodies(*body);
+    };
+    if (const auto* loop = std::get_if<Loop>(&node.is)) inside(loop->body, text_of(*loop));
+    if (const auto* move = std::get_if<Move>(&node.is)) inside(move->body, text_of(*move));
+    if (const auto* seq = std::get_if<Seq>(&node.is)) {
+      for (const Seq::Part& part : seq->parts) require_bodies(part.node);
     }
-    return std::get<Kernel>(node->is);
   }
 
-  void check_loop(const Loop& loop) {
+  static std::string text_of(const Loop& loop) {
+    return fmt::format("for {} by {}", to_text(loop.group), loop.tile.value());
+  }
+  static std::string text_of(const Move& move) {
+    return fmt::format("{} {} in {}", to_text(move.kind), to_text(move.tensor), move.level);
+  }
+
+  void check_kernel(const Kernel& kernel) const {
+    for (Elements side : {kernel.mr, kernel.nr}) {
+      if (side.value() < 1 || side.value() > max_side) {
+        fail(fmt::format("'{}' has a side that is not between 1 and 1024", text_of(kernel)),
+             "write it as kernel 24x8");
+      }
+    }
+    if (kernel.statement != 0) {
+      fail(fmt::format("'{}' is of statement {}, which {} does not have", text_of(kernel),
+                       kernel.statement, contraction_.label()),
+           "a contraction has statement 0 alone");
+    }
+  }
+
+  static std::string text_of(const Kernel& kernel) {
+    return fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
+  }
+
+  void check_node(const Node& node, Left left) const {
+    if (const auto* loop = std::get_if<Loop>(&node.is)) {
+      check_loop(*loop, left);
+      left.outermost = false;
+      check_node(*loop->body, left);
+    } else if (const auto* seq = std::get_if<Seq>(&node.is)) {
+      check_seq(*seq, left);
+    } else if (const auto* move = std::get_if<Move>(&node.is)) {
+      check_move(*move, left);
+      left.outermost = false;
+      check_node(*move->body, left);
+    } else {
+      check_cover(std::get<Kernel>(node.is), left);
+    }
+  }
+
+  void check_loop(const Loop& loop, Left& left) const {
     const std::int64_t tile = loop.tile.value();
-    const std::string text = fmt::format("for {} by {}", to_text(loop.group), tile);
-    std::int64_t& range = ranges_[at(loop.group)];
+    const std::string text = text_of(loop);
+    std::int64_t& range = left.ranges[at(loop.group)];
     if (tile < 1) fail(fmt::format("'{}' has a tile below 1", text), "use at least 1");
     if (loop.group == DimClass::batch) {
       if (tile != 1)
         fail(fmt::format("'{}' has a tile other than 1", text), "write for batch by 1");
-      if (std::get_if<Loop>(&spine_.front()->is) != &loop) {
+      if (!left.outermost) {
         fail(fmt::format("'{}' is not the outermost statement", text),
              "move it outside all others");
       }
@@ -145,17 +191,20 @@ class Checker {
       fail(fmt::format("'{}' stands where {} has a range of {}", text, to_text(loop.group), range),
            fmt::format("use a tile of {} or less, or take the loop out", range));
     }
-    check_whole_panels(loop, range, text);
+    // A loop that runs once may have any tile: its rows are padded to whole micropanels anyway.
+    if (tile < range) check_whole_panels(loop.group, tile, kernels_of(*loop.body), text, left);
     range = tile;
   }
 
-  // A loop that runs once may have any tile: its rows are padded to whole micropanels anyway.
-  void check_whole_panels(const Loop& loop, std::int64_t range, const std::string& text) const {
-    if (loop.group != DimClass::m && loop.group != DimClass::n) return;
-    const TensorId t = rows_tensor(loop.group);
-    const std::int64_t panel = panels_[at(loop.group)];
-    if (packed_[static_cast<std::size_t>(index(t))] && loop.tile.value() < range &&
-        loop.tile.value() % panel != 0) {
+  // Below the pack of a tensor, tiles of its rows are whole micropanels of each kernel.
+  void check_whole_panels(DimClass group, std::int64_t tile, const std::vector<Kernel>& kernels,
+                          const std::string& text, const Left& left) const {
+    if (group != DimClass::m && group != DimClass::n) return;
+    const TensorId t = rows_tensor(group);
+    if (!left.packed[static_cast<std::size_t>(index(t))]) return;
+    for (const Kernel& kernel : kernels) {
+      const std::int64_t panel = (group == DimClass::m ? kernel.mr : kernel.nr).value();
+      if (tile % panel == 0) continue;
       fail(fmt::format("'{}' inside the pack of {} cuts its micropanels of {} rows", text,
                        to_text(t), panel),
            fmt::format("use a multiple of {}", panel));
@@ -168,66 +217,132 @@ class Checker {
     return is_left == (left_ == TensorId::A) ? TensorId::A : TensorId::B;
   }
 
-  void check_pack(const Pack& pack) {
-    const std::string text = fmt::format("pack {} in {}", to_text(pack.tensor), pack.level);
+  void check_seq(const Seq& seq, const Left& left) const {
+    if (seq.parts.empty()) fail("'seq' has no parts", "write seq over m { part 22 { ... } ... }");
+    if (!seq.over) {
+      if (seq.parts.size() > 1) {
+        fail("'seq' does statement 0 more than once",
+             "a contraction has one statement: use one part, or seq over a group");
+      }
+      return check_node(seq.parts.front().node, left);
+    }
+    const DimClass group = *seq.over;
+    const std::string text = fmt::format("seq over {}", to_text(group));
+    if (group == DimClass::batch) {
+      fail(fmt::format("'{}' cuts the batch", text), "cut m, n or k");
+    }
+    const std::int64_t range = left.ranges[at(group)];
+    std::int64_t rest = range;
+    for (const Seq::Part& part : seq.parts) {
+      const std::int64_t size = part.size.value();
+      if (size < 1) fail(fmt::format("'{}' has a part below 1", text), "use at least 1");
+      if (size > rest) break;
+      rest -= size;
+      if (rest > 0) {
+        check_whole_panels(group, size, kernels_of(part.node), fmt::format("part {}", size), left);
+      }
+      Left inside = left;
+      inside.ranges[at(group)] = size;
+      inside.outermost = false;
+      check_node(part.node, inside);
+    }
+    const auto sizes = [](std::int64_t sum, const Seq::Part& part) {
+      return part.size.value() > max_range - sum ? max_range : sum + part.size.value();
+    };
+    const std::int64_t all =
+        std::accumulate(seq.parts.begin(), seq.parts.end(), std::int64_t{0}, sizes);
+    if (all != range) {
+      fail(fmt::format("the parts of '{}' are {} together, where {} has a range of {}", text, all,
+                       to_text(group), range),
+           "make them as large as the range");
+    }
+  }
+
+  void check_move(const Move& move, Left& left) const {
+    const std::string text = text_of(move);
+    if (move.kind == Move::Kind::pack) check_pack(move, text, left);
+    if (move.kind == Move::Kind::store && move.tensor != TensorId::C) {
+      fail(fmt::format("'{}' stores an input", text), "load it, or store C");
+    }
+    if (levels_ == nullptr) return;
+    const auto found = std::ranges::find(*levels_, move.level);
+    if (found == levels_->end()) {
+      fail(fmt::format("'{}' names no level of the machine", text), level_names());
+    }
+    const auto level = found - levels_->begin();
+    if (level > left.outer_level) {
+      fail(fmt::format("'{}' stands inside a pack in {}, which is smaller", text,
+                       (*levels_)[static_cast<std::size_t>(left.outer_level)]),
+           "a pack inside another uses its level or one nearer to the core");
+    }
+    left.outer_level = level;
+  }
+
+  void check_pack(const Move& pack, const std::string& text, Left& left) const {
     if (pack.tensor == TensorId::C) fail(fmt::format("'{}' packs the output", text), "pack A or B");
-    bool& packed = packed_[static_cast<std::size_t>(index(pack.tensor))];
+    bool& packed = left.packed[static_cast<std::size_t>(index(pack.tensor))];
     if (packed) {
       fail(fmt::format("'{}' inside another pack of {}", text, to_text(pack.tensor)),
            "keep one of them");
     }
     packed = true;
-    const auto found = std::find(levels_.begin(), levels_.end(), pack.level);
-    if (found == levels_.end()) {
-      fail(fmt::format("'{}' names no level of the machine", text), level_names());
+    // One buffer has micropanels of one size.
+    const auto rows = [&](const Kernel& k) { return pack.tensor == left_ ? k.mr : k.nr; };
+    const std::vector<Kernel> kernels = kernels_of(*pack.body);
+    for (const Kernel& kernel : kernels) {
+      if (rows(kernel) == rows(kernels.front())) continue;
+      fail(fmt::format("'{}' holds micropanels of {} and of {} rows", text,
+                       rows(kernels.front()).value(), rows(kernel).value()),
+           "pack inside each part, or use kernels of as many rows");
     }
-    const auto level = found - levels_.begin();
-    if (level > outer_pack_level_) {
-      fail(fmt::format("'{}' stands inside a pack in {}, which is smaller", text,
-                       levels_[static_cast<std::size_t>(outer_pack_level_)]),
-           "a pack inside another uses its level or one nearer to the core");
-    }
-    outer_pack_level_ = level;
   }
 
   // Not fmt::join: g++ 12 takes fmt 9's for a buffer overflow at -O3.
   std::string level_names() const {
     std::string names = "use one of";
-    for (const std::string& level : levels_) names += (&level == &levels_[0] ? " " : ", ") + level;
+    for (const std::string& level : *levels_) {
+      names += (&level == &levels_->front() ? " " : ", ") + level;
+    }
     return names;
   }
 
   // The loops leave the kernel no more than it computes.
-  void check_cover(const std::string& kernel) const {
+  void check_cover(const Kernel& kernel, const Left& left) const {
     for (DimClass g : {DimClass::m, DimClass::n}) {
-      if (ranges_[at(g)] > panels_[at(g)]) {
-        fail(fmt::format("'{}' does not cover the {} of {} that are left to it", kernel,
-                         ranges_[at(g)], to_text(g)),
-             fmt::format("put for {} by {} around it", to_text(g), panels_[at(g)]));
+      const std::int64_t side = (g == DimClass::m ? kernel.mr : kernel.nr).value();
+      if (left.ranges[at(g)] > side) {
+        fail(fmt::format("'{}' does not cover the {} of {} that are left to it", text_of(kernel),
+                         left.ranges[at(g)], to_text(g)),
+             fmt::format("put for {} by {} around it", to_text(g), side));
       }
     }
-    if (ranges_[at(DimClass::batch)] > 1) {
+    if (left.ranges[at(DimClass::batch)] > 1) {
       fail("no loop runs over batch", "put for batch by 1 around everything");
     }
   }
 
   const Schedule& schedule_;
   const Contraction& contraction_;
-  const std::vector<std::string>& levels_;
+  const std::vector<std::string>* levels_;  // none: any will do
   const std::string& place_;
   TensorId left_ = TensorId::A;
-  std::vector<const Node*> spine_;                  // without the kernel
-  std::array<std::int64_t, 2> panels_{};            // mr and nr, by DimClass
-  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};  // what the statements so far leave, by DimClass
-  std::array<bool, 2> packed_{};                    // by TensorId
-  std::ptrdiff_t outer_pack_level_ = PTRDIFF_MAX;
+  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
 };
 
 }  // namespace
 
 void check(const Schedule& schedule, const Contraction& contraction,
            const std::vector<std::string>& levels, const std::string& place) {
-  Checker(schedule, contraction, levels, place).run();
+  Checker(schedule, contraction, &levels, place).run();
+}
+
+bool is_legal(const Schedule& schedule, const Contraction& contraction) {
+  try {
+    Checker(schedule, contraction, nullptr, "").run();
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 }  // namespace tcsim

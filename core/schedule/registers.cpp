@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
@@ -45,19 +45,25 @@ bool fits_registers(const Kernel& kernel, const Core& core, ElementType type) {
   return registers_of(kernel, core, type) <= core.vector_registers.value;
 }
 
+bool fits_registers(const Schedule& schedule, const Core& core, ElementType type) {
+  return std::ranges::all_of(kernels_of(schedule.root),
+                             [&](const Kernel& k) { return fits_registers(k, core, type); });
+}
+
 void require_registers(const Schedule& schedule, ElementType type, const Machine& machine,
                        const std::string& place) {
-  const Kernel kernel = kernel_of(schedule);
-  if (fits_registers(kernel, machine.core, type)) return;
-  const Kernel part = largest_part(kernel, machine.core, type);
-  throw UnsupportedError(
-      place,
-      fmt::format("'kernel {}x{}' needs {} vector registers of {} bits for {}, and {} has {}",
-                  kernel.mr.value(), kernel.nr.value(), registers_of(kernel, machine.core, type),
-                  machine.core.vector_bits.value, to_text(type), machine.name,
-                  machine.core.vector_registers.value),
-      fmt::format("use kernel {0}x{1}, with for m by {0} and for n by {1} around it",
-                  part.mr.value(), part.nr.value()));
+  for (const Kernel& kernel : kernels_of(schedule.root)) {
+    if (fits_registers(kernel, machine.core, type)) continue;
+    const Kernel part = largest_part(kernel, machine.core, type);
+    throw UnsupportedError(
+        place,
+        fmt::format("'kernel {}x{}' needs {} vector registers of {} bits for {}, and {} has {}",
+                    kernel.mr.value(), kernel.nr.value(), registers_of(kernel, machine.core, type),
+                    machine.core.vector_bits.value, to_text(type), machine.name,
+                    machine.core.vector_registers.value),
+        fmt::format("use kernel {0}x{1}, with for m by {0} and for n by {1} around it",
+                    part.mr.value(), part.nr.value()));
+  }
 }
 
 }  // namespace tcsim

@@ -21,6 +21,9 @@ std::int64_t registers_of(const Kernel& kernel, const Core& core, ElementType ty
 // each multiply-add and keeps nothing but its result.
 bool fits_registers(const Kernel& kernel, const Core& core, ElementType type);
 
+// Whether it has so many for each of the schedule's kernels.
+bool fits_registers(const Schedule& schedule, const Core& core, ElementType type);
+
 // Throws UnsupportedError(place, ...), which names a kernel that fits, unless the machine's core
 // holds the schedule's.
 void require_registers(const Schedule& schedule, ElementType type, const Machine& machine,

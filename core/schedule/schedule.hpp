@@ -1,26 +1,40 @@
-// A schedule says in what order a contraction's iterations run and what is copied where. It is a
-// tree, and everything else (model, simulator, executor, emitter) interprets that tree: none of
-// them has a loop order of its own.
+// A schedule says in what order the iterations of a program's statements run and what is moved
+// where. It is a tree, and everything else (model, simulator, executor, emitter) interprets that
+// tree: none of them has a loop order of its own.
 //
 // The iteration space is seen through groups: all dimensions of a class (m, n, k, batch) fused
-// into one index, the first dimension of the group running fastest. A Loop runs over tiles of one
-// group, and what is inside it sees the tile as the whole. A Pack copies the operand's tile that
-// is current at that place into a contiguous buffer, and what is inside reads the buffer. A Kernel
-// is the innermost, register-blocked step: mr x nr results over whatever of k is current.
+// into one index, the first dimension of the group running fastest.
+//   Loop    runs over tiles of one group; what is inside sees the tile as the whole.
+//   Seq     does its parts one after another. Over a group, each part covers a piece of the range;
+//           otherwise each part has the whole of it, and holds other statements.
+//   Move    copies a tensor's tile that is current there: a pack into a contiguous buffer in
+//           caches, a load into a level that is addressed, a store back out of it. What is inside
+//           finds the tile there.
+//   Kernel  is the innermost, register-blocked step of one statement: mr x nr results over whatever
+//           of k is current.
 //
-// A packed buffer is contiguous at every level: it is laid out by the loops inside its Pack, outer
+// A packed buffer is contiguous at every level: it is laid out by the loops inside its Move, outer
 // loops first, down to micropanels of mr (or nr) rows that run along k (docs/design.md,
 // "Packed layout"). Rows are padded with zeros to whole micropanels.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/schedule/box.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
+
+// Dimensions that are fused into one index, the fastest first.
+using Group = std::vector<DimId>;
+// By DimClass. m holds the rows of the microkernel: the dimensions that C shares with A, or with B
+// (then B is the left operand).
+using Groups = std::array<Group, 4>;
 
 struct Node;
 
@@ -28,47 +42,71 @@ struct Node;
 struct Loop {
   DimClass group = DimClass::m;
   Elements tile;
-  std::vector<Node> body;
-  bool operator==(const Loop&) const;
+  Box<Node> body;
+  bool operator==(const Loop&) const = default;
 };
 
-// copy the current tile of A or B into a buffer meant to stay in the named level
-struct Pack {
+// its parts one after another
+struct Seq {
+  std::optional<DimClass> over;  // none: every part has all of every range
+  struct Part;
+  std::vector<Part> parts;
+  bool operator==(const Seq&) const;
+};
+
+// move the current tile of a tensor between memory and the named level, for as long as the body
+// lasts
+struct Move {
+  enum class Kind { pack, load, store };
+  Kind kind = Kind::pack;
   TensorId tensor = TensorId::A;
   std::string level;
-  std::vector<Node> body;
-  bool operator==(const Pack&) const;
+  Box<Node> body;
+  bool operator==(const Move&) const = default;
 };
 
-// C[mr x nr] += A[mr x kc] B[kc x nr] in registers, kc being the current range of k
+// out[mr x nr] += left[mr x kc] right[kc x nr] in registers, kc being the current range of k
 struct Kernel {
   Elements mr, nr;
+  int statement = 0;  // of the program
   bool operator==(const Kernel&) const = default;
 };
 
-// A body holds children that run one after another; so far every body has exactly one.
 struct Node {
-  std::variant<Loop, Pack, Kernel> is;
+  Node() = default;
+  Node(Loop loop);
+  Node(Seq seq);
+  Node(Move move);
+  Node(Kernel kernel);
+  // Not inline: GCC 12 takes what they do to the other alternatives for uses of nothing.
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
   bool operator==(const Node&) const = default;
+
+  std::variant<Loop, Seq, Move, Kernel> is;
 };
 
-inline bool Loop::operator==(const Loop& o) const {
-  return group == o.group && tile == o.tile && body == o.body;
-}
-inline bool Pack::operator==(const Pack& o) const {
-  return tensor == o.tensor && level == o.level && body == o.body;
-}
+struct Seq::Part {
+  Elements size;  // of the range that the parts share; 0 without one
+  Node node;
+  bool operator==(const Part&) const = default;
+};
+inline bool Seq::operator==(const Seq& o) const { return over == o.over && parts == o.parts; }
 
 struct Schedule {
-  // Dimensions of each group (by name), the fastest first; indexed by DimClass. m holds the rows of
-  // the microkernel: the dimensions that C shares with A, or with B (then B is the left operand).
-  std::array<std::string, 4> groups;
+  Groups groups;
   Node root;
 
   bool operator==(const Schedule&) const = default;
 };
 
-// The schedule's text, which parse_schedule reads back exactly:
+const char* to_text(Move::Kind);  // "pack", "load", "store"
+
+// The schedule's text, which parse_schedule reads back exactly. Dimensions and tensors are called
+// as the contraction does:
 //
 //     groups m=ab n=cd k=fe
 //     for n by 2592 {
@@ -87,24 +125,43 @@ struct Schedule {
 //       }
 //     }
 //
+// The rest of the grammar, which no interpreter does yet (require_one_path):
+//
+//     seq over m {                       parts of m's range
+//       part 22 { for m by 11 { kernel 11x8 } }
+//       part 12 { kernel 12x8 }
+//     }
+//     seq {                              parts for other statements
+//       part { kernel 24x8 }
+//       part { kernel 24x8 of 1 }        statement 1, counted from 0
+//     }
+//     load A in scratchpad { ... }  store C in scratchpad { ... }
+//
 // White space and line breaks are free, and "#" begins a comment.
-std::string to_text(const Schedule& schedule);
+std::string to_text(const Schedule& schedule, const Contraction& contraction);
 
 // The same on one line.
-std::string to_line(const Schedule& schedule);
+std::string to_line(const Schedule& schedule, const Contraction& contraction);
 
 // Throws InputError "place:line:column" with what was expected.
-Schedule parse_schedule(std::string_view text, const std::string& place);
+Schedule parse_schedule(std::string_view text, const Contraction& contraction,
+                        const std::string& place);
 
 // Throws InputError(place, ...) unless the schedule computes exactly this contraction:
 //  - the groups hold each dimension once and agree with the classes (m and n may be exchanged),
-//  - every path ends in a kernel; a tile is at least 1 and not larger than the tile of the same
-//    group outside it; batch runs by 1, outside everything else,
+//  - every path ends in a kernel of a statement that there is; a tile is at least 1 and not larger
+//    than the tile of the same group outside it; batch runs by 1, outside everything else,
+//  - the parts of a Seq over a group (m, n or k) are at least 1 each and together its range; a Seq
+//    over none does each statement once,
 //  - the kernel's m and n ranges are at most mr and nr (the loops cover every dimension),
-//  - A and B are packed at most once on a path, and below the Pack of a tensor the tiles of its
-//    rows are whole numbers of micropanels,
-//  - the levels of nested packs do not grow inward, and are named in `levels` (innermost first).
+//  - A and B are packed at most once on a path, and below the pack of a tensor the tiles and parts
+//    of its rows are whole numbers of micropanels,
+//  - an input is not stored,
+//  - the levels of nested moves do not grow inward, and are named in `levels` (innermost first).
 void check(const Schedule& schedule, const Contraction& contraction,
            const std::vector<std::string>& levels, const std::string& place);
+
+// Whether check() passes, whatever the levels are called: for assertions.
+bool is_legal(const Schedule& schedule, const Contraction& contraction);
 
 }  // namespace tcsim

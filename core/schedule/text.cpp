@@ -13,9 +13,12 @@ namespace {
 // Deep enough for any schedule, shallow enough that no text overflows the stack.
 constexpr int max_depth = 200;
 constexpr std::int64_t max_tile = std::int64_t{1} << 40;
+constexpr std::int64_t most_parts = 64;  // of a sequence, and statements of a program
 
 constexpr std::string_view statement_form =
     "write for GROUP by TILE { ... }, pack TENSOR in LEVEL { ... } or kernel MRxNR";
+
+constexpr std::array all_moves{Move::Kind::pack, Move::Kind::load, Move::Kind::store};
 
 // One line of the text form, and how deep it stands.
 struct TextLine {
@@ -23,34 +26,57 @@ struct TextLine {
   std::string text;
 };
 
-void write(const Node& node, std::size_t depth, std::vector<TextLine>& lines) {
-  const std::vector<Node>* body = nullptr;
-  if (const auto* loop = std::get_if<Loop>(&node.is)) {
-    lines.push_back(
-        {depth, fmt::format("for {} by {} {{", to_text(loop->group), loop->tile.value())});
-    body = &loop->body;
-  } else if (const auto* pack = std::get_if<Pack>(&node.is)) {
-    lines.push_back({depth, fmt::format("pack {} in {} {{", to_text(pack->tensor), pack->level)});
-    body = &pack->body;
-  } else {
-    const Kernel& kernel = std::get<Kernel>(node.is);
-    lines.push_back({depth, fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value())});
-    return;
-  }
-  for (const Node& child : *body) write(child, depth + 1, lines);
-  lines.push_back({depth, "}"});
-}
+class Writer {
+ public:
+  explicit Writer(const Contraction& contraction) : contraction_(contraction) {}
 
-std::vector<TextLine> lines_of(const Schedule& schedule) {
-  std::string groups = "groups";
-  for (DimClass g : all_dim_classes) {
-    const std::string& names = schedule.groups[static_cast<std::size_t>(index(g))];
-    if (!names.empty()) groups += fmt::format(" {}={}", to_text(g), names);
+  std::vector<TextLine> lines(const Schedule& schedule) {
+    std::string groups = "groups";
+    for (DimClass g : all_dim_classes) {
+      const Group& dims = schedule.groups[static_cast<std::size_t>(index(g))];
+      if (dims.empty()) continue;
+      groups += fmt::format(" {}=", to_text(g));
+      for (DimId d : dims) groups += contraction_.dim(d).name;
+    }
+    lines_ = {{0, groups}};
+    write(schedule.root, 0);
+    return std::move(lines_);
   }
-  std::vector<TextLine> lines{{0, groups}};
-  write(schedule.root, 0, lines);
-  return lines;
-}
+
+ private:
+  void write(const Node& node, std::size_t depth) {
+    std::visit([&](const auto& n) { write(n, depth); }, node.is);
+  }
+  void write(const Loop& loop, std::size_t depth) {
+    add(depth, fmt::format("for {} by {} {{", to_text(loop.group), loop.tile.value()));
+    write(*loop.body, depth + 1);
+    add(depth, "}");
+  }
+  void write(const Seq& seq, std::size_t depth) {
+    add(depth, seq.over ? fmt::format("seq over {} {{", to_text(*seq.over)) : "seq {");
+    for (const Seq::Part& part : seq.parts) {
+      add(depth + 1, seq.over ? fmt::format("part {} {{", part.size.value()) : "part {");
+      write(part.node, depth + 2);
+      add(depth + 1, "}");
+    }
+    add(depth, "}");
+  }
+  void write(const Move& move, std::size_t depth) {
+    add(depth, fmt::format("{} {} in {} {{", to_text(move.kind), to_text(move.tensor), move.level));
+    write(*move.body, depth + 1);
+    add(depth, "}");
+  }
+  void write(const Kernel& kernel, std::size_t depth) {
+    std::string text = fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
+    if (kernel.statement != 0) text += fmt::format(" of {}", kernel.statement);
+    add(depth, std::move(text));
+  }
+
+  void add(std::size_t depth, std::string text) { lines_.push_back({depth, std::move(text)}); }
+
+  const Contraction& contraction_;
+  std::vector<TextLine> lines_;
+};
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -113,7 +139,8 @@ class Lexer {
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& place) : lexer_(text), place_(place) {}
+  Parser(std::string_view text, const Contraction& contraction, const std::string& place)
+      : lexer_(text), contraction_(contraction), place_(place) {}
 
   Schedule schedule() {
     Schedule s;
@@ -162,7 +189,7 @@ class Parser {
     constexpr std::string_view mend = "write groups as m=ab n=cd k=ef, leaving out empty ones";
     const std::size_t equals = token.text.find('=');
     const std::string_view names = token.text.substr(equals + 1);
-    std::string& known = s.groups[static_cast<std::size_t>(
+    Group& known = s.groups[static_cast<std::size_t>(
         index(dim_class(token, token.text.substr(0, equals), mend)))];
     if (!known.empty()) fail(token, 0, "this group is there already", mend);
     if (names.empty()) fail(token, equals + 1, "dimensions expected after '='", mend);
@@ -171,35 +198,56 @@ class Parser {
         fail(token, equals + 1 + i, "a dimension is not a letter", mend);
       }
     }
-    known = names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      known.push_back(dimension(token, equals + 1 + i, token.text.substr(0, equals)));
+    }
+  }
+
+  DimId dimension(const Token& token, std::size_t offset, std::string_view group) const {
+    const char name = token.text[offset];
+    std::string all;
+    for (int i = 0; i < contraction_.dim_count(); ++i) {
+      if (contraction_.dim(DimId{i}).name == name) return DimId{i};
+      all += contraction_.dim(DimId{i}).name;
+    }
+    fail(
+        token, offset,
+        fmt::format("'{}' in group {} is not a dimension of {}", name, group, contraction_.label()),
+        fmt::format("its dimensions are {}", all));
   }
 
   // `text` is `token` or a part of it.
   Elements number(const Token& token, std::string_view text, std::string_view what,
-                  std::string_view mend) const {
+                  std::string_view mend, std::int64_t most = max_tile) const {
     std::int64_t value = 0;
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (stop != text.data() + text.size() || error == std::errc::invalid_argument) {
       fail_expected(token, what, mend);
     }
-    if (error != std::errc() || value < 1 || value > max_tile) {
+    if (error != std::errc() || value < 1 || value > most) {
       fail(token, static_cast<std::size_t>(text.data() - token.text.data()),
-           fmt::format("{} is not between 1 and 2^40", text.substr(0, 32)), mend);
+           fmt::format("{} is not between 1 and {}", text.substr(0, 32),
+                       most == max_tile ? "2^40" : std::to_string(most)),
+           mend);
     }
     return Elements(value);
   }
 
   Node statement(int depth) {
     const Token token = lexer_.take();
-    if (token.text != "for" && token.text != "pack" && token.text != "kernel") {
+    const auto move = std::ranges::find(all_moves, token.text,
+                                        [](Move::Kind k) { return std::string_view(to_text(k)); });
+    const bool moves = move != all_moves.end();
+    if (!moves && token.text != "for" && token.text != "seq" && token.text != "kernel") {
       fail_expected(token, "one statement", statement_form);
     }
     if (depth > max_depth) {
       fail(token, 0, fmt::format("more than {} statements inside each other", max_depth),
            "take out some; a loop for each group and cache level is enough");
     }
+    if (moves) return {this->move(*move, depth)};
     if (token.text == "for") return {loop(depth)};
-    if (token.text == "pack") return {pack(depth)};
+    if (token.text == "seq") return {seq(depth)};
     return {kernel()};
   }
 
@@ -215,31 +263,66 @@ class Parser {
     return loop;
   }
 
-  Pack pack(int depth) {
-    constexpr std::string_view form = "write a pack as pack A in L2 { ... }";
-    Pack pack;
+  Seq seq(int depth) {
+    constexpr std::string_view form =
+        "write a sequence as seq over m { part 22 { ... } part 12 { ... } }, or, of statements, "
+        "as seq { part { ... } part { ... } }";
+    Seq seq;
+    if (lexer_.next().text == "over") {
+      lexer_.take();
+      const Token group = lexer_.take();
+      seq.over = dim_class(group, group.text, form);
+    }
+    expect("{", form);
+    while (lexer_.next().text == "part") {
+      const Token part = lexer_.take();
+      if (seq.parts.size() == static_cast<std::size_t>(most_parts)) {
+        fail(part, 0, fmt::format("more than {} parts", most_parts), "take out some");
+      }
+      Seq::Part& added = seq.parts.emplace_back();
+      if (seq.over) {
+        const Token size = lexer_.take();
+        added.size = number(size, size.text, "a part's size", form);
+      }
+      added.node = body(depth);
+    }
+    if (lexer_.next().text != "}" || seq.parts.empty()) {
+      fail_expected(lexer_.next(), "\"part\"", form);
+    }
+    lexer_.take();
+    return seq;
+  }
+
+  Move move(Move::Kind kind, int depth) {
+    const std::string form = fmt::format("write a {0} as {0} A in L2 {{ ... }}", to_text(kind));
+    Move move;
+    move.kind = kind;
     const Token tensor = lexer_.take();
-    if (tensor.text != "A" && tensor.text != "B") fail_expected(tensor, "A or B", form);
-    pack.tensor = tensor.text == "A" ? TensorId::A : TensorId::B;
+    const bool any = kind != Move::Kind::pack;
+    const auto named = std::ranges::find(all_tensors, tensor.text,
+                                         [](TensorId t) { return std::string_view(to_text(t)); });
+    if (named == all_tensors.end() || (!any && *named == TensorId::C)) {
+      fail_expected(tensor, any ? "A, B or C" : "A or B", form);
+    }
+    move.tensor = *named;
     expect("in", form);
     const Token level = lexer_.take();
     if (level.text.empty() || level.text == "{" || level.text == "}") {
       fail_expected(level, "the name of a level", form);
     }
-    pack.level = level.text;
-    pack.body = body(depth);
-    return pack;
+    move.level = level.text;
+    move.body = body(depth);
+    return move;
   }
 
-  std::vector<Node> body(int depth) {
+  Node body(int depth) {
     expect("{", statement_form);
-    std::vector<Node> children;
-    children.push_back(statement(depth + 1));
+    Node child = statement(depth + 1);
     if (lexer_.next().text != "}") {
       fail_expected(lexer_.next(), "\"}\"", "a body holds one statement");
     }
     lexer_.take();
-    return children;
+    return child;
   }
 
   Kernel kernel() {
@@ -247,35 +330,47 @@ class Parser {
     const Token token = lexer_.take();
     const std::size_t x = token.text.find('x');
     if (x == std::string_view::npos) fail_expected(token, "a kernel's size", form);
-    return {number(token, token.text.substr(0, x), "a kernel's size", form),
-            number(token, token.text.substr(x + 1), "a kernel's size", form)};
+    Kernel kernel{number(token, token.text.substr(0, x), "a kernel's size", form),
+                  number(token, token.text.substr(x + 1), "a kernel's size", form)};
+    if (lexer_.next().text != "of") return kernel;
+    lexer_.take();
+    const Token statement = lexer_.take();
+    kernel.statement = static_cast<int>(
+        number(statement, statement.text, "a statement's number", form, most_parts).value());
+    return kernel;
   }
 
   Lexer lexer_;
+  const Contraction& contraction_;
   const std::string& place_;
 };
 
 }  // namespace
 
-std::string to_text(const Schedule& schedule) {
+const char* to_text(Move::Kind kind) {
+  return std::array{"pack", "load", "store"}[static_cast<std::size_t>(kind)];
+}
+
+std::string to_text(const Schedule& schedule, const Contraction& contraction) {
   std::string text;
-  for (const TextLine& line : lines_of(schedule)) {
+  for (const TextLine& line : Writer(contraction).lines(schedule)) {
     text += std::string(2 * line.depth, ' ') + line.text + '\n';
   }
   return text;
 }
 
-std::string to_line(const Schedule& schedule) {
+std::string to_line(const Schedule& schedule, const Contraction& contraction) {
   std::string text;
-  for (const TextLine& line : lines_of(schedule)) {
+  for (const TextLine& line : Writer(contraction).lines(schedule)) {
     if (!text.empty()) text += ' ';
     text += line.text;
   }
   return text;
 }
 
-Schedule parse_schedule(std::string_view text, const std::string& place) {
-  return Parser(text, place).schedule();
+Schedule parse_schedule(std::string_view text, const Contraction& contraction,
+                        const std::string& place) {
+  return Parser(text, contraction, place).schedule();
 }
 
 }  // namespace tcsim

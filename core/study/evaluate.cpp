@@ -11,8 +11,8 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/optimize/search.hpp"
+#include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
-#include "core/schedule/spine.hpp"
 
 namespace tcsim {
 
@@ -242,7 +242,7 @@ PointResult result_of(const Study& study, const Station& s, const Contraction& c
   }
   for (Seconds t : p.timing.links) r.link_seconds.push_back(t.value());
   r.simulated_seconds = r.measured_seconds = unknown;
-  r.schedule = to_line(schedule);
+  r.schedule = to_line(schedule, c);
   r.searched = s.searched;
   return r;
 }
@@ -282,7 +282,7 @@ std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
   for (std::size_t w = 0; w < study.workloads.size(); ++w) {
     const Contraction& contraction = study.workloads[w].contraction;
     const Schedule& kept = anchors.at(design.machine, w).schedule;
-    if (fits_registers(kernel_of(kept), core, contraction.type())) continue;
+    if (fits_registers(kept, core, contraction.type())) continue;
     return LeftOut{"the core has too few registers for the kernel of the schedule that is kept",
                    contraction.name()};
   }

@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "core/model/held_tiles.hpp"
-#include "core/schedule/plan.hpp"
-#include "core/schedule/spine.hpp"
+#include "core/plan/plan.hpp"
+#include "core/schedule/path.hpp"
 #include "emit/emit.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/charts/words.hpp"
@@ -30,11 +30,11 @@ TileBoxes tileBoxes(const Scene& scene) {
   const Evaluation& e = *scene.now;
   const Contraction& c = e.subject.contraction;
   const Machine& m = e.subject.machine;
-  const Spine spine(c, e.choice.schedule);
-  all.kernel = fmt::format("kernel {}\u00d7{}", spine.mr, spine.nr);
+  const Path path = only_path(c, e.choice.schedule);
+  all.kernel = fmt::format("kernel {}\u00d7{}", path.mr, path.nr);
   TileBox memory;
   memory.name = m.levels.back().name;
-  memory.tile = extentsText({spine.extents[0], spine.extents[1], spine.extents[2]});
+  memory.tile = extentsText({path.extents[0], path.extents[1], path.extents[2]});
   for (TensorId t : all_tensors) {
     const Bytes size = c.size(t).value() * size_of(c.type());
     memory.parts.push_back(
@@ -99,7 +99,8 @@ Table tilesTable(const Scene& scene) {
 }
 
 std::string scheduleText(const Scene& scene) {
-  return scene.now ? to_text(scene.now->choice.schedule) : whyMissing(scene);
+  if (!scene.now) return whyMissing(scene);
+  return to_text(scene.now->choice.schedule, scene.now->subject.contraction);
 }
 
 std::string scheduleAsC(const Scene& scene) {
@@ -114,20 +115,22 @@ std::string scheduleAsC(const Scene& scene) {
 Table scheduleTable(const Scene& scene) {
   Table table{{"depth", "step", "group or tensor", "tile or level"}, {}};
   if (!scene.now) return table;
-  const Spine spine(scene.now->subject.contraction, scene.now->choice.schedule);
-  for (std::size_t d = 0; d < spine.steps.size(); ++d) {
-    const Step& s = spine.steps[d];
+  const Path path = only_path(scene.now->subject.contraction, scene.now->choice.schedule);
+  for (std::size_t d = 0; d < path.steps.size(); ++d) {
+    const Step& s = path.steps[d];
     const Cell depth(fmt::format("{}", d), static_cast<double>(d));
     switch (s.kind) {
       case Step::Kind::loop:
         table.rows.push_back({depth, "for", to_text(s.group),
                               Cell(fmt::format("{}", s.tile), static_cast<double>(s.tile))});
         break;
-      case Step::Kind::pack:
+      case Step::Kind::move:
         table.rows.push_back({depth, "pack", to_text(s.tensor), s.level});
         break;
+      case Step::Kind::part:
+        break;
       case Step::Kind::kernel:
-        table.rows.push_back({depth, "kernel", "", fmt::format("{}x{}", spine.mr, spine.nr)});
+        table.rows.push_back({depth, "kernel", "", fmt::format("{}x{}", path.mr, path.nr)});
         break;
     }
   }

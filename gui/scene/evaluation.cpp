@@ -28,7 +28,7 @@ std::vector<std::string> levelNames(const Machine& machine) {
 bool keep(Evaluation& e) {
   const Subject& s = e.subject;
   if (s.design.schedule.empty()) return false;
-  e.choice.schedule = parse_schedule(s.design.schedule, "schedule");
+  e.choice.schedule = parse_schedule(s.design.schedule, s.contraction, "schedule");
   check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
   require_registers(e.choice.schedule, s.contraction.type(), s.machine, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);

@@ -85,7 +85,7 @@ void fromJson(const json& j, RunResult& r, Counted& c) {
 std::string request(const Evaluation& e) {
   Session s;
   s.design.workload = e.subject.design.workload;
-  s.design.schedule = to_line(e.choice.schedule);
+  s.design.schedule = to_line(e.choice.schedule, e.subject.contraction);
   return to_toml(s);
 }
 
@@ -104,7 +104,7 @@ json execute(const std::function<void(double)>& progress) {
   const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
   const Design design = parse_session(text, "run").design;
   const Contraction contraction = find_workload(design.workload);
-  const Plan plan(contraction, parse_schedule(design.schedule, "schedule"));
+  const Plan plan(contraction, parse_schedule(design.schedule, contraction, "schedule"));
   require_memory(plan);
   Counting counting = choose_counting(CounterChoice::automatic);
   progress(0);

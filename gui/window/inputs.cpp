@@ -414,7 +414,8 @@ void Inputs::chooseMode() {
   const bool keep = mode_->currentData().toBool();
   if (keep == !d.schedule.empty()) return;
   if (keep && !studio_.scene().now) return follow();
-  d.schedule = keep ? to_line(studio_.scene().now->choice.schedule) : std::string();
+  const auto& now = studio_.scene().now;
+  d.schedule = keep ? to_line(now->choice.schedule, now->subject.contraction) : std::string();
   lastEdited_.clear();
   studio_.edit(d, keep ? tr("keep the schedule") : tr("the best schedule"));
 }

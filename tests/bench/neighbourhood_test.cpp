@@ -21,12 +21,12 @@ class Neighbourhood : public testing::Test {
 TEST_F(Neighbourhood, Schedules_are_legal_and_differ_from_the_pick_and_each_other) {
   std::vector<std::string> levels;
   for (const Level& l : machine_.levels) levels.push_back(l.name);
-  std::set<std::string> schedules{to_line(build(contraction_, machine_, pick_))};
+  std::set<std::string> schedules{to_line(build(contraction_, machine_, pick_), contraction_)};
   const auto all = neighbourhood(contraction_, machine_, pick_, 100);
   for (const Neighbour& n : all) {
     const Schedule s = build(contraction_, machine_, n.tiling);
     EXPECT_NO_THROW(tcsim::check(s, contraction_, levels, n.difference));
-    EXPECT_TRUE(schedules.insert(to_line(s)).second) << n.difference;
+    EXPECT_TRUE(schedules.insert(to_line(s, contraction_)).second) << n.difference;
   }
   EXPECT_GT(all.size(), 12u);
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/schedule/schedule.hpp"
+#include "core/workload/parse.hpp"
 #include "tests/cli/run.hpp"
 
 namespace tcsim::cli {
@@ -354,8 +355,10 @@ TEST(Emit, Writes_the_chosen_schedule_and_what_is_predicted_for_it) {
   const json chosen = json::parse(tcsim(with_matmul("predict", {"--format", "json"})).out);
   const Ran r = tcsim(with_matmul("emit", {"--prefix", "mine_", "--seed", "7"}));
   ASSERT_EQ(r.code, Exit::done) << r.err;
-  for (const std::string& line :
-       lines(to_text(parse_schedule(chosen["schedule"].get<std::string>(), "test")))) {
+  const Contraction c = parse_contraction("ij-ik-kj", parse_sizes("i=96,j=72,k=80"),
+                                          Layout::row_major, ElementType::f64);
+  const Schedule schedule = parse_schedule(chosen["schedule"].get<std::string>(), c, "test");
+  for (const std::string& line : lines(to_text(schedule, c))) {
     EXPECT_TRUE(contains(r.out, " *     " + line + "\n")) << line;
   }
   EXPECT_TRUE(

@@ -90,7 +90,7 @@ Result made_up_counts() {
            parse_contraction("ij-ik-kj", parse_sizes("i=8,j=8,k=8"), Layout::row_major,
                              ElementType::f64),
            find_machine("i7-6700k"));
-  r.schedule = parse_schedule("groups m=j n=i k=k for m by 8 { kernel 8x6 }", "test");
+  r.schedule = parse_schedule("groups m=j n=i k=k for m by 8 { kernel 8x6 }", r.workload, "test");
   r.prediction = Prediction{};
   r.prediction->traffic.links.resize(r.machine.levels.size());
   r.prediction->timing.links.resize(r.machine.levels.size());

@@ -38,7 +38,7 @@ TEST(Large, Bytes_in_json_and_csv_are_exact_beyond_doubles) {
   const std::string schedule =
       "groups m=i n=j k=k for k by 1021 { pack A in L3 { for n by 5 { for m by 3 { kernel 3x5 } } "
       "} }";
-  test::WideLink link = test::wide_core_link(c, parse_schedule(schedule, "test"));
+  test::WideLink link = test::wide_core_link(c, parse_schedule(schedule, c, "test"));
   ASSERT_GT(link.total(), test::Wide(1) << 53);
   ASSERT_NE(test::Wide(test::to_double(link.total())), link.total());  // no double is that number
   std::vector<std::string> args{"predict",   "ij-ik-kj",   "--size", c.sizes(),  "--machine",

@@ -46,6 +46,9 @@ inline Contraction matmul(std::int64_t m, std::int64_t n, std::int64_t k,
   return parse_contraction("ij-ik-kj", {{'i', m}, {'j', n}, {'k', k}}, layout, ElementType::f64);
 }
 
-inline Schedule schedule(const std::string& text) { return parse_schedule(text, "test"); }
+// Of matmul(), whatever its extents.
+inline Schedule schedule(const std::string& text) {
+  return parse_schedule(text, matmul(1, 1, 1), "test");
+}
 
 }  // namespace tcsim::test

@@ -70,17 +70,17 @@ inline std::optional<Contraction> random_large_contraction(Random& random, doubl
 }
 
 // The product of a group's extents.
-inline Wide wide_extent(const Contraction& c, const std::string& group) {
+inline Wide wide_extent(const Contraction& c, const Group& group) {
   Wide n = 1;
-  for (char name : group) n *= c.dim(dim_named(c, name)).extent;
+  for (DimId d : group) n *= c.dim(d).extent;
   return n;
 }
 
 // A plan's tables of offsets take memory: tests leave out those of groups that are long and yet not
 // refused.
 inline bool long_tables(const Contraction& c, const Schedule& s) {
-  return std::ranges::any_of(s.groups, [&](const std::string& names) {
-    const Wide n = wide_extent(c, names);
+  return std::ranges::any_of(s.groups, [&](const Group& dims) {
+    const Wide n = wide_extent(c, dims);
     return n > 1 << 16 && n <= 1 << 30;
   });
 }
@@ -112,7 +112,7 @@ struct WideLink {
 };
 
 inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
-  const Spine spine(c, schedule);
+  const Path path = only_path(c, schedule);
   using Ranges = std::map<Wide, Wide>;  // how often each size occurs
   std::array<Ranges, 4> ranges;
   for (DimClass g : all_dim_classes) {
@@ -128,10 +128,10 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   const auto size = [](const Wide& n) { return n; };
   const auto once = [](const Wide&) { return Wide(1); };
   std::array<bool, 2> packed{};
-  for (const Step& s : spine.steps) {
-    const auto rows_of = [&](TensorId t) { return t == spine.left ? DimClass::m : DimClass::n; };
+  for (const Step& s : path.steps) {
+    const auto rows_of = [&](TensorId t) { return t == path.left ? DimClass::m : DimClass::n; };
     const auto panels = [&](TensorId t) {
-      const Wide panel = t == spine.left ? spine.mr : spine.nr;
+      const Wide panel = t == path.left ? path.mr : path.nr;
       return [panel](const Wide& n) { return wide_round_up(n, panel); };
     };
     const Ranges &k = ranges[at(DimClass::k)], &batch = ranges[at(DimClass::batch)];
@@ -142,7 +142,7 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
         if (range % s.tile != 0) parts[range % s.tile] += times;
       }
       ranges[at(s.group)] = parts;
-    } else if (s.kind == Step::Kind::pack) {
+    } else if (s.kind == Step::Kind::move) {
       const DimClass rows = rows_of(s.tensor);
       const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
       const Wide times = sum(ranges[at(others)], once) * sum(batch, once) * element;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/schedule/spine.hpp"
+#include "core/schedule/path.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim::test {
@@ -77,7 +77,7 @@ class RandomSchedule {
       if (exchanged_ && g == DimClass::m) of = DimClass::n;
       if (exchanged_ && g == DimClass::n) of = DimClass::m;
       for (DimId d : contraction.dims_of(of)) {
-        groups_[at(g)] += contraction.dim(d).name;
+        groups_[at(g)].push_back(d);
         ranges_[at(g)] *= contraction.dim(d).extent;
       }
       random_.shuffle(groups_[at(g)]);
@@ -125,14 +125,15 @@ class RandomSchedule {
     packed_[at(rows)] = true;
     const bool left = rows == DimClass::m;
     level_ = random_.between(1, level_);
-    spine_.push_back({Pack{left != exchanged_ ? TensorId::A : TensorId::B,
+    spine_.push_back({Move{Move::Kind::pack,
+                           left != exchanged_ ? TensorId::A : TensorId::B,
                            random_levels()[static_cast<std::size_t>(level_ - 1)],
                            {}}});
   }
 
   Random& random_;
   bool exchanged_ = false;
-  std::array<std::string, 4> groups_;
+  Groups groups_;
   std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};
   std::array<std::int64_t, 2> panels_{};
   std::array<bool, 2> packed_{};  // by the group of the rows

@@ -13,6 +13,7 @@
 
 #include "emit/emit.hpp"
 #include "kernels/shapes.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -149,7 +150,8 @@ TEST_F(Emitted, Random_contractions_in_random_schedules_are_computed_exactly) {
     const Contraction& c = one.plan.contraction();
     SCOPED_TRACE(fmt::format("{}: {} {} {} {}{}: {}", one.prefix, c.label(), c.sizes(),
                              to_text(c.layout()), to_text(c.type()),
-                             one.portable ? " portable" : "", to_line(one.plan.schedule())));
+                             one.portable ? " portable" : "",
+                             to_line(one.plan.schedule(), one.plan.contraction())));
     if (c.type() == ElementType::f64) {
       expect_correct<double>(library, one, random);
     } else {
@@ -163,7 +165,7 @@ TEST_F(Emitted, Random_contractions_in_random_schedules_are_computed_exactly) {
 Plan small_product() {
   const Contraction c = contraction("ijl", "ik", "kjl", {{'i', 53}, {'j', 5}, {'l', 6}, {'k', 70}});
   Schedule s;
-  s.groups = {"i", "jl", "k", ""};
+  s.groups = test::groups(c, {"i", "jl", "k", ""});
   s.root =
       loop(DimClass::k, 30,
            pack(TensorId::A, "L2", loop(DimClass::n, 8, loop(DimClass::m, 24, kernel(24, 8)))));
@@ -209,7 +211,7 @@ TEST_F(Emitted, Names_do_not_clash_without_a_prefix) {
         "groups m=m n=n k=k batch=a for batch by 1 { for k by 30 { " + body + " } }";
     schedule.replace(schedule.find('$'), 1,
                      "for m by 48 { for m by 24 { for n by 8 { kernel 24x8 } } }");
-    const Schedule s = parse_schedule(schedule, "test");
+    const Schedule s = parse_schedule(schedule, c, "test");
     check(s, c, {"L1", "L2"}, "test");
     const std::string name = fmt::format("bare{}.c", files.size());
     write(name, emit_c(Plan(c, s)));

@@ -12,7 +12,7 @@ namespace tcsim {
 namespace {
 
 Plan plan_of(const Contraction& c, const std::string& schedule) {
-  const Schedule s = parse_schedule(schedule, "test");
+  const Schedule s = parse_schedule(schedule, c, "test");
   check(s, c, {"L1", "L2", "L3"}, "test");
   return Plan(c, s);
 }

@@ -36,7 +36,7 @@ TEST(Emit, Sizes_and_strides_of_large_problems_are_right_or_refused) {
     if (!c) continue;
     const Schedule s = random_schedule(*c, random);
     if (long_tables(*c, s)) continue;
-    SCOPED_TRACE(c->label() + " " + c->sizes() + " " + to_line(s));
+    SCOPED_TRACE(c->label() + " " + c->sizes() + " " + to_line(s, *c));
     try {
       const Plan plan(*c, s);
       const std::string code = emit_c(plan, {});

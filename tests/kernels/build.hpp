@@ -30,10 +30,10 @@ inline Contraction contraction(const std::string& c, const std::string& a, const
 }
 
 inline Node loop(DimClass group, std::int64_t tile, Node body) {
-  return {Loop{group, Elements(tile), {std::move(body)}}};
+  return {Loop{group, Elements(tile), std::move(body)}};
 }
 inline Node pack(TensorId tensor, const std::string& level, Node body) {
-  return {Pack{tensor, level, {std::move(body)}}};
+  return {Move{Move::Kind::pack, tensor, level, std::move(body)}};
 }
 inline Node kernel(std::int64_t mr, std::int64_t nr) {
   return {Kernel{Elements(mr), Elements(nr)}};

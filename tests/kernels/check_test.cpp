@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/execute.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {
@@ -13,7 +14,7 @@ namespace {
 // C[mn] = A[mk] B[kn], 6 x 5 x 4, read in place.
 Plan small_plan(ElementType type = ElementType::f64) {
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = kernel(6, 5);
   return Plan(
       contraction("mn", "mk", "kn", {{'m', 6}, {'n', 5}, {'k', 4}}, Layout::column_major, type), s);
@@ -106,7 +107,7 @@ TEST(Fill_inputs, Depends_on_seed_tensor_and_offset_only) {
 
 TEST(Fill_inputs, Numbers_spread_over_minus_one_to_one) {
   Schedule s;
-  s.groups = {"m", "", "k", ""};
+  s.groups = test::groups("mk", {"m", "", "k", ""});
   s.root = loop(DimClass::m, 1, kernel(1, 1));
   const Plan plan(
       contraction("m", "mk", "k", {{'m', 10'000}, {'k', 1}}, Layout::row_major, ElementType::f32),

@@ -50,7 +50,7 @@ void expect_updates(ElementType type) {
       if (beta == 0) result.assign(result.size(), std::numeric_limits<T>::quiet_NaN());
       contractor(a.data(), b.data(), result.data(), static_cast<T>(alpha), static_cast<T>(beta));
       ASSERT_EQ(wide(result), expected) << "alpha " << alpha << " beta " << beta << ", " << threads
-                                        << " threads, " << to_line(schedule);
+                                        << " threads, " << to_line(schedule, c);
     }
   }
 }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/plan/walk.hpp"
 #include "kernels/shapes.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -42,7 +44,7 @@ void expect_correct(Random& random, const Contraction& c, const Schedule& schedu
   check(schedule, c, {"L1", "L2", "L3"}, "test");
   const Plan plan(c, schedule);
   SCOPED_TRACE(fmt::format("{} {} {} {}: {}", c.label(), c.sizes(), to_text(c.layout()),
-                           kernel_used(plan), to_line(schedule)));
+                           kernel_used(plan), to_line(schedule, c)));
   Arena arena(plan);
   const auto a = fill_with_integers<T>(random, arena, plan, TensorId::A);
   const auto b = fill_with_integers<T>(random, arena, plan, TensorId::B);
@@ -104,7 +106,7 @@ TEST_P(Every_shape, Computes_a_matrix_product_with_ragged_edges) {
       contraction("mn", "mk", "kn", {{'m', 2 * mr + 3}, {'n', 3 * nr + 1}, {'k', 37}},
                   Layout::column_major, shape.type);
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = loop(
       DimClass::k, 20,
       pack(TensorId::B, "L3",
@@ -133,7 +135,7 @@ TEST(Execute, A_full_reduction_gives_a_scalar) {
   // C = sum over a=3, b=5 of A[ab] B[ba].
   const Contraction c = contraction("", "ab", "ba", {{'a', 3}, {'b', 5}});
   Schedule s;
-  s.groups = {"", "", "ba", ""};
+  s.groups = test::groups(c, {"", "", "ba", ""});
   s.root = loop(DimClass::k, 4, kernel(4, 4));
   Random random(2);
   expect_correct(random, c, s);
@@ -142,7 +144,7 @@ TEST(Execute, A_full_reduction_gives_a_scalar) {
 TEST(Execute, An_outer_product_needs_no_k) {
   const Contraction c = contraction("ba", "a", "b", {{'a', 9}, {'b', 10}}, Layout::row_major);
   Schedule s;
-  s.groups = {"a", "b", "", ""};
+  s.groups = test::groups(c, {"a", "b", "", ""});
   s.root = pack(TensorId::A, "L2",
                 pack(TensorId::B, "L1", loop(DimClass::m, 4, loop(DimClass::n, 4, kernel(4, 4)))));
   Random random(3);
@@ -154,7 +156,7 @@ TEST(Execute, An_outer_product_needs_no_k) {
 TEST(Execute, K_tiles_that_do_not_divide_each_other_are_packed_in_place) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 17}, {'n', 9}, {'k', 250}});
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::B, "L3",
                 pack(TensorId::A, "L2",
                      loop(DimClass::k, 100,
@@ -168,7 +170,7 @@ TEST(Execute, K_tiles_that_do_not_divide_each_other_are_packed_in_place) {
 TEST(Execute, Names_the_code_it_uses) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 5}, {'n', 7}, {'k', 3}});
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(4, 6)));
   EXPECT_EQ(kernel_used(Plan(c, s)), "plain 4x6");
   s.root = pack(TensorId::A, "L2", kernel(8, 12));
@@ -183,7 +185,7 @@ struct Single {
   void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
   void kernel(const KernelCall& call) {
     const Tile& t = *call.tile;
-    const Range m = t[at(DimClass::m)], n = t[at(DimClass::n)], k = t[at(DimClass::k)];
+    const Interval m = t[at(DimClass::m)], n = t[at(DimClass::n)], k = t[at(DimClass::k)];
     calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, call.left_offset,
                      call.right_offset, call.first_k});
   }
@@ -193,8 +195,8 @@ struct Single {
 struct Blocks {
   void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
   void block(const KernelBlock& block) {
-    const Range k = (*block.tile)[at(DimClass::k)];
-    for_each_call(block, [&](Range m, Range n, std::int64_t left, std::int64_t right) {
+    const Interval k = (*block.tile)[at(DimClass::k)];
+    for_each_call(block, [&](Interval m, Interval n, std::int64_t left, std::int64_t right) {
       calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, left < 0 ? -1 : left,
                        right < 0 ? -1 : right, block.first_k});
     });
@@ -212,14 +214,14 @@ TEST(Walk, Blocks_are_the_kernel_calls_in_their_order) {
     walk(plan, single);
     Blocks blocks;
     walk(plan, blocks);
-    ASSERT_EQ(blocks.calls, single.calls) << to_line(plan.schedule());
+    ASSERT_EQ(blocks.calls, single.calls) << to_line(plan.schedule(), plan.contraction());
   }
 }
 
 TEST(Execute, Stops_when_asked) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 64}, {'n', 64}, {'k', 1}});
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = loop(DimClass::n, 1, loop(DimClass::m, 2, loop(DimClass::m, 1, kernel(1, 1))));
   const Plan plan(c, s);
   Arena arena(plan);

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <random>
 
+#include "core/plan/walk.hpp"
 #include "kernels/vector_code.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -29,7 +31,7 @@ Numbers packed_counting(const Plan& plan, const Tile& tile) {
 // A is 3 x 2 in micropanels of 2 rows: rows 0 and 1 of each column of k, then row 2 and a zero.
 Schedule panels_of_two() {
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::A, "L1", loop(DimClass::m, 2, loop(DimClass::n, 2, kernel(2, 2))));
   return s;
 }
@@ -53,7 +55,7 @@ TEST(Pack, Gathers_where_nothing_is_contiguous) {
   // A[x m k] with the batch index x at stride one: element (x, m, k) is 1 + x + 2 m + 6 k.
   const Contraction c = contraction("xmn", "xmk", "xkn", {{'x', 2}, {'m', 3}, {'n', 2}, {'k', 2}});
   Schedule s = panels_of_two();
-  s.groups = {"m", "n", "k", "x"};
+  s.groups = test::groups(c, {"m", "n", "k", "x"});
   s.root = loop(DimClass::batch, 1, s.root);
   const Plan plan(c, s);
   Tile second = plan.all();
@@ -66,7 +68,7 @@ TEST(Pack, Follows_the_loops_inside_it) {
   // rows 0-3: k 0-1 (rows 0-1, rows 2-3), then k 2 (both); then rows 4-5 in the same way.
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 6}, {'n', 2}, {'k', 3}});
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::A, "L1",
                 loop(DimClass::m, 4, loop(DimClass::k, 2, loop(DimClass::m, 2, kernel(2, 2)))));
   const Plan plan(c, s);
@@ -145,7 +147,7 @@ struct PanelReader {
     const Numbers& tensor = t == TensorId::A ? a : b;
     const Numbers& buffer = t == TensorId::A ? buffer_a : buffer_b;
     const std::int64_t batch = plan.offset(t, DimClass::batch, tile[at(DimClass::batch)].begin);
-    const Range r = tile[at(rows)], k = tile[at(DimClass::k)];
+    const Interval r = tile[at(rows)], k = tile[at(DimClass::k)];
     for (std::int64_t p = 0; p < k.size; ++p) {
       for (std::int64_t i = 0; i < panel; ++i) {
         const double expected =
@@ -181,7 +183,7 @@ TEST(Pack, Kernels_find_their_micropanels_in_random_schedules) {
     const Schedule s = random_schedule(random, c, between(random, 1, 9), between(random, 1, 9));
     const Plan plan(c, s);
     if (!plan.pack(TensorId::A) || !plan.pack(TensorId::B)) continue;
-    SCOPED_TRACE(to_line(s));
+    SCOPED_TRACE(to_line(s, c));
     expect_panels(plan);
     if (HasFailure()) return;
     ++compared;
@@ -199,7 +201,7 @@ TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
           const Contraction c =
               contraction("abd", "bka", "kd", {{'a', a}, {'b', b}, {'d', 2}, {'k', 5}});
           Schedule s;
-          s.groups = {"ab", "d", "k", ""};
+          s.groups = test::groups(c, {"ab", "d", "k", ""});
           s.root = pack(TensorId::B, "L1",
                         loop(DimClass::m, tile,
                              pack(TensorId::A, "L1",

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/schedule/path.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {
@@ -44,11 +45,7 @@ class PathBuilder {
               std::int64_t mr, std::int64_t nr)
       : random_(random), panels_{mr, nr} {
     for (DimClass g : {DimClass::m, DimClass::n, DimClass::k, DimClass::batch}) {
-      for (char name : schedule.groups[static_cast<std::size_t>(index(g))]) {
-        for (int d = 0; d < c.dim_count(); ++d) {
-          if (c.dim(DimId{d}).name == name) range(g) *= c.dim(DimId{d}).extent;
-        }
-      }
+      range(g) = extent_of(c, schedule.groups[static_cast<std::size_t>(index(g))]);
     }
     sides_ = {exchanged ? TensorId::B : TensorId::A, exchanged ? TensorId::A : TensorId::B};
     for (bool& wanted : pack_wanted_) wanted = between(random_, 0, 3) > 0;
@@ -73,7 +70,7 @@ class PathBuilder {
       if (auto* l = std::get_if<Loop>(&step->is))
         inner = loop(l->group, l->tile.value(), inner);
       else
-        inner = pack(std::get<Pack>(step->is).tensor, std::get<Pack>(step->is).level, inner);
+        inner = pack(std::get<Move>(step->is).tensor, std::get<Move>(step->is).level, inner);
     }
     return inner;
   }
@@ -120,7 +117,7 @@ Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, 
       g = DimClass::n;
     else if (exchanged && g == DimClass::n)
       g = DimClass::m;
-    schedule.groups[static_cast<std::size_t>(index(g))] += c.dim(DimId{d}).name;
+    schedule.groups[static_cast<std::size_t>(index(g))].push_back(DimId{d});
   }
   for (auto& group : schedule.groups) std::shuffle(group.begin(), group.end(), random);
   // With neither m nor n there is nothing to tell an exchange by: the plan reads it as none.

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {
@@ -13,7 +14,7 @@ namespace {
 
 Plan matrix_product(std::int64_t extent) {
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::B, "L3",
                 pack(TensorId::A, "L2", loop(DimClass::n, 6, loop(DimClass::m, 4, kernel(4, 6)))));
   return Plan(contraction("mn", "mk", "kn", {{'m', extent}, {'n', extent}, {'k', extent}}), s);
@@ -101,7 +102,7 @@ TEST(Arena, Arrays_are_where_the_plan_says_and_begin_as_zeros) {
 // Three matrices of 2^20 x 2^20 doubles are 24 TiB: more than there is, less than the plan's limit.
 TEST(Arena, Too_little_memory_says_how_much_is_needed) {
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   constexpr std::int64_t extent = 1 << 20;
   s.root = loop(DimClass::m, 1, loop(DimClass::n, 1, kernel(1, 1)));
   const Plan plan(contraction("mn", "mk", "kn", {{'m', extent}, {'n', extent}, {'k', extent}}), s);

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
+#include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {
@@ -15,7 +16,7 @@ constexpr std::int64_t large = std::int64_t{1} << 21;  // more than may go unask
 
 Plan plan_of(std::int64_t m, std::int64_t k) {
   Schedule s;
-  s.groups = {"m", "n", "k", ""};
+  s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = loop(DimClass::m, 4, kernel(4, 1));
   return Plan(contraction("mn", "mk", "kn", {{'m', m}, {'n', 1}, {'k', k}}), s);
 }

@@ -27,8 +27,7 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
     for (TensorId t : all_tensors) {
       if (plan.offsets(t, g) == nullptr) continue;
       Wide last = 0;
-      for (char name : s.groups[at(g)]) {
-        const DimId d = dim_named(c, name);
+      for (DimId d : s.groups[at(g)]) {
         Wide stride = 1;
         for (DimId inner : c.memory_order(t)) {
           if (inner == d) break;
@@ -45,7 +44,7 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
   for (const Step& step : plan.steps()) {
     if (step.kind == Step::Kind::loop) {
       range[at(step.group)] = std::min(range[at(step.group)], Wide(step.tile));
-    } else if (step.kind == Step::Kind::pack) {
+    } else if (step.kind == Step::Kind::move) {
       const bool left = step.tensor == plan.left();
       const Wide rows =
           wide_round_up(range[at(left ? DimClass::m : DimClass::n)], left ? plan.mr() : plan.nr());
@@ -65,7 +64,7 @@ TEST(Countable, Plans_and_simulations_of_large_problems_are_right_or_refused) {
     if (!c) continue;
     const Schedule s = random_schedule(*c, random);
     if (long_tables(*c, s)) continue;
-    SCOPED_TRACE(c->label() + " " + c->sizes() + " " + to_line(s));
+    SCOPED_TRACE(c->label() + " " + c->sizes() + " " + to_line(s, *c));
     try {
       const Plan plan(*c, s);
       expect_plan_right(*c, s, plan);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/simulate.hpp"
@@ -196,9 +196,8 @@ struct Part {
 Node nested(const std::vector<Part>& spine, std::int64_t mr, std::int64_t nr) {
   Node node{Kernel{Elements(mr), Elements(nr)}};
   for (auto p = spine.rbegin(); p != spine.rend(); ++p) {
-    std::vector<Node> body;
-    body.push_back(std::move(node));
-    node = p->is_pack ? Node{Pack{p->tensor, "L1", std::move(body)}}
+    Node body = std::move(node);
+    node = p->is_pack ? Node{Move{Move::Kind::pack, p->tensor, "L1", std::move(body)}}
                       : Node{Loop{p->group, Elements(p->tile), std::move(body)}};
   }
   return node;
@@ -245,12 +244,13 @@ Schedule random_schedule(const Contraction& c, Random& random) {
     DimClass from = g;
     if (exchanged && g == DimClass::m) from = DimClass::n;
     if (exchanged && g == DimClass::n) from = DimClass::m;
-    for (DimId d : c.dims_of(from)) schedule.groups[at(g)] += c.dim(d).name;
+    for (DimId d : c.dims_of(from)) schedule.groups[at(g)].push_back(d);
     random.shuffle(schedule.groups[at(g)]);
     range[at(g)] = c.extent(from).value();
   }
   // Which operand is the left one shows in the dimensions of m or n; without any it is A.
-  const bool any = !(schedule.groups[at(DimClass::m)] + schedule.groups[at(DimClass::n)]).empty();
+  const bool any =
+      !schedule.groups[at(DimClass::m)].empty() || !schedule.groups[at(DimClass::n)].empty();
   const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
   auto spine =
       random_spine(range, exchanged && any ? TensorId::B : TensorId::A, {mr, nr, 1}, random);
@@ -287,7 +287,8 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
     const Contraction contraction = random_contraction(random);
     if (contraction.flops() > 40000) continue;  // the twin is slow
     const Schedule schedule = random_schedule(contraction, random);
-    ASSERT_NO_THROW(check(schedule, contraction, {"L1"}, "random")) << to_text(schedule);
+    ASSERT_NO_THROW(check(schedule, contraction, {"L1"}, "random"))
+        << to_text(schedule, contraction);
     const Plan plan(contraction, schedule);
     const Machine machine = random_machine(random, random_caches(random));
     const Simulation slow = twin::simulate(plan, machine);
@@ -333,7 +334,7 @@ TEST(Replay, Changes_nothing_on_random_regular_plans) {
     options.memory = Bytes(random.one_of<std::int64_t>({4 << 10, 64 << 10, 1 << 20, 64 << 20}));
     options.effort = &effort;
     ASSERT_EQ(simulate(plan, machine, options), simulate(plan, machine, {.replay = false}))
-        << to_text(plan.schedule());
+        << to_text(plan.schedule(), plan.contraction());
     repeated += effort.repeated > Lines(0);
   }
   EXPECT_GT(repeated, 100);  // plans in which something was repeated, else this says little

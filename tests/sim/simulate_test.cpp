@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/hierarchy.hpp"
 
 namespace tcsim {
 namespace {
 
 Node loop(DimClass group, std::int64_t tile, Node body) {
-  return {Loop{group, Elements(tile), {std::move(body)}}};
+  return {Loop{group, Elements(tile), std::move(body)}};
 }
-Node pack(TensorId t, Node body) { return {Pack{t, "L1", {std::move(body)}}}; }
+Node pack(TensorId t, Node body) { return {Move{Move::Kind::pack, t, "L1", std::move(body)}}; }
 Node kernel(std::int64_t mr, std::int64_t nr) { return {Kernel{Elements(mr), Elements(nr)}}; }
 
 // C(m,n) += A(m,k) B(k,n), column-major doubles.
@@ -25,7 +25,7 @@ Plan matmul(std::int64_t m, std::int64_t n, std::int64_t k, Node root) {
   const DimId dm{0}, dn{1}, dk{2};
   const Contraction c("matmul", {{'m', m}, {'n', n}, {'k', k}}, {{{dm, dk}, {dk, dn}, {dm, dn}}},
                       Layout::column_major, ElementType::f64);
-  return Plan(c, Schedule{{"m", "n", "k", ""}, std::move(root)});
+  return Plan(c, Schedule{{{{dm}, {dn}, {dk}, {}}}, std::move(root)});
 }
 
 Machine machine_with(const std::vector<sim::CacheShape>& caches) {

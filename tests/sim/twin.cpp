@@ -1,4 +1,5 @@
 #include "tests/sim/twin.hpp"
+#include "core/plan/walk.hpp"
 
 #include <algorithm>
 
@@ -16,14 +17,14 @@ class Walk {
   void step(std::size_t depth) {
     const Step& s = plan_.steps()[depth];
     if (s.kind == Step::Kind::kernel) return kernel();
-    if (s.kind == Step::Kind::pack) {
+    if (s.kind == Step::Kind::move) {
       pack(*plan_.pack(s.tensor));
       packed_at_[s.tensor] = tile_;
       step(depth + 1);
       packed_at_.erase(s.tensor);
       return;
     }
-    const Range outer = tile_[at(s.group)];
+    const Interval outer = tile_[at(s.group)];
     for (std::int64_t i = 0; i < outer.size; i += s.tile) {
       tile_[at(s.group)] = {outer.begin + i, std::min(s.tile, outer.size - i)};
       step(depth + 1);
@@ -39,13 +40,10 @@ class Walk {
   std::int64_t offset(TensorId t, std::array<std::int64_t, 4> fused) const {
     std::int64_t place = 0;
     for (DimClass g : all_dim_classes) {
-      for (char name : plan_.schedule().groups[at(g)]) {
-        for (int d = 0; d < c_.dim_count(); ++d) {
-          if (c_.dim(DimId{d}).name != name) continue;
-          const std::int64_t extent = c_.dim(DimId{d}).extent;
-          place += fused[at(g)] % extent * c_.stride(t, DimId{d}).value();
-          fused[at(g)] /= extent;
-        }
+      for (DimId d : plan_.schedule().groups[at(g)]) {
+        const std::int64_t extent = c_.dim(d).extent;
+        place += fused[at(g)] % extent * c_.stride(t, d).value();
+        fused[at(g)] /= extent;
       }
     }
     return place;
@@ -72,7 +70,7 @@ class Walk {
 
   void operand(TensorId t, DimClass group, std::int64_t panel, std::int64_t p) {
     new_run();
-    const Range rows = tile_[at(group)], ks = tile_[at(DimClass::k)];
+    const Interval rows = tile_[at(group)], ks = tile_[at(DimClass::k)];
     if (const auto packed = packed_at_.find(t); packed != packed_at_.end()) {
       const Tile& outer = packed->second;
       const std::int64_t start = plan_.pack(t)->offset(outer, rows.begin - outer[at(group)].begin,
@@ -90,8 +88,8 @@ class Walk {
   }
 
   void kernel() {
-    const Range ms = tile_[at(DimClass::m)], ns = tile_[at(DimClass::n)];
-    const Range ks = tile_[at(DimClass::k)];
+    const Interval ms = tile_[at(DimClass::m)], ns = tile_[at(DimClass::n)];
+    const Interval ks = tile_[at(DimClass::k)];
     for (std::int64_t p = 0; p < ks.size; ++p) {
       operand(plan_.left(), DimClass::m, plan_.mr(), p);
       operand(plan_.right(), DimClass::n, plan_.nr(), p);

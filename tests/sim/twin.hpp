@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/simulate.hpp"
 

@@ -73,7 +73,7 @@ TEST(Validate, Dividing_tiles_are_the_nearest_ones) {
                     "}} }} }} }} }}",
                     m, n, k));
   };
-  EXPECT_EQ(to_line(with_dividing_tiles(c, nest(40, 24, 50))), to_line(nest(48, 30, 45)));
+  EXPECT_EQ(to_line(with_dividing_tiles(c, nest(40, 24, 50)), c), to_line(nest(48, 30, 45), c));
   EXPECT_EQ(with_dividing_tiles(c, nest(48, 30, 45)), nest(48, 30, 45));
 }
 

@@ -133,7 +133,7 @@ TEST_F(Result_folder, Points_become_designs_with_the_same_numbers) {
     const Design d = results.design(key);
     const Machine m = changed_machine(find_machine(d.machine), d);
     const Contraction c = find_workload(d.workload);
-    const Prediction p = predict(c, parse_schedule(d.schedule, ""), m);
+    const Prediction p = predict(c, parse_schedule(d.schedule, c, ""), m);
     EXPECT_EQ(p.timing.total.value(), rows[i][results.column("predicted_seconds")].real) << i;
   }
 }

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/model/predict.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_schedule.hpp"

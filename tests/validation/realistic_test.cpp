@@ -45,7 +45,7 @@ Schedule realistic_schedule(const Contraction& c, const Machine& m, Random& rand
   Extents3 whole{};
   constexpr std::array classes{DimClass::m, DimClass::n, DimClass::k};
   for (std::size_t g = 0; g < 3; ++g) {
-    for (DimId d : c.dims_of(classes[g])) s.groups[g] += c.dim(d).name;
+    for (DimId d : c.dims_of(classes[g])) s.groups[g].push_back(d);
     random.shuffle(s.groups[g]);
     whole[g] = c.extent(classes[g]).value();
   }
@@ -68,7 +68,7 @@ Schedule realistic_schedule(const Contraction& c, const Machine& m, Random& rand
     for (std::size_t t = 0; t < 2; ++t) {
       if (packed_at[t] == static_cast<std::int64_t>(bands.size() - 1 - b)) {
         const std::string level = b + 1 == bands.size() ? "L3" : "L2";
-        spine.push_back({Pack{t == 0 ? TensorId::A : TensorId::B, level, {}}});
+        spine.push_back({Move{Move::Kind::pack, t == 0 ? TensorId::A : TensorId::B, level, {}}});
       }
     }
   }

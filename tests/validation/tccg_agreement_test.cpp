@@ -5,7 +5,7 @@
 
 #include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 #include "core/workload/suite.hpp"
 #include "sim/simulate.hpp"
 

@@ -108,7 +108,7 @@ class Large {
 
 std::string text_of(const Contraction& c, const Schedule& s) {
   return c.label() + " " + c.sizes() + " " + to_text(c.type()) + " " + to_text(c.layout()) + " " +
-         to_line(s);
+         to_line(s, c);
 }
 
 TEST(Countable, Predictions_are_what_wide_arithmetic_gives_or_are_refused) {
@@ -205,7 +205,7 @@ TEST(Countable, Optimized_schedules_are_counted_right_or_refused) {
     SCOPED_TRACE(c->label() + " " + c->sizes());
     try {
       const Optimized o = optimize(*c, m);
-      SCOPED_TRACE(to_line(o.schedule));
+      SCOPED_TRACE(to_line(o.schedule, *c));
       check(o.schedule, *c, {"L1", "L2", "L3", "memory"}, "test");
       Large large(*c, o.schedule);
       EXPECT_FALSE(large.must_be_refused());

@@ -4,13 +4,15 @@
 
 #include "core/model/occupancy.hpp"
 #include "tests/core/build.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
 
 // Row-major C[i][j] of 64 x 64 doubles: a row is 8 lines, so row i begins in line 8 i.
 TEST(Set_counts, Follow_the_real_addresses) {
-  const TileLines c(test::matmul(64, 64, 8), {"j", "i", "k", ""}, TensorId::C, 8);
+  const TileLines c(test::matmul(64, 64, 8), test::groups("ijk", {"j", "i", "k", ""}), TensorId::C,
+                    8);
   SetCounter counter;
   // 16 rows of 8 elements: lines 0, 8, ..., 120. In 64 sets every eighth set holds two.
   const SetCounts* few = counter.count(c, {8, 16, 1, 1}, 64, 8);
@@ -29,7 +31,8 @@ TEST(Set_counts, Follow_the_real_addresses) {
 TEST(Set_counts, Decide_what_runs_would_not) {
   // The 16 rows above fall on 8 of 64 sets, two on each: a line of the array itself always has one
   // other in its set, a line of another array has two with a chance of 8 / 64.
-  const TileLines c(test::matmul(64, 64, 8), {"j", "i", "k", ""}, TensorId::C, 8);
+  const TileLines c(test::matmul(64, 64, 8), test::groups("ijk", {"j", "i", "k", ""}), TensorId::C,
+                    8);
   SetCounter counter;
   const SetCounts* counts = counter.count(c, {8, 16, 1, 1}, 64, 8);
   WindowPart own[] = {{16, 1, counts, true}};

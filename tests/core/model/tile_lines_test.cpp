@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/core/build.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 TEST(Tile_lines, Runs_follow_memory_order) {
   // Row-major A[i][k] of 40 x 24: a row is 3 lines of 8 elements.
   const Contraction c = test::matmul(40, 40, 24);
-  const TileLines lines(c, {"i", "j", "k", ""}, TensorId::A, 8);
+  const TileLines lines(c, test::groups(c, {"i", "j", "k", ""}), TensorId::A, 8);
   EXPECT_DOUBLE_EQ(lines.lines({1, 1, 24, 1}), 3);
   EXPECT_DOUBLE_EQ(lines.lines({5, 1, 24, 1}), 15);  // whole rows run into one another
   EXPECT_DOUBLE_EQ(lines.run({5, 1, 24, 1}), 120);
@@ -27,7 +28,7 @@ TEST(Tile_lines, Fused_groups_cover_their_dimensions_in_order) {
   const Contraction c =
       parse_contraction("abcd-ack-bdk", {{'a', 24}, {'b', 16}, {'c', 16}, {'d', 4}, {'k', 8}},
                         Layout::column_major, ElementType::f64);
-  const TileLines lines(c, {"ac", "bd", "k", ""}, TensorId::C, 8);
+  const TileLines lines(c, test::groups(c, {"ac", "bd", "k", ""}), TensorId::C, 8);
   EXPECT_DOUBLE_EQ(lines.run({24, 1, 1, 1}), 24);
   EXPECT_DOUBLE_EQ(lines.run({48, 1, 1, 1}), 24);
   EXPECT_DOUBLE_EQ(lines.lines({48, 1, 1, 1}), 6);

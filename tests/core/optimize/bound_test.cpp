@@ -112,10 +112,10 @@ TEST(Bound, No_tiling_of_small_problems_is_below_it) {
       for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
         ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
                   bound.bytes[l] * (1 - 1e-9))
-            << "link " << l << " of " << to_line(build(c, m, t));
+            << "link " << l << " of " << to_line(build(c, m, t), c);
         ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(paper.accounting).value()),
                   paper_bound.bytes[l] * (1 - 1e-9))
-            << "by the paper's accounting, link " << l << " of " << to_line(build(c, m, t));
+            << "by the paper's accounting, link " << l << " of " << to_line(build(c, m, t), c);
       }
     });
     EXPECT_GT(tilings, 1000);

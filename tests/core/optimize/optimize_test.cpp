@@ -23,7 +23,7 @@ TEST(Optimize, Every_choice_is_legal_and_kernels_are_whole) {
       SCOPED_TRACE(c.name());
       const Optimized o = optimize(c, m);
       EXPECT_NO_THROW(check(o.schedule, c, level_names(m), "optimizer"));
-      EXPECT_EQ(parse_schedule(to_text(o.schedule), "text"), o.schedule);
+      EXPECT_EQ(parse_schedule(to_text(o.schedule, c), c, "text"), o.schedule);
       // Where loads and stores of the registers decide, the bound knows nothing of the caches'
       // limit on the kernel's range of k.
       EXPECT_LE(o.certificate.gap, o.prediction.timing.bottleneck == 0 ? 0.025 : 0.01);
@@ -79,8 +79,9 @@ TEST(Optimize, Survives_random_contractions) {
 
 // What is read once or twice is not copied, and nine columns are not covered by eight and one.
 TEST(In_place, The_optimizer_copies_nothing_of_a_small_problem) {
-  const Optimized o = optimize(test::matmul(9, 128, 128), find_machine("zen5"));
-  EXPECT_EQ(to_line(o.schedule), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
+  const Contraction c = test::matmul(9, 128, 128);
+  const Optimized o = optimize(c, find_machine("zen5"));
+  EXPECT_EQ(to_line(o.schedule, c), "groups m=j n=i k=k for m by 16 { kernel 16x9 }");
 }
 
 // A streams and is used 312 times: packing it would double its traffic.
@@ -88,8 +89,8 @@ TEST(In_place, The_optimizer_leaves_a_streaming_operand_where_it_is) {
   const Contraction c = find_suite("tccg").workloads[2];
   const Optimized o = optimize(c, find_machine("zen5"));
   EXPECT_TRUE(o.tiling.in_place.left);
-  EXPECT_EQ(to_text(o.schedule).find("pack A"), std::string::npos);
-  EXPECT_NE(to_text(o.schedule).find("pack B"), std::string::npos);
+  EXPECT_EQ(to_text(o.schedule, c).find("pack A"), std::string::npos);
+  EXPECT_NE(to_text(o.schedule, c).find("pack B"), std::string::npos);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tests/core/build.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -39,7 +40,7 @@ class Small_search : public testing::Test {
   // A tile of so many of m, n and k in L1, of 4 KiB.
   Tiling tiles_of(std::int64_t wanted) const {
     Tiling t;
-    t.groups = {"j", "i", "k", ""};
+    t.groups = test::groups(contraction_, {"j", "i", "k", ""});
     t.kernel = kernel_choices(machine_.core, contraction_.type()).front();
     t.tiles = {{wanted, wanted, wanted}};
     t.orders = {{DimClass::k, DimClass::n, DimClass::m}};

@@ -4,6 +4,7 @@
 #include "core/schedule/schedule.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -22,8 +23,8 @@ const std::vector<std::string> cache_levels{"L1", "L2", "L3", "memory"};
 std::string result_of(const Case& c) {
   const Contraction contraction =
       parse_contraction(c.label, parse_sizes(c.sizes), Layout::row_major, ElementType::f64);
-  const Schedule schedule = parse_schedule(c.schedule, "text");
-  return message_of<InputError>([&] { check(schedule, contraction, cache_levels, "s"); });
+  return message_of<InputError>(
+      [&] { check(parse_schedule(c.schedule, contraction, "s"), contraction, cache_levels, "s"); });
 }
 
 constexpr const char* matmul = "ab-ac-cb";
@@ -80,7 +81,7 @@ TEST(Check, Reports_groups_that_do_not_agree_with_the_contraction) {
        "s: dimension 'a' is in the groups twice; take one out"},
       {matmul, odd, "groups m=a n=b k=ca kernel 70x50", "s: dimension 'a' is in the groups twice"},
       {matmul, odd, "groups m=a n=b k=cx kernel 70x50",
-       "s: 'x' in group k is not a dimension of ab-ac-cb; its dimensions are abc"},
+       "s:1:19: 'x' in group k is not a dimension of ab-ac-cb; its dimensions are abc"},
       {matmul, odd, "groups m=a n=c k=b kernel 70x50",
        "s: group n is c, which does not agree with ab-ac-cb; write groups m=a n=b k=c"},
       {matmul, odd, "groups m=ab k=c kernel 3500x1", "s: group m is ab, which do not agree"},
@@ -168,24 +169,26 @@ TEST(Check, Reports_trees_that_the_parser_cannot_make) {
       parse_contraction(matmul, parse_sizes(odd), Layout::row_major, ElementType::f64);
   const Node kernel{Kernel{Elements(70), Elements(50)}};
   const auto result = [&](Node root) {
-    const Schedule s{{"a", "b", "c", ""}, std::move(root)};
+    const Schedule s{test::groups(c, {"a", "b", "c", ""}), std::move(root)};
     return message_of<InputError>([&] { check(s, c, cache_levels, "s"); });
   };
   EXPECT_EQ(result(kernel), "(no error)");
-  EXPECT_EQ(result({Loop{DimClass::m, Elements(70), {}}}).rfind("s: a body holds 0 statements", 0),
-            0U);
   EXPECT_EQ(
-      result({Pack{TensorId::A, "L1", {kernel, kernel}}}).rfind("s: a body holds 2 statements", 0),
+      result({Loop{DimClass::m, Elements(70), {}}}).rfind("s: 'for m by 70' has nothing inside", 0),
       0U);
-  EXPECT_EQ(result({Loop{DimClass::m, Elements(0), {kernel}}})
+  EXPECT_EQ(result({Move{Move::Kind::pack, TensorId::A, "L1", {}}})
+                .rfind("s: 'pack A in L1' has nothing inside", 0),
+            0U);
+  EXPECT_EQ(result({Loop{DimClass::m, Elements(0), kernel}})
                 .rfind("s: 'for m by 0' has a tile below 1", 0),
             0U);
-  EXPECT_EQ(result({Pack{TensorId::C, "L1", {kernel}}})
+  EXPECT_EQ(result({Move{Move::Kind::pack, TensorId::C, "L1", kernel}})
                 .rfind("s: 'pack C in L1' packs the output; pack A or B", 0),
             0U);
-  EXPECT_EQ(result({Pack{TensorId::A, "L1", {{Kernel{Elements(0), Elements(50)}}}}})
-                .rfind("s: 'kernel 0x50' has a side that is not between 1 and 1024", 0),
-            0U);
+  EXPECT_EQ(
+      result({Move{Move::Kind::pack, TensorId::A, "L1", Node{Kernel{Elements(0), Elements(50)}}}})
+          .rfind("s: 'kernel 0x50' has a side that is not between 1 and 1024", 0),
+      0U);
 }
 
 TEST(Check, Accepts_random_schedules_made_by_its_rules) {
@@ -194,7 +197,7 @@ TEST(Check, Accepts_random_schedules_made_by_its_rules) {
     test::Random random(seed);
     const Contraction c = test::random_contraction(random);
     const Schedule s = test::random_schedule(c, random);
-    ASSERT_NO_THROW(check(s, c, test::random_levels(), "s")) << c.label() << ' ' << to_line(s);
+    ASSERT_NO_THROW(check(s, c, test::random_levels(), "s")) << c.label() << ' ' << to_line(s, c);
   }
 }
 

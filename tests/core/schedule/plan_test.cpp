@@ -1,4 +1,5 @@
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +17,7 @@ constexpr std::uint64_t seeds = 3000;
 Plan plan_of(std::string_view label, std::string_view sizes, std::string_view schedule,
              Layout layout = Layout::column_major) {
   const Contraction c = parse_contraction(label, parse_sizes(sizes), layout, ElementType::f64);
-  const Schedule s = parse_schedule(schedule, "schedule");
+  const Schedule s = parse_schedule(schedule, c, "schedule");
   check(s, c, test::random_levels(), "schedule");
   return Plan(c, s);
 }
@@ -29,7 +30,7 @@ void for_random_plans(F&& body) {
     const Contraction c = test::random_contraction(random);
     const Schedule s = test::random_schedule(c, random);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + c.label() + ' ' + c.sizes() + ' ' +
-                 to_line(s));
+                 to_line(s, c));
     check(s, c, test::random_levels(), "random schedule");
     body(Plan(c, s));
   }
@@ -73,7 +74,7 @@ class Coverage {
 
   template <class F>
   static void each(const Tile& tile, DimClass c, F&& f) {
-    const Range range = tile[at(c)];
+    const Interval range = tile[at(c)];
     for (std::int64_t i = 0; i < range.size; ++i) f(static_cast<std::size_t>(range.begin + i));
   }
 
@@ -99,7 +100,7 @@ class TracedBuffer {
   // Fills the buffer by for_each_block; no place may be written twice or lie outside.
   void fill(const Tile& tile) {
     std::fill(places_.begin(), places_.end(), Place{});
-    const Range rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
+    const Interval rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
     std::int64_t elements = 0, written = 0;
     for_each_block(*pack_, tile, [&](std::span<const PackBlock> blocks) {
       for (const PackBlock& block : blocks) {
@@ -138,7 +139,7 @@ class TracedBuffer {
       EXPECT_EQ(offset, -1);
       return;
     }
-    const Range rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
+    const Interval rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
     ASSERT_GE(offset, 0);
     ASSERT_LE(offset + ks.size * pack_->panel, pack_->capacity);
     for (std::int64_t p = 0; p < ks.size; ++p) {
@@ -218,12 +219,9 @@ TEST(Plan, Offsets_are_those_of_the_fused_index) {
         for (std::int64_t i = 0; i < plan.extent(g); ++i) {
           // Peel the fused index, the first dimension of the group being the fastest.
           std::int64_t rest = i, offset = 0;
-          for (char name : plan.schedule().groups[at(g)]) {
-            for (int d = 0; d < c.dim_count(); ++d) {
-              if (c.dim(DimId{d}).name != name) continue;
-              offset += rest % c.dim(DimId{d}).extent * c.stride(t, DimId{d}).value();
-              rest /= c.dim(DimId{d}).extent;
-            }
+          for (DimId d : plan.schedule().groups[at(g)]) {
+            offset += rest % c.dim(d).extent * c.stride(t, d).value();
+            rest /= c.dim(d).extent;
           }
           EXPECT_EQ(plan.offset(t, g, i), offset) << to_text(t) << ' ' << to_text(g) << ' ' << i;
         }
@@ -279,7 +277,7 @@ TEST(Plan, Steps_are_the_tree_from_the_outside_in) {
   ASSERT_EQ(steps.size(), 4U);
   EXPECT_EQ(steps[0].kind, Step::Kind::loop);
   EXPECT_EQ(steps[0].group, DimClass::batch);
-  EXPECT_EQ(steps[1].kind, Step::Kind::pack);
+  EXPECT_EQ(steps[1].kind, Step::Kind::move);
   EXPECT_EQ(steps[1].tensor, TensorId::B);
   EXPECT_EQ(steps[1].level, "L3");
   EXPECT_EQ(steps[2].group, DimClass::m);
@@ -307,7 +305,7 @@ TEST(Plan, Left_operand_has_the_rows_of_the_kernel) {
 struct Events {
   std::vector<std::string> seen;
 
-  static std::string text(const Range& r) {
+  static std::string text(const Interval& r) {
     return std::to_string(r.begin) + "+" + std::to_string(r.size);
   }
   void pack(const PackPlan& pack, const Tile& tile) {
@@ -351,7 +349,7 @@ TEST(Pack, Layout_is_contiguous_at_every_level_as_worked_out_by_hand) {
                             "groups m=a n=b k=c pack A in L2 { for m by 4 { for k by 3 { "
                             "for m by 2 { kernel 2x1 }}}}");
   const PackPlan& pack = *plan.pack(TensorId::A);
-  const Tile all{Range{0, 6}, Range{0, 1}, Range{0, 5}, Range{0, 1}};
+  const Tile all{Interval{0, 6}, Interval{0, 1}, Interval{0, 5}, Interval{0, 1}};
   EXPECT_EQ(pack.capacity, 30);
   EXPECT_EQ(pack.offset(all, 0, 0), 0);
   EXPECT_EQ(pack.offset(all, 0, 2), 4);  // third column of the first micropanel
@@ -368,7 +366,8 @@ TEST(Pack, Micropanels_that_share_source_lines_are_filled_together) {
   const Plan plan = plan_of("abc-bak-kc", "a=4,b=12,c=1,k=3",
                             "groups m=ab n=c k=k pack A in L2 { for m by 4 { kernel 4x1 }}");
   std::vector<std::vector<std::int64_t>> rows;
-  for_each_block(*plan.pack(TensorId::A), Tile{Range{0, 48}, Range{0, 1}, Range{0, 3}, Range{0, 1}},
+  for_each_block(*plan.pack(TensorId::A),
+                 Tile{Interval{0, 48}, Interval{0, 1}, Interval{0, 3}, Interval{0, 1}},
                  [&](std::span<const PackBlock> blocks) {
                    rows.emplace_back();
                    for (const PackBlock& b : blocks) {
@@ -390,7 +389,7 @@ TEST(Pack, Columns_that_share_source_lines_are_filled_together) {
       plan_of("ac-kal-klc", "a=2,c=1,k=700,l=3", "groups m=a n=c k=lk pack A in L2 { kernel 2x1 }");
   std::vector<std::vector<std::int64_t>> columns;
   for_each_block(*plan.pack(TensorId::A),
-                 Tile{Range{0, 2}, Range{0, 1}, Range{3, 2097}, Range{0, 1}},
+                 Tile{Interval{0, 2}, Interval{0, 1}, Interval{3, 2097}, Interval{0, 1}},
                  [&](std::span<const PackBlock> blocks) {
                    columns.emplace_back();
                    for (const PackBlock& b : blocks) {

@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "core/schedule/schedule.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/groups.hpp"
 
 namespace tcsim {
 namespace {
@@ -28,38 +29,56 @@ constexpr const char* example =
     "  }\n"
     "}\n";
 
+// Every letter is one of its dimensions.
+const Contraction& letters() {
+  static const Contraction c = [] {
+    std::string all;
+    Sizes sizes;
+    for (char base : {'A', 'a'}) {
+      for (int i = 0; i < 26; ++i) {
+        const char name = static_cast<char>(base + i);
+        all += name;
+        sizes[name] = 1;
+      }
+    }
+    return parse_contraction(all + "," + all + "->", sizes, Layout::row_major, ElementType::f64);
+  }();
+  return c;
+}
+
 Schedule example_tree() {
   const auto loop = [](DimClass g, std::int64_t tile) { return Node{Loop{g, Elements(tile), {}}}; };
-  return {{"ab", "cd", "fe", ""},
+  return {test::groups(letters(), {"ab", "cd", "fe", ""}),
           nested({loop(DimClass::n, 2592), loop(DimClass::k, 432),
-                  Node{Pack{TensorId::B, "L3", {}}}, loop(DimClass::m, 288),
-                  Node{Pack{TensorId::A, "L2", {}}}, loop(DimClass::n, 8), loop(DimClass::m, 24)},
+                  Node{Move{Move::Kind::pack, TensorId::B, "L3", {}}}, loop(DimClass::m, 288),
+                  Node{Move{Move::Kind::pack, TensorId::A, "L2", {}}}, loop(DimClass::n, 8),
+                  loop(DimClass::m, 24)},
                  {Elements(24), Elements(8)})};
 }
 
 TEST(Schedule_text, Is_what_the_header_shows) {
-  EXPECT_EQ(to_text(example_tree()), example);
-  EXPECT_EQ(parse_schedule(example, "x"), example_tree());
+  EXPECT_EQ(to_text(example_tree(), letters()), example);
+  EXPECT_EQ(parse_schedule(example, letters(), "x"), example_tree());
 }
 
 TEST(Schedule_text, Fits_on_one_line) {
   const std::string line =
       "groups m=ab n=cd k=fe for n by 2592 { for k by 432 { pack B in L3 { for m by 288 { "
       "pack A in L2 { for n by 8 { for m by 24 { kernel 24x8 } } } } } } }";
-  EXPECT_EQ(to_line(example_tree()), line);
-  EXPECT_EQ(parse_schedule(line, "x"), example_tree());
+  EXPECT_EQ(to_line(example_tree(), letters()), line);
+  EXPECT_EQ(parse_schedule(line, letters(), "x"), example_tree());
 }
 
 TEST(Schedule_text, White_space_and_comments_are_free) {
-  const Schedule s =
-      parse_schedule("# first\r\n groups\tm=a # rows\n k=b n=c\nfor m by 2{kernel 2x4}# last", "x");
-  EXPECT_EQ(to_line(s), "groups m=a n=c k=b for m by 2 { kernel 2x4 }");
+  const Schedule s = parse_schedule(
+      "# first\r\n groups\tm=a # rows\n k=b n=c\nfor m by 2{kernel 2x4}# last", letters(), "x");
+  EXPECT_EQ(to_line(s, letters()), "groups m=a n=c k=b for m by 2 { kernel 2x4 }");
 }
 
 TEST(Schedule_text, Groups_may_all_be_empty) {
-  const Schedule s = parse_schedule("groups kernel 1x1", "x");
-  EXPECT_EQ(s.groups, (std::array<std::string, 4>{}));
-  EXPECT_EQ(to_text(s), "groups\nkernel 1x1\n");
+  const Schedule s = parse_schedule("groups kernel 1x1", letters(), "x");
+  EXPECT_EQ(s.groups, (Groups{}));
+  EXPECT_EQ(to_text(s, letters()), "groups\nkernel 1x1\n");
 }
 
 struct Bad {
@@ -90,6 +109,15 @@ TEST(Schedule_text, Errors_have_line_and_column) {
       {"groups for m by 99999999999999999999 {", "s:1:17: 99999999999999999999 is not"},
       {"groups for m by 2 kernel 2x2", "s:1:19: \"{\" expected, found \"kernel\""},
       {"groups pack C in L1 {", "s:1:13: A or B expected, found \"C\""},
+      {"groups load D in L1 {", "s:1:13: A, B or C expected, found \"D\"; write a load as load A"},
+      {"groups seq m {", "s:1:12: \"{\" expected, found \"m\"; write a sequence as"},
+      {"groups seq over x {", "s:1:17: group m, n, k or batch expected, found \"x\""},
+      {"groups seq { }", "s:1:14: \"part\" expected, found \"}\""},
+      {"groups seq { kernel 1x1 }", "s:1:14: \"part\" expected, found \"kernel\""},
+      {"groups seq { part 3 { kernel 1x1 } }", "s:1:19: \"{\" expected, found \"3\""},
+      {"groups seq over m { part { kernel 1x1 } }", "s:1:26: a part's size expected, found \"{\""},
+      {"groups kernel 1x1 of 0", "s:1:22: 0 is not between 1 and 64"},
+      {"groups m=a n=1", "s:1:14: a dimension is not a letter"},
       {"groups pack A L1 {", "s:1:15: \"in\" expected, found \"L1\""},
       {"groups pack A in {", "s:1:18: the name of a level expected, found \"{\""},
       {"groups pack A in", "s:1:17: the name of a level expected, found the end"},
@@ -105,13 +133,14 @@ TEST(Schedule_text, Errors_have_line_and_column) {
        "s:1:31: \"}\" expected, found the end; a body holds one statement"}};
   for (const Bad& c : cases) {
     SCOPED_TRACE(c.text);
-    const std::string error = message_of<InputError>([&] { parse_schedule(c.text, "s"); });
+    const std::string error =
+        message_of<InputError>([&] { parse_schedule(c.text, letters(), "s"); });
     EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
   }
 }
 
 TEST(Schedule_text, Largest_tile_is_two_to_the_40) {
-  const Schedule s = parse_schedule("groups for m by 1099511627776 { kernel 1x1 }", "x");
+  const Schedule s = parse_schedule("groups for m by 1099511627776 { kernel 1x1 }", letters(), "x");
   EXPECT_EQ(std::get<Loop>(s.root.is).tile, Elements(std::int64_t{1} << 40));
 }
 
@@ -123,11 +152,12 @@ std::string nested_loops(int count) {
 }
 
 TEST(Schedule_text, Nesting_is_limited_so_that_no_text_overflows_the_stack) {
-  EXPECT_NO_THROW(parse_schedule(nested_loops(199), "x"));  // 200 statements with the kernel
+  EXPECT_NO_THROW(
+      parse_schedule(nested_loops(199), letters(), "x"));  // 200 statements with the kernel
   // Each loop takes 12 columns after "groups ", so the 201st statement stands at 8 + 200 * 12.
   for (int count : {200, 1000000}) {
     const std::string error =
-        message_of<InputError>([&] { parse_schedule(nested_loops(count), "x"); });
+        message_of<InputError>([&] { parse_schedule(nested_loops(count), letters(), "x"); });
     EXPECT_EQ(error.rfind("x:1:2408: more than 200 statements inside each other", 0), 0U) << error;
   }
 }
@@ -135,25 +165,41 @@ TEST(Schedule_text, Nesting_is_limited_so_that_no_text_overflows_the_stack) {
 // Trees that no check() would accept: the text form does not depend on their sense.
 Schedule any_tree(Random& random) {
   Schedule s;
-  for (std::string& group : s.groups) {
+  for (Group& group : s.groups) {
     for (std::int64_t n = random.between(0, 3); n > 0; --n) {
-      group += static_cast<char>((random.chance(50) ? 'a' : 'A') + random.between(0, 25));
+      group.push_back(DimId{static_cast<int>(random.between(0, 51))});
     }
   }
   const auto number = [&] {
     return Elements(random.between(1, std::int64_t{1} << random.between(0, 40)));
   };
   const std::vector<std::string> levels{"L1", "L2", "memory", "HBM-2e", "for", "by", "x=y", "é"};
-  std::vector<Node> spine;
-  for (std::int64_t n = random.between(0, 30); n > 0; --n) {
-    if (random.chance(70)) {
-      spine.push_back({Loop{DimClass(random.between(0, 3)), number(), {}}});
-    } else {
-      spine.push_back({Pack{TensorId(random.between(0, 1)), random.pick(levels), {}}});
+  const auto kernel = [&] {
+    const Elements mr = number(), nr = number();
+    return Node{Kernel{mr, nr, static_cast<int>(random.chance(80) ? 0 : random.between(1, 64))}};
+  };
+  // From the inside out, with other trees beside it.
+  const auto tree = [&](const auto& self, std::int64_t depth) -> Node {
+    Node root = kernel();
+    for (std::int64_t n = random.between(0, depth); n > 0; --n) {
+      if (random.chance(60)) {
+        root = {Loop{DimClass(random.between(0, 3)), number(), root}};
+      } else if (random.chance(70)) {
+        const auto kind = Move::Kind(random.between(0, 2));
+        const auto last = kind == Move::Kind::pack ? 1 : 2;
+        root = {Move{kind, TensorId(random.between(0, last)), random.pick(levels), root}};
+      } else {
+        Seq seq;
+        if (random.chance(50)) seq.over = DimClass(random.between(0, 3));
+        const auto size = [&] { return seq.over ? number() : Elements(0); };
+        seq.parts.push_back({size(), root});
+        while (depth > 1 && random.chance(40)) seq.parts.push_back({size(), self(self, depth / 3)});
+        root = {seq};
+      }
     }
-  }
-  const Elements mr = number();
-  s.root = nested(spine, {mr, number()});
+    return root;
+  };
+  s.root = tree(tree, random.between(0, 30));
   return s;
 }
 
@@ -162,8 +208,8 @@ TEST(Schedule_text, Both_forms_read_back_exactly) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const Schedule s = any_tree(random);
-    ASSERT_EQ(parse_schedule(to_text(s), "x"), s);
-    ASSERT_EQ(parse_schedule(to_line(s), "x"), s);
+    ASSERT_EQ(parse_schedule(to_text(s, letters()), letters(), "x"), s);
+    ASSERT_EQ(parse_schedule(to_line(s, letters()), letters(), "x"), s);
   }
 }
 
@@ -177,6 +223,10 @@ std::string damaged(std::string text, Random& random) {
                                                "x",
                                                "for",
                                                "pack",
+                                               "seq",
+                                               "over",
+                                               "part",
+                                               "load",
                                                "kernel",
                                                "groups",
                                                "by",
@@ -218,10 +268,10 @@ TEST(Schedule_text, Damaged_text_parses_or_is_reported_with_its_place) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const std::string text =
-        damaged(random.chance(50) ? example : to_line(any_tree(random)), random);
+        damaged(random.chance(50) ? example : to_line(any_tree(random), letters()), random);
     try {
-      const Schedule s = parse_schedule(text, "place");
-      ASSERT_EQ(parse_schedule(to_text(s), "x"), s) << text;
+      const Schedule s = parse_schedule(text, letters(), "place");
+      ASSERT_EQ(parse_schedule(to_text(s, letters()), letters(), "x"), s) << text;
       ++parsed;
     } catch (const InputError& e) {
       ASSERT_EQ(std::string(e.what()).rfind("place:", 0), 0U) << e.what();

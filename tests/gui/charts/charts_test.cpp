@@ -71,7 +71,7 @@ TEST(Evaluation, Following_an_edit_is_no_slower_a_schedule_and_not_settled) {
 
 TEST(Evaluation, A_kept_schedule_is_predicted_and_not_searched_for) {
   Design d = paperExample();
-  d.schedule = to_text(example().now->choice.schedule);
+  d.schedule = to_text(example().now->choice.schedule, example().now->subject.contraction);
   const auto e = evaluated(d);
   EXPECT_TRUE(e->settled);
   EXPECT_FALSE(e->certificate);

@@ -210,7 +210,7 @@ TEST_F(Window, A_kept_schedule_stays_while_the_machine_changes) {
   openExample(2);
   const Schedule kept = scene().now->choice.schedule;
   Design d = studio().session().design;
-  d.schedule = to_line(kept);
+  d.schedule = to_line(kept, scene().now->subject.contraction);
   studio().edit(d, "keep");
   studio().setKnob("L1.capacity", "64KiB");
   waitFor(studio());
@@ -278,7 +278,8 @@ TEST_F(Window, Numbers_equal_the_command_lines_to_the_last_digit) {
   for (const std::string& word : to_arguments(s.design)) args.push_back(word);
   const auto report = nlohmann::json::parse(cli::tcsim(args).out);
   EXPECT_EQ(report["predicted_seconds"].get<double>(), scene().now->time().value());
-  EXPECT_EQ(report["schedule"].get<std::string>(), to_line(scene().now->choice.schedule));
+  EXPECT_EQ(report["schedule"].get<std::string>(),
+            to_line(scene().now->choice.schedule, scene().now->subject.contraction));
   const Table time = timeTable(scene());
   for (std::size_t l = 0; l < 4; ++l) {
     EXPECT_EQ(report["levels"][l]["predicted_bytes"].get<double>(), *time.rows[l][1].value);

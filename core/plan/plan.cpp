@@ -1,4 +1,4 @@
-#include "core/schedule/plan.hpp"
+#include "core/plan/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,6 @@ constexpr std::int64_t page_bytes = 4096;
 constexpr std::int64_t max_array_bytes = std::int64_t{1} << 47;
 constexpr std::int64_t max_extent = std::int64_t{1} << 30;  // of a group: its offsets are a table
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-
 void limit_array(const Contraction& c, ArrayId a, std::int64_t rows, std::int64_t columns) {
   const std::int64_t most = (max_array_bytes - 1) / size_of(c.type()).value();
   if (rows > most / columns) {
@@ -38,14 +36,13 @@ void limit_extent(const Contraction& c, DimClass group, std::int64_t extent) {
 }
 
 // Offsets of a group's fused index within t, the group's first dimension fastest.
-std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const std::string& group,
+std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const Group& group,
                                        std::int64_t extent) {
   StopCheck stop;
   std::vector<std::int64_t> table;
   table.reserve(static_cast<std::size_t>(extent));
   table.push_back(0);
-  for (char name : group) {
-    const DimId d = dim_named(c, name);
+  for (DimId d : group) {
     const std::int64_t stride = c.stride(t, d).value();
     const std::size_t inner = table.size();
     for (std::int64_t i = 1; i < c.dim(d).extent; ++i) {
@@ -58,11 +55,10 @@ std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const s
   return table;
 }
 
-// How many places of the named dimensions, in this order, are neighbours in t.
-std::int64_t neighbours(const Contraction& c, TensorId t, std::string_view names) {
+// How many places of the dimensions, in this order, are neighbours in t.
+std::int64_t neighbours(const Contraction& c, TensorId t, std::span<const DimId> dims) {
   std::int64_t run = 1;
-  for (char name : names) {
-    const DimId d = dim_named(c, name);
+  for (DimId d : dims) {
     if (c.dim(d).extent == 1) continue;
     if (c.stride(t, d).value() != run) break;
     run *= c.dim(d).extent;
@@ -79,12 +75,12 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
   if (!fastest) return;
   std::int64_t run = 1;  // neighbours in its group
   for (DimClass g : {pack.rows, DimClass::k}) {
-    const std::string_view names = schedule.groups[at(g)];
-    const auto place = names.find(c.dim(*fastest).name);
-    if (place == std::string::npos) continue;
+    const Group& group = schedule.groups[at(g)];
+    const auto place = std::ranges::find(group, *fastest);
+    if (place == group.end()) continue;
     pack.along_rows = g == pack.rows;
-    for (char name : names.substr(0, place)) pack.apart *= c.dim(dim_named(c, name)).extent;
-    run = neighbours(c, pack.tensor, names.substr(place));
+    for (auto d = group.begin(); d != place; ++d) pack.apart *= c.dim(*d).extent;
+    run = neighbours(c, pack.tensor, {place, group.end()});
   }
   if (pack.apart > 1) {
     pack.strips = std::min(round_up(run, line), page);
@@ -100,10 +96,6 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
 
 }  // namespace
 
-const char* to_text(ArrayId a) {
-  return std::array{"A", "B", "C", "packed A", "packed B"}[static_cast<std::size_t>(a)];
-}
-
 std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count) {
   if (offsets == nullptr) return {};
   std::vector<std::int64_t> runs = filled(count, 1);
@@ -115,34 +107,8 @@ std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int6
   return runs;
 }
 
-std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k) const {
-  std::int64_t row_range = tile[at(rows)].size, k_range = tile[at(DimClass::k)].size;
-  std::int64_t place = 0;
-  for (const LayoutLoop& loop : layout) {
-    std::int64_t& i = loop.over_rows ? row : k;
-    std::int64_t& range = loop.over_rows ? row_range : k_range;
-    const std::int64_t start = i / loop.tile * loop.tile;
-    place += start * (loop.over_rows ? k_range : round_up(row_range, panel));
-    i -= start;
-    range = std::min(loop.tile, range - start);
-  }
-  return place + row / panel * panel * k_range + k * panel;
-}
-
-// Tiles need not divide each other, so it takes every loop to find the innermost one.
-std::int64_t PackPlan::columns_left(const Tile& tile, std::int64_t k) const {
-  std::int64_t range = tile[at(DimClass::k)].size;
-  for (const LayoutLoop& loop : layout) {
-    if (loop.over_rows) continue;
-    const std::int64_t start = k / loop.tile * loop.tile;
-    range = std::min(loop.tile, range - start);
-    k -= start;
-  }
-  return range - k;
-}
-
 Plan::Plan(const Contraction& contraction, const Schedule& schedule)
-    : contraction_(contraction), schedule_(schedule), spine_(contraction, schedule) {
+    : contraction_(contraction), schedule_(schedule), path_(only_path(contraction, schedule)) {
   for (TensorId t : all_tensors) {
     limit_array(contraction_, array_of(t), contraction_.size(t).value(), 1);
   }
@@ -165,11 +131,11 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     --block_depth_;
   }
 
-  std::array<std::int64_t, 4> range = spine_.extents;
+  std::array<std::int64_t, 4> range = path_.extents;
   for (std::size_t depth = 0; depth < steps().size(); ++depth) {
     const Step& s = steps()[depth];
     if (s.kind == Step::Kind::loop) range[at(s.group)] = std::min(range[at(s.group)], s.tile);
-    if (s.kind != Step::Kind::pack) continue;
+    if (s.kind != Step::Kind::move) continue;
     PackPlan pack;
     pack.tensor = s.tensor;
     pack.rows = s.tensor == left() ? DimClass::m : DimClass::n;

@@ -1,0 +1,88 @@
+// A Plan is a checked schedule joined with its contraction: everything that an interpreter needs
+// to walk the tree with real offsets (core/plan/walk.hpp).
+//
+// Arrays are the three tensors and the packed copies of A and B. All live in one arena; base()
+// gives each array's place in it. The arena itself starts at a multiple of 2 MiB, so that the bits
+// of an address that choose a cache set are known without running anything.
+//
+// Walking costs a few nanoseconds a kernel call; offsets within tensors come from one table per
+// tensor and group (an address is a sum of one entry per group, since no dimension is in two).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/plan/arrays.hpp"
+#include "core/plan/pack_order.hpp"
+#include "core/plan/tile.hpp"
+#include "core/schedule/path.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+class Plan {
+ public:
+  // `schedule` must have passed check(). Throws UnsupportedError if it is not a single path of
+  // loops and packs (only_path()), an array has 2^47 bytes or more, or a group more than 2^30
+  // elements.
+  Plan(const Contraction& contraction, const Schedule& schedule);
+
+  const Contraction& contraction() const { return contraction_; }
+  const Schedule& schedule() const { return schedule_; }
+  const std::vector<Step>& steps() const { return path_.steps; }
+  std::int64_t mr() const { return path_.mr; }
+  std::int64_t nr() const { return path_.nr; }
+  // Depth in steps() of the first loop of the kernel blocks, or of the kernel where it has none.
+  std::size_t block_depth() const { return block_depth_; }
+
+  TensorId left() const { return path_.left; }      // has the rows (group m) and k
+  TensorId right() const { return path_.right(); }  // has the columns (group n) and k
+  std::int64_t extent(DimClass group) const { return path_.extents[at(group)]; }
+  // Every group whole.
+  Tile all() const {
+    Tile tile;
+    for (DimClass g : all_dim_classes) tile[at(g)] = {0, extent(g)};
+    return tile;
+  }
+
+  // Element offset within tensor t of index i of `group`; 0 for a group that t lacks.
+  std::int64_t offset(TensorId t, DimClass group, std::int64_t i) const {
+    const auto& table = offsets_[static_cast<std::size_t>(index(t))][at(group)];
+    return table.empty() ? 0 : table[static_cast<std::size_t>(i)];
+  }
+  // Table of those offsets, or nullptr for a group that t lacks.
+  const std::int64_t* offsets(TensorId t, DimClass group) const {
+    const auto& table = offsets_[static_cast<std::size_t>(index(t))][at(group)];
+    return table.empty() ? nullptr : table.data();
+  }
+
+  // The pack of a tensor, or nullptr where the schedule reads it in place.
+  const PackPlan* pack(TensorId t) const {
+    const auto& p = packs_[static_cast<std::size_t>(index(t))];
+    return p ? &*p : nullptr;
+  }
+
+  Bytes element() const { return size_of(contraction_.type()); }
+  // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.
+  Bytes base(ArrayId a) const { return bases_[static_cast<std::size_t>(index(a))]; }
+  Bytes arena_size() const { return arena_size_; }
+
+ private:
+  Contraction contraction_;
+  Schedule schedule_;
+  Path path_;
+  std::size_t block_depth_ = 0;
+  std::array<std::array<std::vector<std::int64_t>, 4>, 3> offsets_;
+  std::array<std::optional<PackPlan>, 2> packs_;
+  std::array<Bytes, array_count> bases_{};
+  Bytes arena_size_{};
+};
+
+// For each entry of an offset table, how many entries from it on are neighbours in memory (>= 1).
+// Empty for a null table.
+std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
+
+}  // namespace tcsim
