@@ -1,7 +1,7 @@
 // The packed copy of an operand whose stride-one dimension lies behind others in the group of its
 // rows. Micropanel after micropanel would touch every line once for each of its elements; here
 // those that read neighbours are filled together, as for_each_block() has it
-// (core/schedule/plan.hpp).
+// (core/plan/pack_order.hpp).
 #include <fmt/format.h>
 
 #include "emit/parts.hpp"

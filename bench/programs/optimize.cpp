@@ -1,7 +1,8 @@
 // How long the optimizer takes, and how near its answers are to the proven bound: all of TCCG from
 // nothing, and again for a machine that differs a little, begun from what was found before.
 //
-//     build/release/bench/programs/bench_optimize [MACHINE...]     e5-2680v4, i7-6700k if none is named
+//     build/release/bench/programs/bench_optimize [MACHINE...]     e5-2680v4, i7-6700k if none is
+//     named
 #include <fmt/format.h>
 
 #include <algorithm>

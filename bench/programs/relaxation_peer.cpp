@@ -2,7 +2,8 @@
 // general interior-point solver (Ipopt): it must not find a better objective anywhere on TCCG, and
 // takes the time that it takes.
 //
-//     build/release/bench/programs/bench_relaxation_peer [MACHINE...]     e5-2680v4, i7-6700k if none is named
+//     build/release/bench/programs/bench_relaxation_peer [MACHINE...]     e5-2680v4, i7-6700k if
+//     none is named
 #include <fmt/format.h>
 
 #include <IpIpoptApplication.hpp>

@@ -2,7 +2,8 @@
 // second of processor time, and of a sample of points how far their times are from a search begun
 // from nothing.
 //
-//     build/release/bench/programs/bench_sweep [MACHINE...]     e5-2680v4, i7-6700k, zen5 if none is named
+//     build/release/bench/programs/bench_sweep [MACHINE...]     e5-2680v4, i7-6700k, zen5 if none
+//     is named
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -79,11 +79,11 @@ fs::path find_file(const std::string& name_or_file, const char* folder, const ch
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   if (!data) {
-    throw UsageError(
-        "'" + name_or_file + "'",
-        "no such file, and the shipped " + std::string(folder) + " are not found (" + places_tried() + ")",
-        "set TCSIM_DATA_DIR to the folder that holds machines and data, or give the "
-        "path of a file");
+    throw UsageError("'" + name_or_file + "'",
+                     "no such file, and the shipped " + std::string(folder) + " are not found (" +
+                         places_tried() + ")",
+                     "set TCSIM_DATA_DIR to the folder that holds machines and data, or give the "
+                     "path of a file");
   }
   throw UsageError("'" + name_or_file + "'", std::string("no such ") + what,
                    "give the path of a file or a shipped name: " + known);

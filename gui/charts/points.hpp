@@ -16,8 +16,8 @@ struct PointsPlot {
   std::vector<std::vector<std::size_t>> points;
 };
 
-// A mark for each point in the ink of its bottleneck; the Pareto front, the machines as they are and
-// `chosen` stand out.
+// A mark for each point in the ink of its bottleneck; the Pareto front, the machines as they are
+// and `chosen` stand out.
 PointsPlot pointsPlot(const ResultFolder& folder, const ChartPoints& points,
                       const std::optional<PointKey>& chosen);
 
