@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <stdexcept>
 #include <vector>
 
 #include "bench/matrix_view.hpp"
 #include "bench/peer.hpp"
 #include "bench/transpose.hpp"
+#include "core/units/enum_array.hpp"
 #include "microbench/memory.hpp"
 
 namespace tcsim::bench {
@@ -18,18 +18,16 @@ struct Sides {
   Group rows, columns;
 };
 
-using Matrices = std::array<Sides, 3>;  // of A, B and C
-
-constexpr std::size_t at(TensorId t) { return static_cast<std::size_t>(index(t)); }
+using Matrices = EnumArray<TensorId, Sides, 3>;
 
 Matrices matrices(const Contraction& c, TensorId m_from, TensorId n_from, TensorId k_from) {
   const Group m = in_order_of(c, m_from, DimClass::m), n = in_order_of(c, n_from, DimClass::n),
               k = in_order_of(c, k_from, DimClass::k);
-  return {Sides{m, k}, Sides{k, n}, Sides{m, n}};
+  return {{Sides{m, k}, Sides{k, n}, Sides{m, n}}};
 }
 
 bool in_place(const Contraction& c, TensorId t, const Matrices& all) {
-  return matrix_view(c, t, all[at(t)].rows, all[at(t)].columns).has_value();
+  return matrix_view(c, t, all[t].rows, all[t].columns).has_value();
 }
 
 double copied(const Contraction& c, const Matrices& all) {
@@ -109,12 +107,12 @@ class Ttgt : public Peer {
  public:
   Ttgt(const Contraction& c, const Gemm& gemm, const Matrices& all)
       : gemm_(gemm),
-        m_(extent(c, all[at(TensorId::A)].rows)),
-        n_(extent(c, all[at(TensorId::B)].columns)),
-        k_(extent(c, all[at(TensorId::A)].columns)),
-        a_(c, TensorId::A, all[at(TensorId::A)]),
-        b_(c, TensorId::B, all[at(TensorId::B)]),
-        c_(c, TensorId::C, all[at(TensorId::C)]) {
+        m_(extent(c, all[TensorId::A].rows)),
+        n_(extent(c, all[TensorId::B].columns)),
+        k_(extent(c, all[TensorId::A].columns)),
+        a_(c, TensorId::A, all[TensorId::A]),
+        b_(c, TensorId::B, all[TensorId::B]),
+        c_(c, TensorId::C, all[TensorId::C]) {
     for (DimId d : c.dims_of(DimClass::batch)) batch_.dims.push_back(loop_over(c, d));
   }
 

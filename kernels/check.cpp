@@ -3,21 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/hash.hpp"
 #include "core/stop.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
 
 namespace {
-
-// splitmix64: the finalizer of Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators" (OOPSLA 2014), in Stafford's variant 13.
-std::uint64_t hash(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 // A multiple of 2^-23 (2^-52 for double) in [-1, 1).
 template <class T>
@@ -32,10 +24,10 @@ void fill(Arena& arena, const Plan& plan, std::uint64_t seed) {
   StopCheck check;
   for (TensorId t : {TensorId::A, TensorId::B}) {
     T* data = arena.as<T>(array_of(t));
-    const std::uint64_t start = hash(hash(seed) + static_cast<std::uint64_t>(index(t)));
+    const std::uint64_t start = splitmix64(splitmix64(seed) + static_cast<std::uint64_t>(index(t)));
     const std::int64_t size = plan.contraction().size(t).value();
     for (std::int64_t i = 0; i < size; ++i) {
-      data[i] = number<T>(hash(start + static_cast<std::uint64_t>(i)));
+      data[i] = number<T>(splitmix64(start + static_cast<std::uint64_t>(i)));
       check();
     }
   }
@@ -96,7 +88,7 @@ Check compare(Arena& arena, const Plan& plan, Elements samples, std::uint64_t se
     // One element of each of `count` equal parts of C; wide, since s * size may pass 2^63.
     const auto start = static_cast<std::int64_t>(static_cast<__int128>(s) * size / count);
     const auto end = static_cast<std::int64_t>(static_cast<__int128>(s + 1) * size / count);
-    const std::uint64_t draw = hash(hash(seed) ^ static_cast<std::uint64_t>(s));
+    const std::uint64_t draw = splitmix64(splitmix64(seed) ^ static_cast<std::uint64_t>(s));
     const std::int64_t place =
         start + static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(end - start));
 

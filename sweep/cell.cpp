@@ -19,7 +19,7 @@ std::string Cell::csv() const {
     case Kind::text:
       return csv_cell(text);
     case Kind::real:
-      return fmt::format("{}", real);
+      return csv_number(real);
     case Kind::integer:
       return fmt::format("{}", integer);
   }

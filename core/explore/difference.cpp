@@ -17,13 +17,13 @@ namespace {
 constexpr double worth_a_word = 0.01;
 constexpr double same_time = 1e-6;
 
-std::string time_words(const Judged& before, const Judged& after) {
+std::string time_words(const PredictedDesign& before, const PredictedDesign& after) {
   const Seconds a = before.prediction.timing.total, b = after.prediction.timing.total;
   if (std::abs(b / a - 1) < same_time) return fmt::format("The time stays {}.", to_display(b));
   return fmt::format("{} instead of {} ({}).", to_display(b), to_display(a), change_words(b / a));
 }
 
-std::string bottleneck_words(const Judged& before, const Judged& after) {
+std::string bottleneck_words(const PredictedDesign& before, const PredictedDesign& after) {
   const std::string a = bottleneck_name(before.prediction.timing, before.machine);
   const std::string b = bottleneck_name(after.prediction.timing, after.machine);
   return a == b ? fmt::format("Still limited by {}.", b)
@@ -36,7 +36,8 @@ std::string step_words(std::int64_t before, std::int64_t after) {
   return fmt::format("{} from {} to {}", after > before ? "grew" : "shrank", before, after);
 }
 
-void tile_words(const Judged& before, const Judged& after, std::vector<std::string>& words) {
+void tile_words(const PredictedDesign& before, const PredictedDesign& after,
+                std::vector<std::string>& words) {
   const auto a = held_tiles(before.contraction, before.schedule, before.machine);
   const auto b = held_tiles(after.contraction, after.schedule, after.machine);
   if (a.size() != b.size()) return;
@@ -70,7 +71,8 @@ std::string order_of(const Path& path) {
   return text;
 }
 
-void schedule_words(const Judged& before, const Judged& after, std::vector<std::string>& words) {
+void schedule_words(const PredictedDesign& before, const PredictedDesign& after,
+                    std::vector<std::string>& words) {
   if (before.schedule == after.schedule) {
     words.emplace_back("The schedule stays as it was.");
     return;
@@ -86,7 +88,8 @@ void schedule_words(const Judged& before, const Judged& after, std::vector<std::
   if (words.size() == known) words.emplace_back("Tiles inside the caches changed a little.");
 }
 
-void traffic_words(const Judged& before, const Judged& after, std::vector<std::string>& words) {
+void traffic_words(const PredictedDesign& before, const PredictedDesign& after,
+                   std::vector<std::string>& words) {
   const auto& a = before.prediction.traffic.links;
   const auto& b = after.prediction.traffic.links;
   for (std::size_t l = 0; l < std::min(a.size(), b.size()); ++l) {
@@ -103,7 +106,8 @@ void traffic_words(const Judged& before, const Judged& after, std::vector<std::s
 
 }  // namespace
 
-std::vector<std::string> difference_words(const Judged& before, const Judged& after) {
+std::vector<std::string> difference_words(const PredictedDesign& before,
+                                          const PredictedDesign& after) {
   std::vector<std::string> words{time_words(before, after), bottleneck_words(before, after)};
   const bool same_work = before.contraction.label() == after.contraction.label() &&
                          before.contraction.sizes() == after.contraction.sizes() &&

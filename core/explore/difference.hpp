@@ -12,7 +12,7 @@
 namespace tcsim {
 
 // A schedule on a machine and what it costs there, as somebody looks at it.
-struct Judged {
+struct PredictedDesign {
   const Contraction& contraction;
   const Machine& machine;
   const Schedule& schedule;
@@ -22,6 +22,7 @@ struct Judged {
 // One sentence each: the time and the bottleneck, the tiles that each cache holds, kernel and loop
 // order, and links that carry at least 1 % more or less.
 // Of two workloads only time and bottleneck are compared.
-std::vector<std::string> difference_words(const Judged& before, const Judged& after);
+std::vector<std::string> difference_words(const PredictedDesign& before,
+                                          const PredictedDesign& after);
 
 }  // namespace tcsim

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-
 #include "core/error.hpp"
+#include "core/hash.hpp"
 
 namespace tcsim {
 
@@ -42,10 +41,7 @@ std::string content_hash(const Machine& machine) {
     text += fmt::format("tlb {} {} {} {}\n", t.entries, t.ways, t.page.value(), t.name);
   }
 
-  // FNV-1a, 64 bits.
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char ch : text) hash = (hash ^ static_cast<unsigned char>(ch)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a(text));
 }
 
 const char* to_text(Origin o) {

@@ -4,19 +4,13 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/hash.hpp"
+
 namespace tcsim {
 
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return mixed(mixed(a) ^ b); }
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return splitmix64(splitmix64(a) ^ b); }
 
 double unit(std::uint64_t bits) { return std::ldexp(static_cast<double>(bits >> 11), -53); }
 

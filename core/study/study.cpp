@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/hash.hpp"
 #include "core/machine/share.hpp"
 
 namespace tcsim {
@@ -93,10 +94,6 @@ std::vector<std::pair<std::string, std::string>> meaning(const Study& study) {
   return all;
 }
 
-std::string text_hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
-}
+std::string text_hash(std::string_view text) { return fmt::format("{:016x}", fnv1a(text)); }
 
 }  // namespace tcsim

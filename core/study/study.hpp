@@ -124,7 +124,7 @@ Study parse_study(std::string_view toml, const std::string& place, const StudySo
 // tcsim's version is not part of it.
 std::vector<std::pair<std::string, std::string>> meaning(const Study& study);
 
-// FNV-1a over the text, 16 hex digits.
+// fnv1a() of the text, 16 hex digits.
 std::string text_hash(std::string_view text);
 
 }  // namespace tcsim

@@ -32,7 +32,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                          std::array<std::vector<DimId>, 3> tensors, Layout layout, ElementType type)
     : name_(std::move(name)),
       dims_(std::move(dims)),
-      tensors_(std::move(tensors)),
+      tensors_{std::move(tensors)},
       layout_(layout),
       type_(type) {
   for (const Dimension& d : dims_) {
@@ -42,21 +42,21 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
     }
   }
   for (int i = 0; i < dim_count(); ++i) {
-    std::array<bool, 3> in{};
+    EnumArray<TensorId, bool, 3> in{};
     for (TensorId t : all_tensors) {
-      const auto n = std::count(tensors_[at(t)].begin(), tensors_[at(t)].end(), DimId{i});
+      const auto n = std::count(tensors_[t].begin(), tensors_[t].end(), DimId{i});
       if (n > 1) {
         throw UsageError(
             name_, fmt::format("index '{}' is repeated in {}", dim(DimId{i}).name, to_text(t)),
             "a diagonal is not a contraction; give the second one a name of its own");
       }
-      in[at(t)] = n == 1;
+      in[t] = n == 1;
     }
-    if (in[0] + in[1] + in[2] < 2) {
+    if (in[TensorId::A] + in[TensorId::B] + in[TensorId::C] < 2) {
       throw UsageError(name_, fmt::format("index '{}' is in one tensor only", dim(DimId{i}).name),
                        "add it to another tensor or take it out");
     }
-    classes_.push_back(class_of(in[0], in[1], in[2]));
+    classes_.push_back(class_of(in[TensorId::A], in[TensorId::B], in[TensorId::C]));
   }
   const std::int64_t max_elements = (max_bytes - 1) / size_of(type_).value();
   for (TensorId t : all_tensors) {
@@ -70,7 +70,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
       }
       size *= dim(d).extent;
     }
-    strides_[at(t)] = std::move(strides);
+    strides_[t] = std::move(strides);
   }
 }
 
@@ -99,7 +99,7 @@ std::vector<DimId> Contraction::dims_of(DimClass c) const {
 }
 
 std::vector<DimId> Contraction::memory_order(TensorId t) const {
-  std::vector<DimId> order = tensors_[at(t)];
+  std::vector<DimId> order = tensors_[t];
   if (layout_ == Layout::row_major) std::reverse(order.begin(), order.end());
   return order;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/units/enum_array.hpp"
 #include "core/units/quantity.hpp"
 
 namespace tcsim {
@@ -64,10 +65,10 @@ class Contraction {
   // Dimensions of a class, in the order in which they appear in C (for k: in A).
   std::vector<DimId> dims_of(DimClass c) const;
 
-  const std::vector<DimId>& dims_of(TensorId t) const { return tensors_[at(t)]; }
+  const std::vector<DimId>& dims_of(TensorId t) const { return tensors_[t]; }
   // Distance between neighbours along d in t; 0 if d does not index t.
   Elements stride(TensorId t, DimId d) const {
-    return strides_[at(t)][static_cast<std::size_t>(index(d))];
+    return strides_[t][static_cast<std::size_t>(index(d))];
   }
   // The dimensions of t from stride one outward.
   std::vector<DimId> memory_order(TensorId t) const;
@@ -80,15 +81,13 @@ class Contraction {
   double flops() const;               // 2 per multiply-add
 
  private:
-  static constexpr std::size_t at(TensorId t) { return static_cast<std::size_t>(index(t)); }
-
   std::string name_;
   std::vector<Dimension> dims_;
-  std::array<std::vector<DimId>, 3> tensors_;
+  EnumArray<TensorId, std::vector<DimId>, 3> tensors_;
   Layout layout_;
   ElementType type_;
   std::vector<DimClass> classes_;
-  std::array<std::vector<Elements>, 3> strides_;
+  EnumArray<TensorId, std::vector<Elements>, 3> strides_;
 };
 
 }  // namespace tcsim

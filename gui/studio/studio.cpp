@@ -18,7 +18,7 @@ constexpr int patienceMs = 400;          // for what follows at rest
 constexpr double followSeconds = 0.010;  // of a frame's 16 ms; the rest is for painting
 constexpr int mostCounted = 300;
 
-Judged judgedOf(const Evaluation& e) {
+PredictedDesign judgedOf(const Evaluation& e) {
   return {e.subject.contraction, e.subject.machine, e.choice.schedule, e.prediction()};
 }
 
