@@ -94,7 +94,8 @@ Moves groups(const Middle& middle) {
     Tiling t = middle.tiling;
     t.groups = g;
     middle.add(moves, t,
-               fmt::format("groups m={} n={} k={}", names(g[0]), names(g[1]), names(g[2])));
+               fmt::format("groups m={} n={} k={}", names(g[DimClass::m]), names(g[DimClass::n]),
+                           names(g[DimClass::k])));
   }
   return moves;
 }

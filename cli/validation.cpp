@@ -42,8 +42,7 @@ ordered_json link_json(const ValidatedLink& link, const Machine& machine) {
   j["reason"] = reason_text(link);
   j["by_tensor"] = ordered_json::object();
   for (TensorId t : all_tensors) {
-    j["by_tensor"][to_text(t)] =
-        comparison_json(link.by_tensor[static_cast<std::size_t>(index(t))]);
+    j["by_tensor"][to_text(t)] = comparison_json(link.by_tensor[t]);
   }
   if (link.tried.empty()) return j;
   j["tried"] = ordered_json::array();

@@ -73,9 +73,9 @@ class Nest {
   explicit Nest(const Plan& plan) : plan_(plan), lines_(1) {
     for (DimClass g : all_dim_classes) {
       const std::int64_t extent = plan.extent(g);
-      ranges_[at(g)] = {"0", std::to_string(extent), {extent}};
+      ranges_[g] = {"0", std::to_string(extent), {extent}};
     }
-    for (TensorId t : all_tensors) tensors_[at(t)] = to_text(t);
+    for (TensorId t : all_tensors) tensors_[t] = to_text(t);
     for (std::size_t d = 0; d < plan.steps().size(); ++d) {
       const Step& s = plan.steps()[d];
       if (s.kind == Step::Kind::loop && s.group == DimClass::n) last_n_ = d + 1;
@@ -101,12 +101,12 @@ class Nest {
  private:
   static std::size_t at(DimClass g) { return tcsim::at(g); }
   static std::size_t at(TensorId t) { return static_cast<std::size_t>(index(t)); }
-  Extent& range(DimClass g) { return ranges_[at(g)]; }
+  Extent& range(DimClass g) { return ranges_[g]; }
 
   void loop(const Step& s) {
-    Extent& range = ranges_[at(s.group)];
+    Extent& range = ranges_[s.group];
     const Extent outer = range;
-    const std::string i = fmt::format("{}{}", name_of(s.group), numbers_[at(s.group)]++);
+    const std::string i = fmt::format("{}{}", name_of(s.group), numbers_[s.group]++);
     range = {i, "", tiled(outer.sizes, s.tile)};
     range.end = range.fixed() ? fmt::format("{} + {}", i, range.sizes[0]) : i + "_end";
     lines_.add(fmt::format("for (size_t {0} = {1}; {0} < {2}; {0} += {3}) {{", i, outer.begin,
@@ -123,12 +123,12 @@ class Nest {
   // Where the operand's part for this iteration begins in its packed copy: behind whole tiles times
   // the current range of its other group.
   void follow(TensorId t, DimClass group, const std::string& steps) {
-    std::string& packed = packed_[at(t)];
+    std::string& packed = packed_[t];
     const DimClass rows = rows_of(plan_, t);
     if (packed.empty() || (group != rows && group != DimClass::k)) return;
     std::string each = range(DimClass::k).factor();
     if (group == DimClass::k) each = whole_panels(range(rows), panel_of(plan_, t));
-    const std::string here = fmt::format("{}_{}", to_text(t), ranges_[at(group)].begin);
+    const std::string here = fmt::format("{}_{}", to_text(t), ranges_[group].begin);
     lines_.add(fmt::format("const {} *const {} = {} + {} * {};", element_name(plan_), here, packed,
                            steps, each));
     packed = here;
@@ -142,13 +142,13 @@ class Nest {
   }
 
   void batch(const std::string& i) {
-    if (plan_.schedule().groups[at(DimClass::batch)].empty()) return;
+    if (plan_.schedule().groups[DimClass::batch].empty()) return;
     for (TensorId t : all_tensors) {
       const std::string here = fmt::format("{}_{}", to_text(t), i);
       lines_.add(fmt::format("{}{} *const {} = {} + @{}_of_batch({});",
                              t == TensorId::C ? "" : "const ", element_name(plan_), here,
-                             tensors_[at(t)], to_text(t), i));
-      tensors_[at(t)] = here;
+                             tensors_[t], to_text(t), i));
+      tensors_[t] = here;
     }
   }
 
@@ -159,9 +159,9 @@ class Nest {
     const Extent& ks = range(DimClass::k);
     lines_.add(fmt::format("/* {} x {} of {}, {}, to stay in {} */", rows.most(), ks.most(), x,
                            to_binary_display(pack.capacity * plan_.element()), s.level));
-    lines_.add(fmt::format("@pack_{0}({1}, {2}, {3}, {4}, {5}, packed_{0});", x,
-                           tensors_[at(s.tensor)], rows.begin, rows.end, ks.begin, ks.end));
-    packed_[at(s.tensor)] = fmt::format("packed_{}", x);
+    lines_.add(fmt::format("@pack_{0}({1}, {2}, {3}, {4}, {5}, packed_{0});", x, tensors_[s.tensor],
+                           rows.begin, rows.end, ks.begin, ks.end));
+    packed_[s.tensor] = fmt::format("packed_{}", x);
   }
 
   void columns() {
@@ -177,10 +177,10 @@ class Nest {
     const auto call = [&](const std::string& kc, const std::string& l, const std::string& r,
                           const std::string& first) {
       lines_.add(fmt::format("@block(multiply, {}, {}, {}, {}, {}, {}, columns, {}, {}, tile);", kc,
-                             l, r, tensors_[at(TensorId::C)], m.begin, m.size(), n.size(), first));
+                             l, r, tensors_[TensorId::C], m.begin, m.size(), n.size(), first));
     };
-    if (!packed_[at(left)].empty() && !packed_[at(right)].empty()) {
-      call(k.size(), packed_[at(left)], packed_[at(right)],
+    if (!packed_[left].empty() && !packed_[right].empty()) {
+      call(k.size(), packed_[left], packed_[right],
            k.begin == "0" ? "1" : fmt::format("{} == 0", k.begin));
       return;
     }
@@ -192,13 +192,13 @@ class Nest {
     for (TensorId t : {left, right}) {
       std::string& panel = panels[t == left ? 0 : 1];
       const std::int64_t rows = panel_of(plan_, t);
-      if (packed_[at(t)].empty()) {
+      if (packed_[t].empty()) {
         const Extent& r = range(rows_of(plan_, t));
         panel = fmt::format("gathered_{}", to_text(t));
         lines_.add(fmt::format("@panel_{0}({1}, {2}, {3}, p, p + kc, {4});", to_text(t),
-                               tensors_[at(t)], r.begin, r.size(), panel));
+                               tensors_[t], r.begin, r.size(), panel));
       } else {
-        panel = fmt::format("{} + {} * {}", packed_[at(t)],
+        panel = fmt::format("{} + {} * {}", packed_[t],
                             k.begin == "0" ? "p" : fmt::format("(p - {})", k.begin), rows);
       }
     }
@@ -207,11 +207,11 @@ class Nest {
 
   const Plan& plan_;
   Lines lines_;
-  std::array<Extent, 4> ranges_;
-  std::array<int, 4> numbers_{};
-  std::array<std::string, 3> tensors_;  // where the current batch index begins
-  std::array<std::string, 2> packed_;   // where the current part begins; empty: read in place
-  std::size_t last_n_ = 0;              // the step behind the innermost loop over n
+  ByGroup<Extent> ranges_;
+  ByGroup<int> numbers_{};
+  ByTensor<std::string> tensors_;  // where the current batch index begins
+  ByTensor<std::string> packed_;   // where the current part begins; empty: read in place
+  std::size_t last_n_ = 0;         // the step behind the innermost loop over n
 };
 
 constexpr std::string_view block = R"(

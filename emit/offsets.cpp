@@ -40,7 +40,7 @@ std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
   const Contraction& c = plan.contraction();
   std::vector<Digit> found;
   if (!has_group(t, plan.left(), group)) return found;
-  for (DimId d : plan.schedule().groups[at(group)]) {
+  for (DimId d : plan.schedule().groups[group]) {
     const Digit next{c.dim(d).extent, c.stride(t, d).value()};
     if (next.extent == 1) continue;
     if (!found.empty() && next.stride == found.back().extent * found.back().stride) {
@@ -70,7 +70,7 @@ std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_
 std::string offset_functions(const Plan& plan) {
   std::string text = "/* Where the fused indices lead in the tensors, in elements:\n";
   for (DimClass g : all_dim_classes) {
-    const Group& dims = plan.schedule().groups[at(g)];
+    const Group& dims = plan.schedule().groups[g];
     if (dims.empty()) continue;
     std::string sum;
     std::int64_t below = 1;
@@ -89,7 +89,7 @@ std::string offset_functions(const Plan& plan) {
   for (TensorId t : all_tensors) {
     for (DimClass g : all_dim_classes) {
       if (!has_group(t, plan.left(), g)) continue;
-      if (g == DimClass::batch && plan.schedule().groups[at(g)].empty()) continue;
+      if (g == DimClass::batch && plan.schedule().groups[g].empty()) continue;
       const std::string group = name_of(g);
       const auto parts = digits(plan, t, g);
       text += fmt::format("static inline size_t @{}_of_{}(size_t {}) {{ {} }}\n", to_text(t), group,

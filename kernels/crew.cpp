@@ -31,7 +31,7 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
     const std::int64_t end =
         std::min(best.units * (i + 1) / count * best.unit, plan.extent(best.group));
     Tile part = plan.all();
-    part[at(best.group)] = {begin, end - begin};
+    part[best.group] = {begin, end - begin};
     parts.push_back(part);
   }
   return parts;

@@ -78,14 +78,14 @@ template <class T>
 void Executor<T>::block(const KernelBlock& block) {
   stop_if_asked();
   const Tile& tile = *block.tile;
-  const Interval ks = tile[at(DimClass::k)];
-  const std::int64_t batch = tile[at(DimClass::batch)].begin;
+  const Interval ks = tile[DimClass::k];
+  const std::int64_t batch = tile[DimClass::batch].begin;
   T* const c = c_ + plan_.offset(TensorId::C, DimClass::batch, batch);
   const Update<T> update{update_.alpha, block.first_writer ? update_.beta : 1};
   const auto kind = update.kind();
   left_.at(ks, batch);
   right_.at(ks, batch);
-  const Interval ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)];
+  const Interval ms = tile[DimClass::m], ns = tile[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
   const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;

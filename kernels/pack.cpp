@@ -65,7 +65,7 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
 
 template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
-  tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+  tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[DimClass::batch].begin);
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
   list(tile);

@@ -61,7 +61,7 @@ void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor;
   buffer_ = buffer;
   list_runs();
-  const Interval rows = tile[at(pack_.rows)];
+  const Interval rows = tile[pack_.rows];
   const std::int64_t last = (rows.begin + rows.size - 1) / pack_.apart;
   // Strips that the tile cuts are taken alone, since the others are faster without them.
   for (std::int64_t strip = rows.begin / pack_.apart; strip <= last; strip += strips_) {
@@ -99,7 +99,7 @@ template <class T>
 std::int64_t StripPacker<T>::neighbours(std::int64_t strip) const {
   const std::int64_t first = offsets_[strip * pack_.apart];
   std::int64_t count = 1;
-  const Interval rows = tile_[at(pack_.rows)];
+  const Interval rows = tile_[pack_.rows];
   while (count < most_strips_ && (strip + count + 1) * pack_.apart <= rows.begin + rows.size &&
          offsets_[(strip + count) * pack_.apart] == first + count) {
     ++count;
@@ -109,8 +109,8 @@ std::int64_t StripPacker<T>::neighbours(std::int64_t strip) const {
 
 template <class T>
 void StripPacker<T>::list_runs() {
-  const Interval ks = tile_[at(DimClass::k)];
-  panels_ = (tile_[at(pack_.rows)].size + pack_.panel - 1) / pack_.panel;
+  const Interval ks = tile_[DimClass::k];
+  panels_ = (tile_[pack_.rows].size + pack_.panel - 1) / pack_.panel;
   runs_.clear();
   panel_places_.clear();
   for (std::int64_t k = 0; k < ks.size;) {
@@ -126,7 +126,7 @@ void StripPacker<T>::list_runs() {
 // `first_row`: of the first strip, counted from the beginning of the tile, where it may not be yet.
 template <class T>
 void StripPacker<T>::list_parts(std::int64_t first_row) {
-  const std::int64_t size = tile_[at(pack_.rows)].size;
+  const std::int64_t size = tile_[pack_.rows].size;
   parts_.clear();
   whole_ = true;
   for (std::int64_t strip = 0; strip < strips_; ++strip, first_row += pack_.apart) {
@@ -147,7 +147,7 @@ void StripPacker<T>::list_parts(std::int64_t first_row) {
 
 template <class T>
 void StripPacker<T>::fill(const Run& run, const std::int64_t* panels) {
-  const Interval ks = tile_[at(DimClass::k)];
+  const Interval ks = tile_[DimClass::k];
   const std::int64_t columns_ahead =
       std::max<std::int64_t>(1, lines_ahead * line_elements<T> / strips_);
   if (whole_) {

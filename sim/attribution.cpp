@@ -45,7 +45,7 @@ class Observer {
       to.first_uses += Lines(1);
     }
     if (hit) return;
-    MissCauses& causes = to.misses[static_cast<std::size_t>(index(place_->phase))][owner(address)];
+    MissCauses& causes = to.misses[place_->phase][owner(address)];
     if (!use.distance) {
       causes.compulsory += Lines(1);
       return;
@@ -60,10 +60,10 @@ class Observer {
   }
 
  private:
-  std::size_t owner(std::uint64_t address) const {
+  ArrayId owner(std::uint64_t address) const {
     std::size_t i = 0;
     while (address >= order_->ends[i] && i + 1 < order_->ends.size()) ++i;
-    return static_cast<std::size_t>(index(order_->arrays[i]));
+    return order_->arrays[i];
   }
   // The outermost loop whose iteration is another one than at the time `last`.
   std::size_t carrier(std::uint64_t last) const {

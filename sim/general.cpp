@@ -105,7 +105,7 @@ Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
   for (std::size_t l = 0; l < config.levels.size(); ++l) {
     LinkTraffic link;
     for (Phase p : all_phases) {
-      const auto& by_owner = bytes[l][static_cast<std::size_t>(index(p))];
+      const auto& by_owner = bytes[l][p];
       for (std::size_t i = 0; i < by_owner.size(); ++i) {
         link.at(p, order.arrays[i]) += {by_owner[i].in, by_owner[i].out};
       }

@@ -59,14 +59,14 @@ class SystemSink {
   Lines touches() const { return Lines(touches_); }
   // Bytes outside each level so far, by phase; arrays in the order of `owners`.
   void collect() { enter(phase_); }
-  const std::vector<std::array<std::vector<OwnerBytes>, 2>>& bytes() const { return bytes_; }
+  const std::vector<ByPhase<std::vector<OwnerBytes>>>& bytes() const { return bytes_; }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   void take(int l) {
     bytes_.resize(static_cast<std::size_t>(system_.level_count()));
-    auto& all = bytes_[static_cast<std::size_t>(l)][static_cast<std::size_t>(index(phase_))];
+    auto& all = bytes_[static_cast<std::size_t>(l)][phase_];
     const std::vector<OwnerBytes> more = system_.take_bytes(l);
     all.resize(more.size());
     for (std::size_t i = 0; i < more.size(); ++i) {
@@ -81,7 +81,7 @@ class SystemSink {
   std::uint64_t previous_ = none;
   std::int64_t touches_ = 0;
   Phase phase_ = Phase::compute;
-  std::vector<std::array<std::vector<OwnerBytes>, 2>> bytes_;
+  std::vector<ByPhase<std::vector<OwnerBytes>>> bytes_;
 };
 
 // Arrays of a plan in the order of addresses, and where each ends.
@@ -92,7 +92,7 @@ struct ArrayOrder {
 };
 
 LevelCounts counts_of(const LevelEvents& events);
-using PhaseBytes = std::vector<std::array<std::vector<OwnerBytes>, 2>>;  // by level and phase
+using PhaseBytes = std::vector<ByPhase<std::vector<OwnerBytes>>>;  // by level
 // What a system and its sink have counted.
 Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
                      const std::vector<LevelEvents>& events, const PhaseBytes& bytes, Lines touches,

@@ -51,8 +51,7 @@ Access access_for(std::uint32_t width, std::uint32_t ways) {
 }  // namespace
 
 Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
-                     const std::array<std::uint32_t, array_count>& first_lines, int line_bits,
-                     Engine engine)
+                     const ByArray<std::uint32_t>& first_lines, int line_bits, Engine engine)
     : line_bits_(line_bits) {
   std::int64_t common = 0;
   for (const CacheShape& c : caches) common = std::gcd(common, c.sets);
@@ -83,8 +82,8 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
 
   selected_.assign(1, ~LaneMask{0});
 
-  std::array<ArrayId, array_count> order = all_arrays;
-  const auto first = [&](ArrayId a) { return first_lines[slot(a)]; };
+  auto order = all_arrays;
+  const auto first = [&](ArrayId a) { return first_lines[a]; };
   std::ranges::stable_sort(order, {}, first);
   for (std::size_t i = 0; i < order.size(); ++i) {
     owners_[i] = {i + 1 < order.size() ? first(order[i + 1]) : no_lines, order[i]};
@@ -268,11 +267,11 @@ void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {
   Missed missed;
   cache.access(cache.data, r.block, r.lanes, dirty, missed);
   if (!missed.lanes) return;
-  LinkLines& counts = cache.counts[r.packing];
+  LinkLines& counts = cache.counts[Phase{r.packing}];
   if (r.write_back) {
     counts.written_in += lane_count(missed.lanes);
   } else {
-    counts.in[r.array] += lane_count(missed.lanes);
+    counts.in[ArrayId{r.array}] += lane_count(missed.lanes);
     if (level + 1 < caches_.size()) {
       r.lanes = static_cast<std::uint16_t>(missed.lanes);
       request(level + 1, r);
@@ -285,8 +284,8 @@ void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {
 
 void Hierarchy::add_lines(std::size_t l, const PhaseLines& more) {
   PhaseLines& counts = caches_[l].counts;
-  for (std::size_t phase = 0; phase < counts.size(); ++phase) {
-    for (std::size_t array = 0; array < array_count; ++array) {
+  for (Phase phase : all_phases) {
+    for (ArrayId array : all_arrays) {
       counts[phase].in[array] += more[phase].in[array];
       counts[phase].out[array] += more[phase].out[array];
     }
@@ -297,16 +296,16 @@ void Hierarchy::add_lines(std::size_t l, const PhaseLines& more) {
 // Dirty lines go from `level` to the next one; neighbours go together.
 void Hierarchy::send_victims(std::size_t level, LaneMask lanes,
                              const std::array<Tag, max_width>& victims, bool packing) {
-  auto& out = caches_[level].counts[packing].out;
+  auto& out = caches_[level].counts[Phase{packing}].out;
   while (lanes) {
     const std::uint32_t first = line_of(victims[static_cast<std::size_t>(std::countr_zero(lanes))]);
     const std::uint32_t block = first >> lane_bits_;
-    const std::size_t array = slot(owner(first));
+    const ArrayId array = owner(first);
     LaneMask together = 0;
     for (LaneMask rest = lanes; rest; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       const std::uint32_t line = line_of(victims[static_cast<std::size_t>(lane)]);
-      if (line >> lane_bits_ != block || slot(owner(line)) != array) continue;
+      if (line >> lane_bits_ != block || owner(line) != array) continue;
       ++out[array];
       together |= LaneMask{1} << lane;
     }

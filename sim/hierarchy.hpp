@@ -61,10 +61,10 @@ enum class Engine { narrow, sse2, avx2, best };
 
 // Lines over the link outside a cache, by array.
 struct LinkLines {
-  std::array<std::int64_t, array_count> in{}, out{};
+  ByArray<std::int64_t> in{}, out{};
   std::int64_t written_in = 0;  // lines that came to the cache as write-backs, not being there
 };
-using PhaseLines = std::array<LinkLines, 2>;  // by phase
+using PhaseLines = ByPhase<LinkLines>;
 
 // What a level is asked for by the one inside it: lines of one block, fetched or written back.
 struct Request {
@@ -94,9 +94,8 @@ class Hierarchy {
   // `first_lines`: where each array begins; its lines reach up to the next array. A line has
   // 2^line_bits bytes. At least one cache; at least one set and way in each, together at most
   // max_lines.
-  Hierarchy(const std::vector<CacheShape>& caches,
-            const std::array<std::uint32_t, array_count>& first_lines, int line_bits,
-            Engine engine = Engine::best);
+  Hierarchy(const std::vector<CacheShape>& caches, const ByArray<std::uint32_t>& first_lines,
+            int line_bits, Engine engine = Engine::best);
 
   // Lines that differ modulo this number, a power of two, never meet in a set of any cache.
   std::uint32_t residues() const { return residues_; }
@@ -137,13 +136,13 @@ class Hierarchy {
   // Lines that write-backs put into it; the others came over the link outside it.
   Lines written_in(int l) const {
     const PhaseLines& p = caches_[static_cast<std::size_t>(l)].counts;
-    return Lines(p[0].written_in + p[1].written_in);
+    return Lines(p[Phase::compute].written_in + p[Phase::packing].written_in);
   }
   Lines touches() const { return Lines(touches_); }
   // Lines that the cache inside link l got over it, and that it wrote back over it; link l joins
   // level l to level l - 1, l in 1..cache_count().
-  Lines fills(int l, Phase p, ArrayId a) const { return Lines(at(l, p).in[slot(a)]); }
-  Lines write_backs(int l, Phase p, ArrayId a) const { return Lines(at(l, p).out[slot(a)]); }
+  Lines fills(int l, Phase p, ArrayId a) const { return Lines(at(l, p).in[a]); }
+  Lines write_backs(int l, Phase p, ArrayId a) const { return Lines(at(l, p).out[a]); }
 
  private:
   struct Cache {
@@ -172,7 +171,7 @@ class Hierarchy {
 
   static constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
   const LinkLines& at(int l, Phase p) const {
-    return caches_[static_cast<std::size_t>(l) - 1].counts[static_cast<std::size_t>(index(p))];
+    return caches_[static_cast<std::size_t>(l) - 1].counts[p];
   }
 
   template <bool write>

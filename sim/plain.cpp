@@ -24,12 +24,12 @@ int line_bits_of(const SystemConfig& config) {
 Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
   std::vector<CacheShape> caches;
   for (const LevelConfig& l : config.levels) caches.push_back({l.sets, l.ways});
-  std::array<std::uint32_t, array_count> first_lines{};
+  ByArray<std::uint32_t> first_lines{};
   for (ArrayId a : all_arrays) {
     const bool is_there = !is_buffer(a) || plan.pack(tensor_of(a)) != nullptr;
-    first_lines[static_cast<std::size_t>(index(a))] =
-        is_there ? static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config))
-                 : no_lines;
+    first_lines[a] = is_there
+                         ? static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config))
+                         : no_lines;
   }
   return Hierarchy(caches, first_lines, line_bits_of(config));
 }

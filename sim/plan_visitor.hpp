@@ -33,8 +33,7 @@ class PlanVisitor {
       : plan_(plan), sink_(sink), element_(plan.element().value()) {
     for (TensorId t : all_tensors) {
       for (DimClass g : all_dim_classes) {
-        runs_[static_cast<std::size_t>(index(t))][at(g)] =
-            contiguous_runs(plan.offsets(t, g), plan.extent(g));
+        runs_[t][g] = contiguous_runs(plan.offsets(t, g), plan.extent(g));
       }
     }
   }
@@ -44,7 +43,7 @@ class PlanVisitor {
   void pack(const PackPlan& pack, const Tile& tile) {
     sink_.enter(Phase::packing);
     const std::int64_t start =
-        plan_.offset(pack.tensor, DimClass::batch, tile[at(DimClass::batch)].begin);
+        plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
     const ArrayId buffer = buffer_of(pack.tensor);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       if (blocks.size() > 1) {
@@ -63,9 +62,8 @@ class PlanVisitor {
 
   void kernel(const KernelCall& call) {
     const Tile& tile = *call.tile;
-    const Interval ms = tile[at(DimClass::m)], ns = tile[at(DimClass::n)],
-                   ks = tile[at(DimClass::k)];
-    const std::int64_t batch = tile[at(DimClass::batch)].begin;
+    const Interval ms = tile[DimClass::m], ns = tile[DimClass::n], ks = tile[DimClass::k];
+    const std::int64_t batch = tile[DimClass::batch].begin;
     const TensorId left = plan_.left(), right = plan_.right();
     const bool left_packed = call.left_offset >= 0, right_packed = call.right_offset >= 0;
     if (left_packed && right_packed) {
@@ -144,7 +142,7 @@ class PlanVisitor {
   template <bool write>
   void touch_row(TensorId t, DimClass group, Interval range, std::int64_t start) {
     const std::int64_t* offsets = plan_.offsets(t, group);
-    const auto& runs = runs_[static_cast<std::size_t>(index(t))][at(group)];
+    const auto& runs = runs_[t][group];
     const std::int64_t end = range.begin + range.size;
     sink_.begin_row();
     for (std::int64_t i = range.begin; i < end;) {
@@ -174,7 +172,7 @@ class PlanVisitor {
   Sink& sink_;
   std::int64_t element_;
   Tally tally_;
-  std::array<std::array<std::vector<std::int64_t>, 4>, 3> runs_;
+  ByTensor<ByGroup<std::vector<std::int64_t>>> runs_;
 };
 
 }  // namespace tcsim::sim

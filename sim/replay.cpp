@@ -42,8 +42,8 @@ void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag
 }
 
 Tally operator-(Tally a, const Tally& b) {
-  for (std::size_t p = 0; p < all_phases.size(); ++p) {
-    for (std::size_t i = 0; i < array_count; ++i) {
+  for (Phase p : all_phases) {
+    for (ArrayId i : all_arrays) {
       a.registers.moved[p][i].in -= b.registers.moved[p][i].in;
       a.registers.moved[p][i].out -= b.registers.moved[p][i].out;
     }
@@ -53,17 +53,16 @@ Tally operator-(Tally a, const Tally& b) {
 }
 
 Tally& operator+=(Tally& a, const Tally& b) {
-  for (std::size_t p = 0; p < all_phases.size(); ++p) {
-    for (std::size_t i = 0; i < array_count; ++i)
-      a.registers.moved[p][i] += b.registers.moved[p][i];
+  for (Phase p : all_phases) {
+    for (ArrayId i : all_arrays) a.registers.moved[p][i] += b.registers.moved[p][i];
   }
   a.multiply_adds += b.multiply_adds;
   return a;
 }
 
 PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
-  for (std::size_t p = 0; p < a.size(); ++p) {
-    for (std::size_t i = 0; i < array_count; ++i) {
+  for (Phase p : all_phases) {
+    for (ArrayId i : all_arrays) {
       a[p].in[i] -= b[p].in[i];
       a[p].out[i] -= b[p].out[i];
     }
@@ -123,29 +122,29 @@ void Replay::choose_candidates(double worth) {
   candidates_.resize(steps.size());
   uses_.resize(steps.size());
   classes_.resize(steps.size());
-  std::array<std::int64_t, 4> range{};
-  for (DimClass g : all_dim_classes) range[at(g)] = plan_.extent(g);
+  ByGroup<std::int64_t> range{};
+  for (DimClass g : all_dim_classes) range[g] = plan_.extent(g);
   const double element = static_cast<double>(plan_.element().value());
   const double lines_per_k =
       static_cast<double>(plan_.mr() + plan_.nr()) * element / (1 << line_bits_);
-  std::array<bool, 3> packed{};
+  ByTensor<bool> packed{};
   for (std::size_t depth = 0; depth < steps.size(); ++depth) {
     const Step& step = steps[depth];
-    if (step.kind == Step::Kind::move) packed[slot(step.tensor)] = true;
+    if (step.kind == Step::Kind::move) packed[step.tensor] = true;
     if (step.kind != Step::Kind::loop) continue;
-    const bool once = step.tile >= range[at(step.group)];
-    range[at(step.group)] = std::min(range[at(step.group)], step.tile);
+    const bool once = step.tile >= range[step.group];
+    range[step.group] = std::min(range[step.group], step.tile);
     Uses& uses = uses_[depth];
     uses.packed_outside = packed;
-    for (TensorId t : all_tensors) uses.in_place[slot(t)] = !packed[slot(t)];
+    for (TensorId t : all_tensors) uses.in_place[t] = !packed[t];
     for (TensorId t : {TensorId::A, TensorId::B}) {
       const PackPlan* pack = plan_.pack(t);
-      if (!pack || packed[slot(t)]) continue;
+      if (!pack || packed[t]) continue;
       const DimClass group = pack->along_rows ? pack->rows : DimClass::k;
-      uses.phase_of[at(group)] *= pack->apart * pack->strips;
+      uses.phase_of[group] *= pack->apart * pack->strips;
     }
     double kernels = 1;
-    for (DimClass g : all_dim_classes) kernels *= static_cast<double>(range[at(g)]);
+    for (DimClass g : all_dim_classes) kernels *= static_cast<double>(range[g]);
     kernels /= static_cast<double>(plan_.mr() * plan_.nr());
     if (once) continue;  // the same as the iteration around it
     for (std::size_t p = 0; p < prefixes_.size(); ++p) {
@@ -162,15 +161,15 @@ void Replay::choose_candidates(double worth) {
 // entry. Two more things count: a pack within cuts its range at multiples of apart * strips, so the
 // beginning modulo that; and whether k begins at 0, which the kernel asks.
 std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Interval range) {
-  Class& c = classes_[depth][at(group)];
+  Class& c = classes_[depth][group];
   const auto [found, is_new] = c.by_range.try_emplace({range.begin, range.size}, 0u);
   if (!is_new) return found->second;
   const Uses& uses = uses_[depth];
-  std::vector<std::int64_t> table{range.size, range.begin % uses.phase_of[at(group)],
+  std::vector<std::int64_t> table{range.size, range.begin % uses.phase_of[group],
                                   group == DimClass::k && range.begin == 0};
   for (TensorId t : all_tensors) {
     const std::int64_t* offsets = plan_.offsets(t, group);
-    if (!offsets || !uses.in_place[slot(t)]) continue;
+    if (!offsets || !uses.in_place[t]) continue;
     for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
       table.push_back(offsets[i] - offsets[range.begin]);
     }
@@ -186,12 +185,12 @@ std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
   const Uses& uses = uses_[iteration.depth];
   std::int64_t element = 0;
   if (is_buffer(a)) {
-    if (uses.packed_outside[slot(t)]) {
+    if (uses.packed_outside[t]) {
       element = t == plan_.left() ? iteration.left_offset : iteration.right_offset;
     }
-  } else if (uses.in_place[slot(t)]) {
+  } else if (uses.in_place[t]) {
     for (DimClass g : all_dim_classes) {
-      element += plan_.offset(t, g, (*iteration.tile)[at(g)].begin);
+      element += plan_.offset(t, g, (*iteration.tile)[g].begin);
     }
   }
   return static_cast<std::uint64_t>(plan_.base(a).value() + element * plan_.element().value());
@@ -201,13 +200,13 @@ Replay::Piece Replay::piece(const Iteration& iteration) {
   Piece piece;
   piece.shape.push_back(static_cast<std::uint32_t>(iteration.depth));
   for (DimClass g : all_dim_classes) {
-    piece.shape.push_back(range_class(iteration.depth, g, (*iteration.tile)[at(g)]));
+    piece.shape.push_back(range_class(iteration.depth, g, (*iteration.tile)[g]));
   }
   for (const Place& place : places_) {
     const std::uint64_t begin = address(place.array, iteration);
     piece.shape.push_back(
         static_cast<std::uint32_t>(begin & ((std::uint64_t{1} << line_bits_) - 1)));
-    piece.bases[slot(place.array)] = static_cast<std::uint32_t>(begin >> line_bits_);
+    piece.bases[place.array] = static_cast<std::uint32_t>(begin >> line_bits_);
   }
   return piece;
 }
@@ -220,7 +219,7 @@ ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
     parts.from[i] = std::numeric_limits<std::int32_t>::max();
     if (i < places_.size()) {
       const Place& p = places_[i];
-      const std::uint32_t moved = p.relative + p.size - bases[slot(p.array)];
+      const std::uint32_t moved = p.relative + p.size - bases[p.array];
       parts.from[i] = static_cast<std::int32_t>(to_relative ? p.first : p.relative);
       add = 2 * (to_relative ? moved : 0 - moved);
     }
@@ -277,7 +276,7 @@ bool Replay::skips(const Iteration& iteration) {
     for (std::size_t l = 0; l < prefix.levels; ++l) {
       const std::uint32_t sets = caches_.level(l).groups * caches_.level(l).width;
       for (const Place& place : places_) {
-        entry.key.push_back(here.bases[slot(place.array)] % sets);
+        entry.key.push_back(here.bases[place.array] % sets);
       }
     }
     entry.bases = here.bases;
@@ -302,15 +301,15 @@ void Replay::repeat(Prefix& prefix, const Entry& entry, const Bases& bases) {
   repeated_ += entry.touches;
   tally_ += entry.tally;
   write_state(entry.after, prefix.levels, bases);
-  std::array<std::uint32_t, array_count> shift{};
+  ByArray<std::uint32_t> shift{};
   // A multiple of the width, also where it is negative and wraps around.
   const auto width = static_cast<std::int32_t>(caches_.width());
-  for (std::size_t a = 0; a < array_count; ++a) {
+  for (ArrayId a : all_arrays) {
     const auto lines = static_cast<std::int32_t>(bases[a] - entry.bases[a]);
     shift[a] = static_cast<std::uint32_t>(lines / width);
   }
   for (Request r : entry.requests) {
-    r.block += shift[r.array];
+    r.block += shift[ArrayId{r.array}];
     caches_.request(prefix.levels, r);
   }
 }

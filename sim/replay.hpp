@@ -59,7 +59,7 @@ class Replay {
   Lines repeated() const { return Lines(repeated_); }
 
  private:
-  using Bases = std::array<std::uint32_t, array_count>;  // first line, by array
+  using Bases = ByArray<std::uint32_t>;  // first line, by array
 
   // What has to be the same for an iteration to touch the same lines, moved; and where it is.
   struct Piece {
@@ -115,16 +115,16 @@ class Replay {
   std::vector<std::vector<std::size_t>> candidates_;  // prefixes by depth, the largest first
   // Tensors that are read in place inside a loop, buffers that are filled outside it.
   struct Uses {
-    std::array<bool, 3> in_place{};
-    std::array<bool, 3> packed_outside{};
-    std::array<std::int64_t, 4> phase_of{1, 1, 1, 1};  // see range_class()
+    ByTensor<bool> in_place{};
+    ByTensor<bool> packed_outside{};
+    ByGroup<std::int64_t> phase_of{1, 1, 1, 1};  // see range_class()
   };
   std::vector<Uses> uses_;  // by depth
   struct Class {
     std::map<std::vector<std::int64_t>, std::uint32_t> known;
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> by_range;
   };
-  std::vector<std::array<Class, 4>> classes_;  // by depth and group
+  std::vector<ByGroup<Class>> classes_;  // by depth and group
   // Arrays in the order of addresses, for moving tags: where each begins among the lines, and where
   // among lines relative to bases. Arrays overlap in neither.
   struct Place {

@@ -74,14 +74,10 @@ class System {
   // Of all caches of a level, and of one of them.
   LevelEvents events(int level) const;
   const LevelEvents& events(int level, int instance) const {
-    return levels_[at(level)].instances[at(instance)].events;
+    return levels_[level].instances[instance].events;
   }
-  int instance_count(int level) const {
-    return static_cast<int>(levels_[at(level)].instances.size());
-  }
-  const OwnerBytes& bytes(int level, int owner) const {
-    return levels_[at(level)].owners[at(owner)];
-  }
+  int instance_count(int level) const { return static_cast<int>(levels_[level].instances.size()); }
+  const OwnerBytes& bytes(int level, int owner) const { return levels_[level].owners[owner]; }
   // Moves the counts of bytes by owner out, and begins anew.
   std::vector<OwnerBytes> take_bytes(int level);
 
@@ -108,9 +104,7 @@ class System {
   }
   int instance_of(int l, int core) const { return core / levels_[at(l)].config.shared_by; }
   int any_core(int l, int instance) const { return instance * levels_[at(l)].config.shared_by; }
-  Cache& cache(int l, int core) {
-    return *levels_[at(l)].instances[at(instance_of(l, core))].cache;
-  }
+  Cache& cache(int l, int core) { return *levels_[at(l)].instances[instance_of(l, core)].cache; }
   Span span_of(int l, std::uint64_t line) const {
     const int bits = levels_[at(l)].line_bits;
     return {line << bits, (line + 1) << bits};
@@ -126,7 +120,7 @@ class System {
     return levels_[at(l)].owners[i];
   }
   LevelEvents& count(int l, int core) {
-    return levels_[at(l)].instances[at(instance_of(l, core))].events;
+    return levels_[at(l)].instances[instance_of(l, core)].events;
   }
   void count_in(int l, int core, Span s) {
     const Bytes bytes(static_cast<std::int64_t>(s.end - s.begin));
@@ -191,14 +185,14 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
 template <class Observer>
 LevelEvents System<Observer>::events(int level) const {
   LevelEvents all;
-  for (const Instance& i : levels_[at(level)].instances) all += i.events;
+  for (const Instance& i : levels_[level].instances) all += i.events;
   return all;
 }
 
 template <class Observer>
 std::vector<OwnerBytes> System<Observer>::take_bytes(int level) {
   std::vector<OwnerBytes> taken(ends_.size());
-  std::swap(taken, levels_[at(level)].owners);
+  std::swap(taken, levels_[level].owners);
   return taken;
 }
 
@@ -373,10 +367,9 @@ template <class Observer>
 auto System<Observer>::flush_inside(int l, int instance, Span span) -> std::vector<Span> {
   std::vector<Span> out;
   if (l == 0) return out;
-  const int cores = levels_[at(l)].config.shared_by, per = levels_[at(l - 1)].config.shared_by;
+  const int cores = levels_[at(l)].config.shared_by, per = levels_[l - 1].config.shared_by;
   const int first = any_core(l, instance) / per;
-  const int last =
-      std::min(first + cores / per, static_cast<int>(levels_[at(l - 1)].instances.size()));
+  const int last = std::min(first + cores / per, static_cast<int>(levels_[l - 1].instances.size()));
   for (int i = first; i < last; ++i) {
     for (Span s : flush(l - 1, i, span)) out.push_back(s);
   }
@@ -388,7 +381,7 @@ auto System<Observer>::flush_inside(int l, int instance, Span span) -> std::vect
 template <class Observer>
 auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span> {
   LevelState& level = levels_[at(l)];
-  Cache& c = *level.instances[at(instance)].cache;
+  Cache& c = *level.instances[instance].cache;
   std::vector<Span> inner = flush_inside(l, instance, span), out;
   for_each_line(l, span, [&](std::uint64_t line) {
     const Cache::Slot slot = c.find(line);
@@ -397,13 +390,13 @@ auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span
     const auto within = [&](Span s) { return s.begin < whole.end && whole.begin < s.end; };
     const bool dirty = std::ranges::any_of(inner, within) || c.at(slot).dirty;
     std::erase_if(inner, within);
-    ++level.instances[at(instance)].events.invalidations;
+    ++level.instances[instance].events.invalidations;
     c.remove(slot);
     if (dirty) out.push_back(whole);
   });
   out.insert(out.end(), inner.begin(), inner.end());  // not held here: they pass
   for (Span s : out) {
-    ++level.instances[at(instance)].events.write_backs;
+    ++level.instances[instance].events.write_backs;
     count_out(l, any_core(l, instance), s);
   }
   return out;
@@ -413,7 +406,7 @@ template <class Observer>
 void System<Observer>::notice(int l, int core, std::uint64_t line, bool missed) {
   LevelState& level = levels_[at(l)];
   if (level.config.prefetch == Prefetch::none) return;
-  Prefetcher& prefetcher = level.instances[at(instance_of(l, core))].prefetcher;
+  Prefetcher& prefetcher = level.instances[instance_of(l, core)].prefetcher;
   if (const auto wanted = prefetcher.request(line, missed)) {
     prefetches_.push_back({l, core, *wanted});
   }

@@ -90,8 +90,7 @@ class Judge {
       link.explain = options_.explain;
       link.all = {p.counted(counts), s.counted(counts)};
       for (TensorId t : all_tensors) {
-        link.by_tensor[static_cast<std::size_t>(index(t))] = {of_tensor(p, counts, t),
-                                                              of_tensor(s, counts, t)};
+        link.by_tensor[t] = {of_tensor(p, counts, t), of_tensor(s, counts, t)};
       }
       v.links.push_back(std::move(link));
     }
@@ -159,10 +158,9 @@ std::int64_t nearest_divisor(std::int64_t range, std::int64_t tile, std::int64_t
   return best == 0 ? tile : best;
 }
 
-void divide(Node& node, std::array<std::int64_t, 4> ranges,
-            const std::array<std::int64_t, 4>& units) {
+void divide(Node& node, ByGroup<std::int64_t> ranges, const ByGroup<std::int64_t>& units) {
   if (auto* loop = std::get_if<Loop>(&node.is)) {
-    const auto g = static_cast<std::size_t>(index(loop->group));
+    const DimClass g = loop->group;
     // The register loops' tiles are the kernel's.
     const std::int64_t tile = std::min(loop->tile.value(), ranges[g]);
     const std::int64_t fitting =

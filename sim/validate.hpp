@@ -53,8 +53,8 @@ struct Trial {
 struct ValidatedLink {
   LevelId level{};  // the one outside the link
   Compared all;
-  std::array<Compared, 3> by_tensor;  // by TensorId
-  std::vector<Trial> tried;           // of a gap above ValidateOptions::explain
+  ByTensor<Compared> by_tensor;
+  std::vector<Trial> tried;  // of a gap above ValidateOptions::explain
   // The first cause without which the gap is no longer above `explain`.
   std::optional<Cause> reason() const;
   // The cause whose absence leaves least, where that is at most half of the gap.

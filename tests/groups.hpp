@@ -4,15 +4,15 @@
 #include <array>
 #include <string>
 
-#include "core/schedule/schedule.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim::test {
 
 // groups("mnk", {"m", "n", "k", ""}): `dims` are the names of all dimensions, in their order.
 inline Groups groups(const std::string& dims, const std::array<std::string, 4>& names) {
   Groups all;
-  for (std::size_t g = 0; g < names.size(); ++g) {
-    for (char name : names[g]) all[g].push_back(DimId{static_cast<int>(dims.find(name))});
+  for (DimClass g : all_dim_classes) {
+    for (char name : names[at(g)]) all[g].push_back(DimId{static_cast<int>(dims.find(name))});
   }
   return all;
 }

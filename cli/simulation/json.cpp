@@ -34,8 +34,7 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
   ordered_json causes = causes_json(a.total()), by_tensor = ordered_json::object();
   for (ArrayId array : all_arrays) {
     for (Phase p : all_phases) {
-      const MissCauses& m =
-          a.misses[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(array))];
+      const MissCauses& m = a.misses[p][array];
       if (m.total() == Lines(0)) continue;
       by_tensor[to_text(array)][p == Phase::packing ? "packing" : "compute"] = causes_json(m);
     }

@@ -25,7 +25,7 @@ void print_attribution(const Result& r, std::ostream& out) {
     for (Phase p : all_phases) {
       for (ArrayId a : all_arrays) {
         row(fmt::format("{}{}", to_text(a), p == Phase::packing ? ", packing" : ""),
-            level.misses[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))]);
+            level.misses[p][a]);
       }
     }
   }

@@ -53,10 +53,9 @@ void tile_words(const PredictedDesign& before, const PredictedDesign& after,
     if (text.empty()) continue;
     text = fmt::format("The tile in {}{}", cache, text);
     for (TensorId t : all_tensors) {
-      const auto i = static_cast<std::size_t>(index(t));
-      if (a[l].tile->whole[i] == b[l].tile->whole[i]) continue;
+      if (a[l].tile->whole[t] == b[l].tile->whole[t]) continue;
       text += fmt::format("; {} {} all of {}", cache,
-                          b[l].tile->whole[i] ? "now holds" : "no longer holds", to_text(t));
+                          b[l].tile->whole[t] ? "now holds" : "no longer holds", to_text(t));
     }
     words.push_back(text + ".");
   }

@@ -45,7 +45,7 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
                       const std::string& innermost) {
   const Path& path = nest.path();
   const int kernel = nest.depth() - 1;
-  const auto extent = [&](DimClass g) { return path.extents[at(g)]; };
+  const auto extent = [&](DimClass g) { return path.extents[g]; };
   const std::int64_t batch = extent(DimClass::batch);
   Counter count(contraction, innermost);
   LinkTraffic link;

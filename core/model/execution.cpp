@@ -6,7 +6,6 @@ namespace tcsim {
 
 namespace {
 
-std::size_t at(ArrayId a) { return static_cast<std::size_t>(index(a)); }
 std::size_t at(int d) { return static_cast<std::size_t>(d); }
 
 // Which iteration of a loop that its array follows a line belongs to: 0 to count - 1, and the share
@@ -43,13 +42,13 @@ Execution::Execution(const Nest& nest, int from, const Extents& extents, int tol
       full_(nest.lines(from, narrowed_)) {}
 
 Extents Execution::box(TensorId t, double lines, DimClass outer) const {
-  const std::size_t a = at(array_of(t));
+  const ArrayId a = array_of(t);
   int d = from_;
   while (d + 1 < nest_.depth() && full_[at(d)][a] > lines && full_[at(d + 1)][a] > 0) ++d;
   Extents e = narrowed_[at(d)];
   const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
   if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
-    e[tcsim::at(grows)] *= lines / full_[at(d)][a];
+    e[grows] *= lines / full_[at(d)][a];
   }
   return e;
 }
@@ -121,7 +120,7 @@ int Execution::leaf(ArrayId x) const {
 
 // Iterations of the loop at d, not rounded.
 double Execution::count(int d) const {
-  const auto g = tcsim::at(nest_.step(d).group);
+  const DimClass g = nest_.step(d).group;
   return extents(d)[g] / extents(d + 1)[g];
 }
 
@@ -129,14 +128,14 @@ double Execution::count(int d) const {
 PerArray Execution::copied(int d) const {
   const TensorId t = nest_.step(d).tensor;
   PerArray lines{};
-  for (ArrayId a : {array_of(t), buffer_of(t)}) lines[at(a)] = full(d)[at(a)];
+  for (ArrayId a : {array_of(t), buffer_of(t)}) lines[a] = full(d)[a];
   return lines;
 }
 
 // Adds a share of what a child of the sequence at d touches: of each array no more than the whole
 // sequence does.
 void Execution::add(PerArray& side, int d, const PerArray& lines, double share) const {
-  for (std::size_t a = 0; a < side.size(); ++a) {
+  for (ArrayId a : all_arrays) {
     if (lines[a] > 0) side[a] = std::min(full(d)[a], side[a] + share * lines[a]);
   }
 }
@@ -145,7 +144,7 @@ void Execution::add(PerArray& side, int d, const PerArray& lines, double share) 
 // that touches the line as well has its first touch.
 void Execution::beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const {
   const PerArray copy = copied(d);
-  const bool is_first_touch = copy[at(x)] > 0;
+  const bool is_first_touch = copy[x] > 0;
   if (is_first_touch) s.before = {};
   add(s.before, d, copy, is_first_touch ? way_through(x, places) : 1);
 }
@@ -153,13 +152,13 @@ void Execution::beside_earlier(Sides& s, ArrayId x, int d, const Places& places)
 // At the kernel: A and B advance together along k, C comes after both.
 Execution::Sides Execution::kernel_sides(ArrayId x) const {
   PerArray u = full(nest_.depth() - 1);
-  u[at(x)] = std::max(0.0, u[at(x)] - 1);
+  u[x] = std::max(0.0, u[x] - 1);
   Sides s;
   const double done = x == ArrayId::C ? 1 : 0.5;
   for (ArrayId a : all_arrays) {
     const double before = a == ArrayId::C ? (x == ArrayId::C ? 0.5 : 0) : done;
-    s.before[at(a)] = before * u[at(a)];
-    s.after[at(a)] = (1 - before) * u[at(a)];
+    s.before[a] = before * u[a];
+    s.after[a] = (1 - before) * u[a];
   }
   return s;
 }
@@ -172,13 +171,13 @@ void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const 
   if (!nest_.follows(x, d)) return;  // last touched in the last iteration, first in the first
   const double p = iteration(d, places);
   for (ArrayId a : all_arrays) {
-    const double inner = full(d + 1)[at(a)];
+    const double inner = full(d + 1)[a];
     if (nest_.follows(a, d)) {
-      s.after[at(a)] += (c - 1 - p) * inner;
-      s.before[at(a)] += p * inner;
+      s.after[a] += (c - 1 - p) * inner;
+      s.before[a] += p * inner;
     } else {
-      if (p < c - 1) s.after[at(a)] = inner;
-      if (p > 0) s.before[at(a)] = inner;
+      if (p < c - 1) s.after[a] = inner;
+      if (p > 0) s.before[a] = inner;
     }
   }
 }

@@ -11,19 +11,18 @@ namespace tcsim {
 namespace {
 
 HeldTile tile_of(const Contraction& contraction, const Path& path,
-                 const std::array<std::int64_t, 4>& extents) {
+                 const ByGroup<std::int64_t>& extents) {
   HeldTile tile;
-  for (DimClass c : {DimClass::m, DimClass::n, DimClass::k}) tile.extents[at(c)] = extents[at(c)];
+  for (DimClass c : {DimClass::m, DimClass::n, DimClass::k}) tile.extents[at(c)] = extents[c];
   for (TensorId t : all_tensors) {
     std::int64_t elements = 1, all = 1;
     for (DimClass c : all_dim_classes) {
       if (!has_group(t, path.left, c)) continue;
-      elements *= extents[at(c)];
-      all *= path.extents[at(c)];
+      elements *= extents[c];
+      all *= path.extents[c];
     }
-    const auto i = static_cast<std::size_t>(index(t));
-    tile.bytes[i] = elements * size_of(contraction.type());
-    tile.whole[i] = elements == all;
+    tile.bytes[t] = elements * size_of(contraction.type());
+    tile.whole[t] = elements == all;
   }
   return tile;
 }
@@ -36,10 +35,10 @@ std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedu
   const Machine one = view_of_one_core(machine);
   const Path path = only_path(contraction, schedule);
   std::vector<HeldTile> tiles{tile_of(contraction, path, path.extents)};
-  std::array<std::int64_t, 4> extents = path.extents;
+  ByGroup<std::int64_t> extents = path.extents;
   for (const Step& step : path.steps) {
     if (step.kind != Step::Kind::loop) continue;
-    extents[at(step.group)] = std::min(extents[at(step.group)], step.tile);
+    extents[step.group] = std::min(extents[step.group], step.tile);
     tiles.push_back(tile_of(contraction, path, extents));
   }
   std::vector<HeldInCache> all;

@@ -16,10 +16,10 @@ namespace tcsim {
 
 struct HeldTile {
   std::array<std::int64_t, 3> extents{1, 1, 1};  // m, n, k
-  std::array<Bytes, 3> bytes{};                  // of A, B and C, by TensorId
-  std::array<bool, 3> whole{};                   // the tensor is there as a whole
+  ByTensor<Bytes> bytes{};
+  ByTensor<bool> whole{};  // the tensor is there as a whole
 
-  Bytes total() const { return bytes[0] + bytes[1] + bytes[2]; }
+  Bytes total() const { return bytes[TensorId::A] + bytes[TensorId::B] + bytes[TensorId::C]; }
   bool operator==(const HeldTile&) const = default;
 };
 

@@ -24,7 +24,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
   const Nest nest(contraction, schedule, line);
   Extents whole;
   for (DimClass g : all_dim_classes) {
-    whole[at(g)] = static_cast<double>(nest.ranges(0, g)[0].size);
+    whole[g] = static_cast<double>(nest.ranges(0, g)[0].size);
   }
   const std::vector<Extents> narrowed = nest.narrowed(0, whole);
 

@@ -42,13 +42,13 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
   }
   for (int d = 0; d < depth(); ++d) {
     if (step(d).kind == Step::Kind::move) {
-      pack_depth_[static_cast<std::size_t>(index(step(d).tensor))] = d;
+      pack_depth_[step(d).tensor] = d;
     }
   }
   follows_.resize(path_.steps.size());
   ranges_.resize(path_.steps.size());
   for (DimClass g : all_dim_classes) {
-    ranges_[0][at(g)] = {{path_.extents[at(g)], 1}};
+    ranges_[0][g] = {{path_.extents[g], 1}};
   }
   for (int d = 0; d < depth(); ++d) {
     const auto here = static_cast<std::size_t>(d);
@@ -56,14 +56,14 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     if (s.kind == Step::Kind::loop) {
       for (ArrayId a : all_arrays) {
         const TensorId t = tensor_of(a);
-        follows_[here][static_cast<std::size_t>(index(a))] =
+        follows_[here][a] =
             has_group(t, path_.left, s.group) && (!is_buffer(a) || d > pack_depth(t));
       }
     }
     if (d + 1 == depth()) break;
     ranges_[here + 1] = ranges_[here];
     if (s.kind == Step::Kind::loop) {
-      ranges_[here + 1][at(s.group)] = split(ranges_[here][at(s.group)], s.tile);
+      ranges_[here + 1][s.group] = split(ranges_[here][s.group], s.tile);
     }
   }
 }
@@ -81,7 +81,7 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
     all[static_cast<std::size_t>(d)] = e;
     const Step& s = step(d);
     if (s.kind == Step::Kind::loop) {
-      e[at(s.group)] = std::min(e[at(s.group)], static_cast<double>(s.tile));
+      e[s.group] = std::min(e[s.group], static_cast<double>(s.tile));
     }
   }
   return all;
@@ -89,9 +89,9 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
 
 double Nest::buffer_lines(TensorId t, const Extents& e) const {
   const bool is_left = t == path_.left;
-  const double rows = e[at(is_left ? DimClass::m : DimClass::n)];
+  const double rows = e[is_left ? DimClass::m : DimClass::n];
   const double panel = static_cast<double>(is_left ? path_.mr : path_.nr);
-  return std::ceil(rows / panel) * panel * e[at(DimClass::k)] / line_;
+  return std::ceil(rows / panel) * panel * e[DimClass::k] / line_;
 }
 
 std::vector<PerArray> Nest::lines(int from, const std::vector<Extents>& narrowed) const {
@@ -99,11 +99,10 @@ std::vector<PerArray> Nest::lines(int from, const std::vector<Extents>& narrowed
   for (int d = depth() - 1; d >= from; --d) {
     const auto here = static_cast<std::size_t>(d);
     PerArray& n = all[here];
-    n[static_cast<std::size_t>(index(ArrayId::C))] = tensor_lines(TensorId::C, narrowed[here]);
+    n[ArrayId::C] = tensor_lines(TensorId::C, narrowed[here]);
     for (TensorId t : {TensorId::A, TensorId::B}) {
       const int pack = pack_depth(t);
-      const auto source = static_cast<std::size_t>(index(array_of(t)));
-      const auto buffer = static_cast<std::size_t>(index(buffer_of(t)));
+      const ArrayId source = array_of(t), buffer = buffer_of(t);
       // Inside its Pack a tensor is not touched; outside, the buffer is what it is inside.
       n[source] = d <= pack || pack < 0 ? tensor_lines(t, narrowed[here]) : 0;
       if (pack >= 0) n[buffer] = d > pack ? buffer_lines(t, narrowed[here]) : all[here + 1][buffer];

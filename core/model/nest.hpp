@@ -14,7 +14,7 @@
 namespace tcsim {
 
 // Lines (or another additive count) per array.
-using PerArray = std::array<double, array_count>;
+using PerArray = ByArray<double>;
 
 class Nest {
  public:
@@ -26,19 +26,17 @@ class Nest {
   const Step& step(int d) const { return path_.steps[static_cast<std::size_t>(d)]; }
 
   // Depth of a tensor's Pack, or -1 where the kernel reads the tensor in place (C: always).
-  int pack_depth(TensorId t) const { return pack_depth_[static_cast<std::size_t>(index(t))]; }
+  int pack_depth(TensorId t) const { return pack_depth_[t]; }
 
   // Whether different iterations of the loop at depth d touch different lines of the array.
-  bool follows(ArrayId a, int d) const {
-    return follows_[static_cast<std::size_t>(d)][static_cast<std::size_t>(index(a))];
-  }
+  bool follows(ArrayId a, int d) const { return follows_[static_cast<std::size_t>(d)][a]; }
 
   // Sizes of the ranges that step d finds for a group, and how many times each.
   struct Occurrence {
     std::int64_t size, times;
   };
   const std::vector<Occurrence>& ranges(int d, DimClass g) const {
-    return ranges_[static_cast<std::size_t>(d)][at(g)];
+    return ranges_[static_cast<std::size_t>(d)][g];
   }
   // How many ranges of a group there are at depth d: tiles of all sizes.
   std::int64_t tiles(int d, DimClass g) const;
@@ -51,12 +49,8 @@ class Nest {
   std::vector<PerArray> lines(int from, const std::vector<Extents>& narrowed) const;
 
   // Lines of a tensor in a tile, and of its packed copy.
-  double tensor_lines(TensorId t, const Extents& e) const {
-    return tile_lines_[static_cast<std::size_t>(index(t))].lines(e);
-  }
-  double run_lines(TensorId t, const Extents& e) const {
-    return tile_lines_[static_cast<std::size_t>(index(t))].run(e) / line_;
-  }
+  double tensor_lines(TensorId t, const Extents& e) const { return tile_lines(t).lines(e); }
+  double run_lines(TensorId t, const Extents& e) const { return tile_lines(t).run(e) / line_; }
   double buffer_lines(TensorId t, const Extents& e) const;
   const TileLines& tile_lines(TensorId t) const {
     return tile_lines_[static_cast<std::size_t>(index(t))];
@@ -66,9 +60,9 @@ class Nest {
   Path path_;
   double line_;                        // elements
   std::vector<TileLines> tile_lines_;  // of A, B, C
-  std::array<int, 3> pack_depth_{-1, -1, -1};
-  std::vector<std::array<bool, array_count>> follows_;
-  std::vector<std::array<std::vector<Occurrence>, 4>> ranges_;
+  ByTensor<int> pack_depth_{-1, -1, -1};
+  std::vector<ByArray<bool>> follows_;
+  std::vector<ByGroup<std::vector<Occurrence>>> ranges_;
 };
 
 }  // namespace tcsim

@@ -131,7 +131,7 @@ class Occupancy {
 
 }  // namespace
 
-double miss_probability(const CacheShape& cache, std::span<const WindowPart> parts) {
+double miss_probability(const SetAssociative& cache, std::span<const WindowPart> parts) {
   double total = 0;
   for (const WindowPart& p : parts) total += p.lines;
   if (cache.sets == 1 || cache.ways > max_ways) return total + 1 > cache.lines() ? 1 : 0;

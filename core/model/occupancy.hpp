@@ -11,7 +11,7 @@
 
 namespace tcsim {
 
-struct CacheShape {
+struct SetAssociative {
   double sets = 1;
   std::int64_t ways = 1;
   double lines() const { return sets * static_cast<double>(ways); }
@@ -29,6 +29,6 @@ struct WindowPart {
 
 // Probability in [0, 1] that a line is gone when it is touched again after a window of `parts`.
 // A fully associative cache (one set) answers 0 or 1.
-double miss_probability(const CacheShape& cache, std::span<const WindowPart> parts);
+double miss_probability(const SetAssociative& cache, std::span<const WindowPart> parts);
 
 }  // namespace tcsim

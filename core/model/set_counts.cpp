@@ -11,9 +11,10 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
                                    int most) {
   Key key{};
   Extents whole;
-  for (std::size_t g = 0; g < tile.size(); ++g) {
-    key[g] = std::clamp<std::int64_t>(std::llround(tile[g]), 1, tensor.extent(g));
-    whole[g] = static_cast<double>(key[g]);
+  for (DimClass g : all_dim_classes) {
+    std::int64_t& rounded = key[at(g)];
+    rounded = std::clamp<std::int64_t>(std::llround(tile[g]), 1, tensor.extent(g));
+    whole[g] = static_cast<double>(rounded);
   }
   key[4] = sets;
   key[5] = most;

@@ -9,9 +9,9 @@ namespace tcsim {
 TileLines::TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line)
     : line_(line) {
   for (DimId d : contraction.memory_order(t)) {
-    Dim dim{0, 1, static_cast<double>(contraction.dim(d).extent),
+    Dim dim{DimClass::m, 1, static_cast<double>(contraction.dim(d).extent),
             static_cast<double>(contraction.stride(t, d).value())};
-    for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (DimClass g : all_dim_classes) {
       const auto place = std::ranges::find(groups[g], d);
       if (place == groups[g].end()) continue;
       dim.group = g;
@@ -20,7 +20,8 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
       }
     }
     indexed_[dim.group] = true;
-    for (double x : {static_cast<double>(dim.group), dim.before, dim.extent, dim.stride, line_}) {
+    for (double x :
+         {static_cast<double>(index(dim.group)), dim.before, dim.extent, dim.stride, line_}) {
       shape_ = (shape_ ^ std::hash<double>()(x)) * 0x100000001b3;  // FNV-1a
     }
     dims_.push_back(dim);
@@ -56,7 +57,7 @@ double TileLines::run(const Extents& tile) const { return runs(tile).length; }
 
 double TileLines::lines(const Extents& tile) const {
   double elements = 1;
-  for (std::size_t g = 0; g < tile.size(); ++g) {
+  for (DimClass g : all_dim_classes) {
     if (indexed_[g]) elements *= tile[g];
   }
   const Runs r = runs(tile);
@@ -84,7 +85,7 @@ std::vector<std::int64_t> TileLines::beginnings(const Extents& tile) const {
   return all;
 }
 
-std::vector<std::int64_t> TileLines::offsets(std::size_t group, double extent) const {
+std::vector<std::int64_t> TileLines::offsets(DimClass group, double extent) const {
   std::vector<const Dim*> dims;  // the fastest of the group first
   for (const Dim& d : dims_) {
     if (d.group == group) dims.push_back(&d);

@@ -19,7 +19,7 @@
 namespace tcsim {
 
 // Extents of a tile by DimClass; averages need not be whole.
-using Extents = std::array<double, 4>;
+using Extents = ByGroup<double>;
 
 class TileLines {
  public:
@@ -39,8 +39,8 @@ class TileLines {
   // Elements of a line that tiles of these extents may begin at, a few of them evenly spread where
   // there are many: {0} if all begin at whole lines.
   std::vector<std::int64_t> beginnings(const Extents& tile) const;
-  // Indices of the fused group (by DimClass) that the tensor has, 1 for one that it lacks.
-  std::int64_t extent(std::size_t group) const {
+  // Indices of the fused group that the tensor has, 1 for one that it lacks.
+  std::int64_t extent(DimClass group) const {
     std::int64_t n = 1;
     for (const Dim& d : dims_) {
       if (d.group == group) n *= static_cast<std::int64_t>(d.extent);
@@ -54,15 +54,15 @@ class TileLines {
   // dimensions with a stride below a line decides); 0 for a group where none do.
   double apart(DimClass group) const {
     for (const Dim& d : dims_) {
-      if (d.group == at(group) && d.extent > 1 && d.stride < line_) return d.before;
+      if (d.group == group && d.extent > 1 && d.stride < line_) return d.before;
     }
     return 0;
   }
 
  private:
   struct Dim {
-    std::size_t group;  // DimClass
-    double before;      // extents of the group's faster dimensions, multiplied
+    DimClass group;
+    double before;  // extents of the group's faster dimensions, multiplied
     double extent;
     double stride;
   };
@@ -73,10 +73,10 @@ class TileLines {
   };
   Runs runs(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.
-  std::vector<std::int64_t> offsets(std::size_t group, double extent) const;
+  std::vector<std::int64_t> offsets(DimClass group, double extent) const;
 
   std::vector<Dim> dims_;  // from stride one outward
-  std::array<bool, 4> indexed_{};
+  ByGroup<bool> indexed_{};
   double line_;
   std::uint64_t shape_ = 0;
 };
@@ -86,7 +86,7 @@ void TileLines::for_each_run(const Extents& tile, std::int64_t begin, Prepare&& 
                              F&& f) const {
   const auto line = static_cast<std::int64_t>(line_);
   std::vector<std::int64_t> fast{0}, slow{begin};
-  for (std::size_t g = 0; g < tile.size(); ++g) {
+  for (DimClass g : all_dim_classes) {
     if (!indexed_[g]) continue;
     const std::vector<std::int64_t> group = offsets(g, tile[g]);
     if (dims_.front().group == g) {

@@ -23,17 +23,14 @@ struct Moved {
 // What moves while kernels run and while operands are packed.
 enum class Phase : int { compute, packing };
 inline constexpr std::array all_phases{Phase::compute, Phase::packing};
-constexpr int index(Phase p) { return static_cast<int>(p); }
+template <class T>
+using ByPhase = EnumArray<Phase, T, 2>;
 
 struct LinkTraffic {
-  std::array<std::array<Moved, array_count>, 2> moved{};  // [Phase][ArrayId]
+  ByPhase<ByArray<Moved>> moved{};
 
-  Moved& at(Phase p, ArrayId a) {
-    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
-  }
-  const Moved& at(Phase p, ArrayId a) const {
-    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
-  }
+  Moved& at(Phase p, ArrayId a) { return moved[p][a]; }
+  const Moved& at(Phase p, ArrayId a) const { return moved[p][a]; }
 
   // Bytes that count under `accounting`: of one array, or of all. Where packing does not count,
   // what kernels read of a buffer is at least what its packing read of the tensor.

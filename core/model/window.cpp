@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t max_levels = 8;
 using PerLevel = std::array<double, max_levels>;
 
-std::size_t at(ArrayId a) { return static_cast<std::size_t>(index(a)); }
 std::size_t at(int d) { return static_cast<std::size_t>(d); }
 
 class WindowModel {
@@ -62,8 +61,8 @@ class WindowModel {
       LineCounter count(contraction_, machine_, LevelId{static_cast<int>(l) + 1}, line_);
       for (ArrayId x : all_arrays) {
         for (Phase p : all_phases) {
-          const double in = fills_[static_cast<std::size_t>(index(p))][at(x)][l];
-          const double changed = write_backs_[static_cast<std::size_t>(index(p))][at(x)][l];
+          const double in = fills_[p][x][l];
+          const double changed = write_backs_[p][x][l];
           t.links[l + 1].at(p, x) = {count.bytes(in), count.bytes(all_leave ? in : changed)};
         }
       }
@@ -85,7 +84,7 @@ class WindowModel {
     ArrayId x;
     const Execution& window;
     int d;
-    std::array<bool, array_count> moves_on;
+    ByArray<bool> moves_on;
     DimClass outer;
     PerArray most{};  // lines that two neighbouring executions touch; 0: not known
   };
@@ -108,16 +107,16 @@ class WindowModel {
   Parts parts_of(const Setting& at_, const Execution::Sides& s) const {
     Parts parts;
     for (ArrayId a : all_arrays) {
-      const double after = s.after[at(a)], before = s.before[at(a)];
+      const double after = s.after[a], before = s.before[a];
       double n = after + before;
-      if (!at_.moves_on[at(a)]) n = std::min(n, at_.window.full(at_.d)[at(a)]);
-      if (at_.most[at(a)] > 0) n = std::min(n, at_.most[at(a)]);
+      if (!at_.moves_on[a]) n = std::min(n, at_.window.full(at_.d)[a]);
+      if (at_.most[a] > 0) n = std::min(n, at_.most[a]);
       n *= margin_;
       const bool own = a == at_.x;
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       const double run =
           is_buffer(a) ? n + 1 : nest_.run_lines(tensor_of(a), at_.window.extents(at_.d));
-      if (at_.moves_on[at(a)] && !is_buffer(a) && after >= 1 && before >= 1) {
+      if (at_.moves_on[a] && !is_buffer(a) && after >= 1 && before >= 1) {
         parts.add(a, n * after / (after + before), run, own);
         parts.add(a, n * before / (after + before), run, own);
       } else {
@@ -133,7 +132,7 @@ class WindowModel {
     PerLevel p{};
     double inner = 1;  // a level is only asked for what the level inside it lacks
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
-      const CacheShape& cache = caches_[l];
+      const SetAssociative& cache = caches_[l];
       const auto ways = static_cast<double>(cache.ways);
       if (detail_ == Detail::coarse) {
         p[l] = inner = std::min(inner, chance_by_length(cache, parts.lines));
@@ -147,21 +146,21 @@ class WindowModel {
   }
 
   // Sets fill unevenly, so a window that is somewhat shorter than the cache may lose a line.
-  static double chance_by_length(const CacheShape& cache, double total) {
+  static double chance_by_length(const SetAssociative& cache, double total) {
     const double fill = (total + 1) / cache.lines();
     if (cache.sets == 1) return fill > 1 ? 1 : 0;
     return std::clamp((fill - 0.75) / 0.4, 0.0, 1.0);
   }
 
   // Lines in a set; far more than any cache has where it matters.
-  static int told_apart_in_a_set(const CacheShape& cache) {
+  static int told_apart_in_a_set(const SetAssociative& cache) {
     return static_cast<int>(4 * std::min<std::int64_t>(cache.ways, 1 << 20));
   }
 
   int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
   // Null: their sets are not worth counting.
-  void count_sets(Parts& parts, const Setting& at_, const CacheShape* cache) {
+  void count_sets(Parts& parts, const Setting& at_, const SetAssociative* cache) {
     for (std::size_t i = 0; i < parts.size; ++i) {
       WindowPart& part = parts.all[i];
       part.counts = nullptr;
@@ -175,7 +174,7 @@ class WindowModel {
 
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
     for (std::size_t l = 0; l < caches_.size(); ++l) {
-      fills_[static_cast<std::size_t>(index(phase))][at(x)][l] += touches * p[l];
+      fills_[phase][x][l] += touches * p[l];
     }
   }
 
@@ -183,12 +182,12 @@ class WindowModel {
   void count_cold() {
     Extents whole;
     for (DimClass g : all_dim_classes) {
-      whole[tcsim::at(g)] = static_cast<double>(nest_.ranges(0, g)[0].size);
+      whole[g] = static_cast<double>(nest_.ranges(0, g)[0].size);
     }
     cold_ = lines_at(0, whole);
     PerLevel always;
     always.fill(1);
-    for (ArrayId x : all_arrays) add_fills(x, new_round(x), cold_[at(x)], always);
+    for (ArrayId x : all_arrays) add_fills(x, new_round(x), cold_[x], always);
   }
 
   // The phase in which an array is first touched.
@@ -196,16 +195,17 @@ class WindowModel {
 
   void count_write_backs() {
     // Every line of C that enters a level is written before it leaves.
-    write_backs_[0][at(ArrayId::C)] = fills_[0][at(ArrayId::C)];
+    write_backs_[Phase::compute][ArrayId::C] = fills_[Phase::compute][ArrayId::C];
     for (TensorId t : {TensorId::A, TensorId::B}) {
       if (nest_.pack_depth(t) < 0) continue;
       // A buffer's line is dirty from one Pack to the next, and written back once if it is pushed
       // out at any time between the two; after the last Pack it is written back in any case.
-      const std::size_t x = at(buffer_of(t));
+      const ArrayId x = buffer_of(t);
       for (std::size_t l = 0; l < caches_.size(); ++l) {
-        write_backs_[1][x][l] = cold_[x];
+        write_backs_[Phase::packing][x][l] = cold_[x];
         for (const auto& [packs, gone_before] : repacked_[x]) {
-          write_backs_[1][x][l] += packs * std::max(gone_before[l], worst_inside_[x][l]);
+          write_backs_[Phase::packing][x][l] +=
+              packs * std::max(gone_before[l], worst_inside_[x][l]);
         }
       }
     }
@@ -216,9 +216,10 @@ class WindowModel {
   template <class F>
   void for_each_range(int d, F&& f) const {
     Extents e;
-    const auto visit = [&](const auto& self, std::size_t g, double times) -> void {
-      if (g == e.size()) return f(e, times);
-      const auto& ranges = nest_.ranges(d, all_dim_classes[g]);
+    const auto visit = [&](const auto& self, std::size_t i, double times) -> void {
+      if (i == all_dim_classes.size()) return f(e, times);
+      const DimClass g = all_dim_classes[i];
+      const auto& ranges = nest_.ranges(d, g);
       if (detail_ == Detail::coarse) {
         double all = 0;
         e[g] = 0;
@@ -227,11 +228,11 @@ class WindowModel {
           all += size * static_cast<double>(r.times);
           e[g] = std::max(e[g], size);
         }
-        return self(self, g + 1, times * all / e[g]);
+        return self(self, i + 1, times * all / e[g]);
       }
       for (const auto& r : ranges) {
         e[g] = static_cast<double>(r.size);
-        self(self, g + 1, times * static_cast<double>(r.times));
+        self(self, i + 1, times * static_cast<double>(r.times));
       }
     };
     visit(visit, 0, 1.0);
@@ -241,7 +242,7 @@ class WindowModel {
   // touched again as many steps of k later as neighbours lie apart.
   void count_kernel() {
     const int d = nest_.depth() - 1;
-    const auto k = tcsim::at(DimClass::k);
+    constexpr DimClass k = DimClass::k;
     for_each_range(d, [&](const Extents& e, double times) {
       if (e[k] <= 1) return;
       Extents column = e;
@@ -256,8 +257,8 @@ class WindowModel {
         between[k] = std::clamp(nest_.tile_lines(t).apart(DimClass::k), 1.0, e[k]);
         Execution::Sides s;
         s.after = lines_at(d, between);
-        s.after[at(ArrayId::C)] = 0;
-        s.after[at(x)] = std::max(0.0, s.after[at(x)] - 1);
+        s.after[ArrayId::C] = 0;
+        s.after[x] = std::max(0.0, s.after[x] - 1);
         add_fills(x, Phase::compute, times * again, gone({x, w, d, {}, DimClass::k}, s));
       }
     });
@@ -284,11 +285,11 @@ class WindowModel {
       for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
     }
     remember_worst(x, p);
-    add_fills(x, Phase::compute, times * w.full(d)[at(x)], p);
+    add_fills(x, Phase::compute, times * w.full(d)[x], p);
   }
 
   void count_carried(int d, const Extents& e, double times) {
-    const auto g = tcsim::at(nest_.step(d).group);
+    const DimClass g = nest_.step(d).group;
     const auto tile = static_cast<double>(nest_.step(d).tile);
     const double iterations = std::ceil(e[g] / tile - 1e-9);
     if (iterations <= 1) return;
@@ -300,18 +301,18 @@ class WindowModel {
     std::optional<Execution> smaller;
     if (smaller_last) smaller.emplace(nest_, d + 1, rest, told_apart());
     const Execution& last = smaller ? *smaller : w;
-    std::array<bool, array_count> moves_on{};
-    for (ArrayId a : all_arrays) moves_on[at(a)] = nest_.follows(a, d);
+    ByArray<bool> moves_on{};
+    for (ArrayId a : all_arrays) moves_on[a] = nest_.follows(a, d);
 
     const PerArray most = pair_lines(d, e, child);
     for (ArrayId x : all_arrays) {
       const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group, most};
       const int pack = pack_depth(x);
       if (is_buffer(x) ? pack < 0 : pack >= 0 && d > pack) continue;
-      const double lines = w.full(d + 1)[at(x)], last_lines = last.full(d + 1)[at(x)];
+      const double lines = w.full(d + 1)[x], last_lines = last.full(d + 1)[x];
       if (nest_.follows(x, d)) {
         const double apart = (iterations - 1) * lines + last_lines;
-        count_shared_edges(setting, d, e, times * apart, times * (apart - lines_at(d, e)[at(x)]));
+        count_shared_edges(setting, d, e, times * apart, times * (apart - lines_at(d, e)[x]));
         continue;
       }
       const double pairs = iterations - 1 - (smaller_last ? 1 : 0);
@@ -322,12 +323,12 @@ class WindowModel {
 
   // Lines that two neighbouring tiles touch, at most all that the loop at depth d touches.
   PerArray pair_lines(int d, const Extents& e, const Extents& child) const {
-    const auto g = tcsim::at(nest_.step(d).group);
+    const DimClass g = nest_.step(d).group;
     PerArray lines = lines_at(d, e);
     Extents pair = child;
     pair[g] = std::min(e[g], 2 * child[g]);
     const PerArray of_pair = lines_at(d + 1, pair);
-    for (std::size_t a = 0; a < lines.size(); ++a) lines[a] = std::min(lines[a], of_pair[a]);
+    for (ArrayId a : all_arrays) lines[a] = std::min(lines[a], of_pair[a]);
     return lines;
   }
 
@@ -346,7 +347,7 @@ class WindowModel {
     }
     const bool inside = is_buffer(x) && d > pack_depth(x);
     if (inside) remember_worst(x, p);
-    if (is_buffer(x) && !inside) repacked_[at(x)].emplace_back(touches, p);
+    if (is_buffer(x) && !inside) repacked_[x].emplace_back(touches, p);
     add_fills(x, inside ? Phase::compute : new_round(x), touches, p);
   }
 
@@ -356,14 +357,13 @@ class WindowModel {
   void count_shared_edges(const Setting& setting, int d, const Extents& e, double all,
                           double touches) {
     if (touches < 1e-6 * all) return;
-    const double steps =
-        steps_apart(setting.x, d) / setting.window.extents(d + 1)[tcsim::at(setting.outer)];
+    const double steps = steps_apart(setting.x, d) / setting.window.extents(d + 1)[setting.outer];
     if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
     Extents grown = setting.window.extents(d + 1);
-    grown[tcsim::at(setting.outer)] *= steps;
+    grown[setting.outer] *= steps;
     Execution::Sides s;
     s.after = lines_at(d + 1, grown);
-    s.after[at(setting.x)] = std::max(0.0, s.after[at(setting.x)] - 1);
+    s.after[setting.x] = std::max(0.0, s.after[setting.x] - 1);
     Setting several = setting;
     several.most = lines_at(d, e);
     several.moves_on.fill(true);  // the lines are those of all the tiles in between
@@ -375,7 +375,7 @@ class WindowModel {
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
-    PerLevel& worst = worst_inside_[at(x)];
+    PerLevel& worst = worst_inside_[x];
     for (std::size_t l = 0; l < caches_.size(); ++l) worst[l] = std::max(worst[l], p[l]);
   }
 
@@ -386,14 +386,14 @@ class WindowModel {
   SetCounter& counter_;
   double margin_;
   Detail detail_;
-  std::vector<CacheShape> caches_;
+  std::vector<SetAssociative> caches_;
   std::vector<bool> exclusive_;
-  std::array<std::array<PerLevel, array_count>, 2> fills_{};  // [Phase][ArrayId]
-  std::array<std::array<PerLevel, array_count>, 2> write_backs_{};
+  ByPhase<ByArray<PerLevel>> fills_{};
+  ByPhase<ByArray<PerLevel>> write_backs_{};
   // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
   // lines packed anew with the chance that they are gone by then, for every loop around the Pack.
-  std::array<PerLevel, array_count> worst_inside_{};
-  std::array<std::vector<std::pair<double, PerLevel>>, array_count> repacked_;
+  ByArray<PerLevel> worst_inside_{};
+  ByArray<std::vector<std::pair<double, PerLevel>>> repacked_;
   PerArray cold_{};
 };
 

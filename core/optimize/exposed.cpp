@@ -52,7 +52,7 @@ constexpr double page = 4096;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
-using Ranges = std::array<std::int64_t, 4>;  // by DimClass
+using Ranges = ByGroup<std::int64_t>;
 
 // The elements of a tile of t lie in pieces, neighbours in memory, of at most `most` each: how
 // many. The tile begins where dimensions begin.
@@ -62,15 +62,15 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   std::vector<std::int64_t> covered(static_cast<std::size_t>(c.dim_count()));
   for (DimClass g : all_dim_classes) {
     if (!has_group(t, left_operand(c, schedule.groups), g)) continue;
-    std::int64_t left = ranges[at(g)], inner = 1;
-    for (DimId d : schedule.groups[at(g)]) {
+    std::int64_t left = ranges[g], inner = 1;
+    for (DimId d : schedule.groups[g]) {
       const std::int64_t extent = c.dim(d).extent;
       if (left > extent && left % extent != 0) {
         // Whole ones, and a rest. The next tile begins within that dimension, so the rest is cut
         // twice.
         Ranges whole = ranges, over = ranges;
-        over[at(g)] = left % extent * inner;
-        whole[at(g)] -= over[at(g)];
+        over[g] = left % extent * inner;
+        whole[g] -= over[g];
         return pieces(c, schedule, t, whole, most) + 2 * pieces(c, schedule, t, over, most);
       }
       const std::int64_t part = std::min(extent, left);
@@ -105,7 +105,7 @@ bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
 double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t rows) {
   std::int64_t together = 1, all = 1;
   bool goes_on = true;
-  for (DimId d : schedule.groups[at(DimClass::m)]) {
+  for (DimId d : schedule.groups[DimClass::m]) {
     if (c.dim(d).extent == 1) continue;
     all *= c.dim(d).extent;
     goes_on &= c.stride(TensorId::C, d) == Elements(together);
@@ -144,9 +144,9 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
                    .value();
   }
 
-  const Group& m = schedule.groups[at(DimClass::m)];
+  const Group& m = schedule.groups[DimClass::m];
   const bool scattered = m.empty() || c.stride(TensorId::C, m.front()) != Elements(1);
-  const Group& n = schedule.groups[at(DimClass::n)];
+  const Group& n = schedule.groups[DimClass::n];
   const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
     return s.kind == Step::Kind::move && s.tensor == path.right();
   });
@@ -164,7 +164,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   for (const Step& s : path.steps) {
     switch (s.kind) {
       case Step::Kind::loop: {
-        std::int64_t& r = range[at(s.group)];
+        std::int64_t& r = range[s.group];
         const double steps = ceil_div(static_cast<double>(r), static_cast<double>(s.tile));
         times *= steps;
         const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
@@ -178,8 +178,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         const DimClass rows = s.tensor == path.left ? DimClass::m : DimClass::n;
         const double runs = pieces(c, schedule, s.tensor, range, page / element);
         cycles += times * (pack_cycles + runs * run_cycles);
-        const double bytes = static_cast<double>(range[at(rows)]) *
-                             static_cast<double>(range[at(DimClass::k)]) * element;
+        const double bytes =
+            static_cast<double>(range[rows]) * static_cast<double>(range[DimClass::k]) * element;
         if (scatters(c, schedule, s.tensor)) {
           const double lines = bytes / static_cast<double>(common_line(machine).value());
           const bool in_cache =
@@ -194,7 +194,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::part:
         break;
       case Step::Kind::kernel:
-        if (range[at(DimClass::m)] < path.mr || range[at(DimClass::n)] < path.nr) whole = 0;
+        if (range[DimClass::m] < path.mr || range[DimClass::n] < path.nr) whole = 0;
         cycles += times * (task_cycles / in_task + call_cycles + (1 - whole) * partial_cycles +
                            broken * broken_cycles);
         if (scattered) cycles += times * results * scatter_cycles;

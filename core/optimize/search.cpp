@@ -220,7 +220,7 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
   }
   if (l + 1 == tiling.tiles.size()) {
     // What is packed is read in longer pieces where dimensions are whole.
-    for (std::int64_t whole : whole_dims(tiling.groups[c])) {
+    for (std::int64_t whole : whole_dims(tiling.groups[loop_classes[c]])) {
       wishes.insert(wishes.end(), {size / whole * whole, (size / whole + 1) * whole});
     }
   }
@@ -326,7 +326,7 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
       add(t);
       if (in_place || groups == tiling.groups) continue;
       // With other groups, a pack has other neighbours in memory. Try tiles that hold them.
-      for (std::int64_t whole : whole_dims(groups[at(DimClass::m)])) {
+      for (std::int64_t whole : whole_dims(groups[DimClass::m])) {
         Tiling wide = t;
         resize(wide, wide.tiles.size() - 1, at(DimClass::m), whole);
         add(std::move(wide));
@@ -342,7 +342,7 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
 std::int64_t Search::line_period(const Tiling& tiling, TensorId t, std::size_t c) const {
   const auto fastest = contraction_.fastest(t);
   if (!fastest) return 1;
-  const Group& group = tiling.groups[c];
+  const Group& group = tiling.groups[loop_classes[c]];
   const auto place = std::ranges::find(group, *fastest);
   if (place == group.end() || place == group.begin()) return 1;
   std::int64_t period = common_line(machine_) / size_of(contraction_.type());

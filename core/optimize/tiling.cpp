@@ -11,8 +11,6 @@ namespace tcsim {
 
 namespace {
 
-constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};
-
 // Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
 // end are few enough to copy. Source: chosen.
 constexpr std::int64_t many_kernels = 8;
@@ -124,8 +122,8 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
 }
 
 InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
-  const Group &m = groups[at(DimClass::m)], &n = groups[at(DimClass::n)];
-  const Group& k = groups[at(DimClass::k)];
+  const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
+  const Group& k = groups[DimClass::k];
   const TensorId left = left_operand(c, groups);
   const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
   const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
@@ -144,7 +142,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
 }
 
 std::int64_t even_k(const Contraction& c, const Groups& groups) {
-  Group k = groups[at(DimClass::k)];
+  Group k = groups[DimClass::k];
   while (k.size() > 1 && !even_stride(c, left_operand(c, groups), k)) k.pop_back();
   return extent_of(c, k);
 }
@@ -231,7 +229,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     spine.emplace_back(Loop{g, Elements(tile), {}});
   };
 
-  if (extent_of(contraction, tiling.groups[at(DimClass::batch)]) > 1) {
+  if (extent_of(contraction, tiling.groups[DimClass::batch]) > 1) {
     spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
   }
   const std::size_t outermost = tiling.tiles.size() - 1;
@@ -281,7 +279,7 @@ Kernel narrowed(const Kernel& kernel, std::int64_t extent) {
 }
 
 std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, std::size_t c) {
-  return extent_of(contraction, tiling.groups[at(loop_classes[c])]);
+  return extent_of(contraction, tiling.groups[loop_classes[c]]);
 }
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {

@@ -57,6 +57,9 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //  - with `rows_apart`, let m run in the left operand's order alone, for it to be read in place.
 std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
+// The groups that a Tiling has tiles of, in their order there.
+inline constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};
+
 struct Tiling {
   Groups groups;
   Kernel kernel;  // of kernel_choices(); the schedule's may have fewer columns (narrowed())

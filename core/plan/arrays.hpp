@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/units/enum_array.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
@@ -19,6 +20,9 @@ constexpr ArrayId buffer_of(TensorId t) { return ArrayId{index(t) + 3}; }  // of
 constexpr bool is_buffer(ArrayId a) { return index(a) >= index(ArrayId::packed_A); }
 // The tensor that an array is, or is a packed copy of.
 constexpr TensorId tensor_of(ArrayId a) { return TensorId{is_buffer(a) ? index(a) - 3 : index(a)}; }
+
+template <class T>
+using ByArray = EnumArray<ArrayId, T, array_count>;
 
 // The least multiple of `to` (>= 1) that is not below n.
 constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }

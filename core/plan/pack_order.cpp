@@ -5,7 +5,7 @@
 namespace tcsim {
 
 std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k) const {
-  std::int64_t row_range = tile[at(rows)].size, k_range = tile[at(DimClass::k)].size;
+  std::int64_t row_range = tile[rows].size, k_range = tile[DimClass::k].size;
   std::int64_t place = 0;
   for (const LayoutLoop& loop : layout) {
     std::int64_t& i = loop.over_rows ? row : k;
@@ -20,7 +20,7 @@ std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k
 
 // Tiles need not divide each other, so it takes every loop to find the innermost one.
 std::int64_t PackPlan::columns_left(const Tile& tile, std::int64_t k) const {
-  std::int64_t range = tile[at(DimClass::k)].size;
+  std::int64_t range = tile[DimClass::k].size;
   for (const LayoutLoop& loop : layout) {
     if (loop.over_rows) continue;
     const std::int64_t start = k / loop.tile * loop.tile;

@@ -63,7 +63,7 @@ template <class F>
 class Filler {
  public:
   Filler(const PackPlan& pack, const Tile& tile, F& f)
-      : pack_(pack), tile_(tile), rows_(tile[at(pack.rows)]), ks_(tile[at(DimClass::k)]), f_(f) {}
+      : pack_(pack), tile_(tile), rows_(tile[pack.rows]), ks_(tile[DimClass::k]), f_(f) {}
 
   void fill() {
     const std::int64_t panel = pack_.panel, chunk = pack_.k_chunk;

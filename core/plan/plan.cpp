@@ -75,7 +75,7 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
   if (!fastest) return;
   std::int64_t run = 1;  // neighbours in its group
   for (DimClass g : {pack.rows, DimClass::k}) {
-    const Group& group = schedule.groups[at(g)];
+    const Group& group = schedule.groups[g];
     const auto place = std::ranges::find(group, *fastest);
     if (place == group.end()) continue;
     pack.along_rows = g == pack.rows;
@@ -116,25 +116,24 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
       if (has_group(t, left(), g)) {
-        offsets_[static_cast<std::size_t>(index(t))][at(g)] =
-            offset_table(contraction_, t, schedule_.groups[at(g)], extent(g));
+        offsets_[t][g] = offset_table(contraction_, t, schedule_.groups[g], extent(g));
       }
     }
   }
 
   block_depth_ = steps().size() - 1;
-  std::array<bool, 4> in_block{};
+  ByGroup<bool> in_block{};
   while (block_depth_ > 0) {
     const Step& s = steps()[block_depth_ - 1];
     if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
-    if (std::exchange(in_block[at(s.group)], true)) break;
+    if (std::exchange(in_block[s.group], true)) break;
     --block_depth_;
   }
 
-  std::array<std::int64_t, 4> range = path_.extents;
+  ByGroup<std::int64_t> range = path_.extents;
   for (std::size_t depth = 0; depth < steps().size(); ++depth) {
     const Step& s = steps()[depth];
-    if (s.kind == Step::Kind::loop) range[at(s.group)] = std::min(range[at(s.group)], s.tile);
+    if (s.kind == Step::Kind::loop) range[s.group] = std::min(range[s.group], s.tile);
     if (s.kind != Step::Kind::move) continue;
     PackPlan pack;
     pack.tensor = s.tensor;
@@ -146,11 +145,11 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
         pack.layout.push_back({l.group == pack.rows, l.tile});
       }
     }
-    const std::int64_t rows = round_up(range[at(pack.rows)], pack.panel);
-    limit_array(contraction_, buffer_of(s.tensor), rows, range[at(DimClass::k)]);
-    pack.capacity = rows * range[at(DimClass::k)];
+    const std::int64_t rows = round_up(range[pack.rows], pack.panel);
+    limit_array(contraction_, buffer_of(s.tensor), rows, range[DimClass::k]);
+    pack.capacity = rows * range[DimClass::k];
     choose_filling(pack, contraction_, schedule_);
-    packs_[static_cast<std::size_t>(index(s.tensor))] = std::move(pack);
+    packs_[s.tensor] = std::move(pack);
   }
 
   // Buffers first and side by side, so that together they spread evenly over the cache sets.
@@ -159,7 +158,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     const TensorId t = tensor_of(a);
     std::int64_t elements = contraction_.size(t).value();
     if (is_buffer(a)) elements = pack(t) ? pack(t)->capacity : 0;
-    bases_[static_cast<std::size_t>(index(a))] = Bytes(place);
+    bases_[a] = Bytes(place);
     place = round_up(place + elements * element().value(), page_bytes);
   }
   arena_size_ = Bytes(place);

@@ -40,34 +40,34 @@ class Plan {
 
   TensorId left() const { return path_.left; }      // has the rows (group m) and k
   TensorId right() const { return path_.right(); }  // has the columns (group n) and k
-  std::int64_t extent(DimClass group) const { return path_.extents[at(group)]; }
+  std::int64_t extent(DimClass group) const { return path_.extents[group]; }
   // Every group whole.
   Tile all() const {
     Tile tile;
-    for (DimClass g : all_dim_classes) tile[at(g)] = {0, extent(g)};
+    for (DimClass g : all_dim_classes) tile[g] = {0, extent(g)};
     return tile;
   }
 
   // Element offset within tensor t of index i of `group`; 0 for a group that t lacks.
   std::int64_t offset(TensorId t, DimClass group, std::int64_t i) const {
-    const auto& table = offsets_[static_cast<std::size_t>(index(t))][at(group)];
+    const auto& table = offsets_[t][group];
     return table.empty() ? 0 : table[static_cast<std::size_t>(i)];
   }
   // Table of those offsets, or nullptr for a group that t lacks.
   const std::int64_t* offsets(TensorId t, DimClass group) const {
-    const auto& table = offsets_[static_cast<std::size_t>(index(t))][at(group)];
+    const auto& table = offsets_[t][group];
     return table.empty() ? nullptr : table.data();
   }
 
   // The pack of a tensor, or nullptr where the schedule reads it in place.
   const PackPlan* pack(TensorId t) const {
-    const auto& p = packs_[static_cast<std::size_t>(index(t))];
+    const auto& p = packs_[t];
     return p ? &*p : nullptr;
   }
 
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.
-  Bytes base(ArrayId a) const { return bases_[static_cast<std::size_t>(index(a))]; }
+  Bytes base(ArrayId a) const { return bases_[a]; }
   Bytes arena_size() const { return arena_size_; }
 
  private:
@@ -75,9 +75,9 @@ class Plan {
   Schedule schedule_;
   Path path_;
   std::size_t block_depth_ = 0;
-  std::array<std::array<std::vector<std::int64_t>, 4>, 3> offsets_;
-  std::array<std::optional<PackPlan>, 2> packs_;
-  std::array<Bytes, array_count> bases_{};
+  ByTensor<ByGroup<std::vector<std::int64_t>>> offsets_;
+  ByTensor<std::optional<PackPlan>> packs_;
+  ByArray<Bytes> bases_{};
   Bytes arena_size_{};
 };
 

@@ -15,6 +15,6 @@ struct Interval {
 };
 
 // The current range of every group, by DimClass.
-using Tile = std::array<Interval, 4>;
+using Tile = ByGroup<Interval>;
 
 }  // namespace tcsim

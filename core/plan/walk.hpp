@@ -83,16 +83,16 @@ class Walker {
         break;  // no plan has any
       case Step::Kind::kernel:
         if constexpr (requires { visitor_.kernel(KernelCall{}); }) {
-          visitor_.kernel(KernelCall{&tile_, left, right, tile_[at(DimClass::k)].begin == 0});
+          visitor_.kernel(KernelCall{&tile_, left, right, tile_[DimClass::k].begin == 0});
         }
     }
   }
 
  private:
   void block(std::int64_t left, std::int64_t right) {
-    KernelBlock b{&tile_, left, right, tile_[at(DimClass::k)].begin == 0};
-    b.row_tile = tile_[at(DimClass::m)].size;
-    b.column_tile = tile_[at(DimClass::n)].size;
+    KernelBlock b{&tile_, left, right, tile_[DimClass::k].begin == 0};
+    b.row_tile = tile_[DimClass::m].size;
+    b.column_tile = tile_[DimClass::n].size;
     const auto& steps = plan_.steps();
     for (std::size_t d = plan_.block_depth(); steps[d].kind == Step::Kind::loop; ++d) {
       b.rows_inside = steps[d].group == DimClass::m;
@@ -102,7 +102,7 @@ class Walker {
   }
 
   void loop(const Step& s, std::size_t depth, std::int64_t left, std::int64_t right) {
-    Interval& range = tile_[at(s.group)];
+    Interval& range = tile_[s.group];
     const Interval outer = range;
     // Earlier tiles of this loop fill the buffer up to here: whole tiles times the current range
     // of the operand's other group.
@@ -122,8 +122,8 @@ class Walker {
   }
 
   std::int64_t stride(DimClass group, DimClass rows, std::int64_t panel) const {
-    if (group == rows) return tile_[at(DimClass::k)].size;
-    if (group == DimClass::k) return (tile_[at(rows)].size + panel - 1) / panel * panel;
+    if (group == rows) return tile_[DimClass::k].size;
+    if (group == DimClass::k) return (tile_[rows].size + panel - 1) / panel * panel;
     return 0;
   }
 
@@ -136,8 +136,8 @@ class Walker {
 
 template <class F>
 void for_each_call(const KernelBlock& block, F&& f) {
-  const Interval m = (*block.tile)[at(DimClass::m)], n = (*block.tile)[at(DimClass::n)];
-  const std::int64_t kc = (*block.tile)[at(DimClass::k)].size;
+  const Interval m = (*block.tile)[DimClass::m], n = (*block.tile)[DimClass::n];
+  const std::int64_t kc = (*block.tile)[DimClass::k].size;
   const std::int64_t left_stride = block.left_offset < 0 ? 0 : kc;
   const std::int64_t right_stride = block.right_offset < 0 ? 0 : kc;
   const auto call = [&](std::int64_t i, std::int64_t j) {

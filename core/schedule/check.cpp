@@ -52,7 +52,7 @@ class Checker {
   void dimensions_once() {
     std::vector<bool> seen(static_cast<std::size_t>(contraction_.dim_count()));
     for (DimClass g : all_dim_classes) {
-      for (DimId d : schedule_.groups[at(g)]) {
+      for (DimId d : schedule_.groups[g]) {
         if (index(d) < 0 || index(d) >= contraction_.dim_count()) {
           fail(fmt::format("dimension {} in group {} is not one of {}", index(d), to_text(g),
                            contraction_.label()),
@@ -84,20 +84,20 @@ class Checker {
       if (exchanged && g == DimClass::n) wanted = DimClass::m;
       for (DimClass other : all_dim_classes) {
         if (other == wanted || !in_group(g, other)) continue;
-        const Group& group = schedule_.groups[at(g)];
+        const Group& group = schedule_.groups[g];
         std::string names;
         for (DimId d : group) names += contraction_.dim(d).name;
         fail(fmt::format("group {} is {}, which {} not agree with {}", to_text(g), names,
                          group.size() == 1 ? "does" : "do", contraction_.label()),
              groups_mend());
       }
-      ranges_[at(g)] = extent_of(contraction_, schedule_.groups[at(g)]);
+      ranges_[g] = extent_of(contraction_, schedule_.groups[g]);
     }
   }
 
   // Whether the schedule's group g holds a dimension of the class c.
   bool in_group(DimClass g, DimClass c) const {
-    return std::ranges::any_of(schedule_.groups[at(g)],
+    return std::ranges::any_of(schedule_.groups[g],
                                [&](DimId d) { return contraction_.dim_class(d) == c; });
   }
 
@@ -112,10 +112,10 @@ class Checker {
 
   // What the statements so far leave to those inside.
   struct Left {
-    std::array<std::int64_t, 4> ranges;  // by DimClass
-    std::array<bool, 2> packed;          // by TensorId
-    std::ptrdiff_t outer_level;          // of the last move
-    bool outermost;                      // nothing stands outside
+    ByGroup<std::int64_t> ranges;
+    ByTensor<bool> packed;
+    std::ptrdiff_t outer_level;  // of the last move
+    bool outermost;              // nothing stands outside
   };
 
   // What no text can say: a statement around nothing.
@@ -177,7 +177,7 @@ class Checker {
   void check_loop(const Loop& loop, Left& left) const {
     const std::int64_t tile = loop.tile.value();
     const std::string text = text_of(loop);
-    std::int64_t& range = left.ranges[at(loop.group)];
+    std::int64_t& range = left.ranges[loop.group];
     if (tile < 1) fail(fmt::format("'{}' has a tile below 1", text), "use at least 1");
     if (loop.group == DimClass::batch) {
       if (tile != 1)
@@ -201,7 +201,7 @@ class Checker {
                           const std::string& text, const Left& left) const {
     if (group != DimClass::m && group != DimClass::n) return;
     const TensorId t = rows_tensor(group);
-    if (!left.packed[static_cast<std::size_t>(index(t))]) return;
+    if (!left.packed[t]) return;
     for (const Kernel& kernel : kernels) {
       const std::int64_t panel = (group == DimClass::m ? kernel.mr : kernel.nr).value();
       if (tile % panel == 0) continue;
@@ -231,7 +231,7 @@ class Checker {
     if (group == DimClass::batch) {
       fail(fmt::format("'{}' cuts the batch", text), "cut m, n or k");
     }
-    const std::int64_t range = left.ranges[at(group)];
+    const std::int64_t range = left.ranges[group];
     std::int64_t rest = range;
     for (const Seq::Part& part : seq.parts) {
       const std::int64_t size = part.size.value();
@@ -242,7 +242,7 @@ class Checker {
         check_whole_panels(group, size, kernels_of(part.node), fmt::format("part {}", size), left);
       }
       Left inside = left;
-      inside.ranges[at(group)] = size;
+      inside.ranges[group] = size;
       inside.outermost = false;
       check_node(part.node, inside);
     }
@@ -280,7 +280,7 @@ class Checker {
 
   void check_pack(const Move& pack, const std::string& text, Left& left) const {
     if (pack.tensor == TensorId::C) fail(fmt::format("'{}' packs the output", text), "pack A or B");
-    bool& packed = left.packed[static_cast<std::size_t>(index(pack.tensor))];
+    bool& packed = left.packed[pack.tensor];
     if (packed) {
       fail(fmt::format("'{}' inside another pack of {}", text, to_text(pack.tensor)),
            "keep one of them");
@@ -310,13 +310,13 @@ class Checker {
   void check_cover(const Kernel& kernel, const Left& left) const {
     for (DimClass g : {DimClass::m, DimClass::n}) {
       const std::int64_t side = (g == DimClass::m ? kernel.mr : kernel.nr).value();
-      if (left.ranges[at(g)] > side) {
+      if (left.ranges[g] > side) {
         fail(fmt::format("'{}' does not cover the {} of {} that are left to it", text_of(kernel),
-                         left.ranges[at(g)], to_text(g)),
+                         left.ranges[g], to_text(g)),
              fmt::format("put for {} by {} around it", to_text(g), side));
       }
     }
-    if (left.ranges[at(DimClass::batch)] > 1) {
+    if (left.ranges[DimClass::batch] > 1) {
       fail("no loop runs over batch", "put for batch by 1 around everything");
     }
   }
@@ -326,7 +326,7 @@ class Checker {
   const std::vector<std::string>* levels_;  // none: any will do
   const std::string& place_;
   TensorId left_ = TensorId::A;
-  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
+  ByGroup<std::int64_t> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
 };
 
 }  // namespace

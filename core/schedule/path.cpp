@@ -70,7 +70,7 @@ void for_each_path(const Contraction& contraction, const Schedule& schedule, F f
   Path path;
   path.left = left_operand(contraction, schedule.groups);
   for (DimClass g : all_dim_classes) {
-    path.extents[at(g)] = extent_of(contraction, schedule.groups[at(g)]);
+    path.extents[g] = extent_of(contraction, schedule.groups[g]);
   }
   follow(schedule.root, path, f);
 }
@@ -125,7 +125,7 @@ std::vector<Kernel> kernels_of(const Node& root) {
 
 TensorId left_operand(const Contraction& contraction, const Groups& groups) {
   for (DimClass g : {DimClass::m, DimClass::n}) {
-    const Group& dims = groups[at(g)];
+    const Group& dims = groups[g];
     if (!dims.empty()) return contraction.dim_class(dims[0]) == g ? TensorId::A : TensorId::B;
   }
   return TensorId::A;

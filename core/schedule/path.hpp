@@ -30,11 +30,11 @@ struct Step {
 struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }
 
-  std::vector<Step> steps;                          // outermost first, the kernel last
-  std::int64_t mr = 1, nr = 1;                      // of the kernel
-  int statement = 0;                                // of the kernel
-  TensorId left = TensorId::A;                      // the operand that has group m
-  std::array<std::int64_t, 4> extents{1, 1, 1, 1};  // by DimClass
+  std::vector<Step> steps;      // outermost first, the kernel last
+  std::int64_t mr = 1, nr = 1;  // of the kernel
+  int statement = 0;            // of the kernel
+  TensorId left = TensorId::A;  // the operand that has group m
+  ByGroup<std::int64_t> extents{1, 1, 1, 1};
 };
 
 // One path to each kernel, in the order in which they run. `schedule` must have passed check() for

@@ -34,7 +34,7 @@ namespace tcsim {
 using Group = std::vector<DimId>;
 // By DimClass. m holds the rows of the microkernel: the dimensions that C shares with A, or with B
 // (then B is the left operand).
-using Groups = std::array<Group, 4>;
+using Groups = ByGroup<Group>;
 
 struct Node;
 

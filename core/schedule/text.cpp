@@ -33,7 +33,7 @@ class Writer {
   std::vector<TextLine> lines(const Schedule& schedule) {
     std::string groups = "groups";
     for (DimClass g : all_dim_classes) {
-      const Group& dims = schedule.groups[static_cast<std::size_t>(index(g))];
+      const Group& dims = schedule.groups[g];
       if (dims.empty()) continue;
       groups += fmt::format(" {}=", to_text(g));
       for (DimId d : dims) groups += contraction_.dim(d).name;
@@ -189,8 +189,7 @@ class Parser {
     constexpr std::string_view mend = "write groups as m=ab n=cd k=ef, leaving out empty ones";
     const std::size_t equals = token.text.find('=');
     const std::string_view names = token.text.substr(equals + 1);
-    Group& known = s.groups[static_cast<std::size_t>(
-        index(dim_class(token, token.text.substr(0, equals), mend)))];
+    Group& known = s.groups[dim_class(token, token.text.substr(0, equals), mend)];
     if (!known.empty()) fail(token, 0, "this group is there already", mend);
     if (names.empty()) fail(token, equals + 1, "dimensions expected after '='", mend);
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -19,6 +19,7 @@ struct EnumArray {
   constexpr const T& operator[](Enum e) const { return values[place(e)]; }
 
   static constexpr std::size_t size() { return N; }
+  constexpr void fill(const T& value) { values.fill(value); }
   constexpr auto begin() { return values.begin(); }
   constexpr auto end() { return values.end(); }
   constexpr auto begin() const { return values.begin(); }

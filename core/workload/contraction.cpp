@@ -42,7 +42,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
     }
   }
   for (int i = 0; i < dim_count(); ++i) {
-    EnumArray<TensorId, bool, 3> in{};
+    ByTensor<bool> in{};
     for (TensorId t : all_tensors) {
       const auto n = std::count(tensors_[t].begin(), tensors_[t].end(), DimId{i});
       if (n > 1) {

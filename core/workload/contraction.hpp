@@ -31,6 +31,12 @@ enum class DimClass : int { m, n, k, batch };
 constexpr int index(DimClass c) { return static_cast<int>(c); }
 inline constexpr std::array all_dim_classes{DimClass::m, DimClass::n, DimClass::k, DimClass::batch};
 
+// Tables with an entry for each.
+template <class T>
+using ByTensor = EnumArray<TensorId, T, 3>;
+template <class T>
+using ByGroup = EnumArray<DimClass, T, 4>;
+
 const char* to_text(ElementType);  // "f32", "f64"
 const char* to_text(Layout);       // "row-major", "column-major"
 const char* to_text(TensorId);     // "A", "B", "C"
@@ -83,11 +89,11 @@ class Contraction {
  private:
   std::string name_;
   std::vector<Dimension> dims_;
-  EnumArray<TensorId, std::vector<DimId>, 3> tensors_;
+  ByTensor<std::vector<DimId>> tensors_;
   Layout layout_;
   ElementType type_;
   std::vector<DimClass> classes_;
-  EnumArray<TensorId, std::vector<Elements>, 3> strides_;
+  ByTensor<std::vector<Elements>> strides_;
 };
 
 }  // namespace tcsim

@@ -34,7 +34,8 @@ TileBoxes tileBoxes(const Scene& scene) {
   all.kernel = fmt::format("kernel {}\u00d7{}", path.mr, path.nr);
   TileBox memory;
   memory.name = m.levels.back().name;
-  memory.tile = extentsText({path.extents[0], path.extents[1], path.extents[2]});
+  memory.tile = extentsText(
+      {path.extents[DimClass::m], path.extents[DimClass::n], path.extents[DimClass::k]});
   for (TensorId t : all_tensors) {
     const Bytes size = c.size(t).value() * size_of(c.type());
     memory.parts.push_back(
@@ -57,10 +58,9 @@ TileBoxes tileBoxes(const Scene& scene) {
       box.tile = extentsText(h.tile->extents);
       box.filled = static_cast<double>(h.tile->total().value()) / capacity;
       for (TensorId t : all_tensors) {
-        const auto i = static_cast<std::size_t>(index(t));
-        box.parts.push_back({fmt::format("{} {}", to_text(t), to_binary_display(h.tile->bytes[i])),
-                             static_cast<double>(h.tile->bytes[i].value()) / capacity, inkOf(t),
-                             h.tile->whole[i]});
+        box.parts.push_back({fmt::format("{} {}", to_text(t), to_binary_display(h.tile->bytes[t])),
+                             static_cast<double>(h.tile->bytes[t].value()) / capacity, inkOf(t),
+                             h.tile->whole[t]});
       }
     }
     if (l < before.size() && before[l].tile) {

@@ -98,10 +98,8 @@ struct WideLink {
   struct Both {
     Wide in, out;
   };
-  std::array<std::array<Both, array_count>, 2> moved;
-  Both& at(Phase p, ArrayId a) {
-    return moved[static_cast<std::size_t>(index(p))][static_cast<std::size_t>(index(a))];
-  }
+  ByPhase<ByArray<Both>> moved;
+  Both& at(Phase p, ArrayId a) { return moved[p][a]; }
   Wide total() const {
     Wide sum = 0;
     for (const auto& phase : moved) {
@@ -114,9 +112,9 @@ struct WideLink {
 inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   const Path path = only_path(c, schedule);
   using Ranges = std::map<Wide, Wide>;  // how often each size occurs
-  std::array<Ranges, 4> ranges;
+  ByGroup<Ranges> ranges;
   for (DimClass g : all_dim_classes) {
-    ranges[at(g)][wide_extent(c, schedule.groups[at(g)])] = 1;
+    ranges[g][wide_extent(c, schedule.groups[g])] = 1;
   }
   WideLink link;
   const Wide element = wide_element(c);
@@ -127,43 +125,43 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   };
   const auto size = [](const Wide& n) { return n; };
   const auto once = [](const Wide&) { return Wide(1); };
-  std::array<bool, 2> packed{};
+  ByTensor<bool> packed{};
   for (const Step& s : path.steps) {
     const auto rows_of = [&](TensorId t) { return t == path.left ? DimClass::m : DimClass::n; };
     const auto panels = [&](TensorId t) {
       const Wide panel = t == path.left ? path.mr : path.nr;
       return [panel](const Wide& n) { return wide_round_up(n, panel); };
     };
-    const Ranges &k = ranges[at(DimClass::k)], &batch = ranges[at(DimClass::batch)];
+    const Ranges &k = ranges[DimClass::k], &batch = ranges[DimClass::batch];
     if (s.kind == Step::Kind::loop) {
       Ranges parts;
-      for (const auto& [range, times] : ranges[at(s.group)]) {
+      for (const auto& [range, times] : ranges[s.group]) {
         if (range >= s.tile) parts[s.tile] += times * (range / s.tile);
         if (range % s.tile != 0) parts[range % s.tile] += times;
       }
-      ranges[at(s.group)] = parts;
+      ranges[s.group] = parts;
     } else if (s.kind == Step::Kind::move) {
       const DimClass rows = rows_of(s.tensor);
       const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
-      const Wide times = sum(ranges[at(others)], once) * sum(batch, once) * element;
-      packed[static_cast<std::size_t>(index(s.tensor))] = true;
+      const Wide times = sum(ranges[others], once) * sum(batch, once) * element;
+      packed[s.tensor] = true;
       link.at(Phase::packing, array_of(s.tensor)).in +=
-          times * sum(ranges[at(rows)], size) * sum(k, size);
+          times * sum(ranges[rows], size) * sum(k, size);
       link.at(Phase::packing, buffer_of(s.tensor)).out +=
-          times * sum(ranges[at(rows)], panels(s.tensor)) * sum(k, size);
+          times * sum(ranges[rows], panels(s.tensor)) * sum(k, size);
     } else {
-      const Wide results = sum(ranges[at(DimClass::m)], size) * sum(ranges[at(DimClass::n)], size) *
+      const Wide results = sum(ranges[DimClass::m], size) * sum(ranges[DimClass::n], size) *
                            sum(batch, once) * element;
       link.at(Phase::compute, ArrayId::C).out += results * sum(k, once);
       link.at(Phase::compute, ArrayId::C).in += results * (sum(k, once) - 1);
       for (TensorId t : {TensorId::A, TensorId::B}) {
         const DimClass rows = rows_of(t), others = rows == DimClass::m ? DimClass::n : DimClass::m;
-        const Wide times = sum(ranges[at(others)], once) * sum(batch, once) * sum(k, size);
-        if (packed[static_cast<std::size_t>(index(t))]) {
+        const Wide times = sum(ranges[others], once) * sum(batch, once) * sum(k, size);
+        if (packed[t]) {
           link.at(Phase::compute, buffer_of(t)).in +=
-              times * sum(ranges[at(rows)], panels(t)) * element;
+              times * sum(ranges[rows], panels(t)) * element;
         } else {
-          link.at(Phase::compute, array_of(t)).in += times * sum(ranges[at(rows)], size) * element;
+          link.at(Phase::compute, array_of(t)).in += times * sum(ranges[rows], size) * element;
         }
       }
     }

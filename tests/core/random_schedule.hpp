@@ -77,27 +77,28 @@ class RandomSchedule {
       if (exchanged_ && g == DimClass::m) of = DimClass::n;
       if (exchanged_ && g == DimClass::n) of = DimClass::m;
       for (DimId d : contraction.dims_of(of)) {
-        groups_[at(g)].push_back(d);
-        ranges_[at(g)] *= contraction.dim(d).extent;
+        groups_[g].push_back(d);
+        ranges_[g] *= contraction.dim(d).extent;
       }
-      random_.shuffle(groups_[at(g)]);
+      random_.shuffle(groups_[g]);
     }
     // With m and n both empty there is nothing to exchange, and A counts as the left operand.
-    if (groups_[0].empty() && groups_[1].empty()) exchanged_ = false;
+    if (groups_[DimClass::m].empty() && groups_[DimClass::n].empty()) exchanged_ = false;
   }
 
   Schedule make() {
     panels_ = {random_.between(1, 8), random_.between(1, 6)};
-    if (ranges_[at(DimClass::batch)] > 1 || random_.chance(20)) {
+    if (ranges_[DimClass::batch] > 1 || random_.chance(20)) {
       spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
     }
     for (std::int64_t steps = random_.between(0, 9); steps > 0; --steps) add_any();
     std::vector<DimClass> last{DimClass::m, DimClass::n};
     random_.shuffle(last);
     for (DimClass g : last) {
-      if (ranges_[at(g)] > panels_[at(g)]) add_loop(g, panels_[at(g)]);
+      if (ranges_[g] > panels_[g]) add_loop(g, panels_[g]);
     }
-    return {groups_, nested(spine_, {Elements(panels_[0]), Elements(panels_[1])})};
+    return {groups_,
+            nested(spine_, {Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])})};
   }
 
  private:
@@ -106,23 +107,23 @@ class RandomSchedule {
   void add_any() {
     if (random_.chance(25)) return add_pack();
     const DimClass g = random_.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
-    std::int64_t tile = random_.between(1, ranges_[at(g)]);
-    if (g != DimClass::k && packed_[at(g)] && tile < ranges_[at(g)]) {
-      tile -= tile % panels_[at(g)];
-      if (tile == 0) tile = ranges_[at(g)];
+    std::int64_t tile = random_.between(1, ranges_[g]);
+    if (g != DimClass::k && packed_[g] && tile < ranges_[g]) {
+      tile -= tile % panels_[g];
+      if (tile == 0) tile = ranges_[g];
     }
     add_loop(g, tile);
   }
 
   void add_loop(DimClass g, std::int64_t tile) {
     spine_.push_back({Loop{g, Elements(tile), {}}});
-    ranges_[at(g)] = tile;
+    ranges_[g] = tile;
   }
 
   void add_pack() {
     const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
-    if (packed_[at(rows)]) return;
-    packed_[at(rows)] = true;
+    if (packed_[rows]) return;
+    packed_[rows] = true;
     const bool left = rows == DimClass::m;
     level_ = random_.between(1, level_);
     spine_.push_back({Move{Move::Kind::pack,
@@ -134,9 +135,9 @@ class RandomSchedule {
   Random& random_;
   bool exchanged_ = false;
   Groups groups_;
-  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};
-  std::array<std::int64_t, 2> panels_{};
-  std::array<bool, 2> packed_{};  // by the group of the rows
+  ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
+  ByGroup<std::int64_t> panels_{};
+  ByGroup<bool> packed_{};  // by the group of the rows
   std::int64_t level_ = 3;
   std::vector<Node> spine_;
 };

@@ -57,8 +57,8 @@ TEST(Emit, Sizes_and_strides_of_large_problems_are_right_or_refused) {
         place += wide_round_up(Wide(plan.pack(t)->capacity), page);
       }
       for (DimClass g : all_dim_classes) {
-        if (!s.groups[at(g)].empty())
-          expect(fmt::format("below {}\n", text_of(wide_extent(*c, s.groups[at(g)]))));
+        if (!s.groups[g].empty())
+          expect(fmt::format("below {}\n", text_of(wide_extent(*c, s.groups[g]))));
       }
       EXPECT_FALSE(names_a_negative_size(code));
       ++right;

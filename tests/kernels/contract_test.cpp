@@ -114,13 +114,13 @@ TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
       ASSERT_GE(parts.size(), 1u);
       ASSERT_LE(parts.size(), static_cast<std::size_t>(threads));
       for (DimClass g : all_dim_classes) {
-        const bool cut = parts.front()[at(g)].size < plan.extent(g);
+        const bool cut = parts.front()[g].size < plan.extent(g);
         std::int64_t end = 0;
         for (const Tile& part : parts) {
           if (!cut) end = 0;
-          ASSERT_EQ(part[at(g)].begin, end);
-          ASSERT_GT(part[at(g)].size, 0);
-          end += part[at(g)].size;
+          ASSERT_EQ(part[g].begin, end);
+          ASSERT_GT(part[g].size, 0);
+          end += part[g].size;
           if (cut && end < plan.extent(g)) {
             ASSERT_EQ(end % (g == DimClass::m ? 4 : g == DimClass::n ? 3 : 1), 0);
           }

@@ -185,7 +185,7 @@ struct Single {
   void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
   void kernel(const KernelCall& call) {
     const Tile& t = *call.tile;
-    const Interval m = t[at(DimClass::m)], n = t[at(DimClass::n)], k = t[at(DimClass::k)];
+    const Interval m = t[DimClass::m], n = t[DimClass::n], k = t[DimClass::k];
     calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, call.left_offset,
                      call.right_offset, call.first_writer});
   }
@@ -195,7 +195,7 @@ struct Single {
 struct Blocks {
   void pack(const PackPlan&, const Tile&) { calls.push_back({}); }
   void block(const KernelBlock& block) {
-    const Interval k = (*block.tile)[at(DimClass::k)];
+    const Interval k = (*block.tile)[DimClass::k];
     for_each_call(block, [&](Interval m, Interval n, std::int64_t left, std::int64_t right) {
       calls.push_back({m.begin, m.size, n.begin, n.size, k.begin, k.size, left < 0 ? -1 : left,
                        right < 0 ? -1 : right, block.first_writer});

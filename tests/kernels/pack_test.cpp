@@ -59,7 +59,7 @@ TEST(Pack, Gathers_where_nothing_is_contiguous) {
   s.root = loop(DimClass::batch, 1, s.root);
   const Plan plan(c, s);
   Tile second = plan.all();
-  second[at(DimClass::batch)] = {1, 1};
+  second[DimClass::batch] = {1, 1};
   EXPECT_EQ(packed_counting(plan, second), (Numbers{2, 4, 8, 10, 6, 0, 12, 0}));
 }
 
@@ -146,8 +146,8 @@ struct PanelReader {
                     std::int64_t offset) const {
     const Numbers& tensor = t == TensorId::A ? a : b;
     const Numbers& buffer = t == TensorId::A ? buffer_a : buffer_b;
-    const std::int64_t batch = plan.offset(t, DimClass::batch, tile[at(DimClass::batch)].begin);
-    const Interval r = tile[at(rows)], k = tile[at(DimClass::k)];
+    const std::int64_t batch = plan.offset(t, DimClass::batch, tile[DimClass::batch].begin);
+    const Interval r = tile[rows], k = tile[DimClass::k];
     for (std::int64_t p = 0; p < k.size; ++p) {
       for (std::int64_t i = 0; i < panel; ++i) {
         const double expected =

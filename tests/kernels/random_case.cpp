@@ -45,7 +45,7 @@ class PathBuilder {
               std::int64_t mr, std::int64_t nr)
       : random_(random), panels_{mr, nr} {
     for (DimClass g : {DimClass::m, DimClass::n, DimClass::k, DimClass::batch}) {
-      range(g) = extent_of(c, schedule.groups[static_cast<std::size_t>(index(g))]);
+      range(g) = extent_of(c, schedule.groups[g]);
     }
     sides_ = {exchanged ? TensorId::B : TensorId::A, exchanged ? TensorId::A : TensorId::B};
     for (bool& wanted : pack_wanted_) wanted = between(random_, 0, 3) > 0;
@@ -76,7 +76,7 @@ class PathBuilder {
   }
 
  private:
-  std::int64_t& range(DimClass g) { return ranges_[static_cast<std::size_t>(index(g))]; }
+  std::int64_t& range(DimClass g) { return ranges_[g]; }
 
   // `last`: down to what the kernel takes.
   void add_loop(DimClass g, bool last) {
@@ -100,7 +100,7 @@ class PathBuilder {
 
   Random& random_;
   std::array<std::int64_t, 2> panels_;
-  std::array<std::int64_t, 4> ranges_{1, 1, 1, 1};
+  ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   std::array<TensorId, 2> sides_;  // left, right
   std::array<bool, 2> pack_wanted_{}, packed_{};
   std::vector<Node> steps_;  // their bodies are filled in at the end
@@ -117,13 +117,14 @@ Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, 
       g = DimClass::n;
     else if (exchanged && g == DimClass::n)
       g = DimClass::m;
-    schedule.groups[static_cast<std::size_t>(index(g))].push_back(DimId{d});
+    schedule.groups[g].push_back(DimId{d});
   }
   for (auto& group : schedule.groups) std::shuffle(group.begin(), group.end(), random);
   // With neither m nor n there is nothing to tell an exchange by: the plan reads it as none.
-  const bool visible = !schedule.groups[0].empty() || !schedule.groups[1].empty();
+  const bool visible =
+      !schedule.groups[DimClass::m].empty() || !schedule.groups[DimClass::n].empty();
   PathBuilder path(random, c, schedule, exchanged && visible, mr, nr);
-  schedule.root = path.build(!schedule.groups[3].empty());
+  schedule.root = path.build(!schedule.groups[DimClass::batch].empty());
   return schedule;
 }
 

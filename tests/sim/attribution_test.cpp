@@ -64,10 +64,10 @@ TEST(Attribution, Blames_capacity_and_the_loop_that_carries_the_reuse) {
   const Contraction c = test::matmul(64, 1, 32, Layout::column_major);
   const Plan plan(c, test::schedule("groups m=i n=j k=k for m by 1 { kernel 1x1 }"));
   const Attribution a = attribute(plan, caches({{1, 16}}));
-  const auto& compute = a.levels[0].misses[0];
-  EXPECT_EQ(compute[0], (MissCauses{Lines(256), Lines(64 * 32 - 256), Lines(0)}));
-  EXPECT_EQ(compute[1], (MissCauses{Lines(4), Lines(64 * 4 - 4), Lines(0)}));
-  EXPECT_EQ(compute[2], (MissCauses{Lines(8), Lines(64 - 8), Lines(0)}));
+  const auto& compute = a.levels[0].misses[Phase::compute];
+  EXPECT_EQ(compute[ArrayId::A], (MissCauses{Lines(256), Lines(64 * 32 - 256), Lines(0)}));
+  EXPECT_EQ(compute[ArrayId::B], (MissCauses{Lines(4), Lines(64 * 4 - 4), Lines(0)}));
+  EXPECT_EQ(compute[ArrayId::C], (MissCauses{Lines(8), Lines(64 - 8), Lines(0)}));
   EXPECT_EQ(a.levels[0].by_step[0], Lines(64 * 37 - 268));
   EXPECT_EQ(a.levels[0].by_step[1], Lines(0));
   EXPECT_EQ(a.levels[0].first_uses, Lines(268));

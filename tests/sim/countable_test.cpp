@@ -27,7 +27,7 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
     for (TensorId t : all_tensors) {
       if (plan.offsets(t, g) == nullptr) continue;
       Wide last = 0;
-      for (DimId d : s.groups[at(g)]) {
+      for (DimId d : s.groups[g]) {
         Wide stride = 1;
         for (DimId inner : c.memory_order(t)) {
           if (inner == d) break;
@@ -39,16 +39,16 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
     }
   }
   // Capacities, from the ranges that the steps outside the packs leave.
-  std::array<Wide, 4> range;
-  for (DimClass g : all_dim_classes) range[at(g)] = wide_extent(c, s.groups[at(g)]);
+  ByGroup<Wide> range;
+  for (DimClass g : all_dim_classes) range[g] = wide_extent(c, s.groups[g]);
   for (const Step& step : plan.steps()) {
     if (step.kind == Step::Kind::loop) {
-      range[at(step.group)] = std::min(range[at(step.group)], Wide(step.tile));
+      range[step.group] = std::min(range[step.group], Wide(step.tile));
     } else if (step.kind == Step::Kind::move) {
       const bool left = step.tensor == plan.left();
       const Wide rows =
-          wide_round_up(range[at(left ? DimClass::m : DimClass::n)], left ? plan.mr() : plan.nr());
-      EXPECT_EQ(plan.pack(step.tensor)->capacity, rows * range[at(DimClass::k)]);
+          wide_round_up(range[left ? DimClass::m : DimClass::n], left ? plan.mr() : plan.nr());
+      EXPECT_EQ(plan.pack(step.tensor)->capacity, rows * range[DimClass::k]);
     }
   }
 }

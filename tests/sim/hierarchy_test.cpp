@@ -9,7 +9,7 @@
 namespace tcsim::sim {
 namespace {
 
-constexpr std::array<std::uint32_t, array_count> only_c{no_lines, no_lines, 0, no_lines, no_lines};
+constexpr ByArray<std::uint32_t> only_c{no_lines, no_lines, 0, no_lines, no_lines};
 
 // Caches of the same rules in each engine: all of them have to give the worked-out figures.
 class Every_engine : public testing::TestWithParam<Engine> {

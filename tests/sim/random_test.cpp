@@ -58,11 +58,11 @@ class Accesses {
         lines_(random_.between(20, 600)),
         expected_(shapes_,
                   {{0, ArrayId::packed_B}, {lines_ / 3, ArrayId::C}, {lines_ / 2, ArrayId::A}}) {
-    std::array<std::uint32_t, array_count> first_lines;
+    ByArray<std::uint32_t> first_lines;
     first_lines.fill(sim::no_lines);
-    first_lines[static_cast<std::size_t>(index(ArrayId::packed_B))] = 0;
-    first_lines[static_cast<std::size_t>(index(ArrayId::C))] = line(lines_ / 3);
-    first_lines[static_cast<std::size_t>(index(ArrayId::A))] = line(lines_ / 2);
+    first_lines[ArrayId::packed_B] = 0;
+    first_lines[ArrayId::C] = line(lines_ / 3);
+    first_lines[ArrayId::A] = line(lines_ / 2);
     for (auto e : {sim::Engine::narrow, sim::Engine::sse2, sim::Engine::avx2, sim::Engine::best}) {
       engines_.push_back(std::make_unique<sim::Hierarchy>(shapes_, first_lines, line_bits_, e));
     }
@@ -204,33 +204,33 @@ Node nested(const std::vector<Part>& spine, std::int64_t mr, std::int64_t nr) {
 }
 
 // Loops in any order, packs at any place. `panels` are mr, nr and 1.
-std::vector<Part> random_spine(std::array<std::int64_t, 4> range, TensorId left,
-                               const std::array<std::int64_t, 3>& panels, Random& random) {
+std::vector<Part> random_spine(ByGroup<std::int64_t> range, TensorId left,
+                               const ByGroup<std::int64_t>& panels, Random& random) {
   std::vector<std::string> order{"m", "m", "n", "n", "k", "k"};
   if (random.chance(70)) order.push_back("left");
   if (random.chance(70)) order.push_back("right");
   random.shuffle(order);
   order.insert(order.end(), {"m down to the kernel", "n down to the kernel"});
   const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
-  std::array<bool, 3> packed{};
+  ByGroup<bool> packed{};
   std::vector<Part> spine;
   for (const std::string& what : order) {
     if (what == "left" || what == "right") {
-      packed[at(what == "left" ? DimClass::m : DimClass::n)] = true;
+      packed[what == "left" ? DimClass::m : DimClass::n] = true;
       spine.push_back({true, what == "left" ? left : right});
       continue;
     }
     const DimClass g = what[0] == 'm' ? DimClass::m : what[0] == 'n' ? DimClass::n : DimClass::k;
-    const std::int64_t panel = panels[at(g)];
-    std::int64_t tile = random.between(1, range[at(g)]);
+    const std::int64_t panel = panels[g];
+    std::int64_t tile = random.between(1, range[g]);
     if (what.size() > 1) {
-      if (range[at(g)] <= panel) continue;
-      tile = packed[at(g)] ? panel : random.between(1, panel);
-    } else if (packed[at(g)]) {
+      if (range[g] <= panel) continue;
+      tile = packed[g] ? panel : random.between(1, panel);
+    } else if (packed[g]) {
       tile = (tile + panel - 1) / panel * panel;
-      if (tile > range[at(g)]) continue;
+      if (tile > range[g]) continue;
     }
-    range[at(g)] = tile;
+    range[g] = tile;
     spine.push_back({false, {}, g, tile});
   }
   return spine;
@@ -238,23 +238,22 @@ std::vector<Part> random_spine(std::array<std::int64_t, 4> range, TensorId left,
 
 Schedule random_schedule(const Contraction& c, Random& random) {
   Schedule schedule;
-  std::array<std::int64_t, 4> range{};
+  ByGroup<std::int64_t> range{};
   const bool exchanged = random.chance(30);
   for (DimClass g : all_dim_classes) {
     DimClass from = g;
     if (exchanged && g == DimClass::m) from = DimClass::n;
     if (exchanged && g == DimClass::n) from = DimClass::m;
-    for (DimId d : c.dims_of(from)) schedule.groups[at(g)].push_back(d);
-    random.shuffle(schedule.groups[at(g)]);
-    range[at(g)] = c.extent(from).value();
+    for (DimId d : c.dims_of(from)) schedule.groups[g].push_back(d);
+    random.shuffle(schedule.groups[g]);
+    range[g] = c.extent(from).value();
   }
   // Which operand is the left one shows in the dimensions of m or n; without any it is A.
-  const bool any =
-      !schedule.groups[at(DimClass::m)].empty() || !schedule.groups[at(DimClass::n)].empty();
+  const bool any = !schedule.groups[DimClass::m].empty() || !schedule.groups[DimClass::n].empty();
   const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
   auto spine =
       random_spine(range, exchanged && any ? TensorId::B : TensorId::A, {mr, nr, 1}, random);
-  if (!schedule.groups[at(DimClass::batch)].empty()) {
+  if (!schedule.groups[DimClass::batch].empty()) {
     spine.insert(spine.begin(), {false, {}, DimClass::batch, 1});
   }
   schedule.root = nested(spine, mr, nr);

@@ -25,7 +25,7 @@ Plan matmul(std::int64_t m, std::int64_t n, std::int64_t k, Node root) {
   const DimId dm{0}, dn{1}, dk{2};
   const Contraction c("matmul", {{'m', m}, {'n', n}, {'k', k}}, {{{dm, dk}, {dk, dn}, {dm, dn}}},
                       Layout::column_major, ElementType::f64);
-  return Plan(c, Schedule{{{{dm}, {dn}, {dk}, {}}}, std::move(root)});
+  return Plan(c, Schedule{Groups{Group{dm}, Group{dn}, Group{dk}, Group{}}, std::move(root)});
 }
 
 Machine machine_with(const std::vector<sim::CacheShape>& caches) {

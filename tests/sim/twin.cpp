@@ -11,7 +11,7 @@ class Walk {
  public:
   Walk(const Plan& plan, std::int64_t line_bytes, Caches& caches)
       : plan_(plan), c_(plan.contraction()), line_bytes_(line_bytes), caches_(caches) {
-    for (DimClass g : all_dim_classes) tile_[at(g)] = {0, plan.extent(g)};
+    for (DimClass g : all_dim_classes) tile_[g] = {0, plan.extent(g)};
   }
 
   void step(std::size_t depth) {
@@ -24,12 +24,12 @@ class Walk {
       packed_at_.erase(s.tensor);
       return;
     }
-    const Interval outer = tile_[at(s.group)];
+    const Interval outer = tile_[s.group];
     for (std::int64_t i = 0; i < outer.size; i += s.tile) {
-      tile_[at(s.group)] = {outer.begin + i, std::min(s.tile, outer.size - i)};
+      tile_[s.group] = {outer.begin + i, std::min(s.tile, outer.size - i)};
       step(depth + 1);
     }
-    tile_[at(s.group)] = outer;
+    tile_[s.group] = outer;
   }
 
   std::int64_t touches = 0;
@@ -37,20 +37,20 @@ class Walk {
 
  private:
   // Offset of an element of t, from the indices of the groups.
-  std::int64_t offset(TensorId t, std::array<std::int64_t, 4> fused) const {
+  std::int64_t offset(TensorId t, ByGroup<std::int64_t> fused) const {
     std::int64_t place = 0;
     for (DimClass g : all_dim_classes) {
-      for (DimId d : plan_.schedule().groups[at(g)]) {
+      for (DimId d : plan_.schedule().groups[g]) {
         const std::int64_t extent = c_.dim(d).extent;
-        place += fused[at(g)] % extent * c_.stride(t, d).value();
-        fused[at(g)] /= extent;
+        place += fused[g] % extent * c_.stride(t, d).value();
+        fused[g] /= extent;
       }
     }
     return place;
   }
 
   std::int64_t tensor_offset(TensorId t, std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return offset(t, {m, n, k, tile_[at(DimClass::batch)].begin});
+    return offset(t, {m, n, k, tile_[DimClass::batch].begin});
   }
 
   // One element; `run_` begins anew with every row or column of an operand.
@@ -70,11 +70,11 @@ class Walk {
 
   void operand(TensorId t, DimClass group, std::int64_t panel, std::int64_t p) {
     new_run();
-    const Interval rows = tile_[at(group)], ks = tile_[at(DimClass::k)];
+    const Interval rows = tile_[group], ks = tile_[DimClass::k];
     if (const auto packed = packed_at_.find(t); packed != packed_at_.end()) {
       const Tile& outer = packed->second;
-      const std::int64_t start = plan_.pack(t)->offset(outer, rows.begin - outer[at(group)].begin,
-                                                       ks.begin - outer[at(DimClass::k)].begin);
+      const std::int64_t start = plan_.pack(t)->offset(outer, rows.begin - outer[group].begin,
+                                                       ks.begin - outer[DimClass::k].begin);
       for (std::int64_t i = 0; i < panel; ++i) {
         touch(buffer_of(t), start + p * panel + i, false);
         count(Phase::compute, buffer_of(t), false);
@@ -88,8 +88,8 @@ class Walk {
   }
 
   void kernel() {
-    const Interval ms = tile_[at(DimClass::m)], ns = tile_[at(DimClass::n)];
-    const Interval ks = tile_[at(DimClass::k)];
+    const Interval ms = tile_[DimClass::m], ns = tile_[DimClass::n];
+    const Interval ks = tile_[DimClass::k];
     for (std::int64_t p = 0; p < ks.size; ++p) {
       operand(plan_.left(), DimClass::m, plan_.mr(), p);
       operand(plan_.right(), DimClass::n, plan_.nr(), p);

@@ -45,8 +45,8 @@ Schedule realistic_schedule(const Contraction& c, const Machine& m, Random& rand
   Extents3 whole{};
   constexpr std::array classes{DimClass::m, DimClass::n, DimClass::k};
   for (std::size_t g = 0; g < 3; ++g) {
-    for (DimId d : c.dims_of(classes[g])) s.groups[g].push_back(d);
-    random.shuffle(s.groups[g]);
+    for (DimId d : c.dims_of(classes[g])) s.groups[classes[g]].push_back(d);
+    random.shuffle(s.groups[classes[g]]);
     whole[g] = c.extent(classes[g]).value();
   }
   std::vector<Extents3> bands;  // innermost first

@@ -30,7 +30,7 @@ TEST(HeldTiles, A_small_workload_is_held_whole_everywhere_it_fits) {
   const Machine m = find_machine("e5-2680v4");
   for (const HeldInCache& h : held_tiles(c, optimize(c, m).schedule, m)) {
     EXPECT_EQ(h.tile->total(), Bytes(3 * 32 * 32 * 8));
-    EXPECT_EQ(h.tile->whole, (std::array{true, true, true}));
+    EXPECT_EQ(h.tile->whole, (ByTensor<bool>{true, true, true}));
   }
 }
 

@@ -8,7 +8,7 @@ namespace tcsim {
 namespace {
 
 TEST(Occupancy, Fully_associative_is_all_or_nothing) {
-  const CacheShape cache{1, 100};
+  const SetAssociative cache{1, 100};
   const WindowPart fits[] = {{60, 1}, {39, 1}}, too_large[] = {{60, 1}, {40, 1}};
   EXPECT_EQ(miss_probability(cache, fits), 0);  // 99 others and the line itself
   EXPECT_EQ(miss_probability(cache, too_large), 1);
@@ -17,7 +17,7 @@ TEST(Occupancy, Fully_associative_is_all_or_nothing) {
 TEST(Occupancy, Contiguous_lines_spread_evenly) {
   // 64 sets of 8 ways. 7 x 64 contiguous lines put exactly 7 into every set: the line survives;
   // 7.5 x 64 put an eighth into half of the sets.
-  const CacheShape cache{64, 8};
+  const SetAssociative cache{64, 8};
   const WindowPart seven[] = {{448, 448}}, more[] = {{480, 480}}, eight[] = {{512, 512}};
   EXPECT_EQ(miss_probability(cache, seven), 0);
   EXPECT_NEAR(miss_probability(cache, more), 0.5, 1e-12);

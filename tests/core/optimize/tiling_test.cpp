@@ -52,9 +52,9 @@ TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
       {{'a', 24}, {'b', 16}, {'c', 16}, {'d', 24}, {'e', 16}, {'f', 16}, {'g', 24}},
       Layout::column_major, ElementType::f64);
   const auto groups = groupings(c).front();
-  EXPECT_EQ(test::names_of(c, groups[0]), "acf");
-  EXPECT_EQ(test::names_of(c, groups[1]), "bde");
-  EXPECT_EQ(test::names_of(c, groups[2]), "g");
+  EXPECT_EQ(test::names_of(c, groups[DimClass::m]), "acf");
+  EXPECT_EQ(test::names_of(c, groups[DimClass::n]), "bde");
+  EXPECT_EQ(test::names_of(c, groups[DimClass::k]), "g");
 }
 
 TEST(Snap, Tiles_nest_and_divide_evenly) {

@@ -49,13 +49,13 @@ class Coverage {
 
   void kernel(const KernelCall& call) {
     const Tile& tile = *call.tile;
-    EXPECT_LE(tile[at(DimClass::m)].size, plan_.mr());
-    EXPECT_LE(tile[at(DimClass::n)].size, plan_.nr());
-    EXPECT_EQ(tile[at(DimClass::batch)].size, 1);
-    EXPECT_EQ(call.first_writer, tile[at(DimClass::k)].begin == 0);
+    EXPECT_LE(tile[DimClass::m].size, plan_.mr());
+    EXPECT_LE(tile[DimClass::n].size, plan_.nr());
+    EXPECT_EQ(tile[DimClass::batch].size, 1);
+    EXPECT_EQ(call.first_writer, tile[DimClass::k].begin == 0);
     each(tile, DimClass::m, [&](std::size_t m) {
       each(tile, DimClass::n, [&](std::size_t n) {
-        const auto b = static_cast<std::size_t>(tile[at(DimClass::batch)].begin);
+        const auto b = static_cast<std::size_t>(tile[DimClass::batch].begin);
         const std::size_t result = (b * size(DimClass::m) + m) * size(DimClass::n) + n;
         // Adding to a C that nobody has written, or overwriting a sum, would be wrong.
         EXPECT_EQ(call.first_writer, begun_[result] == 0);
@@ -74,7 +74,7 @@ class Coverage {
 
   template <class F>
   static void each(const Tile& tile, DimClass c, F&& f) {
-    const Interval range = tile[at(c)];
+    const Interval range = tile[c];
     for (std::int64_t i = 0; i < range.size; ++i) f(static_cast<std::size_t>(range.begin + i));
   }
 
@@ -100,7 +100,7 @@ class TracedBuffer {
   // Fills the buffer by for_each_block; no place may be written twice or lie outside.
   void fill(const Tile& tile) {
     std::fill(places_.begin(), places_.end(), Place{});
-    const Interval rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
+    const Interval rows = tile[pack_->rows], ks = tile[DimClass::k];
     std::int64_t elements = 0, written = 0;
     for_each_block(*pack_, tile, [&](std::span<const PackBlock> blocks) {
       for (const PackBlock& block : blocks) {
@@ -123,7 +123,7 @@ class TracedBuffer {
             ++elements;
             place.row = block.row + r;
             place.k = block.k + p;
-            place.batch = tile[at(DimClass::batch)].begin;
+            place.batch = tile[DimClass::batch].begin;
           }
         }
       }
@@ -139,7 +139,7 @@ class TracedBuffer {
       EXPECT_EQ(offset, -1);
       return;
     }
-    const Interval rows = tile[at(pack_->rows)], ks = tile[at(DimClass::k)];
+    const Interval rows = tile[pack_->rows], ks = tile[DimClass::k];
     ASSERT_GE(offset, 0);
     ASSERT_LE(offset + ks.size * pack_->panel, pack_->capacity);
     for (std::int64_t p = 0; p < ks.size; ++p) {
@@ -152,7 +152,7 @@ class TracedBuffer {
         EXPECT_EQ(place.what, Place::What::element);
         EXPECT_EQ(place.row, rows.begin + r);
         EXPECT_EQ(place.k, ks.begin + p);
-        EXPECT_EQ(place.batch, tile[at(DimClass::batch)].begin);
+        EXPECT_EQ(place.batch, tile[DimClass::batch].begin);
       }
     }
   }
@@ -219,7 +219,7 @@ TEST(Plan, Offsets_are_those_of_the_fused_index) {
         for (std::int64_t i = 0; i < plan.extent(g); ++i) {
           // Peel the fused index, the first dimension of the group being the fastest.
           std::int64_t rest = i, offset = 0;
-          for (DimId d : plan.schedule().groups[at(g)]) {
+          for (DimId d : plan.schedule().groups[g]) {
             offset += rest % c.dim(d).extent * c.stride(t, d).value();
             rest /= c.dim(d).extent;
           }
@@ -309,12 +309,13 @@ struct Events {
     return std::to_string(r.begin) + "+" + std::to_string(r.size);
   }
   void pack(const PackPlan& pack, const Tile& tile) {
-    seen.push_back(std::string("pack ") + to_text(pack.tensor) + " rows " +
-                   text(tile[at(pack.rows)]) + " k " + text(tile[2]));
+    seen.push_back(std::string("pack ") + to_text(pack.tensor) + " rows " + text(tile[pack.rows]) +
+                   " k " + text(tile[DimClass::k]));
   }
   void kernel(const KernelCall& call) {
-    seen.push_back("kernel m " + text((*call.tile)[0]) + " n " + text((*call.tile)[1]) + " k " +
-                   text((*call.tile)[2]) + " left " + std::to_string(call.left_offset) + " right " +
+    seen.push_back("kernel m " + text((*call.tile)[DimClass::m]) + " n " +
+                   text((*call.tile)[DimClass::n]) + " k " + text((*call.tile)[DimClass::k]) +
+                   " left " + std::to_string(call.left_offset) + " right " +
                    std::to_string(call.right_offset) + (call.first_writer ? " first" : ""));
   }
 };
