@@ -95,14 +95,14 @@ TEST(Parse_suite, Layout_is_row_major_and_type_f64_unless_the_file_says_otherwis
   EXPECT_EQ(other.workloads[0].type(), ElementType::f32);
 }
 
-struct Bad {
+struct BadSuite {
   const char* from;  // what of the good text is replaced
   const char* to;
   const char* message;
 };
 
 TEST(Parse_suite, Reports_line_and_column) {
-  const std::vector<Bad> cases{
+  const std::vector<BadSuite> cases{
       {"schema = 1", "schema = 2", "s.toml:1:10: no 'schema' that this version"},
       {"schema = 1\n", "", "s.toml:1:1: no 'schema' that this version"},
       {"name = \"mine\"", "nam = \"mine\"", "s.toml:2:1: unknown key 'nam'; known here are"},
@@ -120,7 +120,7 @@ TEST(Parse_suite, Reports_line_and_column) {
       {"[[workload]]", "[[workloads]]", "s.toml:3:3: unknown key 'workloads'"},
       {"[[workload]]", "[workload]", "s.toml:3:1: no [[workload]]"},
       {"name = \"mine\"", "name = \"mine", "s.toml:2:"}};
-  for (const Bad& c : cases) {
+  for (const BadSuite& c : cases) {
     SCOPED_TRACE(c.to);
     std::string text = good;
     text.replace(text.find(c.from), std::string_view(c.from).size(), c.to);
