@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/workload/program.hpp"
+#include "core/workload/request.hpp"
 #include "tests/core/random_program.hpp"
 
 namespace tcsim {
@@ -293,6 +294,8 @@ TEST(Program_text, Damaged_text_parses_or_is_reported_with_its_place) {
 TEST(Program_file, Is_known_by_its_suffix_and_read) {
   EXPECT_TRUE(is_program_file("my-layer.program"));
   EXPECT_FALSE(is_program_file("abcd-aebf-dfce"));
+  EXPECT_FALSE(is_label("my-layer.program"));
+  EXPECT_FALSE(is_label("a->b.program"));
   const auto file = std::filesystem::temp_directory_path() /
                     ("tcsim_test." + std::to_string(getpid()) + ".program");
   std::ofstream(file) << canonical_conv;
