@@ -19,8 +19,8 @@ constexpr std::size_t summary_column = 24;  // of the overview
 
 constexpr const char* workloads_text =
     "WORKLOAD is tccg:8 (a suite and a number; a suite alone means all of it),\n"
-    "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, or a\n"
-    "suite's .toml file.\n";
+    "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, a\n"
+    "suite's .toml file, or the .program file of a program that is a contraction.\n";
 
 std::string usage(const Command& c) {
   return fmt::format("tcsim {}{}{}", c.name, c.arguments.empty() ? "" : " ", c.arguments);

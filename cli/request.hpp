@@ -26,8 +26,8 @@ void declare_objective(boost::program_options::options_description&);
 
 Format format(const Options&);
 
-// The workloads that a WORKLOAD argument names: "tccg:8", "tccg", a label with --size, or a
-// suite's .toml file.
+// The workloads that a WORKLOAD argument names: "tccg:8", "tccg", a label with --size, a
+// suite's .toml file, or a .program file.
 std::vector<Contraction> workloads(const Options&, const std::string& argument);
 // The same for a command whose only argument is a WORKLOAD.
 std::vector<Contraction> workloads(const Options&);

@@ -17,6 +17,8 @@
 #include "core/text/name.hpp"
 #include "core/units/nearest.hpp"
 #include "core/workload/parse.hpp"
+#include "core/workload/program.hpp"
+#include "core/workload/request.hpp"
 #include "core/workload/suite.hpp"
 
 namespace tcsim {
@@ -554,6 +556,7 @@ StudySources shipped_sources(const fs::path& study_file) {
   StudySources s;
   s.machine = [beside](const std::string& name) { return find_machine(beside(name)); };
   s.workloads = [beside](const std::string& name) {
+    if (is_program_file(name)) return find_workloads({beside(name), "", {}, {}});
     const auto colon = name.rfind(':');
     const std::string number = colon == name.npos ? "" : name.substr(colon + 1);
     const bool numbered = !number.empty() && number.size() < 7 &&

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/workload/contraction_view.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 
@@ -10,16 +11,18 @@ namespace tcsim {
 
 namespace {
 
-void refuse_for_suite(const WorkloadRequest& request) {
+// `what` says its sizes and layout itself.
+void refuse_options(const WorkloadRequest& request, const char* what) {
   const char* option = !request.sizes.empty() ? "--size" : request.layout ? "--layout" : nullptr;
   if (option == nullptr) return;
-  throw UsageError(option, fmt::format("'{}' is a suite, which says that itself", request.name),
+  throw UsageError(option, fmt::format("'{}' is a {}, which says that itself", request.name, what),
                    "leave the option out, or give a label such as abcd-aebf-dfce");
 }
 
 }  // namespace
 
 bool is_label(const std::string& text) {
+  if (is_program_file(text)) return false;
   return text.find("->") != std::string::npos ||
          (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
           text.find('-') != std::string::npos);
@@ -39,7 +42,12 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
     throw UsageError(name, "convolutions are not modelled yet",
                      "give a contraction of two tensors");
   }
-  refuse_for_suite(request);
+  if (is_program_file(name)) {
+    refuse_options(request, "program");
+    const Program program = load_program(name);
+    return {contraction_of(request.type ? with_type(program, *request.type) : program)};
+  }
+  refuse_options(request, "suite");
   const auto colon = name.find(':');
   const Suite suite = find_suite(name.substr(0, colon), request.type);
   if (colon == std::string::npos) return suite.workloads;

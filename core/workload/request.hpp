@@ -1,5 +1,6 @@
-// A workload as a person names it: "tccg:8", "tccg" (all of a suite), a suite's .toml file, or a
-// label such as "abcd-aebf-dfce" or "aebf,dfce->abcd" with sizes.
+// A workload as a person names it: "tccg:8", "tccg" (all of a suite), a suite's .toml file, the
+// .program file of a program that is a contraction (core/workload/program.hpp), or a label such as
+// "abcd-aebf-dfce" or "aebf,dfce->abcd" with sizes.
 #pragma once
 
 #include <optional>
@@ -11,10 +12,10 @@
 namespace tcsim {
 
 struct WorkloadRequest {
-  std::string name;                 // the suite and number, or the label
-  std::string sizes;                // of a label: "a=72,b=72,..."; a suite says them itself
+  std::string name;                 // the suite and number, the program's file, or the label
+  std::string sizes;                // of a label: "a=72,b=72,..."; others say them themselves
   std::optional<Layout> layout;     // of a label; row-major unless it is said
-  std::optional<ElementType> type;  // f64, or the suite's, unless it is said
+  std::optional<ElementType> type;  // f64, or the suite's or program's, unless it is said
 
   bool operator==(const WorkloadRequest&) const = default;
 };
@@ -23,7 +24,7 @@ struct WorkloadRequest {
 bool is_label(const std::string& name);
 
 // All that it names, at least one. Throws UsageError, which says what is missing or too much, and
-// for a suite's file what load_suite() throws.
+// for a suite's file what load_suite() throws, for a program's load_program() and contraction_of().
 std::vector<Contraction> find_workloads(const WorkloadRequest& request);
 // The same where one is wanted; throws UsageError for a suite without a number.
 Contraction find_workload(const WorkloadRequest& request);

@@ -10,6 +10,7 @@
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
 #include "core/text/name.hpp"
+#include "core/workload/contraction_view.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim {
@@ -110,9 +111,32 @@ template <class F>
 auto at_place(const std::string& place, F&& parser) {
   try {
     return parser();
-  } catch (const UsageError& e) {
+  } catch (const UnsupportedError& e) {
+    throw UnsupportedError(place, e.what(), "");
+  } catch (const Error& e) {
     throw InputError(place, e.what(), "");
   }
+}
+
+Contraction labelled(const Section& workload, Layout layout, ElementType type) {
+  const std::string sizes_text = workload.text("sizes");
+  const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
+  const std::string label = workload.text("label");
+  return at_place(workload.place("label"),
+                  [&] { return parse_contraction(label, sizes, layout, type); });
+}
+
+Contraction programmed(const Section& workload, std::optional<ElementType> type) {
+  for (const char* key : {"label", "sizes"}) {
+    if (workload.find(key) == nullptr) continue;
+    throw InputError(workload.place(key), fmt::format("'{}' beside a program", key),
+                     "take it out, or the program");
+  }
+  const std::string text = workload.text("program");
+  return at_place(workload.place("program"), [&] {
+    const Program program = parse_program(text, "program");
+    return contraction_of(type ? with_type(program, *type) : program);
+  });
 }
 
 }  // namespace
@@ -134,14 +158,12 @@ Suite parse_suite(std::string_view toml, const std::string& place,
                      "add at least one, with label and sizes");
   }
   for (const toml::node& node : *workloads->as_array()) {
-    const Section workload(*node.as_table(), place, {"label", "sizes"});
-    const std::string sizes_text = workload.text("sizes");
-    const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
-    const std::string label = workload.text("label");
-    suite.workloads.push_back(at_place(workload.place("label"), [&] {
-      return renamed(parse_contraction(label, sizes, layout, type.value_or(file_type)),
-                     fmt::format("{}:{}", suite.name, suite.workloads.size() + 1));
-    }));
+    const Section workload(*node.as_table(), place, {"label", "sizes", "program"});
+    const Contraction contraction = workload.find("program") != nullptr
+                                        ? programmed(workload, type)
+                                        : labelled(workload, layout, type.value_or(file_type));
+    suite.workloads.push_back(
+        renamed(contraction, fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));
   }
   return suite;
 }

@@ -8,8 +8,11 @@
 //     [[workload]]
 //     label = "abcd-aebf-dfce"
 //     sizes = "a=72,b=72,c=72,d=72,e=72,f=72"
+//     [[workload]]
+//     program = """..."""
 //
-// Workloads are numbered from 1 in the order of the file; "tccg:8" is the eighth.
+// A program (core/workload/program.hpp) says its layout and type itself. Workloads are numbered
+// from 1 in the order of the file; "tccg:8" is the eighth.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +31,8 @@ struct Suite {
   std::vector<Contraction> workloads;  // their names are "tccg:1", ...
 };
 
-// Throws InputError with "file:line:column". `type` replaces the file's element type.
+// Throws InputError with "file:line:column", and UnsupportedError where a program is no
+// contraction. `type` replaces the file's element type and those of its programs.
 Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type = {});
 // A shipped suite by its name, or one by the path of its file. Throws UsageError as well if it is
 // neither.

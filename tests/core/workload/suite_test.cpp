@@ -95,14 +95,14 @@ TEST(Parse_suite, Layout_is_row_major_and_type_f64_unless_the_file_says_otherwis
   EXPECT_EQ(other.workloads[0].type(), ElementType::f32);
 }
 
-struct Bad {
+struct BadSuite {
   const char* from;  // what of the good text is replaced
   const char* to;
   const char* message;
 };
 
 TEST(Parse_suite, Reports_line_and_column) {
-  const std::vector<Bad> cases{
+  const std::vector<BadSuite> cases{
       {"schema = 1", "schema = 2", "s.toml:1:10: no 'schema' that this version"},
       {"schema = 1\n", "", "s.toml:1:1: no 'schema' that this version"},
       {"name = \"mine\"", "nam = \"mine\"", "s.toml:2:1: unknown key 'nam'; known here are"},
@@ -117,16 +117,42 @@ TEST(Parse_suite, Reports_line_and_column) {
       {"label = \"ab-ac-cb\"", "", "s.toml:3:1: no 'label'"},
       {"ab-ac-cb", "ab-ac-cx", "s.toml:4:9: \"ab-ac-cx\" column 8: index 'x' is in one"},
       {"b=3", "b=0", "s.toml:5:9: \"a=2,b=0,c=4\" column 7: the size of 'b' is 0"},
+      {"sizes = \"a=2,b=3,c=4\"", "program = \"\"", "s.toml:4:9: 'label' beside a program; take"},
+      {"label = \"ab-ac-cb\"", "program = \"\"", "s.toml:5:9: 'sizes' beside a program; take"},
+      {"label = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"", "program = 7",
+       "s.toml:4:11: 'program' is not a string"},
+      {"label = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"", "program = \"program x dims 3\"",
+       "s.toml:4:11: program:1:16: a dimension or a tensor expected, found '3'"},
       {"[[workload]]", "[[workloads]]", "s.toml:3:3: unknown key 'workloads'"},
       {"[[workload]]", "[workload]", "s.toml:3:1: no [[workload]]"},
       {"name = \"mine\"", "name = \"mine", "s.toml:2:"}};
-  for (const Bad& c : cases) {
+  for (const BadSuite& c : cases) {
     SCOPED_TRACE(c.to);
     std::string text = good;
     text.replace(text.find(c.from), std::string_view(c.from).size(), c.to);
     const std::string error = message_of<InputError>([&] { parse_suite(text, "s.toml"); });
     EXPECT_EQ(error.rfind(c.message, 0), 0U) << error;
   }
+}
+
+TEST(Parse_suite, A_workload_may_be_a_program_that_says_its_layout_and_type) {
+  const char* text =
+      "schema = 1\nname = \"mine\"\n[[workload]]\nprogram = \"\"\"\n"
+      "program x dims a=2 b=3 c=4\nf32 input A[a, c] column-major\n"
+      "f32 input B[c, b] column-major\nf32 output C[a, b] column-major\n"
+      "C[a, b] += A[a, c] * B[c, b]\n\"\"\"\n";
+  const Contraction c = parse_suite(text, "s.toml").workloads.at(0);
+  EXPECT_EQ(c.name(), "mine:1");
+  EXPECT_EQ(c.label(), "ab-ac-cb");
+  EXPECT_EQ(c.layout(), Layout::column_major);
+  EXPECT_EQ(c.type(), ElementType::f32);
+  EXPECT_EQ(parse_suite(text, "s.toml", ElementType::f64).workloads.at(0).type(), ElementType::f64);
+  std::string two = text;
+  two.insert(two.rfind("\"\"\""), "C[a, b] += A[a, c] * B[c, b]");
+  EXPECT_EQ(
+      message_of<UnsupportedError>([&] { parse_suite(two, "s.toml"); }),
+      "s.toml:4:11: x: it has 2 statements: chains are not done yet; only contractions, whose "
+      "axes are single dimensions, are");
 }
 
 TEST(Parse_suite, Needs_a_workload) {

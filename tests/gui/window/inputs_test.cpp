@@ -1,5 +1,6 @@
 // What somebody types, turns and scrolls on the left side.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <QAbstractSpinBox>
 #include <QApplication>
@@ -7,6 +8,8 @@
 #include <QLabel>
 #include <QUndoStack>
 #include <QWheelEvent>
+#include <filesystem>
+#include <fstream>
 
 #include "gui/study/study_dialog.hpp"
 #include "gui/study/study_window.hpp"
@@ -88,6 +91,49 @@ TEST_F(Typing, What_is_no_workload_is_refused_in_the_command_lines_words) {
   sizes("i=9,j=9,k=9");
   EXPECT_EQ(workload().sizes, "i=9,j=9,k=9");
   EXPECT_EQ(window.inputs().problem(), "");
+}
+
+TEST_F(Typing, A_program_is_opened_if_it_is_a_contraction_and_refused_in_words_if_not) {
+  const auto file = [](const char* name, const char* text) {
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("tcsim_gui." + std::to_string(getpid()) + name + ".program");
+    std::ofstream(path) << text;
+    return path.string();
+  };
+  const std::string conv =
+      file("conv",
+           "program conv dims h=8 r=3 c=4 f=5 f64 input I[c, 10] f64 input W[f, c, r] "
+           "f64 output O[f, h] O[f, h] += I[c, h + r] * W[f, c, r]");
+  const std::string product =
+      file("mm",
+           "program mm dims i=64 j=64 k=64 f64 input A[i, k] f64 input B[k, j] f64 output C[i, j] "
+           "C[i, j] += A[i, k] * B[k, j]");
+  openExample(2);
+  const Session before = studio().session();
+  label(conv.c_str());
+  EXPECT_EQ(window.inputs().problem(),
+            "conv: tensor I is indexed by h + r: convolutions are not done yet; only "
+            "contractions, whose axes are single dimensions, are");
+  EXPECT_EQ(studio().session(), before);
+  label(product.c_str());
+  EXPECT_EQ(window.inputs().problem(), "");
+  EXPECT_EQ(workload().name, product);
+  EXPECT_EQ(studio().error(), "");
+  // The file becomes one that is refused: a session that names it says why.
+  std::filesystem::copy_file(conv, product, std::filesystem::copy_options::overwrite_existing);
+  Session session = before;
+  session.design.workload = {product, "", {}, {}};
+  session.design.schedule.clear();
+  studio().open(session);
+  waitFor(studio());
+  label("ij-ik-kj");
+  EXPECT_EQ(studio().error(), "");
+  studio().open(session);
+  waitFor(studio());
+  EXPECT_TRUE(studio().error().contains("convolutions are not done yet"))
+      << studio().error().toStdString();
+  std::filesystem::remove(conv);
+  std::filesystem::remove(product);
 }
 
 TEST_F(Typing, A_refused_workload_on_the_start_page_opens_nothing) {
