@@ -163,6 +163,58 @@ TEST(Check, Reports_packs_that_do_not_nest_or_are_cut) {
   }
 }
 
+// Of m=34: 22 rows by kernels of 11, then 12 by one of 12 (ttile composes kernels so).
+TEST(Check, Parts_cover_a_range_one_after_another) {
+  const char* sizes = "a=34,b=8,c=6";
+  const std::vector<Case> cases{
+      {matmul, sizes,
+       "groups m=a n=b k=c seq over m { part 22 { for m by 11 { kernel 11x8 }} "
+       "part 12 { kernel 12x8 }}"},
+      {matmul, sizes,
+       "groups m=a n=b k=c pack B in L2 { seq over m { part 22 { for m by 11 { kernel 11x8 }} "
+       "part 12 { kernel 12x8 }}}"},
+      {matmul, sizes,
+       "groups m=a n=b k=c seq { part { load A in L1 { store C in L1 { kernel 34x8 }}}}"},
+      {matmul, sizes,
+       "groups m=a n=b k=c seq over k { part 4 { kernel 34x8 } part 2 { kernel 34x8 }}"},
+      {matmul, sizes,
+       "groups m=a n=b k=c seq over m { part 22 { kernel 22x8 } part 13 { kernel 13x8 }}",
+       "s: the parts of 'seq over m' are 35 together, where m has a range of 34; make them"},
+      {matmul, sizes, "groups m=a n=b k=c seq over m { part 22 { kernel 22x8 }}",
+       "s: the parts of 'seq over m' are 22 together, where m has a range of 34"},
+      {matmul, sizes,
+       "groups m=a n=b k=c seq over m { part 1099511627776 { kernel 22x8 } part 1099511627776 { "
+       "kernel 1x8 }}",
+       "s: the parts of 'seq over m' are 2199023255552 together"},
+      {matmul, sizes,
+       "groups m=a n=b k=c seq over m { part 22 { kernel 11x8 } part 12 { kernel 12x8 }}",
+       "s: 'kernel 11x8' does not cover the 22 of m that are left to it"},
+      {matmul, sizes, "groups m=a n=b k=c seq { part { kernel 34x8 } part { kernel 34x8 }}",
+       "s: 'seq' does statement 0 more than once"},
+      {matmul, sizes,
+       "groups m=a n=b k=c pack A in L2 { seq over m { part 22 { for m by 11 { kernel 11x8 }} "
+       "part 12 { kernel 12x8 }}}",
+       "s: 'pack A in L2' holds micropanels of 11 and of 12 rows; pack inside each part"},
+      {matmul, sizes,
+       "groups m=a n=b k=c pack A in L2 { seq over m { part 20 { for m by 12 { kernel 12x8 }} "
+       "part 14 { for m by 12 { kernel 12x8 }}}}",
+       "s: 'part 20' inside the pack of A cuts its micropanels of 12 rows; use a multiple of 12"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
+       "groups m=a n=b k=c batch=h seq over batch { part 2 { kernel 7x5 } part 2 { kernel 7x5 }}",
+       "s: 'seq over batch' cuts the batch"},
+      {matmul, sizes, "groups m=a n=b k=c store B in L1 { kernel 34x8 }",
+       "s: 'store B in L1' stores an input; load it, or store C"},
+      {matmul, sizes, "groups m=a n=b k=c load A in L1 { load B in L3 { kernel 34x8 }}",
+       "s: 'load B in L3' stands inside a pack in L1, which is smaller"},
+      {matmul, sizes, "groups m=a n=b k=c kernel 34x8 of 1",
+       "s: 'kernel 34x8' is of statement 1, which ab-ac-cb does not have"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.schedule);
+    const std::string error = result_of(c), wanted = *c.message ? c.message : "(no error)";
+    EXPECT_EQ(error.rfind(wanted, 0), 0U) << error;
+  }
+}
+
 // Trees that no text can say.
 TEST(Check, Reports_trees_that_the_parser_cannot_make) {
   const Contraction c =
