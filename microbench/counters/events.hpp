@@ -1,4 +1,4 @@
-// Which events stand for which figure: data that ships with tcsim, counters/*.toml, one file per
+// Which events stand for which figure: data that ships with tcsim, data/counters/*.toml, one file per
 // source and family of processors. docs/counters.md has the keys; an example:
 //
 //     schema = 1
