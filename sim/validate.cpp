@@ -12,6 +12,7 @@
 #include "core/machine/share.hpp"
 #include "core/plan/plan.hpp"
 #include "core/threads.hpp"
+#include "core/units/divisor.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {
@@ -147,15 +148,10 @@ class Judge {
 };
 
 // The divisor of `range` nearest to `tile` by ratio, a multiple of `unit`; `tile` if there is none.
-std::int64_t nearest_divisor(std::int64_t range, std::int64_t tile, std::int64_t unit) {
-  std::int64_t best = 0;
-  const auto off = [&](std::int64_t d) {
-    return std::abs(std::log(static_cast<double>(d) / static_cast<double>(tile)));
-  };
-  for (std::int64_t d = unit; d <= range; d += unit) {
-    if (range % d == 0 && (best == 0 || off(d) < off(best))) best = d;
-  }
-  return best == 0 ? tile : best;
+std::int64_t fitting_tile(std::int64_t range, std::int64_t tile, std::int64_t unit) {
+  if (range % unit != 0) return tile;
+  return unit *
+         nearest_divisor(range / unit, static_cast<double>(tile) / static_cast<double>(unit));
 }
 
 void divide(Node& node, ByGroup<std::int64_t> ranges, const ByGroup<std::int64_t>& units) {
@@ -163,8 +159,7 @@ void divide(Node& node, ByGroup<std::int64_t> ranges, const ByGroup<std::int64_t
     const DimClass g = loop->group;
     // The register loops' tiles are the kernel's.
     const std::int64_t tile = std::min(loop->tile.value(), ranges[g]);
-    const std::int64_t fitting =
-        tile <= units[g] ? tile : nearest_divisor(ranges[g], tile, units[g]);
+    const std::int64_t fitting = tile <= units[g] ? tile : fitting_tile(ranges[g], tile, units[g]);
     loop->tile = Elements(fitting);
     ranges[g] = fitting;
     divide(*loop->body, ranges, units);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/schedule/path.hpp"
+#include "core/units/divisor.hpp"
 
 namespace tcsim {
 
@@ -78,20 +79,6 @@ std::int64_t evenly(std::int64_t range, double wanted) {
   const auto steps =
       std::clamp<std::int64_t>(std::llround(static_cast<double>(range) / wanted), 1, range);
   return ceil_div(range, steps);
-}
-
-std::int64_t nearest_divisor(std::int64_t n, double wanted) {
-  std::int64_t best = 1;
-  const auto off = [&](std::int64_t d) {
-    return std::abs(std::log(static_cast<double>(d) / wanted));
-  };
-  for (std::int64_t d = 1; d * d <= n; ++d) {
-    if (n % d != 0) continue;
-    for (std::int64_t divisor : {d, n / d}) {
-      if (off(divisor) < off(best)) best = divisor;
-    }
-  }
-  return best;
 }
 
 }  // namespace
