@@ -68,9 +68,9 @@ std::int64_t in_pages(const Plan& plan, std::int64_t elements) {
   return (elements + page - 1) / page * page;
 }
 
-class Nest {
+class LoopWriter {
  public:
-  explicit Nest(const Plan& plan) : plan_(plan), lines_(1) {
+  explicit LoopWriter(const Plan& plan) : plan_(plan), lines_(1) {
     for (DimClass g : all_dim_classes) {
       const std::int64_t extent = plan.extent(g);
       ranges_[g] = {"0", std::to_string(extent), {extent}};
@@ -99,8 +99,6 @@ class Nest {
   }
 
  private:
-  static std::size_t at(DimClass g) { return tcsim::at(g); }
-  static std::size_t at(TensorId t) { return static_cast<std::size_t>(index(t)); }
   Extent& range(DimClass g) { return ranges_[g]; }
 
   void loop(const Step& s) {
@@ -284,7 +282,7 @@ std::string contract_functions(const Plan& plan) {
   values.push_back({"PIECES", pieces});
   values.push_back({"ELEMENTS", std::to_string(place)});
   values.push_back({"BYTES", to_binary_display(place * plan.element())});
-  values.push_back({"NEST", Nest(plan).text()});
+  values.push_back({"NEST", LoopWriter(plan).text()});
   return fill_in(block, values);
 }
 

@@ -204,7 +204,7 @@ void Hierarchy::settle(Waiting& waiting) {
   if (waiting.lanes) {
     run(0,
         {waiting.block, static_cast<std::uint16_t>(waiting.lanes),
-         static_cast<std::uint8_t>(slot(waiting.array)), false, packing_},
+         static_cast<std::uint8_t>(index(waiting.array)), false, packing_},
         waiting.dirty);
   }
   waiting.lanes = waiting.dirty = 0;

@@ -169,7 +169,6 @@ class Hierarchy {
     ArrayId array = ArrayId::A;
   };
 
-  static constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
   const LinkLines& at(int l, Phase p) const {
     return caches_[static_cast<std::size_t>(l) - 1].counts[p];
   }

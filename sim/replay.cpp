@@ -13,9 +13,6 @@ constexpr int patience = 4096;
 // Tags that go into a hash. Source: chosen.
 constexpr std::size_t most_samples = 512;
 
-constexpr std::size_t slot(ArrayId a) { return static_cast<std::size_t>(index(a)); }
-constexpr std::size_t slot(TensorId t) { return static_cast<std::size_t>(index(t)); }
-
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15;
   return hash ^ (hash >> 29);

@@ -30,9 +30,9 @@ constexpr double rounding = 1e-6;
 constexpr double even_start = 1;
 constexpr double long_start = 4;
 
-class Program {
+class GeometricProgram {
  public:
-  Program(const RelaxationProblem& problem, const InnermostChoice& innermost)
+  GeometricProgram(const RelaxationProblem& problem, const InnermostChoice& innermost)
       : problem_(problem), levels_(static_cast<int>(problem.capacity.size())) {
     const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
     const double weight[3] = {1, 1, problem.output_weight};
@@ -116,14 +116,14 @@ class Program {
 
 double objective(unsigned n, const double* x, double* gradient, void* data) {
   if (gradient != nullptr) std::fill_n(gradient, n, 0.0);
-  return static_cast<const Program*>(data)->objective(
+  return static_cast<const GeometricProgram*>(data)->objective(
       Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(n)), gradient);
 }
 
 void constrain(unsigned m, double* result, unsigned n, const double* x, double* gradient,
                void* data) {
   if (gradient != nullptr) std::fill_n(gradient, m * n, 0.0);
-  static_cast<const Program*>(data)->constrain(
+  static_cast<const GeometricProgram*>(data)->constrain(
       Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(n)), result, gradient);
 }
 
@@ -215,7 +215,7 @@ class Solver {
 
   const RelaxationProblem& problem_;
   std::size_t levels_;
-  Program program_;
+  GeometricProgram program_;
   std::vector<double> lower_, upper_;
   Relaxed best_;
   bool best_fits_ = false;
