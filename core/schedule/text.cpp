@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/text/lexer.hpp"
 
 namespace tcsim {
 
@@ -78,69 +79,24 @@ class Writer {
   std::vector<TextLine> lines_;
 };
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// A word, a brace, or (empty) the end of the text.
-struct Token {
-  std::string_view text;
-  int line = 1, column = 1;
-};
-
-// Cuts the text into words and braces; always holds the next one.
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) { advance(); }
-
-  const Token& next() const { return next_; }
-
-  Token take() {
-    const Token taken = next_;
-    advance();
-    return taken;
+// Of a word or a brace.
+std::size_t size_of_token(std::string_view rest) {
+  std::size_t size = 0;
+  while (size < rest.size() && !Lexer::is_blank(rest[size]) && rest[size] != '#') {
+    const bool brace = rest[size] == '{' || rest[size] == '}';
+    if (brace && size > 0) break;
+    ++size;
+    if (brace) break;
   }
-
- private:
-  void advance() {
-    skip_blanks();
-    std::size_t size = 0;
-    while (size < text_.size() && !is_space(text_[size]) && text_[size] != '#') {
-      const bool brace = text_[size] == '{' || text_[size] == '}';
-      if (brace && size > 0) break;
-      ++size;
-      if (brace) break;
-    }
-    next_ = {text_.substr(0, size), line_, column_};
-    skip(size);
-  }
-
-  void skip_blanks() {
-    while (!text_.empty() && (is_space(text_[0]) || text_[0] == '#')) {
-      if (text_[0] == '#') {
-        skip(std::min(text_.find('\n'), text_.size()));
-      } else {
-        skip(1);
-      }
-    }
-  }
-
-  void skip(std::size_t size) {
-    for (char c : text_.substr(0, size)) {
-      column_ = c == '\n' ? 1 : column_ + 1;
-      line_ += c == '\n';
-    }
-    text_.remove_prefix(size);
-  }
-
-  std::string_view text_;  // what is left after next_
-  int line_ = 1, column_ = 1;
-  Token next_;
-};
+  return size;
+}
 
 class Parser {
  public:
   Parser(std::string_view text, const Contraction& contraction, const std::string& place)
-      : lexer_(text), contraction_(contraction), place_(place) {}
+      : lexer_(text, size_of_token), contraction_(contraction), place_(place) {}
 
   Schedule schedule() {
     Schedule s;

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
+#include "core/text/lexer.hpp"
 #include "core/workload/program.hpp"
 
 namespace tcsim {
@@ -50,77 +51,36 @@ std::string written_order(const Program::Tensor& t) {
   return " order " + listed(t.order, " ", [](int axis) { return std::to_string(axis); });
 }
 
-// A word, a name in quotes, a sign, or (empty) the end of the text.
-struct ProgramToken {
-  std::string_view text;
-  int line = 1, column = 1;
-};
+// Of words, which names and numbers are; what is not ASCII is kept together for the message.
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
 
-// Cuts the text into tokens; always holds the next one.
-class ProgramLexer {
- public:
-  explicit ProgramLexer(std::string_view text) : text_(text) { advance(); }
-
-  const ProgramToken& next() const { return next_; }
-
-  ProgramToken take() {
-    const ProgramToken taken = next_;
-    advance();
-    return taken;
+// Up to the closing quote, or without one to the end of the line.
+std::size_t size_of_string(std::string_view rest) {
+  for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
+    if (rest[i] == '"') return i + 1;
+    if (rest[i] == '\\') ++i;
   }
+  return std::min(rest.find('\n'), rest.size());
+}
 
- private:
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-  // Of words, which names and numbers are; what is not ASCII is kept together for the message.
-  static bool in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           (static_cast<unsigned char>(c) & 0x80U) != 0;
-  }
-
-  void advance() {
-    while (!text_.empty() && (is_blank(text_[0]) || text_[0] == '#')) {
-      skip(text_[0] == '#' ? std::min(text_.find('\n'), text_.size()) : 1);
-    }
-    const std::size_t size = size_of_token();
-    next_ = {text_.substr(0, size), line_, column_};
-    skip(size);
-  }
-
-  std::size_t size_of_token() const {
-    if (text_.empty()) return 0;
-    if (text_.starts_with("+=")) return 2;
-    if (text_[0] == '"') return size_of_string();
-    if (!in_word(text_[0])) return 1;
-    std::size_t size = 1;
-    while (size < text_.size() && (in_word(text_[size]) || text_[size] == '-')) ++size;
-    return size;
-  }
-
-  // Up to the closing quote, or without one to the end of the line.
-  std::size_t size_of_string() const {
-    for (std::size_t i = 1; i < text_.size() && text_[i] != '\n'; ++i) {
-      if (text_[i] == '"') return i + 1;
-      if (text_[i] == '\\') ++i;
-    }
-    return std::min(text_.find('\n'), text_.size());
-  }
-
-  void skip(std::size_t size) {
-    for (char c : text_.substr(0, size)) {
-      column_ = c == '\n' ? 1 : column_ + 1;
-      line_ += c == '\n';
-    }
-    text_.remove_prefix(size);
-  }
-
-  std::string_view text_;  // what is left after next_
-  int line_ = 1, column_ = 1;
-  ProgramToken next_;
-};
+// Of a word, a name in quotes or a sign.
+std::size_t size_of_program_token(std::string_view rest) {
+  if (rest.empty()) return 0;
+  if (rest.starts_with("+=")) return 2;
+  if (rest[0] == '"') return size_of_string(rest);
+  if (!in_word(rest[0])) return 1;
+  std::size_t size = 1;
+  while (size < rest.size() && (in_word(rest[size]) || rest[size] == '-')) ++size;
+  return size;
+}
 
 class ProgramParser {
  public:
-  ProgramParser(std::string_view text, const std::string& place) : lexer_(text), place_(place) {}
+  ProgramParser(std::string_view text, const std::string& place)
+      : lexer_(text, size_of_program_token), place_(place) {}
 
   Program program() {
     expect("program", program_form);
@@ -137,17 +97,17 @@ class ProgramParser {
  private:
   // Where the accesses of a statement stand, and their axes.
   struct AccessTokens {
-    ProgramToken tensor;
-    std::vector<ProgramToken> axes;
+    Token tensor;
+    std::vector<Token> axes;
   };
 
-  [[noreturn]] void fail(const ProgramToken& token, const std::string& problem,
+  [[noreturn]] void fail(const Token& token, const std::string& problem,
                          std::string_view mend) const {
     throw InputError(fmt::format("{}:{}:{}", place_, token.line, token.column), problem,
                      std::string(mend));
   }
 
-  [[noreturn]] void fail_expected(const ProgramToken& token, std::string_view wanted,
+  [[noreturn]] void fail_expected(const Token& token, std::string_view wanted,
                                   std::string_view mend) const {
     // A long run of bytes is noise in a message.
     constexpr std::size_t longest = 32;
@@ -157,7 +117,7 @@ class ProgramParser {
     fail(token, fmt::format("{} expected, found {}", wanted, found), mend);
   }
 
-  ProgramToken expect(std::string_view text, std::string_view mend) {
+  Token expect(std::string_view text, std::string_view mend) {
     if (lexer_.next().text != text) fail_expected(lexer_.next(), fmt::format("'{}'", text), mend);
     return lexer_.take();
   }
@@ -177,13 +137,13 @@ class ProgramParser {
          "take some out");
   }
 
-  ProgramToken identifier(std::string_view wanted, std::string_view mend) {
+  Token identifier(std::string_view wanted, std::string_view mend) {
     if (!is_identifier(lexer_.next().text)) fail_expected(lexer_.next(), wanted, mend);
     return lexer_.take();
   }
 
   std::int64_t number(std::string_view wanted, std::int64_t least, std::string_view mend) {
-    const ProgramToken token = lexer_.take();
+    const Token token = lexer_.take();
     std::int64_t value = 0;
     const char* end = token.text.data() + token.text.size();
     const auto [stop, error] = std::from_chars(token.text.data(), end, value);
@@ -197,7 +157,7 @@ class ProgramParser {
 
   // The index of what has the name, among dimensions or tensors.
   template <class Named>
-  int known(const std::vector<Named>& all, const ProgramToken& token, const char* what,
+  int known(const std::vector<Named>& all, const Token& token, const char* what,
             std::string_view mend) const {
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Named& n) { return n.name == token.text; });
@@ -255,7 +215,7 @@ class ProgramParser {
   }
 
   Program::Role role() {
-    const ProgramToken token = lexer_.take();
+    const Token token = lexer_.take();
     for (auto r : {Program::Role::input, Program::Role::output, Program::Role::intermediate}) {
       if (token.text == to_text(r)) return r;
     }
@@ -265,7 +225,7 @@ class ProgramParser {
   std::int64_t extent() {
     constexpr std::string_view mend = "give a number, or a dimension for as many as it has";
     if (at_number()) return number("an extent", 1, mend);
-    const ProgramToken token = identifier("an extent", mend);
+    const Token token = identifier("an extent", mend);
     return parts_.dims[static_cast<std::size_t>(known(parts_.dims, token, "dimension", mend))]
         .extent;
   }
@@ -279,10 +239,10 @@ class ProgramParser {
       return column_major ? column_major_order(axes) : row_major_order(axes);
     }
     if (!at("order")) return row_major_order(axes);
-    const ProgramToken word = lexer_.take();
+    const Token word = lexer_.take();
     std::vector<int> order;
     while (at_number()) {
-      const ProgramToken token = lexer_.next();
+      const Token token = lexer_.next();
       const std::int64_t axis = number("an axis", 0, mend);
       if (axis >= static_cast<std::int64_t>(axes)) {
         fail(token, fmt::format("there are {} axes, and this is axis {}", axes, axis), mend);
@@ -312,7 +272,7 @@ class ProgramParser {
   }
 
   Program::Access access() {
-    const ProgramToken token = identifier("a tensor", program_statement_form);
+    const Token token = identifier("a tensor", program_statement_form);
     AccessTokens tokens{token, {}};
     Program::Access access;
     access.tensor =
@@ -345,12 +305,12 @@ class ProgramParser {
       term.coefficient = number("a coefficient", 1, affine_form);
       expect("*", affine_form);
     }
-    const ProgramToken token = identifier("a dimension", affine_form);
+    const Token token = identifier("a dimension", affine_form);
     term.dim = DimId{known(parts_.dims, token, "dimension", "declare it behind dims: h=56")};
     return term;
   }
 
-  const ProgramToken& token_of(const Program::Fault& f) const {
+  const Token& token_of(const Program::Fault& f) const {
     const auto of = [](const auto& tokens, int i) -> const auto& {
       return tokens[static_cast<std::size_t>(i)];
     };
@@ -361,12 +321,12 @@ class ProgramParser {
     return f.axis >= 0 ? of(access.axes, f.axis) : access.tensor;
   }
 
-  ProgramLexer lexer_;
+  Lexer lexer_;
   const std::string& place_;
   Program::Parts parts_;
   // Where its parts stand.
-  ProgramToken name_;
-  std::vector<ProgramToken> dims_, tensors_;
+  Token name_;
+  std::vector<Token> dims_, tensors_;
   std::vector<std::vector<AccessTokens>> accesses_;  // of each statement, what is written first
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/schedule/schedule.hpp"
+#include "tests/core/damaged.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/groups.hpp"
 
@@ -241,25 +242,7 @@ std::string damaged(std::string text, Random& random) {
                                                "99999999999999999999",
                                                "\xff",
                                                std::string(1, '\0')};
-  for (std::int64_t n = random.between(1, 3); n > 0; --n) {
-    const auto at = static_cast<std::size_t>(random.between(0, std::ssize(text)));
-    const auto size = static_cast<std::size_t>(random.between(0, 12));
-    switch (random.between(0, 3)) {
-      case 0:
-        text.erase(at, size);
-        break;
-      case 1:
-        text.insert(at, random.pick(scraps));
-        break;
-      case 2:
-        text.replace(at, 1, random.pick(scraps));
-        break;
-      default:
-        text.insert(
-            at, text.substr(static_cast<std::size_t>(random.between(0, std::ssize(text))), size));
-    }
-  }
-  return text;
+  return test::damaged(std::move(text), scraps, random);
 }
 
 TEST(Schedule_text, Damaged_text_parses_or_is_reported_with_its_place) {
