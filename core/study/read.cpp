@@ -168,14 +168,7 @@ class StudyReader {
                                layout == "row-major" ? Layout::row_major : Layout::column_major,
                                type == "f64" ? ElementType::f64 : ElementType::f32);
     });
-    std::vector<Dimension> dims;
-    for (int i = 0; i < c.dim_count(); ++i) dims.push_back(c.dim(DimId{i}));
-    add_workload(
-        *label,
-        Contraction(r_.text_or(t, "name", c.name()), std::move(dims),
-                    {c.dims_of(TensorId::A), c.dims_of(TensorId::B), c.dims_of(TensorId::C)},
-                    c.layout(), c.type()),
-        weight);
+    add_workload(*label, c.renamed(r_.text_or(t, "name", c.name())), weight);
   }
 
   void one_word(const toml::table& t, const char* key, const std::string& given,

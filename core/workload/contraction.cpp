@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "core/error.hpp"
 
 namespace tcsim {
 
 const char* to_text(ElementType t) { return t == ElementType::f64 ? "f64" : "f32"; }
-const char* to_text(Layout l) { return l == Layout::row_major ? "row-major" : "column-major"; }
+const char* to_text(Layout l) {
+  return std::array{"row-major", "column-major", "mixed"}[static_cast<std::size_t>(l)];
+}
 const char* to_text(TensorId t) { return std::array{"A", "B", "C"}[static_cast<std::size_t>(t)]; }
 const char* to_text(DimClass c) {
   return std::array{"m", "n", "k", "batch"}[static_cast<std::size_t>(c)];
@@ -26,14 +30,63 @@ DimClass class_of(bool in_a, bool in_b, bool in_c) {
   return DimClass::k;
 }
 
+// Every axis a dimension.
+std::array<IndexedTensor, 3> plain_tensors(const std::vector<Dimension>& dims,
+                                           const std::array<std::vector<DimId>, 3>& tensors,
+                                           Layout layout) {
+  std::array<IndexedTensor, 3> all;
+  for (TensorId t : all_tensors) {
+    const auto i = static_cast<std::size_t>(index(t));
+    all[i].name = to_text(t);
+    for (DimId d : tensors[i]) {
+      all[i].axes.push_back({{{d, 1}}});
+      all[i].extents.push_back(dims[static_cast<std::size_t>(index(d))].extent);
+    }
+    all[i].order.resize(tensors[i].size());
+    std::iota(all[i].order.begin(), all[i].order.end(), 0);
+    if (layout == Layout::row_major) std::reverse(all[i].order.begin(), all[i].order.end());
+  }
+  return all;
+}
+
+std::optional<std::int64_t> places(const std::vector<Dimension>& dims, const Affine& affine) {
+  return places_of(affine, [&](DimId d) { return dims[static_cast<std::size_t>(index(d))].extent; });
+}
+
+// What all tensors have.
+Layout layout_of(const std::array<IndexedTensor, 3>& tensors) {
+  bool row_major = true, column_major = true;
+  for (const IndexedTensor& t : tensors) {
+    column_major &= std::is_sorted(t.order.begin(), t.order.end());
+    row_major &= std::is_sorted(t.order.rbegin(), t.order.rend());
+  }
+  return row_major ? Layout::row_major : column_major ? Layout::column_major : Layout::mixed;
+}
+
+std::string to_text(const std::vector<Dimension>& dims, const Affine& affine) {
+  std::string text;
+  for (const Affine::Term& term : affine.terms) {
+    if (!text.empty()) text += '+';
+    if (term.coefficient != 1) text += fmt::format("{}*", term.coefficient);
+    text += dims[static_cast<std::size_t>(index(term.dim))].name;
+  }
+  return text;
+}
+
 }  // namespace
 
 Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                          std::array<std::vector<DimId>, 3> tensors, Layout layout, ElementType type)
+    : Contraction(std::move(name), dims, plain_tensors(dims, tensors, layout), type) {
+  layout_ = layout;  // which tensors of one axis do not tell
+}
+
+Contraction::Contraction(std::string name, std::vector<Dimension> dims,
+                         std::array<IndexedTensor, 3> tensors, ElementType type)
     : name_(std::move(name)),
       dims_(std::move(dims)),
       tensors_{std::move(tensors)},
-      layout_(layout),
+      layout_(layout_of({tensors_[TensorId::A], tensors_[TensorId::B], tensors_[TensorId::C]})),
       type_(type) {
   for (const Dimension& d : dims_) {
     if (d.extent < 1) {
@@ -41,13 +94,19 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                        "give a size of at least 1");
     }
   }
+  for (TensorId t : all_tensors) {
+    for (const Affine& axis : tensors_[t].axes) {
+      for (const Affine::Term& term : axis.terms) dims_of_[t].push_back(term.dim);
+    }
+  }
   for (int i = 0; i < dim_count(); ++i) {
     ByTensor<bool> in{};
     for (TensorId t : all_tensors) {
-      const auto n = std::count(tensors_[t].begin(), tensors_[t].end(), DimId{i});
+      const auto n = std::count(dims_of_[t].begin(), dims_of_[t].end(), DimId{i});
       if (n > 1) {
         throw UsageError(
-            name_, fmt::format("index '{}' is repeated in {}", dim(DimId{i}).name, to_text(t)),
+            name_,
+            fmt::format("index '{}' is repeated in {}", dim(DimId{i}).name, tensors_[t].name),
             "a diagonal is not a contraction; give the second one a name of its own");
       }
       in[t] = n == 1;
@@ -58,27 +117,82 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
     }
     classes_.push_back(class_of(in[TensorId::A], in[TensorId::B], in[TensorId::C]));
   }
+  // "y+r", not "r+y": dimensions of the output first.
+  for (TensorId t : all_tensors) {
+    for (Affine& axis : tensors_[t].axes) {
+      std::ranges::stable_partition(axis.terms, [&](const Affine::Term& term) {
+        return dim_class(term.dim) != DimClass::k;
+      });
+    }
+  }
   const std::int64_t max_elements = (max_bytes - 1) / size_of(type_).value();
   for (TensorId t : all_tensors) {
-    std::vector<Elements> strides(dims_.size());
+    const IndexedTensor& tensor = tensors_[t];
+    strides_[t].resize(dims_.size());
+    plain_[t] = true;
     std::int64_t size = 1;
-    for (DimId d : memory_order(t)) {
-      strides[static_cast<std::size_t>(index(d))] = Elements(size);
-      if (size > max_elements / dim(d).extent) {
-        throw UsageError(name_, fmt::format("tensor {} has 2^62 bytes or more", to_text(t)),
+    for (int i : tensor.order) {
+      const Affine& axis = tensor.axes[static_cast<std::size_t>(i)];
+      const std::int64_t extent = tensor.extents[static_cast<std::size_t>(i)];
+      const auto needed = places(dims_, axis);
+      const bool alone = axis.terms.size() == 1 && axis.terms.front().coefficient == 1;
+      if (axis.terms.empty() || axis.terms.size() > 2 || (t == TensorId::C && !alone)) {
+        throw UsageError(name_,
+                         fmt::format("tensor {} is indexed by '{}'", tensor.name,
+                                     to_text(dims_, axis)),
+                         t == TensorId::C ? "index what is written by dimensions alone"
+                                          : "give a dimension, or a sum of two");
+      }
+      if (!needed || *needed > extent) {
+        throw UsageError(name_,
+                         fmt::format("tensor {} has {} places along '{}'", tensor.name, extent,
+                                     to_text(dims_, axis)),
+                         needed ? fmt::format("it needs {}", *needed) : "use smaller sizes");
+      }
+      if (size > max_elements / extent) {
+        throw UsageError(name_, fmt::format("tensor {} has 2^62 bytes or more", tensor.name),
                          "use smaller sizes");
       }
-      size *= dim(d).extent;
+      // An address within the tensor is below its size, and so is the stride of a dimension that
+      // moves. One of extent 1 does not.
+      for (const Affine::Term& term : axis.terms) {
+        const std::int64_t coefficient = dim(term.dim).extent == 1 ? 1 : term.coefficient;
+        strides_[t][static_cast<std::size_t>(index(term.dim))] = Elements(size * coefficient);
+      }
+      plain_[t] &= alone && extent == *needed;
+      size *= extent;
     }
-    strides_[t] = std::move(strides);
+    sizes_[t] = Elements(size);
   }
+}
+
+Contraction Contraction::renamed(std::string name) const {
+  Contraction c = *this;
+  c.name_ = std::move(name);
+  return c;
 }
 
 std::string Contraction::label() const {
   std::string s;
+  if (is_plain() && layout() != Layout::mixed) {
+    for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
+      if (t != TensorId::C) s += '-';
+      for (DimId d : dims_of(t)) s += dim(d).name;
+    }
+    return s;
+  }
   for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
-    if (t != TensorId::C) s += '-';
-    for (DimId d : dims_of(t)) s += dim(d).name;
+    const IndexedTensor& tensor = tensors_[t];
+    s += (t == TensorId::C ? "" : t == TensorId::A ? " += " : " * ") + tensor.name + '[';
+    for (auto i = tensor.order.rbegin(); i != tensor.order.rend(); ++i) {
+      const auto axis = static_cast<std::size_t>(*i);
+      if (i != tensor.order.rbegin()) s += ',';
+      s += to_text(dims_, tensor.axes[axis]);
+      if (places(dims_, tensor.axes[axis]) != tensor.extents[axis]) {
+        s += fmt::format(" of {}", tensor.extents[axis]);
+      }
+    }
+    s += ']';
   }
   return s;
 }
@@ -99,8 +213,15 @@ std::vector<DimId> Contraction::dims_of(DimClass c) const {
 }
 
 std::vector<DimId> Contraction::memory_order(TensorId t) const {
-  std::vector<DimId> order = tensors_[t];
-  if (layout_ == Layout::row_major) std::reverse(order.begin(), order.end());
+  std::vector<DimId> order;
+  for (int i : tensors_[t].order) {
+    std::vector<Affine::Term> terms = tensors_[t].axes[static_cast<std::size_t>(i)].terms;
+    std::stable_sort(terms.begin(), terms.end(), [&](const auto& a, const auto& b) {
+      if (a.coefficient != b.coefficient) return a.coefficient < b.coefficient;
+      return dim(a.dim).extent > dim(b.dim).extent;
+    });
+    for (const Affine::Term& term : terms) order.push_back(term.dim);
+  }
   return order;
 }
 
@@ -111,10 +232,19 @@ std::optional<DimId> Contraction::fastest(TensorId t) const {
   return {};
 }
 
-Elements Contraction::size(TensorId t) const {
-  std::int64_t n = 1;
-  for (DimId d : dims_of(t)) n *= dim(d).extent;
-  return Elements(n);
+double Contraction::used(TensorId t) const {
+  double elements = 1;
+  for (const Affine& axis : tensors_[t].axes) {
+    const Affine::Term& a = axis.terms.front();
+    const Affine::Term& b = axis.terms.back();
+    const auto extent = [&](const Affine::Term& term) {
+      return static_cast<double>(dim(term.dim).extent);
+    };
+    elements *= axis.terms.size() == 1
+                    ? extent(a)
+                    : different_values(a.coefficient, extent(a), b.coefficient, extent(b));
+  }
+  return elements;
 }
 
 Elements Contraction::extent(DimClass c) const {

@@ -15,57 +15,35 @@ namespace {
 
 [[noreturn]] void refuse(const Program& program, const std::string& what) {
   throw UnsupportedError(program.name(), what + " not done yet",
-                         "only contractions, whose axes are single dimensions, are");
+                         "one statement that multiplies two tensors is");
 }
 
-// The layout that all tensors have; none of two axes or more leaves it open.
-Layout layout_of(const Program& program) {
-  const Program::Tensor* row_major = nullptr;
-  const Program::Tensor* column_major = nullptr;
-  for (const Program::Tensor& t : program.tensors()) {
-    if (t.extents.size() < 2) continue;
-    if (t.order == row_major_order(t.extents.size())) {
-      if (row_major == nullptr) row_major = &t;
-    } else if (t.order == column_major_order(t.extents.size())) {
-      if (column_major == nullptr) column_major = &t;
-    } else {
-      refuse(program,
-             fmt::format("tensor {} is neither row- nor column-major: other orders are", t.name));
-    }
-  }
-  if (row_major != nullptr && column_major != nullptr) {
-    refuse(program, fmt::format("tensor {} is row-major and {} column-major: two layouts are",
-                                row_major->name, column_major->name));
-  }
-  return column_major != nullptr ? Layout::column_major : Layout::row_major;
-}
-
-// The dimensions that index a tensor, each one once and as long as its axis.
-std::vector<DimId> dims_of(const Program& program, const Program::Access& access) {
+// How the statement indexes a tensor, its dimensions by their numbers in the contraction.
+IndexedTensor tensor_of(const Program& program, const Program::Access& access,
+                        const std::vector<DimId>& renumbered) {
   const Program::Tensor& t = program.tensor(access.tensor);
-  std::vector<DimId> dims;
+  IndexedTensor tensor{t.name, {}, t.extents, t.order};
   for (const Affine& affine : access.axes) {
-    const auto& [d, coefficient] = affine.terms.front();
-    const std::string index = to_text(program, affine);
-    if (affine.terms.size() > 1) {
-      refuse(program, fmt::format("tensor {} is indexed by {}: convolutions are", t.name, index));
+    if (affine.terms.size() > 2) {
+      refuse(program, fmt::format("tensor {} is indexed by {}: sums of three dimensions are",
+                                  t.name, to_text(program, affine)));
     }
-    if (coefficient != 1) {
-      refuse(program, fmt::format("tensor {} is indexed by {}: strides are", t.name, index));
+    for (const Affine::Term& term : affine.terms) {
+      const auto has_it = [&](const Affine& other) {
+        return &other != &affine &&
+               std::ranges::any_of(other.terms, [&](const auto& o) { return o.dim == term.dim; });
+      };
+      if (std::ranges::any_of(access.axes, has_it)) {
+        refuse(program, fmt::format("tensor {} is indexed by {} twice: diagonals are", t.name,
+                                    program.dim(term.dim).name));
+      }
     }
-    if (std::find(dims.begin(), dims.end(), d) != dims.end()) {
-      refuse(program,
-             fmt::format("tensor {} is indexed by {} twice: diagonals are", t.name, index));
+    Affine& axis = tensor.axes.emplace_back(affine);
+    for (Affine::Term& term : axis.terms) {
+      term.dim = renumbered[static_cast<std::size_t>(index(term.dim))];
     }
-    const std::int64_t places = t.extents[dims.size()];
-    if (places != program.dim(d).extent) {
-      refuse(program,
-             fmt::format("tensor {} has {} places along {}, which has {}: parts of tensors are",
-                         t.name, places, index, program.dim(d).extent));
-    }
-    dims.push_back(d);
   }
-  return dims;
+  return tensor;
 }
 
 void check_statement(const Program& program) {
@@ -95,17 +73,20 @@ std::array<const Program::Access*, 3> accesses_of(const Program& program) {
   return {s.in.data(), s.in.data() + 1, &s.out};
 }
 
-void check_dims(const Program& program, const std::array<std::vector<DimId>, 3>& tensors) {
+void check_dims(const Program& program) {
+  const auto accesses = accesses_of(program);
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    const auto i = static_cast<std::size_t>(index(t));
-    if (!tensors[i].empty()) continue;
+    const Program::Access& access = *accesses[static_cast<std::size_t>(index(t))];
+    if (!access.axes.empty()) continue;
     refuse(program, fmt::format("tensor {} has no axis: scalars as inputs are",
-                                program.tensor(accesses_of(program)[i]->tensor).name));
+                                program.tensor(access.tensor).name));
   }
   for (int i = 0; i < std::ssize(program.dims()); ++i) {
     const std::string& name = program.dim(DimId{i}).name;
-    const auto in = std::count_if(tensors.begin(), tensors.end(), [&](const auto& dims) {
-      return std::find(dims.begin(), dims.end(), DimId{i}) != dims.end();
+    const auto in = std::ranges::count_if(accesses, [&](const Program::Access* access) {
+      return std::ranges::any_of(access->axes, [&](const Affine& axis) {
+        return std::ranges::any_of(axis.terms, [&](const auto& t) { return t.dim == DimId{i}; });
+      });
     });
     if (in < 2) {
       refuse(program, fmt::format("dimension {} is in one tensor only: such dimensions are", name));
@@ -121,12 +102,7 @@ void check_dims(const Program& program, const std::array<std::vector<DimId>, 3>&
 
 Contraction contraction_of(const Program& program) {
   check_statement(program);
-  std::array<std::vector<DimId>, 3> tensors;
-  const auto accesses = accesses_of(program);
-  for (std::size_t t = 0; t < 3; ++t) tensors[t] = dims_of(program, *accesses[t]);
-  check_dims(program, tensors);
-  const Layout layout = layout_of(program);
-
+  check_dims(program);
   std::vector<int> order(program.dims().size());  // of the dimensions, by name
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
@@ -137,10 +113,10 @@ Contraction contraction_of(const Program& program) {
     renumbered[static_cast<std::size_t>(d)] = DimId{static_cast<int>(dims.size())};
     dims.push_back({program.dim(DimId{d}).name[0], program.dim(DimId{d}).extent});
   }
-  for (std::vector<DimId>& t : tensors) {
-    for (DimId& d : t) d = renumbered[static_cast<std::size_t>(index(d))];
-  }
-  return Contraction(program.name(), std::move(dims), std::move(tensors), layout,
+  std::array<IndexedTensor, 3> tensors;
+  const auto accesses = accesses_of(program);
+  for (std::size_t t = 0; t < 3; ++t) tensors[t] = tensor_of(program, *accesses[t], renumbered);
+  return Contraction(program.name(), std::move(dims), std::move(tensors),
                      program.tensors().front().type);
 }
 
@@ -153,21 +129,14 @@ Program program_of(const Contraction& contraction) {
   }
   std::vector<Program::Access> accesses;
   for (TensorId id : all_tensors) {
-    Program::Tensor tensor;
-    Program::Access access;
-    tensor.name = to_text(id);
-    tensor.type = contraction.type();
-    tensor.role = id == TensorId::C ? Program::Role::output : Program::Role::input;
-    for (DimId d : contraction.dims_of(id)) {
-      tensor.extents.push_back(contraction.dim(d).extent);
-      access.axes.push_back({{{d, 1}}});
+    const IndexedTensor& t = contraction.tensor(id);
+    parts.tensors.push_back(
+        {t.name, t.extents, t.order, contraction.type(),
+         id == TensorId::C ? Program::Role::output : Program::Role::input});
+    accesses.push_back({TensorIndex{index(id)}, t.axes});
+    for (Affine& axis : accesses.back().axes) {  // a program has terms in the order of dimensions
+      std::ranges::sort(axis.terms, {}, [](const Affine::Term& term) { return index(term.dim); });
     }
-    const std::size_t axes = tensor.extents.size();
-    tensor.order = contraction.layout() == Layout::row_major ? row_major_order(axes)
-                                                             : column_major_order(axes);
-    access.tensor = TensorIndex{index(id)};
-    parts.tensors.push_back(std::move(tensor));
-    accesses.push_back(std::move(access));
   }
   parts.statements.push_back({std::move(accesses[2]), {accesses[0], accesses[1]}});
   return Program(std::move(parts));

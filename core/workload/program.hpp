@@ -29,11 +29,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/workload/affine.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
@@ -41,17 +43,6 @@ namespace tcsim {
 // Index into a program's tensors.
 enum class TensorIndex : int {};
 constexpr int index(TensorIndex t) { return static_cast<int>(t); }
-
-// A sum of coefficient x dimension, such as 2*h + r: where along an axis an access is.
-struct Affine {
-  struct Term {
-    DimId dim;
-    std::int64_t coefficient = 1;  // 1 to 2^62 - 1
-    bool operator==(const Term&) const = default;
-  };
-  std::vector<Term> terms;  // at least one, each dimension once; of a Program, in their order
-  bool operator==(const Affine&) const = default;
-};
 
 // Immutable, and right once it is there. All its rules:
 //
@@ -164,6 +155,11 @@ std::string to_text(const Program& program, const Affine& affine);
 
 // Throws InputError with "PLACE:LINE:COLUMN", what is wrong and what to write instead.
 Program parse_program(std::string_view text, const std::string& place);
+// One statement alone, such as "O[y, x] += I[2*y + r, x + s] * W[r, s]", of dimensions with these
+// extents. Its tensors are row-major and as long as their indices reach. The program has the text as
+// its name. Throws InputError as above, and where an extent is missing or too much.
+Program parse_statement(std::string_view text, const std::map<std::string, std::int64_t>& extents,
+                        ElementType type, const std::string& place);
 // Files of programs end in ".program". Throws InputError where one cannot be read or parsed.
 bool is_program_file(std::string_view name);
 Program load_program(const std::filesystem::path& file);

@@ -94,6 +94,22 @@ class ProgramParser {
     return Program(std::move(parts_));
   }
 
+  // A statement alone declares its tensors by using them.
+  Program statement_of(std::string name, const std::map<std::string, std::int64_t>& extents,
+                       ElementType type) {
+    implicit_ = type;
+    parts_.name = std::move(name);
+    for (const auto& [dim, extent] : extents) {
+      parts_.dims.push_back({dim, extent});
+      dims_.push_back(lexer_.next());
+    }
+    statement();
+    if (!at_end()) fail_expected(lexer_.next(), "the end", "give one statement");
+    if (const auto fault = Program::fault_of(parts_))
+      fail(token_of(*fault), fault->problem, fault->mend);
+    return Program(std::move(parts_));
+  }
+
  private:
   // Where the accesses of a statement stand, and their axes.
   struct AccessTokens {
@@ -275,8 +291,12 @@ class ProgramParser {
     const Token token = identifier("a tensor", program_statement_form);
     AccessTokens tokens{token, {}};
     Program::Access access;
-    access.tensor =
-        TensorIndex{known(parts_.tensors, token, "tensor", "declare it: f64 input A[64, k]")};
+    if (implicit_) {
+      declare(token);
+    } else {
+      access.tensor =
+          TensorIndex{known(parts_.tensors, token, "tensor", "declare it: f64 input A[64, k]")};
+    }
     expect("[", program_statement_form);
     while (!at("]")) {
       if (!access.axes.empty()) expect(",", affine_form);
@@ -286,7 +306,34 @@ class ProgramParser {
     }
     lexer_.take();
     accesses_.back().push_back(std::move(tokens));
+    if (implicit_) {
+      access.tensor = TensorIndex{static_cast<int>(parts_.tensors.size()) - 1};
+      for (const Affine& axis : access.axes) reach(token, axis);
+      parts_.tensors.back().order = row_major_order(access.axes.size());
+    }
     return access;
+  }
+
+  // A tensor that a statement uses; the first one is the output.
+  void declare(const Token& token) {
+    for (const Program::Tensor& t : parts_.tensors) {
+      if (t.name == token.text) fail(token, fmt::format("tensor {} is there twice", t.name),
+                                     "give the second one a name of its own");
+    }
+    tensors_.push_back(token);
+    Program::Tensor t;
+    t.name = token.text;
+    t.type = *implicit_;
+    t.role = parts_.tensors.empty() ? Program::Role::output : Program::Role::input;
+    parts_.tensors.push_back(std::move(t));
+  }
+
+  void reach(const Token& token, const Affine& axis) {
+    const auto places = places_of(axis, [&](DimId d) {
+      return parts_.dims[static_cast<std::size_t>(index(d))].extent;
+    });
+    if (!places) fail(token, "an index goes beyond 2^63", "use smaller extents");
+    parts_.tensors.back().extents.push_back(*places);
   }
 
   Affine affine() {
@@ -306,7 +353,9 @@ class ProgramParser {
       expect("*", affine_form);
     }
     const Token token = identifier("a dimension", affine_form);
-    term.dim = DimId{known(parts_.dims, token, "dimension", "declare it behind dims: h=56")};
+    term.dim = DimId{known(parts_.dims, token, "dimension",
+                           implicit_ ? "give it a size: --size h=56,..."
+                                     : "declare it behind dims: h=56")};
     return term;
   }
 
@@ -324,6 +373,7 @@ class ProgramParser {
   Lexer lexer_;
   const std::string& place_;
   Program::Parts parts_;
+  std::optional<ElementType> implicit_;  // of the tensors of a statement alone
   // Where its parts stand.
   Token name_;
   std::vector<Token> dims_, tensors_;
@@ -364,6 +414,11 @@ std::string to_text(const Program& program) {
 
 Program parse_program(std::string_view text, const std::string& place) {
   return ProgramParser(text, place).program();
+}
+
+Program parse_statement(std::string_view text, const std::map<std::string, std::int64_t>& extents,
+                        ElementType type, const std::string& place) {
+  return ProgramParser(text, place).statement_of(std::string(text), extents, type);
 }
 
 bool is_program_file(std::string_view name) { return name.ends_with(".program"); }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/workload/contraction_view.hpp"
+#include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 
@@ -19,10 +20,40 @@ void refuse_options(const WorkloadRequest& request, const char* what) {
                    "leave the option out, or give a label such as abcd-aebf-dfce");
 }
 
+// Convolutions are single precision unless it is said.
+Contraction convolution(const WorkloadRequest& request) {
+  const std::string& name = request.name;
+  const bool statement = is_statement(name);
+  if (request.sizes.empty()) {
+    throw UsageError(name, "sizes are missing",
+                     statement ? "add --size with every dimension, y=56,x=56,..."
+                               : "add --size, such as k=64,c=64,y=56,x=56,r=3,s=3");
+  }
+  if (request.layout) {
+    throw UsageError("--layout", fmt::format("'{}' says that itself", name),
+                     statement ? "write the axes in another order"
+                               : "leave the option out, or write layout=nhwc among the sizes");
+  }
+  const ElementType type = request.type.value_or(ElementType::f32);
+  if (!statement) return contraction_of(parse_convolution(name, request.sizes, type));
+  std::map<std::string, std::int64_t> extents;
+  for (const auto& [dim, extent] : parse_sizes(request.sizes)) {
+    extents.emplace(std::string(1, dim), extent);
+  }
+  try {
+    return contraction_of(parse_statement(name, extents, type, ""));
+  } catch (const InputError& e) {  // at ":line:column"
+    const std::string column = e.place().substr(e.place().rfind(':') + 1);
+    throw UsageError(fmt::format("\"{}\" column {}", name, column), e.problem(), e.mend());
+  }
+}
+
 }  // namespace
 
+bool is_statement(const std::string& text) { return text.find("+=") != std::string::npos; }
+
 bool is_label(const std::string& text) {
-  if (is_program_file(text)) return false;
+  if (is_program_file(text) || is_statement(text)) return false;
   return text.find("->") != std::string::npos ||
          (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
           text.find('-') != std::string::npos);
@@ -30,6 +61,7 @@ bool is_label(const std::string& text) {
 
 std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
   const std::string& name = request.name;
+  if (is_statement(name) || is_convolution_name(name)) return {convolution(request)};
   if (is_label(name)) {
     if (request.sizes.empty()) {
       throw UsageError(name, "sizes are missing", "add --size with every index, a=72,b=72,...");
@@ -37,10 +69,6 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
     return {parse_contraction(name, parse_sizes(request.sizes),
                               request.layout.value_or(Layout::row_major),
                               request.type.value_or(ElementType::f64))};
-  }
-  if (name == "conv2d") {
-    throw UsageError(name, "convolutions are not modelled yet",
-                     "give a contraction of two tensors");
   }
   if (is_program_file(name)) {
     refuse_options(request, "program");

@@ -1,6 +1,8 @@
 // A workload as a person names it: "tccg:8", "tccg" (all of a suite), a suite's .toml file, the
-// .program file of a program that is a contraction (core/workload/program.hpp), or a label such as
-// "abcd-aebf-dfce" or "aebf,dfce->abcd" with sizes.
+// .program file of a program that is a contraction (core/workload/program.hpp), a label such as
+// "abcd-aebf-dfce" or "aebf,dfce->abcd" with sizes, "conv2d" with its own
+// (core/workload/convolution.hpp), or a statement such as "O[y,x] += I[y+r,x+s] * W[r,s]" with
+// sizes.
 #pragma once
 
 #include <optional>
@@ -13,13 +15,15 @@ namespace tcsim {
 
 struct WorkloadRequest {
   std::string name;                 // the suite and number, the program's file, or the label
-  std::string sizes;                // of a label: "a=72,b=72,..."; others say them themselves
+  std::string sizes;                // of a label, a convolution or a statement: "a=72,b=72,..."
   std::optional<Layout> layout;     // of a label; row-major unless it is said
   std::optional<ElementType> type;  // f64, or the suite's or program's, unless it is said
 
   bool operator==(const WorkloadRequest&) const = default;
 };
 
+// Whether the text can only be a statement: it has "+=".
+bool is_statement(const std::string& name);
 // Whether the text can only be a label: TCCG form or einsum.
 bool is_label(const std::string& name);
 

@@ -98,14 +98,6 @@ std::string suite_name(const Section& top) {
   return name;
 }
 
-Contraction renamed(const Contraction& c, std::string name) {
-  std::vector<Dimension> dims;
-  for (int i = 0; i < c.dim_count(); ++i) dims.push_back(c.dim(DimId{i}));
-  return Contraction(std::move(name), std::move(dims),
-                     {c.dims_of(TensorId::A), c.dims_of(TensorId::B), c.dims_of(TensorId::C)},
-                     c.layout(), c.type());
-}
-
 // Runs a parser of a text that stands at `place` in the file.
 template <class F>
 auto at_place(const std::string& place, F&& parser) {
@@ -163,7 +155,7 @@ Suite parse_suite(std::string_view toml, const std::string& place,
                                         ? programmed(workload, type)
                                         : labelled(workload, layout, type.value_or(file_type));
     suite.workloads.push_back(
-        renamed(contraction, fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));
+        contraction.renamed(fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));
   }
   return suite;
 }

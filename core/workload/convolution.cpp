@@ -1,0 +1,282 @@
+#include "core/workload/convolution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::string_view size_blanks = " \t";
+constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,y=136,x=136,r=3,s=3,stride=1";
+constexpr std::string_view layout_words = "nchw, nhwc, nchw8c or nchw16c";
+// Of each axis of the image, the last of conv1d first: places of output, image and filter.
+constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
+    filter_names{"s", "r", "t"};
+
+// What is given, each with its place in the text.
+class GivenSizes {
+ public:
+  GivenSizes(std::string_view name, std::string_view text) : name_(name), text_(text) {
+    for (std::size_t pos = 0; pos <= text.size();) {
+      const std::size_t end = std::min(text.find(',', pos), text.size());
+      const std::size_t equals = std::min(text.find('=', pos), end);
+      if (equals == end) fail(pos, "a size expected", convolution_form);
+      const std::string word(trimmed(text.substr(pos, equals - pos)));
+      if (!is_known(word)) {
+        fail(pos, fmt::format("'{}' is no size of {}", word, name_),
+             fmt::format("its sizes are {}", known()));
+      }
+      const Given given{trimmed(text.substr(equals + 1, end - equals - 1)), equals + 1};
+      if (!given_.emplace(word, given).second) {
+        fail(pos, fmt::format("'{}' has a size already", word), "take one out");
+      }
+      pos = end + 1;
+    }
+  }
+
+  [[noreturn]] void fail(std::size_t offset, const std::string& problem,
+                         std::string_view mend) const {
+    throw UsageError(fmt::format("\"{}\" column {}", text_, offset + 1), problem,
+                     std::string(mend));
+  }
+  [[noreturn]] void fail_at(const std::string& word, const std::string& problem,
+                            std::string_view mend) const {
+    fail(has(word) ? given_.at(word).offset : 0, problem, mend);
+  }
+
+  bool has(const std::string& word) const { return given_.contains(word); }
+  std::string_view text(const std::string& word) const { return given_.at(word).value; }
+
+  std::optional<std::int64_t> maybe(const std::string& word, std::int64_t least = 1) const {
+    if (!has(word)) return {};
+    const Given& given = given_.at(word);
+    std::int64_t value = 0;
+    const char* end = given.value.data() + given.value.size();
+    const auto [stop, error] = std::from_chars(given.value.data(), end, value);
+    if (stop != end || error == std::errc::invalid_argument) {
+      fail(given.offset, fmt::format("'{}' is \"{}\", not a whole number", word, given.value),
+           convolution_form);
+    }
+    // Sums and products of a few such numbers do not wrap.
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    if (error != std::errc() || value < least || value > most) {
+      fail(given.offset, fmt::format("'{}' is {}", word, given.value),
+           fmt::format("give a number from {} to 2^30", least));
+    }
+    return value;
+  }
+
+  std::int64_t number(const std::string& word, std::optional<std::int64_t> fallback = {}) const {
+    const auto value = maybe(word);
+    if (!value && !fallback) fail(0, fmt::format("'{}' is missing", word), convolution_form);
+    return value.value_or(fallback.value_or(1));
+  }
+
+  std::size_t axes() const { return static_cast<std::size_t>(name_[4] - '0'); }
+
+ private:
+  struct Given {
+    std::string_view value;
+    std::size_t offset;
+  };
+
+  static std::string_view trimmed(std::string_view s) {
+    s.remove_prefix(std::min(s.find_first_not_of(size_blanks), s.size()));
+    return s.substr(0, s.find_last_not_of(size_blanks) + 1);
+  }
+
+  std::vector<std::string> words() const {
+    std::vector<std::string> all{"n", "k", "c"};
+    for (const auto& names : {output_names, image_names, filter_names}) {
+      for (std::size_t i = axes(); i-- > 0;) all.emplace_back(names[i]);
+    }
+    for (const char* word : {"stride", "dilation", "pad", "groups", "layout"}) all.push_back(word);
+    return all;
+  }
+  bool is_known(const std::string& word) const {
+    const auto all = words();
+    return std::find(all.begin(), all.end(), word) != all.end();
+  }
+  std::string known() const {
+    std::string list;
+    for (const std::string& word : words()) list += (list.empty() ? "" : ", ") + word;
+    return list;
+  }
+
+  std::string_view name_, text_;
+  std::map<std::string, Given> given_;
+};
+
+// One axis of the image, with its padding.
+struct ImageAxis {
+  std::int64_t output = 1, image = 1, filter = 1;
+};
+
+ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride,
+                     std::int64_t dilation) {
+  const std::string output = output_names[i], image = image_names[i];
+  ImageAxis axis;
+  axis.filter = sizes.number(filter_names[i], 1);
+  const std::int64_t reach = dilation * (axis.filter - 1) + 1;
+  if (sizes.has(output) == sizes.has(image)) {
+    sizes.fail_at(output,
+                  fmt::format("{} '{}' and '{}'", sizes.has(output) ? "there are" : "there is none of",
+                              output, image),
+                  fmt::format("give {}, the places of the output, or {}, those of the image",
+                              output, image));
+  }
+  if (sizes.has(output)) {
+    if (sizes.has("pad")) {
+      sizes.fail_at("pad", fmt::format("'pad' beside '{}'", output),
+                    fmt::format("give {}, the places of the image without padding", image));
+    }
+    axis.output = sizes.number(output);
+    axis.image = stride * (axis.output - 1) + reach;
+    return axis;
+  }
+  const std::int64_t given = sizes.number(image);
+  if (!sizes.has("pad") || sizes.text("pad") == "same") {
+    axis.output = (given + stride - 1) / stride;
+    axis.image = std::max(given, stride * (axis.output - 1) + reach);
+    return axis;
+  }
+  axis.image = given + 2 * *sizes.maybe("pad", 0);
+  if (axis.image < reach) {
+    sizes.fail_at(image,
+                  fmt::format("the filter has {} places along '{}' and the image {} with its padding",
+                              reach, image, axis.image),
+                  "use a larger image, more padding, or a smaller filter");
+  }
+  axis.output = (axis.image - reach) / stride + 1;
+  return axis;
+}
+
+// 0 for no blocks.
+std::int64_t block_of(const GivenSizes& sizes) {
+  if (!sizes.has("layout")) return 0;
+  const std::string_view layout = sizes.text("layout");
+  if (layout == "nchw8c") return 8;
+  if (layout == "nchw16c") return 16;
+  if (layout != "nchw" && layout != "nhwc") {
+    sizes.fail_at("layout", fmt::format("layout '{}' is unknown", layout),
+                  fmt::format("use {}", layout_words));
+  }
+  return 0;
+}
+
+// Puts a program together, dimension by dimension and tensor by tensor.
+class Builder {
+ public:
+  Builder(std::string name, ElementType type) : type_(type) { parts_.name = std::move(name); }
+
+  DimId dim(std::string name, std::int64_t extent) {
+    parts_.dims.push_back({std::move(name), extent});
+    return DimId{static_cast<int>(parts_.dims.size()) - 1};
+  }
+
+  struct Index {
+    Affine affine;
+    std::int64_t places;
+  };
+  Index index(DimId d) const {
+    return {{{{d, 1}}}, parts_.dims[static_cast<std::size_t>(tcsim::index(d))].extent};
+  }
+
+  Program::Access tensor(std::string name, Program::Role role, const std::vector<Index>& indices) {
+    Program::Tensor t{std::move(name), {}, row_major_order(indices.size()), type_, role};
+    Program::Access access{TensorIndex{static_cast<int>(parts_.tensors.size())}, {}};
+    for (const Index& i : indices) {
+      t.extents.push_back(i.places);
+      access.axes.push_back(i.affine);
+    }
+    parts_.tensors.push_back(std::move(t));
+    return access;
+  }
+
+  Program program(Program::Access out, Program::Access left, Program::Access right) {
+    parts_.statements.push_back({std::move(out), {std::move(left), std::move(right)}});
+    return Program(std::move(parts_));
+  }
+
+ private:
+  ElementType type_;
+  Program::Parts parts_;
+};
+
+}  // namespace
+
+bool is_convolution_name(std::string_view name) {
+  return name == "conv1d" || name == "conv2d" || name == "conv3d";
+}
+
+Program parse_convolution(std::string_view name, std::string_view text, ElementType type) {
+  const GivenSizes sizes(name, text);
+  const std::int64_t stride = sizes.number("stride", 1), dilation = sizes.number("dilation", 1);
+  const std::int64_t groups = sizes.number("groups", 1), block = block_of(sizes);
+  // Channels of a group, in blocks.
+  const auto channels = [&](const char* word) {
+    const std::int64_t all = sizes.number(word);
+    if (all % groups != 0) {
+      sizes.fail_at("groups", fmt::format("{}={} is no multiple of groups={}", word, all, groups),
+                    "each group has as many channels");
+    }
+    if (block > 0 && all / groups % block != 0) {
+      sizes.fail_at("layout",
+                    fmt::format("a group has {} channels '{}', no multiple of {}", all / groups,
+                                word, block),
+                    "use layout=nchw or nhwc, or other channels");
+    }
+    return block > 0 ? all / groups / block : all / groups;
+  };
+  const bool last = sizes.has("layout") && sizes.text("layout") == "nhwc";  // channels
+  using Index = Builder::Index;
+  Builder b(std::string(name), type);
+
+  const Index n = b.index(b.dim("n", sizes.number("n", 1)));
+  std::vector<Index> g;
+  if (groups > 1) g.push_back(b.index(b.dim("g", groups)));
+  const Index k = b.index(b.dim("k", channels("k"))), c = b.index(b.dim("c", channels("c")));
+  std::vector<Index> output, image, filter;
+  for (std::size_t i = sizes.axes(); i-- > 0;) {
+    const ImageAxis axis = image_axis(sizes, i, stride, dilation);
+    const DimId o = b.dim(output_names[i], axis.output);
+    const DimId f = b.dim(filter_names[i], axis.filter);
+    output.push_back(b.index(o));
+    filter.push_back(b.index(f));
+    image.push_back({{{{o, stride}, {f, dilation}}}, axis.image});
+  }
+  std::vector<Index> k_in, c_in;  // within blocks
+  if (block > 0) {
+    k_in.push_back(b.index(b.dim("l", block)));
+    c_in.push_back(b.index(b.dim("d", block)));
+  }
+
+  std::vector<Index> in_output{n}, in_image{n}, in_filter = g;
+  const auto add = [](std::vector<Index>& to, const std::vector<Index>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  if (last) {
+    add(in_output, output), add(in_output, g), add(in_output, {k});
+    add(in_image, image), add(in_image, g), add(in_image, {c});
+    add(in_filter, filter), add(in_filter, {c, k});
+  } else {
+    add(in_output, g), add(in_output, {k}), add(in_output, output), add(in_output, k_in);
+    add(in_image, g), add(in_image, {c}), add(in_image, image), add(in_image, c_in);
+    add(in_filter, {k, c}), add(in_filter, filter), add(in_filter, c_in), add(in_filter, k_in);
+  }
+  const Program::Access left = b.tensor("I", Program::Role::input, in_image);
+  const Program::Access right = b.tensor("W", Program::Role::input, in_filter);
+  const Program::Access out = b.tensor("O", Program::Role::output, in_output);
+  return b.program(out, left, right);
+}
+
+}  // namespace tcsim

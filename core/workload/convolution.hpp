@@ -1,0 +1,38 @@
+// Convolutions of images by their sizes: "conv2d" with "k=64,c=128,y=136,x=136,r=3,s=3,stride=1" is
+//
+//     O[n,k,y,x] += I[n,c,stride*y+dilation*r,stride*x+dilation*s] * W[k,c,r,s]
+//
+// as a program. conv1d has x and s alone, conv3d z and t as well. Padding is part of the image: its
+// zeros are elements as others are, never a condition inside a loop.
+//
+//     sizes    = size ("," size)*
+//     size     = word "=" value
+//     k c      channels of the output and of the image
+//     n        images, 1 unless given
+//     z y x    places of the output;  or d h w, those of the image without padding
+//     t r s    places of the filter, 1 unless given
+//     stride dilation   of every axis, 1 unless given
+//     pad      zeros on either side of the image, or "same": as many as let the output have the
+//              image's places / stride. With d h w alone; "same" unless given
+//     groups   k and c fall into so many groups, each convolved by itself (index g); with as many as
+//              channels the convolution is depthwise
+//     layout   nchw (unless given): x has stride one in O and I, and s in W[k,c,r,s];
+//              nhwc: O[n,y,x,k], I[n,y,x,c], W[r,s,c,k];
+//              nchw8c, nchw16c: blocks of so many channels, O[n,k,y,x,l], I[n,c,y,x,d],
+//              W[k,c,r,s,d,l], where l and d are channels within a block
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/workload/program.hpp"
+
+namespace tcsim {
+
+// "conv1d", "conv2d", "conv3d".
+bool is_convolution_name(std::string_view name);
+
+// Throws UsageError with the place in the sizes, what is wrong and what to write instead.
+Program parse_convolution(std::string_view name, std::string_view sizes, ElementType type);
+
+}  // namespace tcsim
