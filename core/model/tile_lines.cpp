@@ -26,12 +26,147 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
     }
     dims_.push_back(dim);
   }
+  if (!contraction.is_plain(t)) add_axes(contraction, t);
+}
+
+void TileLines::add_axes(const Contraction& contraction, TensorId t) {
+  const IndexedTensor& tensor = contraction.tensor(t);
+  const std::vector<DimId> order = contraction.memory_order(t);
+  const auto dim_of = [&](DimId d) {
+    return dims_[static_cast<std::size_t>(std::ranges::find(order, d) - order.begin())];
+  };
+  double stride = 1;
+  for (int i : tensor.order) {
+    const Affine& index = tensor.axes[static_cast<std::size_t>(i)];
+    Axis axis;
+    axis.first = dim_of(index.terms.front().dim);
+    axis.first_coefficient = index.terms.front().coefficient;
+    axis.second = {axis.first.group, 1, 1, 0};
+    if (index.terms.size() > 1) {
+      axis.second = dim_of(index.terms.back().dim);
+      axis.second_coefficient = index.terms.back().coefficient;
+    }
+    axis.extent = static_cast<double>(tensor.extents[static_cast<std::size_t>(i)]);
+    axis.stride = stride;
+    stride *= axis.extent;
+    shape_ = (shape_ ^ std::hash<double>()(axis.extent)) * 0x100000001b3;
+    axes_.push_back(axis);
+  }
+}
+
+double TileLines::places(const Axis& axis, const Extents& tile) {
+  return different_values(axis.first_coefficient, covered(axis.first, tile),
+                          axis.second_coefficient, covered(axis.second, tile));
+}
+
+// Neighbouring places in pieces. Where the two dimensions interlock in another way, each place is
+// taken for a piece.
+TileLines::Pieces TileLines::pieces(const Axis& axis, const Extents& tile) {
+  const double a = covered(axis.first, tile), b = covered(axis.second, tile);
+  const auto by = static_cast<double>(axis.first_coefficient);
+  const auto and_by = static_cast<double>(axis.second_coefficient);
+  const double all = places(axis, tile), span = by * (a - 1) + and_by * (b - 1) + 1;
+  if (all > span - 1e-9) return {1, span, 1};
+  if (by == 1) return {b, a, and_by};
+  if (and_by == 1) return {a, b, by};
+  return {all, 1, (span - 1) / (all - 1)};
+}
+
+double TileLines::elements(const Extents& tile) const {
+  double elements = 1;
+  if (overlaps()) {
+    for (const Axis& axis : axes_) elements *= places(axis, tile);
+    return elements;
+  }
+  for (DimClass g : all_dim_classes) {
+    if (indexed_[g]) elements *= tile[g];
+  }
+  return elements;
+}
+
+std::vector<double> TileLines::steps(DimClass group) const {
+  std::vector<double> all;
+  for (const Dim& d : dims_) {
+    if (d.group == group && d.extent > 1) all.push_back(d.before);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// As runs(), by axes. Places closer than a line leave out no line between them, so they count as one
+// run.
+TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
+  Runs runs{1, line_, true, 1};
+  const auto begin_at_multiples_of = [&](double step) {
+    const auto s = static_cast<std::int64_t>(step);
+    const auto divisor = step == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
+    runs.aligned_to = std::min(runs.aligned_to, divisor);
+  };
+  for (const Axis& axis : axes_) {
+    const Pieces pieces = this->pieces(axis, tile);
+    for (const auto& [d, coefficient] : {std::pair(axis.first, axis.first_coefficient),
+                                         std::pair(axis.second, axis.second_coefficient)}) {
+      const double part = covered(d, tile);
+      if (part < d.extent) {
+        begin_at_multiples_of(part * static_cast<double>(coefficient) * axis.stride);
+      }
+    }
+    if (runs.everything && axis.stride - runs.length < line_) {
+      runs.length += (pieces.length - 1) * axis.stride;
+    } else {
+      runs.everything = false;
+      runs.count *= pieces.length;
+      begin_at_multiples_of(axis.stride);
+    }
+    if (pieces.count <= 1) continue;
+    if (runs.everything && pieces.apart * axis.stride - runs.length < line_) {
+      runs.length += (pieces.span() - pieces.length) * axis.stride;
+    } else {
+      runs.everything = false;
+      runs.count *= pieces.count;
+      begin_at_multiples_of(pieces.apart * axis.stride);
+    }
+  }
+  return runs;
+}
+
+double TileLines::overlapping_lines(const Extents& tile) const {
+  const Runs r = overlapping_runs(tile);
+  // The mean over beginnings at multiples of aligned_to.
+  const double length = std::ceil(r.length / r.aligned_to - 1e-9) * r.aligned_to;
+  return r.count * (length + line_ - r.aligned_to) / line_;
+}
+
+// Axes whose rows are closer than a line count as fast ones.
+TileLines::Offsets TileLines::overlapping_offsets(const Extents& tile) const {
+  Offsets offsets;
+  for (const Axis& axis : axes_) {
+    const auto whole = [&](const Dim& d) { return std::llround(covered(d, tile)); };
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < whole(axis.first); ++i) {
+      for (std::int64_t j = 0; j < whole(axis.second); ++j) {
+        places.push_back((i * axis.first_coefficient + j * axis.second_coefficient) *
+                         static_cast<std::int64_t>(axis.stride));
+      }
+    }
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::vector<std::int64_t>& to = axis.stride <= line_ ? offsets.fast : offsets.slow;
+    std::vector<std::int64_t> all;
+    all.reserve(places.size() * to.size());
+    for (std::int64_t p : places) {
+      for (std::int64_t o : to) all.push_back(p + o);
+    }
+    to = std::move(all);
+  }
+  return offsets;
 }
 
 TileLines::Runs TileLines::runs(const Extents& tile) const {
   // Beginnings of runs differ by multiples of these strides, so they are multiples of their
   // greatest common divisor with a line, which is a power of two.
-  Runs runs{1, line_, true};
+  if (overlaps()) return overlapping_runs(tile);
+  Runs runs{1, line_, true, 1};
   const auto begins_at_multiples_of = [&](double stride) {
     const auto s = static_cast<std::int64_t>(stride);
     const auto divisor = stride == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
@@ -56,10 +191,8 @@ TileLines::Runs TileLines::runs(const Extents& tile) const {
 double TileLines::run(const Extents& tile) const { return runs(tile).length; }
 
 double TileLines::lines(const Extents& tile) const {
-  double elements = 1;
-  for (DimClass g : all_dim_classes) {
-    if (indexed_[g]) elements *= tile[g];
-  }
+  if (overlaps()) return overlapping_lines(tile);
+  const double elements = this->elements(tile);
   const Runs r = runs(tile);
   if (r.everything) return std::ceil(elements / line_);
   const double per_run = std::max(1.0, (r.length + line_ - r.aligned_to) / line_);

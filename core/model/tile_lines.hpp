@@ -3,6 +3,9 @@
 // walking the tensor's dimensions from stride one outward for as long as the tile covers them
 // whole. Runs that begin at multiples of g elements touch (run + line - g) / line lines each on
 // average (acmtc-sc19, 5.4, generalised to runs that are no whole number of lines).
+//
+// Where an axis is a sum of two dimensions, as in a convolution's image, its different places are
+// counted (different_values()): neighbouring tiles overlap, and strides leave places out.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +33,11 @@ class TileLines {
   // Elements that lie side by side in memory: the run of `lines`.
   double run(const Extents& tile) const;
 
+  // Whether the tensor is no box of dimensions, so that tiles may overlap.
+  bool overlaps() const { return !axes_.empty(); }
+  // Different elements of the tile.
+  double elements(const Extents& tile) const;
+
   // Calls f(first line number, lines) for the tile that begins at element `begin` of the tensor: so
   // many consecutive lines each time. Extents must be whole. A line that two rows share is named
   // twice where other strides than one are no whole lines.
@@ -47,6 +55,9 @@ class TileLines {
     }
     return n;
   }
+  // Steps of the fused group from one index of a dimension to its next, of each dimension of the
+  // group, ascending: so far apart are tiles that share a part.
+  std::vector<double> steps(DimClass group) const;
   // A hash of all that decides line numbers.
   std::uint64_t shape() const { return shape_; }
 
@@ -70,12 +81,39 @@ class TileLines {
     double length;      // elements of one run
     double aligned_to;  // runs begin at multiples of so many elements
     bool everything;    // the tile is the whole tensor, one run
+    double count;       // of runs, of a tensor that overlaps
   };
+  // An axis of a tensor that overlaps: its dimensions, and what they are multiplied with.
+  struct Axis {
+    Dim first, second;  // the second has extent 1 where there is none
+    std::int64_t first_coefficient = 1, second_coefficient = 1;
+    double extent = 1, stride = 1;
+  };
+  static double covered(const Dim& d, const Extents& tile) {
+    return std::clamp(tile[d.group] / d.before, 1.0, d.extent);
+  }
+  static double places(const Axis& axis, const Extents& tile);
+  // So many pieces of `length` neighbouring places, each `apart` from the next.
+  struct Pieces {
+    double count, length, apart;
+    double span() const { return (count - 1) * apart + length; }
+  };
+  static Pieces pieces(const Axis& axis, const Extents& tile);
+  void add_axes(const Contraction& contraction, TensorId t);
   Runs runs(const Extents& tile) const;
+  Runs overlapping_runs(const Extents& tile) const;
+  double overlapping_lines(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.
   std::vector<std::int64_t> offsets(DimClass group, double extent) const;
+  // Offsets of the tile's elements are the sums of one of `fast`, which is sorted, and one of
+  // `slow`.
+  struct Offsets {
+    std::vector<std::int64_t> fast{0}, slow{0};
+  };
+  Offsets overlapping_offsets(const Extents& tile) const;
 
-  std::vector<Dim> dims_;  // from stride one outward
+  std::vector<Dim> dims_;   // from stride one outward
+  std::vector<Axis> axes_;  // likewise; none where dims_ tell all
   ByGroup<bool> indexed_{};
   double line_;
   std::uint64_t shape_ = 0;
@@ -86,19 +124,28 @@ void TileLines::for_each_run(const Extents& tile, std::int64_t begin, Prepare&& 
                              F&& f) const {
   const auto line = static_cast<std::int64_t>(line_);
   std::vector<std::int64_t> fast{0}, slow{begin};
-  for (DimClass g : all_dim_classes) {
-    if (!indexed_[g]) continue;
-    const std::vector<std::int64_t> group = offsets(g, tile[g]);
-    if (dims_.front().group == g) {
-      fast = group;
-      continue;
-    }
+  const auto add = [](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& offsets) {
     std::vector<std::int64_t> all;
-    all.reserve(slow.size() * group.size());
-    for (std::int64_t a : slow) {
-      for (std::int64_t b : group) all.push_back(a + b);
+    all.reserve(to.size() * offsets.size());
+    for (std::int64_t a : to) {
+      for (std::int64_t b : offsets) all.push_back(a + b);
     }
-    slow = std::move(all);
+    to = std::move(all);
+  };
+  if (overlaps()) {
+    Offsets offsets = overlapping_offsets(tile);
+    fast = std::move(offsets.fast);
+    add(slow, offsets.slow);
+  } else {
+    for (DimClass g : all_dim_classes) {
+      if (!indexed_[g]) continue;
+      const std::vector<std::int64_t> group = offsets(g, tile[g]);
+      if (dims_.front().group == g) {
+        fast = group;
+      } else {
+        add(slow, group);
+      }
+    }
   }
   // Elements no further than a line apart leave out no line between them.
   if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
