@@ -31,6 +31,9 @@ class Nest {
   // Whether different iterations of the loop at depth d touch different lines of the array.
   bool follows(ArrayId a, int d) const { return follows_[static_cast<std::size_t>(d)][a]; }
 
+  // Whether tiles of the array may share elements.
+  bool overlaps(ArrayId a) const { return !is_buffer(a) && tile_lines(tensor_of(a)).overlaps(); }
+
   // Sizes of the ranges that step d finds for a group, and how many times each.
   struct Occurrence {
     std::int64_t size, times;

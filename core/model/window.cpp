@@ -12,6 +12,7 @@
 #include "core/model/execution.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/occupancy.hpp"
+#include "core/model/overlap.hpp"
 
 namespace tcsim {
 
@@ -253,6 +254,10 @@ class WindowModel {
         const ArrayId x = array_of(t);
         const double again = nest_.tensor_lines(t, column) * e[k] - nest_.tensor_lines(t, e);
         if (again <= 0) continue;
+        if (nest_.tile_lines(t).overlaps()) {
+          count_overlap({x, w, d, {}, k}, Phase::compute, column, e[k], times * again);
+          continue;
+        }
         Extents between = e;
         between[k] = std::clamp(nest_.tile_lines(t).apart(DimClass::k), 1.0, e[k]);
         Execution::Sides s;
@@ -271,6 +276,7 @@ class WindowModel {
     for_each_range(d, [&](const Extents& e, double times) {
       if (step.kind == Step::Kind::move) {
         count_handed_over(buffer_of(step.tensor), d, e, times);
+        if (nest_.tile_lines(step.tensor).overlaps()) count_copy(step.tensor, d, e, times);
       } else {
         count_carried(d, e, times);
       }
@@ -312,6 +318,10 @@ class WindowModel {
       const double lines = w.full(d + 1)[x], last_lines = last.full(d + 1)[x];
       if (nest_.follows(x, d)) {
         const double apart = (iterations - 1) * lines + last_lines;
+        if (nest_.overlaps(x)) {
+          count_overlap(setting, new_round(x), child, e[g], times * (apart - lines_at(d, e)[x]));
+          continue;
+        }
         count_shared_edges(setting, d, e, times * apart, times * (apart - lines_at(d, e)[x]));
         continue;
       }
@@ -368,6 +378,63 @@ class WindowModel {
     several.most = lines_at(d, e);
     several.moves_on.fill(true);  // the lines are those of all the tiles in between
     add_fills(setting.x, new_round(setting.x), touches, gone(several, s));
+  }
+
+  // The same where tiles overlap: `touches` of lines of x that earlier ones of the tiles along the
+  // group, which has `extent` indices, touched as well.
+  void count_overlap(const Setting& setting, Phase phase, const Extents& tile, double extent,
+                     double touches) {
+    if (touches <= 0) return;
+    const DimClass g = setting.outer;
+    const bool kernel = setting.d + 1 == nest_.depth() && g == DimClass::k;
+    for (const SharedLines& s :
+         shared_lines(nest_.tile_lines(tensor_of(setting.x)), tile, g, extent)) {
+      if (s.share <= 0) continue;
+      if (s.steps <= 1 && !kernel) {
+        count_pairs(setting, setting.d - 1, setting.window, touches * s.share);
+        continue;
+      }
+      Extents between = tile;
+      between[g] = std::min(extent, between[g] * s.steps);
+      Execution::Sides sides;
+      sides.after = lines_at(setting.d, between);
+      if (kernel) sides.after[ArrayId::C] = 0;
+      sides.after[setting.x] = std::max(0.0, sides.after[setting.x] - 1);
+      Setting several = setting;
+      several.most = {};
+      several.moves_on.fill(true);  // the lines are those of all the tiles in between
+      add_fills(setting.x, phase, touches * s.share, gone(several, sides));
+    }
+  }
+
+  // A copy reads elements that several columns share for each of them. It goes along k for some
+  // micropanels, then for the next ones (core/plan/pack_order.hpp).
+  void count_copy(TensorId t, int d, const Extents& e, double times) {
+    const TileLines& tensor = nest_.tile_lines(t);
+    const ArrayId x = array_of(t);
+    const bool is_left = t == nest_.path().left;
+    const DimClass rows = is_left ? DimClass::m : DimClass::n;
+    const Execution w(nest_, d, e, told_apart());
+    const Setting setting{x, w, d, {}, rows};
+    const auto panel = static_cast<double>(is_left ? nest_.path().mr : nest_.path().nr);
+    Extents column = e, strip = e;
+    column[rows] = strip[rows] = std::min(panel, e[rows]);
+    column[DimClass::k] = 1;
+    const auto count = [&](const Extents& tile, DimClass g, const Extents& all, double pieces) {
+      const double touches = pieces * tensor.lines(tile) * all[g] / tile[g] -
+                             pieces * tensor.lines(all);
+      for (const SharedLines& s : shared_lines(tensor, tile, g, all[g])) {
+        if (s.share <= 0 || touches <= 0) continue;
+        Extents between = tile;
+        between[g] = std::min(all[g], between[g] * s.steps);
+        Execution::Sides sides;
+        sides.after[x] = std::max(0.0, tensor.lines(between) - 1);
+        sides.after[buffer_of(t)] = nest_.buffer_lines(t, between);
+        add_fills(x, Phase::packing, times * touches * s.share, gone(setting, sides));
+      }
+    };
+    count(column, DimClass::k, strip, e[rows] / strip[rows]);
+    count(strip, rows, e, 1);
   }
 
   double steps_apart(ArrayId x, int d) const {

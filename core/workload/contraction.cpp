@@ -159,7 +159,11 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
         const std::int64_t coefficient = dim(term.dim).extent == 1 ? 1 : term.coefficient;
         strides_[t][static_cast<std::size_t>(index(term.dim))] = Elements(size * coefficient);
       }
-      plain_[t] &= alone && extent == *needed;
+      const auto moves = [&](const Affine::Term& term) { return dim(term.dim).extent > 1; };
+      const auto moving = std::ranges::find_if(axis.terms, moves);
+      const bool one = std::ranges::count_if(axis.terms, moves) <= 1 &&
+                       (moving == axis.terms.end() || moving->coefficient == 1);
+      plain_[t] &= one && extent == *needed;
       size *= extent;
     }
     sizes_[t] = Elements(size);

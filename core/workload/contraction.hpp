@@ -96,8 +96,8 @@ class Contraction {
   std::vector<DimId> dims_of(DimClass c) const;
 
   const IndexedTensor& tensor(TensorId t) const { return tensors_[t]; }
-  // Whether each axis of t is a dimension alone and no longer than that. Then tiles of t are boxes
-  // whose elements are counted by products.
+  // Whether each axis of t is a dimension alone and no longer than that, dimensions of extent 1 left
+  // aside. Then tiles of t are boxes whose elements are counted by products.
   bool is_plain(TensorId t) const { return plain_[t]; }
   bool is_plain() const { return plain_[TensorId::A] && plain_[TensorId::B] && plain_[TensorId::C]; }
 

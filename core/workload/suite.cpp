@@ -11,6 +11,7 @@
 #include "core/io/toml.hpp"
 #include "core/text/name.hpp"
 #include "core/workload/contraction_view.hpp"
+#include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
 
 namespace tcsim {
@@ -112,8 +113,13 @@ auto at_place(const std::string& place, F&& parser) {
 
 Contraction labelled(const Section& workload, Layout layout, ElementType type) {
   const std::string sizes_text = workload.text("sizes");
-  const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
   const std::string label = workload.text("label");
+  if (is_convolution_name(label)) {
+    return at_place(workload.place("sizes"), [&] {
+      return contraction_of(parse_convolution(label, sizes_text, type));
+    });
+  }
+  const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
   return at_place(workload.place("label"),
                   [&] { return parse_contraction(label, sizes, layout, type); });
 }

@@ -9,6 +9,9 @@
 //     label = "abcd-aebf-dfce"
 //     sizes = "a=72,b=72,c=72,d=72,e=72,f=72"
 //     [[workload]]
+//     label = "conv2d"                        # core/workload/convolution.hpp
+//     sizes = "k=64,c=3,h=224,w=224,r=7,s=7,stride=2"
+//     [[workload]]
 //     program = """..."""
 //
 // A program (core/workload/program.hpp) says its layout and type itself. Workloads are numbered
