@@ -26,7 +26,29 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
     }
     dims_.push_back(dim);
   }
-  if (!contraction.is_plain(t)) add_axes(contraction, t);
+  if (contraction.is_plain(t)) {
+    merge_neighbours();
+  } else {
+    add_axes(contraction, t);
+  }
+}
+
+// Dimensions that follow one another in their group and in memory are one: a tile that ends within
+// the inner one goes on with the next place of the outer one.
+void TileLines::merge_neighbours() {
+  std::vector<Dim> merged;
+  for (const Dim& d : dims_) {
+    if (!merged.empty()) {
+      Dim& inner = merged.back();
+      if (d.group == inner.group && d.before == inner.before * inner.extent &&
+          d.stride == inner.stride * inner.extent) {
+        inner.extent *= d.extent;
+        continue;
+      }
+    }
+    merged.push_back(d);
+  }
+  dims_ = std::move(merged);
 }
 
 void TileLines::add_axes(const Contraction& contraction, TensorId t) {
@@ -174,15 +196,16 @@ TileLines::Runs TileLines::runs(const Extents& tile) const {
   };
   bool& whole = runs.everything;
   for (const Dim& d : dims_) {
-    const double covered = std::clamp(tile[d.group] / d.before, 1.0, d.extent);
+    if (d.extent == 1) continue;  // it begins nowhere else
+    const double part = covered(d, tile);
     if (!whole) {
       begins_at_multiples_of(d.stride);
       continue;
     }
-    runs.length *= covered;
-    if (covered < d.extent) {
+    runs.length *= part;
+    if (part < d.extent) {
       whole = false;
-      begins_at_multiples_of(covered * d.stride);
+      begins_at_multiples_of(part * d.stride);
     }
   }
   return runs;
@@ -200,9 +223,9 @@ double TileLines::lines(const Extents& tile) const {
   // Runs closer than a line share lines: no more than the span of the inner dimensions has.
   double span = 1, inside = 1;
   for (const Dim& d : dims_) {
-    const double covered = std::clamp(tile[d.group] / d.before, 1.0, d.extent);
-    span += (covered - 1) * d.stride;
-    inside *= covered;
+    const double part = covered(d, tile);
+    span += (part - 1) * d.stride;
+    inside *= part;
     lines = std::min(lines, elements / inside * (span + line_ - 1) / line_);
   }
   return lines;

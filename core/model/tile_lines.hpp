@@ -99,6 +99,7 @@ class TileLines {
     double span() const { return (count - 1) * apart + length; }
   };
   static Pieces pieces(const Axis& axis, const Extents& tile);
+  void merge_neighbours();
   void add_axes(const Contraction& contraction, TensorId t);
   Runs runs(const Extents& tile) const;
   Runs overlapping_runs(const Extents& tile) const;

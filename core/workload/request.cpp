@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
@@ -54,6 +57,11 @@ bool is_statement(const std::string& text) { return text.find("+=") != std::stri
 
 bool is_label(const std::string& text) {
   if (is_program_file(text) || is_statement(text)) return false;
+  // "mobilenet-v2" could be either.
+  if (text.find('-') != std::string::npos) {
+    const std::vector<std::string> suites = shipped_suites();
+    if (std::find(suites.begin(), suites.end(), text) != suites.end()) return false;
+  }
   return text.find("->") != std::string::npos ||
          (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
           text.find('-') != std::string::npos);
