@@ -172,13 +172,10 @@ void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const 
   const double p = iteration(d, places);
   for (ArrayId a : all_arrays) {
     const double inner = full(d + 1)[a];
-    if (nest_.follows(a, d) && nest_.overlaps(a)) {
+    if (nest_.follows(a, d)) {
       const double fresh = (full(d)[a] - inner) / (c - 1);  // lines that each iteration adds
       s.after[a] += (c - 1 - p) * fresh;
       s.before[a] += p * fresh;
-    } else if (nest_.follows(a, d)) {
-      s.after[a] += (c - 1 - p) * inner;
-      s.before[a] += p * inner;
     } else {
       if (p < c - 1) s.after[a] = inner;
       if (p > 0) s.before[a] = inner;
