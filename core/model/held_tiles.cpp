@@ -1,16 +1,18 @@
 #include "core/model/held_tiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/machine/share.hpp"
 #include "core/model/countable.hpp"
+#include "core/model/tile_lines.hpp"
 #include "core/schedule/path.hpp"
 
 namespace tcsim {
 
 namespace {
 
-HeldTile tile_of(const Contraction& contraction, const Path& path,
+HeldTile tile_of(const Contraction& contraction, const Groups& groups, const Path& path,
                  const ByGroup<std::int64_t>& extents) {
   HeldTile tile;
   for (DimClass c : {DimClass::m, DimClass::n, DimClass::k}) tile.extents[at(c)] = extents[c];
@@ -21,8 +23,13 @@ HeldTile tile_of(const Contraction& contraction, const Path& path,
       elements *= extents[c];
       all *= path.extents[c];
     }
-    tile.bytes[t] = elements * size_of(contraction.type());
     tile.whole[t] = elements == all;
+    if (!contraction.is_plain(t)) {
+      Extents real;
+      for (DimClass c : all_dim_classes) real[c] = static_cast<double>(extents[c]);
+      elements = std::llround(TileLines(contraction, groups, t, 1).elements(real));
+    }
+    tile.bytes[t] = elements * size_of(contraction.type());
   }
   return tile;
 }
@@ -34,12 +41,12 @@ std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedu
   require_countable(contraction);
   const Machine one = view_of_one_core(machine);
   const Path path = only_path(contraction, schedule);
-  std::vector<HeldTile> tiles{tile_of(contraction, path, path.extents)};
+  std::vector<HeldTile> tiles{tile_of(contraction, schedule.groups, path, path.extents)};
   ByGroup<std::int64_t> extents = path.extents;
   for (const Step& step : path.steps) {
     if (step.kind != Step::Kind::loop) continue;
     extents[step.group] = std::min(extents[step.group], step.tile);
-    tiles.push_back(tile_of(contraction, path, extents));
+    tiles.push_back(tile_of(contraction, schedule.groups, path, extents));
   }
   std::vector<HeldInCache> all;
   for (int l = 0; l < one.cache_count(); ++l) {

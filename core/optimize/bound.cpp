@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
@@ -20,9 +21,30 @@ constexpr int soft_parts = 64;
 // proof in core/optimize/bound.hpp.
 constexpr std::int64_t rounded_lines = 2;
 
+// Extents of A's rows, B's columns, the sum and the batch, and how many of the pairs (m, k) and (n,
+// k) read one element of A and B at most.
 struct Shape {
   double m, n, k, batch;
+  double a_readers = 1, b_readers = 1;
 };
+
+// How many pairs of a row and a place along k read one element of t at most: more than one where
+// its tiles overlap.
+double most_readers(const Contraction& c, TensorId t) {
+  double readers = 1;
+  for (const Affine& axis : c.tensor(t).axes) {
+    if (axis.terms.size() < 2) continue;
+    const Affine::Term& a = axis.terms.front();
+    const Affine::Term& b = axis.terms.back();
+    // Those of one value lie a multiple of (b, -a) / gcd apart (different_values()).
+    const std::int64_t g = std::gcd(a.coefficient, b.coefficient);
+    const auto chain = [&](const Affine::Term& term, std::int64_t step) {
+      return static_cast<double>((c.dim(term.dim).extent - 1) / (step / g) + 1);
+    };
+    readers *= std::min(chain(a, b.coefficient), chain(b, a.coefficient));
+  }
+  return readers;
+}
 
 // How far p / a + q / b is above p / most_a + q / most_b at least, with a b <= area, a <= most_a
 // and b <= most_b.
@@ -36,8 +58,11 @@ double least_pair(double p, double most_a, double q, double most_b, double area)
 // Least misses per multiply-add of touches that are not the first, where nothing of more than
 // `area` elements survives.
 double hard_reuse(const Shape& s, double output_weight, double area) {
-  return std::min({least_pair(1, s.m, 1, s.n, area), least_pair(1, s.m, output_weight, s.k, area),
-                   least_pair(1, s.n, output_weight, s.k, area)});
+  // Growing n costs A's elements again, growing m those of B.
+  const double n = 1 / s.a_readers, m = 1 / s.b_readers;
+  return std::min({least_pair(m, s.m, n, s.n, area),
+                   least_pair(m, s.m, output_weight, s.k, area * s.a_readers),
+                   least_pair(n, s.n, output_weight, s.k, area * s.b_readers)});
 }
 
 // The same for a set-associative cache: the mean over larger hard ones.
@@ -73,7 +98,7 @@ double packed_elements(const Contraction& c, const Accounting& accounting,
                        std::span<const Kernel> kernels) {
   if (!accounting.packing) return 0;
   double elements = 0;
-  for (TensorId t : always_packed(c, kernels)) elements += static_cast<double>(c.size(t).value());
+  for (TensorId t : always_packed(c, kernels)) elements += c.used(t);
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
@@ -96,8 +121,12 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
   const auto extent = [&](DimClass c) {
     return static_cast<double>(contraction.extent(c).value());
   };
-  const Shape given{extent(DimClass::m), extent(DimClass::n), extent(DimClass::k),
-                    extent(DimClass::batch)};
+  const Shape given{extent(DimClass::m),
+                    extent(DimClass::n),
+                    extent(DimClass::k),
+                    extent(DimClass::batch),
+                    most_readers(contraction, TensorId::A),
+                    most_readers(contraction, TensorId::B)};
   const auto element = static_cast<double>(size_of(contraction.type()).value());
   const Accounting& accounting = machine.accounting;
   const double output_weight = accounting.write_backs ? 2 : 1;
@@ -125,7 +154,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     double first = 0;
     for (TensorId t : all_tensors) {
       const double whole =
-          std::ceil(static_cast<double>(contraction.size(t).value()) * element / line);
+          std::ceil(contraction.used(t) * element / line);
       first += (t == TensorId::C ? output_weight : 1) * whole * line;
     }
     double reuse = 0;

@@ -68,6 +68,12 @@ RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const
     }
   }
   p.output_weight = machine.accounting.write_backs ? 2 : 1;
+  const TensorId left = left_operand(c, tiling.groups);
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (c.is_plain(t)) continue;
+    const bool is_left = t == left;
+    p.share[is_left ? 0 : 1] = c.used(t) / (batch * p.extents[is_left ? 0 : 1] * p.extents[2]);
+  }
   if (machine.accounting.compute_roof) p.least_seconds = c.flops() / machine.peak(element).value();
   return p;
 }

@@ -35,7 +35,7 @@ class GeometricProgram {
   GeometricProgram(const RelaxationProblem& problem, const InnermostChoice& innermost)
       : problem_(problem), levels_(static_cast<int>(problem.capacity.size())) {
     const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
-    const double weight[3] = {1, 1, problem.output_weight};
+    const double weight[3] = {problem.share[0], problem.share[1], problem.output_weight};
     // Registers: operands are loaded once per register tile, C once per kernel call.
     Posynomial core;
     const double core_seconds = problem.seconds_per_element[0];
@@ -60,8 +60,8 @@ class GeometricProgram {
       times_.push_back(time);
       Posynomial footprint;
       const double share = 1 / problem.capacity[static_cast<std::size_t>(l)];
-      footprint.add(share, {{variable(l, 0), 1}, {variable(l, 2), 1}});
-      footprint.add(share, {{variable(l, 1), 1}, {variable(l, 2), 1}});
+      footprint.add(problem.share[0] * share, {{variable(l, 0), 1}, {variable(l, 2), 1}});
+      footprint.add(problem.share[1] * share, {{variable(l, 1), 1}, {variable(l, 2), 1}});
       footprint.add(share, {{variable(l, 0), 1}, {variable(l, 1), 1}});
       footprints_.push_back(footprint);
     }
@@ -232,7 +232,7 @@ Relaxed solve(const RelaxationProblem& problem, const InnermostChoice& innermost
 }
 
 double quick_bound(const RelaxationProblem& problem, const InnermostChoice& innermost) {
-  const std::array weight{1.0, 1.0, problem.output_weight};
+  const std::array weight{problem.share[0], problem.share[1], problem.output_weight};
   const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
   double slowest =
       std::max(problem.least_seconds, problem.seconds_per_element[0] * volume *
@@ -242,7 +242,7 @@ double quick_bound(const RelaxationProblem& problem, const InnermostChoice& inne
   for (std::size_t l = 0; l < innermost.size(); ++l) {
     // An operand whose missing class is innermost moves least with the whole dimension. The tiles
     // of the other two share the capacity.
-    double moved = 0, root_product = 1, largest_area = 1, weights = 0;
+    double moved = 0, root_product = 1, largest_area = 1, weights = 0, held = 1;
     std::array<double, 2> at_ends{};
     std::size_t others = 0;
     for (std::size_t operand = 0; operand < 3; ++operand) {
@@ -250,6 +250,7 @@ double quick_bound(const RelaxationProblem& problem, const InnermostChoice& inne
       const double at_end = weight[operand] / problem.extents[lacks];
       if (innermost[l] == lacking[operand]) {
         moved += at_end;
+        if (operand < 2) held = problem.share[operand];
       } else {
         root_product *= weight[operand];
         largest_area *= problem.extents[lacks];
@@ -257,7 +258,7 @@ double quick_bound(const RelaxationProblem& problem, const InnermostChoice& inne
         weights += at_end;
       }
     }
-    const double area = std::min(problem.capacity[l], largest_area);
+    const double area = std::min(problem.capacity[l] / held, largest_area);
     moved += std::max(weights, 2 * std::sqrt(root_product / area));
     slowest = std::max(slowest, moved * volume * problem.seconds_per_element[l + 1]);
   }

@@ -25,6 +25,9 @@ struct RelaxationProblem {
   std::vector<double> capacity;             // elements, innermost cache first; > 0
   std::vector<double> seconds_per_element;  // of each link, registers first: capacity.size() + 1
   double output_weight = 2;                 // elements moved per visit of an element of C
+  // Elements of the left and the right operand for each pair of indices: below 1 where tiles
+  // overlap, as the image's of a convolution. Those of large tiles are taken for all.
+  std::array<double, 2> share{1, 1};
   double least_seconds = 0;                 // compute roof, 0 for none
 };
 

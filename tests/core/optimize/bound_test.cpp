@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/optimize/optimize.hpp"
+#include "core/workload/request.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_schedule.hpp"
 
@@ -123,6 +124,42 @@ TEST(Bound, No_tiling_of_small_problems_is_below_it) {
     EXPECT_DOUBLE_EQ(o.certificate.relaxed_bound, bound.time.value());
     EXPECT_LE(bound.time, best);
     EXPECT_LE(o.prediction.timing.total.value(), best.value() * 1.05);
+  }
+}
+
+// The same for small convolutions, whose tiles overlap.
+TEST(Bound, No_tiling_of_small_convolutions_is_below_it) {
+  struct Conv {
+    const char *statement, *sizes;
+    std::vector<test::CacheSpec> caches;
+  };
+  const Conv cases[] = {
+      {"O[k,x] += I[c,x+r] * W[k,c,r]", "k=6,x=8,c=2,r=3", {{1, 24}, {1, 48}}},
+      {"O[k,x] += I[c,2*x+r] * W[k,c,r]", "k=6,x=8,c=2,r=3", {{1, 24}, {1, 48}}},
+      {"O[k,x] += I[c,3*x+r] * W[k,c,r]", "k=8,x=6,c=4,r=2", {{1, 16}, {1, 40}}},
+      {"O[k,y,x] += I[y+r,x+s] * W[k,r,s]", "k=6,y=3,x=4,r=2,s=2", {{1, 16}, {1, 40}}},
+      {"O[x,k] += I[x+r] * W[r,k]", "k=12,x=12,r=8", {{4, 4}, {8, 8}}},
+  };
+  for (const Conv& x : cases) {
+    SCOPED_TRACE(x.statement);
+    const Machine m = small_machine(x.caches);
+    const Contraction c =
+        find_workload({x.statement, x.sizes, std::nullopt, ElementType::f64});
+    ASSERT_FALSE(c.is_plain());
+    const ProvenBound bound = proven_bound(c, m, kernel_choices(m.core, c.type()));
+    SetCounter counter;
+    std::int64_t tilings = 0;
+    for_each_tiling(c, m, [&](const Tiling& t) {
+      const Schedule schedule = build(c, m, t);
+      const Prediction p = predict(c, schedule, m, counter);
+      for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
+        ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
+                  bound.bytes[l] * (1 - 1e-9))
+            << "link " << l << " of " << to_line(schedule, c);
+      }
+      ++tilings;
+    });
+    EXPECT_GT(tilings, 300);
   }
 }
 
