@@ -146,7 +146,8 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
     } else {
       runs.everything = false;
       runs.count *= pieces.count;
-      begin_at_multiples_of(pieces.apart * axis.stride);
+      const bool even = pieces.apart == std::floor(pieces.apart);
+      begin_at_multiples_of((even ? pieces.apart : 1) * axis.stride);
     }
   }
   return runs;

@@ -53,6 +53,15 @@ std::optional<std::int64_t> places(const std::vector<Dimension>& dims, const Aff
   return places_of(affine, [&](DimId d) { return dims[static_cast<std::size_t>(index(d))].extent; });
 }
 
+// In written order.
+std::vector<DimId> dims_in(const IndexedTensor& tensor) {
+  std::vector<DimId> dims;
+  for (const Affine& axis : tensor.axes) {
+    for (const Affine::Term& term : axis.terms) dims.push_back(term.dim);
+  }
+  return dims;
+}
+
 // What all tensors have.
 Layout layout_of(const std::array<IndexedTensor, 3>& tensors) {
   bool row_major = true, column_major = true;
@@ -94,11 +103,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                        "give a size of at least 1");
     }
   }
-  for (TensorId t : all_tensors) {
-    for (const Affine& axis : tensors_[t].axes) {
-      for (const Affine::Term& term : axis.terms) dims_of_[t].push_back(term.dim);
-    }
-  }
+  for (TensorId t : all_tensors) dims_of_[t] = dims_in(tensors_[t]);
   for (int i = 0; i < dim_count(); ++i) {
     ByTensor<bool> in{};
     for (TensorId t : all_tensors) {
@@ -124,6 +129,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
         return dim_class(term.dim) != DimClass::k;
       });
     }
+    dims_of_[t] = dims_in(tensors_[t]);
   }
   const std::int64_t max_elements = (max_bytes - 1) / size_of(type_).value();
   for (TensorId t : all_tensors) {

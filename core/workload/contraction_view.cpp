@@ -18,11 +18,8 @@ namespace {
                          "one statement that multiplies two tensors is");
 }
 
-// How the statement indexes a tensor, its dimensions by their numbers in the contraction.
-IndexedTensor tensor_of(const Program& program, const Program::Access& access,
-                        const std::vector<DimId>& renumbered) {
+void check_indices(const Program& program, const Program::Access& access) {
   const Program::Tensor& t = program.tensor(access.tensor);
-  IndexedTensor tensor{t.name, {}, t.extents, t.order};
   for (const Affine& affine : access.axes) {
     if (affine.terms.size() > 2) {
       refuse(program, fmt::format("tensor {} is indexed by {}: sums of three dimensions are",
@@ -38,6 +35,15 @@ IndexedTensor tensor_of(const Program& program, const Program::Access& access,
                                     program.dim(term.dim).name));
       }
     }
+  }
+}
+
+// How the statement indexes a tensor, its dimensions by their numbers in the contraction.
+IndexedTensor tensor_of(const Program& program, const Program::Access& access,
+                        const std::vector<DimId>& renumbered) {
+  const Program::Tensor& t = program.tensor(access.tensor);
+  IndexedTensor tensor{t.name, {}, t.extents, t.order};
+  for (const Affine& affine : access.axes) {
     Affine& axis = tensor.axes.emplace_back(affine);
     for (Affine::Term& term : axis.terms) {
       term.dim = renumbered[static_cast<std::size_t>(index(term.dim))];
@@ -102,6 +108,8 @@ void check_dims(const Program& program) {
 
 Contraction contraction_of(const Program& program) {
   check_statement(program);
+  const auto accesses = accesses_of(program);
+  for (const Program::Access* access : accesses) check_indices(program, *access);
   check_dims(program);
   std::vector<int> order(program.dims().size());  // of the dimensions, by name
   std::iota(order.begin(), order.end(), 0);
@@ -114,7 +122,6 @@ Contraction contraction_of(const Program& program) {
     dims.push_back({program.dim(DimId{d}).name[0], program.dim(DimId{d}).extent});
   }
   std::array<IndexedTensor, 3> tensors;
-  const auto accesses = accesses_of(program);
   for (std::size_t t = 0; t < 3; ++t) tensors[t] = tensor_of(program, *accesses[t], renumbered);
   return Contraction(program.name(), std::move(dims), std::move(tensors),
                      program.tensors().front().type);

@@ -13,19 +13,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* conv_refused =
-    "conv: tensor I is indexed by h + r: convolutions are not done yet; only contractions, whose "
-    "axes are single dimensions, are\n";
+constexpr const char* chain_refused =
+    "chain: it has 2 statements: chains are not done yet; one statement that multiplies two tensors "
+    "is\n";
 
 class ProgramFile : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("tcsim_program." + std::to_string(getpid()));
     fs::create_directories(folder_);
-    std::ofstream(conv()) << "program conv\ndims h=14 w=14 f=8 c=8 r=3 s=3\n"
-                             "f64 input I[c, 16, 16]\nf64 input W[f, c, r, s]\n"
-                             "f64 output O[f, h, w]\n"
-                             "O[f, h, w] += I[c, h + r, w + s] * W[f, c, r, s]\n";
+    std::ofstream(chain()) << "program chain\ndims i=14 j=15 k=16 l=17\n"
+                              "f64 input A[i, k]\nf64 input B[k, j]\nf64 intermediate T[i, j]\n"
+                              "f64 input D[j, l]\nf64 output E[i, l]\n"
+                              "T[i, j] += A[i, k] * B[k, j]\nE[i, l] += T[i, j] * D[j, l]\n";
     std::ofstream(product()) << product_text();
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -41,7 +41,7 @@ class ProgramFile : public testing::Test {
     return (folder_ / name).string();
   }
   // Names that a label could have.
-  std::string conv() const { return (folder_ / "my-conv.program").string(); }
+  std::string chain() const { return (folder_ / "my-chain.program").string(); }
   std::string product() const { return (folder_ / "ij-ik-kj.program").string(); }
 
   fs::path folder_;
@@ -85,11 +85,11 @@ TEST_F(ProgramFile, That_is_no_contraction_is_refused_by_every_command) {
   for (const Command* command : all_commands()) {
     if (command->arguments.find("WORKLOAD") == std::string::npos) continue;
     SCOPED_TRACE(command->name);
-    std::vector<std::string> args{command->name, conv(), "--machine", "i7-6700k"};
+    std::vector<std::string> args{command->name, chain(), "--machine", "i7-6700k"};
     if (command->name == "whatif") args.insert(args.end(), {"--vary", "L3.capacity=1x..2x"});
     const Ran r = tcsim(args);
     EXPECT_EQ(r.code, Exit::unsupported);
-    EXPECT_EQ(r.err, std::string("tcsim: ") + conv_refused);
+    EXPECT_EQ(r.err, std::string("tcsim: ") + chain_refused);
     EXPECT_EQ(r.out, "");
   }
 }
@@ -121,12 +121,12 @@ TEST_F(ProgramFile, May_be_in_a_suite) {
   const Ran single = tcsim({"predict", file + ":2", "--type", "f32", "--machine", "i7-6700k"});
   EXPECT_TRUE(single.out.starts_with("mine:2  ij-ik-kj  i=96,j=72,k=80  f32")) << single.err;
 
-  std::ifstream in(conv());
-  const std::string conv_text{std::istreambuf_iterator<char>(in), {}};
-  suite(conv_text);
+  std::ifstream in(chain());
+  const std::string chain_text{std::istreambuf_iterator<char>(in), {}};
+  suite(chain_text);
   const Ran refused = tcsim({"predict", file + ":2", "--machine", "i7-6700k"});
   EXPECT_EQ(refused.code, Exit::unsupported);
-  EXPECT_EQ(refused.err, "tcsim: " + file + ":7:11: " + conv_refused);
+  EXPECT_EQ(refused.err, "tcsim: " + file + ":7:11: " + chain_refused);
 }
 
 TEST_F(ProgramFile, May_be_in_a_study_beside_it) {

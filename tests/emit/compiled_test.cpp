@@ -13,6 +13,7 @@
 
 #include "emit/emit.hpp"
 #include "kernels/shapes.hpp"
+#include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
@@ -123,7 +124,12 @@ std::vector<Case> random_cases(Random& random) {
   }
   std::vector<Case> cases;
   for (const KernelShape& shape : shapes) {
-    const Contraction c = random_contraction(random, shape.type, 6000);
+    const Contraction c =
+        cases.size() % 2 == 0
+            ? random_contraction(random, shape.type, 6000)
+            : test::random_convolution(
+                  [&](std::int64_t low, std::int64_t high) { return between(random, low, high); },
+                  shape.type);
     const Schedule s = random_schedule(random, c, shape.mr.value(), shape.nr.value());
     check(s, c, {"L1", "L2", "L3"}, "test");
     cases.push_back({Plan(c, s), fmt::format("case{}_", cases.size()), cases.size() % 3 == 2});

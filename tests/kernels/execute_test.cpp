@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/plan/walk.hpp"
 #include "kernels/shapes.hpp"
+#include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
@@ -88,12 +89,32 @@ void expect_random_cases_correct(ElementType type, std::int64_t mr, std::int64_t
   }
 }
 
+void expect_random_convolutions_correct(ElementType type, std::int64_t mr, std::int64_t nr,
+                                        int cases) {
+  for (int i = 0; i < cases; ++i) {
+    const std::uint64_t seed =
+        static_cast<std::uint64_t>(mr * 1000 + nr) * 100'000 + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = test::random_convolution(
+        [&](std::int64_t low, std::int64_t high) { return between(random, low, high); }, type);
+    expect_correct(random, c, random_schedule(random, c, mr, nr));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 class Every_shape : public testing::TestWithParam<KernelShape> {};
 
 TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {
   const KernelShape& shape = GetParam();
   if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   expect_random_cases_correct(shape.type, shape.mr.value(), shape.nr.value(), 300);
+}
+
+TEST_P(Every_shape, Computes_random_convolutions_in_random_schedules) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  expect_random_convolutions_correct(shape.type, shape.mr.value(), shape.nr.value(), 150);
 }
 
 // Sizes that are not multiples of any shape, all of k in two pieces: whole tiles, partial tiles on

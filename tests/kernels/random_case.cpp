@@ -132,11 +132,15 @@ std::vector<long double> evaluate(const Contraction& c, const std::vector<long d
                                   const std::vector<long double>& b) {
   std::vector<std::int64_t> at_dim(static_cast<std::size_t>(c.dim_count()), 0);
   const auto place = [&](TensorId t) {
-    std::vector<DimId> order = c.dims_of(t);  // slowest first in row-major
-    if (c.layout() == Layout::column_major) std::reverse(order.begin(), order.end());
+    const IndexedTensor& tensor = c.tensor(t);
     std::int64_t offset = 0;
-    for (DimId d : order) {
-      offset = offset * c.dim(d).extent + at_dim[static_cast<std::size_t>(index(d))];
+    for (auto i = tensor.order.rbegin(); i != tensor.order.rend(); ++i) {
+      const auto axis = static_cast<std::size_t>(*i);
+      std::int64_t at_axis = 0;
+      for (const Affine::Term& term : tensor.axes[axis].terms) {
+        at_axis += term.coefficient * at_dim[static_cast<std::size_t>(index(term.dim))];
+      }
+      offset = offset * tensor.extents[axis] + at_axis;
     }
     return static_cast<std::size_t>(offset);
   };

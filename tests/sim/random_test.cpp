@@ -11,6 +11,7 @@
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/simulate.hpp"
+#include "tests/core/random_convolution.hpp"
 #include "tests/sim/twin.hpp"
 
 namespace tcsim {
@@ -185,6 +186,12 @@ Contraction random_contraction(Random& random, bool regular = false) {
                      random.chance(50) ? ElementType::f64 : ElementType::f32);
 }
 
+Contraction random_convolution(Random& random) {
+  return test::random_convolution(
+      [&](std::int64_t low, std::int64_t high) { return random.between(low, high); },
+      random.chance(50) ? ElementType::f64 : ElementType::f32);
+}
+
 // The spine of a legal schedule (core/schedule/schedule.hpp), outermost first.
 struct Part {
   bool is_pack = false;
@@ -283,7 +290,8 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
   for (unsigned seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
-    const Contraction contraction = random_contraction(random);
+    const Contraction contraction =
+        seed % 3 == 0 ? random_convolution(random) : random_contraction(random);
     if (contraction.flops() > 40000) continue;  // the twin is slow
     const Schedule schedule = random_schedule(contraction, random);
     ASSERT_NO_THROW(check(schedule, contraction, {"L1"}, "random"))
@@ -319,7 +327,8 @@ TEST(Replay, Changes_nothing_on_random_regular_plans) {
   for (unsigned seed = 1; seed <= 800; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
-    const Contraction contraction = random_contraction(random, true);
+    const Contraction contraction =
+        seed % 4 == 0 ? random_convolution(random) : random_contraction(random, true);
     if (contraction.flops() > 4e6) continue;
     const Plan plan(contraction, random_schedule(contraction, random));
     std::vector<sim::CacheShape> caches(static_cast<std::size_t>(random.between(1, 3)));

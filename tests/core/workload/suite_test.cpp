@@ -151,8 +151,8 @@ TEST(Parse_suite, A_workload_may_be_a_program_that_says_its_layout_and_type) {
   two.insert(two.rfind("\"\"\""), "C[a, b] += A[a, c] * B[c, b]");
   EXPECT_EQ(
       message_of<UnsupportedError>([&] { parse_suite(two, "s.toml"); }),
-      "s.toml:4:11: x: it has 2 statements: chains are not done yet; only contractions, whose "
-      "axes are single dimensions, are");
+      "s.toml:4:11: x: it has 2 statements: chains are not done yet; one statement that "
+      "multiplies two tensors is");
 }
 
 TEST(Parse_suite, Needs_a_workload) {

@@ -100,27 +100,28 @@ TEST_F(Typing, A_program_is_opened_if_it_is_a_contraction_and_refused_in_words_i
     std::ofstream(path) << text;
     return path.string();
   };
-  const std::string conv =
-      file("conv",
-           "program conv dims h=8 r=3 c=4 f=5 f64 input I[c, 10] f64 input W[f, c, r] "
-           "f64 output O[f, h] O[f, h] += I[c, h + r] * W[f, c, r]");
+  const std::string chain =
+      file("chain",
+           "program chain dims i=8 j=3 k=4 l=5 f64 input A[i, k] f64 input B[k, j] "
+           "f64 intermediate T[i, j] f64 input D[j, l] f64 output E[i, l] "
+           "T[i, j] += A[i, k] * B[k, j] E[i, l] += T[i, j] * D[j, l]");
   const std::string product =
       file("mm",
            "program mm dims i=64 j=64 k=64 f64 input A[i, k] f64 input B[k, j] f64 output C[i, j] "
            "C[i, j] += A[i, k] * B[k, j]");
   openExample(2);
   const Session before = studio().session();
-  label(conv.c_str());
+  label(chain.c_str());
   EXPECT_EQ(window.inputs().problem(),
-            "conv: tensor I is indexed by h + r: convolutions are not done yet; only "
-            "contractions, whose axes are single dimensions, are");
+            "chain: it has 2 statements: chains are not done yet; one statement that multiplies "
+            "two tensors is");
   EXPECT_EQ(studio().session(), before);
   label(product.c_str());
   EXPECT_EQ(window.inputs().problem(), "");
   EXPECT_EQ(workload().name, product);
   EXPECT_EQ(studio().error(), "");
   // The file becomes one that is refused: a session that names it says why.
-  std::filesystem::copy_file(conv, product, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(chain, product, std::filesystem::copy_options::overwrite_existing);
   Session session = before;
   session.design.workload = {product, "", {}, {}};
   session.design.schedule.clear();
@@ -130,9 +131,9 @@ TEST_F(Typing, A_program_is_opened_if_it_is_a_contraction_and_refused_in_words_i
   EXPECT_EQ(studio().error(), "");
   studio().open(session);
   waitFor(studio());
-  EXPECT_TRUE(studio().error().contains("convolutions are not done yet"))
+  EXPECT_TRUE(studio().error().contains("chains are not done yet"))
       << studio().error().toStdString();
-  std::filesystem::remove(conv);
+  std::filesystem::remove(chain);
   std::filesystem::remove(product);
 }
 
