@@ -100,8 +100,8 @@ PerArray Nest::lines(int d, const std::vector<Extents>& narrowed) const {
   for (ArrayId a : arrays_.ids()) {
     const TensorId t = arrays_.tensor_of(a);
     if (arrays_.is_buffer(a)) {
-      // Outside its Pack a buffer is what it is inside.
-      const int inside = std::max(d, arrays_.depth_of(a) + 1);
+      // Outside its Pack a buffer is what it is there.
+      const int inside = std::max(d, arrays_.depth_of(a));
       n[a] = buffer_lines(t, narrowed[static_cast<std::size_t>(inside)]);
     } else if (d <= pack_depth(t) || pack_depth(t) < 0) {
       n[a] = tensor_lines(t, e);  // inside its Pack a tensor is not touched
