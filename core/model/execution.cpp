@@ -73,11 +73,11 @@ void Execution::visit_positions(ArrayId x, int from, F&& f) const {
 
 std::vector<Execution::Sides> Execution::sides(ArrayId x, const Execution& next) const {
   std::vector<Sides> all;
+  all.reserve(27);  // three positions of each of three loops
   visit_positions(x, from_, [&](const Places& places, double share) {
-    Sides s = sides_at(x, places);
+    Sides& s = all.emplace_back(sides_at(x, places));
     if (&next != this) s.before = next.sides_at(x, places).before;
     s.share = share;
-    all.push_back(s);
   });
   return all;
 }
