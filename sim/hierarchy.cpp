@@ -84,6 +84,7 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
 
   selected_.assign(1, ~LaneMask{0});
 
+  // Where each begins, until they are sorted.
   for (ArrayId a : first_lines.ids()) owners_.push_back({first_lines[a], a});
   std::ranges::stable_sort(owners_, {}, &Owner::end);
   for (std::size_t i = 0; i < owners_.size(); ++i) {

@@ -127,6 +127,7 @@ class Hierarchy {
   void record(std::size_t l, RequestLog* log) { caches_[l].log = log; }
   void request(std::size_t l, const Request& r);
   std::uint32_t width() const { return lane_max_ + 1; }
+  // The rows of first_lines.
   ArrayIds arrays() const { return caches_.front().counts[Phase::compute].in.ids(); }
   // The array that the line belongs to.
   ArrayId owner(std::uint32_t line) const;

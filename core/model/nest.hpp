@@ -52,7 +52,8 @@ class Nest {
   // whole tiles. Indexed by depth.
   std::vector<Extents> narrowed(int from, const Extents& extents) const;
 
-  // Distinct lines of each array that the steps from depth d on touch.
+  // Distinct lines of each array that the steps from depth d on touch, given what narrowed() has
+  // from there on.
   PerArray lines(int d, const std::vector<Extents>& narrowed) const;
 
   // Lines of a tensor in a tile, and of its packed copy.
