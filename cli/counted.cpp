@@ -24,7 +24,7 @@ const CountedLink* counted_link(const Result& r, std::size_t link) {
 Moved predicted_in_all(const Result& r, std::size_t link) {
   Moved sum;
   for (Phase p : all_phases) {
-    for (ArrayId a : all_arrays) sum += r.prediction->traffic.links[link].at(p, a);
+    for (const Moved& m : r.prediction->traffic.links[link].moved[p]) sum += m;
   }
   return sum;
 }

@@ -71,7 +71,7 @@ ordered_json level_json(const Result& r, std::size_t link) {
   if (auto e = error(r, link)) level["error"] = *e;
   if (r.prediction) level["predicted_seconds"] = r.prediction->timing.links[link].value();
   ordered_json tensors = ordered_json::object();
-  for (ArrayId a : all_arrays) {
+  for (const Array& a : printed_arrays) {
     ordered_json tensor = ordered_json::object();
     const auto add = [&](const char* key, const std::optional<Traffic>& traffic) {
       if (!traffic) return;
@@ -274,12 +274,12 @@ void print_levels(const Result& r, std::ostream& out) {
 // What each array contributes to every link; the row below a prediction is its simulation.
 void print_tensors(const Result& r, std::ostream& out) {
   out << fmt::format("  {:<26}", "by tensor");
-  for (ArrayId a : all_arrays) out << fmt::format("{:>12}", to_text(a));
+  for (const Array& a : printed_arrays) out << fmt::format("{:>12}", to_text(a));
   out << "\n";
   const auto row = [&](const std::string& link, const char* kind, const Traffic& traffic,
                        std::size_t l) {
     out << fmt::format("  {:<14}{:<12}", link, kind);
-    for (ArrayId a : all_arrays) {
+    for (const Array& a : printed_arrays) {
       const Bytes bytes = traffic.links[l].counted(r.machine.accounting, a);
       out << fmt::format("{:>12}", bytes.value() > 0 ? to_display(bytes) : "-");
     }

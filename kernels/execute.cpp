@@ -20,8 +20,11 @@ void PreparedPlan::prepare(const Plan& plan, Arena& arena, int threads) {
     run_ = [crew, tensors](std::stop_token stop) { crew->run(tensors, {1, 0}, std::move(stop)); };
     return;
   }
-  auto executor = std::make_shared<Executor<T>>(
-      plan, PackBuffers<T>{arena.as<T>(ArrayId::packed_A), arena.as<T>(ArrayId::packed_B)});
+  const auto buffer = [&](TensorId t) {
+    return plan.pack(t) ? arena.as<T>(plan.pack(t)->buffer) : nullptr;
+  };
+  auto executor =
+      std::make_shared<Executor<T>>(plan, PackBuffers<T>{buffer(TensorId::A), buffer(TensorId::B)});
   run_ = [executor, tensors](std::stop_token stop) {
     executor->run(tensors, {1, 0}, std::move(stop));
   };

@@ -132,7 +132,12 @@ Attribution attribute(const Plan& plan, const sim::SystemConfig& config,
   sim::check(plan, config);
   Attribution result;
   result.levels.resize(config.levels.size());
-  for (LevelAttribution& l : result.levels) l.by_step.resize(plan.steps().size());
+  for (LevelAttribution& l : result.levels) {
+    const ByArray<MissCauses> none(plan.arrays().size());
+    l.arrays = plan.arrays();
+    l.misses = {none, none};
+    l.by_step.resize(plan.steps().size());
+  }
   Place place;
   place.began.resize(plan.steps().size());
   const ArrayOrder order(plan);

@@ -38,7 +38,8 @@ struct MissCauses {
 
 struct LevelAttribution {
   // Misses by phase and array.
-  ByPhase<ByArray<MissCauses>> misses{};
+  Arrays arrays;
+  ByPhase<ByArray<MissCauses>> misses;
   // Misses that are not compulsory, by the loop that carries the reuse: entry i for step i of
   // Plan::steps(), 0 for those that are no loops; the last one, the kernel's, for reuse within one
   // kernel or one pack.

@@ -30,7 +30,7 @@ void require_countable(const Plan& plan, const SystemConfig& config) {
   for (const LevelConfig& l : config.levels) longest = std::max(longest, l.line);
   const LinkTraffic core = core_link(c, Nest(c, plan.schedule(), longest), innermost);
   double bytes = 0;
-  for (ArrayId a : all_arrays) {
+  for (ArrayId a : core.arrays.ids()) {
     for (Phase p : all_phases) {
       bytes += static_cast<double>((core.at(p, a).in + core.at(p, a).out).value());
     }
@@ -70,9 +70,7 @@ bool counts_every_element(const LevelConfig& innermost) {
 }
 
 ArrayOrder::ArrayOrder(const Plan& plan) {
-  for (ArrayId a : all_arrays) {
-    if (!is_buffer(a) || plan.pack(tensor_of(a)) != nullptr) arrays.push_back(a);
-  }
+  for (ArrayId a : plan.arrays().ids()) arrays.push_back(a);
   std::ranges::sort(arrays, {}, [&](ArrayId a) { return plan.base(a); });
   for (std::size_t i = 1; i < arrays.size(); ++i) {
     ends.push_back(static_cast<std::uint64_t>(plan.base(arrays[i]).value()));
@@ -103,7 +101,7 @@ Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
   result.touches = touches;
   result.traffic.links.push_back(registers);
   for (std::size_t l = 0; l < config.levels.size(); ++l) {
-    LinkTraffic link;
+    LinkTraffic link(registers.arrays);
     for (Phase p : all_phases) {
       const auto& by_owner = bytes[l][p];
       for (std::size_t i = 0; i < by_owner.size(); ++i) {

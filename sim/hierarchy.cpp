@@ -70,6 +70,8 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
     cache.data = make_level(c.sets, c.ways, width);
     cache.access = access_for(width, ways);
     cache.far = cache.data.size() * sizeof(Tag) > far_bytes;
+    const ByArray<std::int64_t> none(first_lines.size());
+    cache.counts = {LinkLines{none, none}, LinkLines{none, none}};
     caches_.push_back(std::move(cache));
   }
   common = 0;
@@ -82,11 +84,11 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
 
   selected_.assign(1, ~LaneMask{0});
 
-  auto order = all_arrays;
-  const auto first = [&](ArrayId a) { return first_lines[a]; };
-  std::ranges::stable_sort(order, {}, first);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    owners_[i] = {i + 1 < order.size() ? first(order[i + 1]) : no_lines, order[i]};
+  // Where each begins, until they are sorted.
+  for (ArrayId a : first_lines.ids()) owners_.push_back({first_lines[a], a});
+  std::ranges::stable_sort(owners_, {}, &Owner::end);
+  for (std::size_t i = 0; i < owners_.size(); ++i) {
+    owners_[i].end = i + 1 < owners_.size() ? owners_[i + 1].end : no_lines;
   }
 }
 
@@ -285,7 +287,7 @@ void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {
 void Hierarchy::add_lines(std::size_t l, const PhaseLines& more) {
   PhaseLines& counts = caches_[l].counts;
   for (Phase phase : all_phases) {
-    for (ArrayId array : all_arrays) {
+    for (ArrayId array : more[phase].in.ids()) {
       counts[phase].in[array] += more[phase].in[array];
       counts[phase].out[array] += more[phase].out[array];
     }

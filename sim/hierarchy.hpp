@@ -46,13 +46,13 @@ struct LineRun {
 struct TwoStreams {
   std::uint64_t left = 0, right = 0;  // where they begin, byte addresses
   std::uint32_t left_bytes = 1, right_bytes = 1;
-  ArrayId left_array = ArrayId::packed_A, right_array = ArrayId::packed_B;
+  ArrayId left_array{}, right_array{};
   std::int64_t steps = 0;
 };
 
 // Line numbers have to stay below this.
 inline constexpr std::int64_t max_lines = (std::int64_t{1} << 31) - 1;
-// First line of an array that is not there.
+// No line has this number.
 inline constexpr std::uint32_t no_lines = 0xFFFFFFFF;
 
 // How to go about it: results do not depend on it. `best` is the fastest that the sets and the
@@ -61,7 +61,7 @@ enum class Engine { narrow, sse2, avx2, best };
 
 // Lines over the link outside a cache, by array.
 struct LinkLines {
-  ByArray<std::int64_t> in{}, out{};
+  ByArray<std::int64_t> in, out;
   std::int64_t written_in = 0;  // lines that came to the cache as write-backs, not being there
 };
 using PhaseLines = ByPhase<LinkLines>;
@@ -127,6 +127,8 @@ class Hierarchy {
   void record(std::size_t l, RequestLog* log) { caches_[l].log = log; }
   void request(std::size_t l, const Request& r);
   std::uint32_t width() const { return lane_max_ + 1; }
+  // The rows of first_lines.
+  ArrayIds arrays() const { return caches_.front().counts[Phase::compute].in.ids(); }
   // The array that the line belongs to.
   ArrayId owner(std::uint32_t line) const;
 
@@ -148,7 +150,7 @@ class Hierarchy {
   struct Cache {
     LevelData data;
     Access access = nullptr;
-    PhaseLines counts{};
+    PhaseLines counts;
     RequestLog* log = nullptr;
     // Requests that have not run yet, by block modulo their number; those that share a place have
     // no line in common modulo the unit, so that their order is free. The core's are in waiting_.
@@ -204,7 +206,7 @@ class Hierarchy {
                     bool packing);
 
   std::vector<Cache> caches_;
-  std::array<Owner, array_count> owners_;
+  std::vector<Owner> owners_;
   int line_bits_;
   std::uint32_t residues_ = 1;
   std::vector<LaneMask> selected_;  // by block modulo their number

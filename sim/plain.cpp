@@ -24,12 +24,9 @@ int line_bits_of(const SystemConfig& config) {
 Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
   std::vector<CacheShape> caches;
   for (const LevelConfig& l : config.levels) caches.push_back({l.sets, l.ways});
-  ByArray<std::uint32_t> first_lines{};
-  for (ArrayId a : all_arrays) {
-    const bool is_there = !is_buffer(a) || plan.pack(tensor_of(a)) != nullptr;
-    first_lines[a] = is_there
-                         ? static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config))
-                         : no_lines;
+  ByArray<std::uint32_t> first_lines(plan.arrays().size());
+  for (ArrayId a : first_lines.ids()) {
+    first_lines[a] = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config));
   }
   return Hierarchy(caches, first_lines, line_bits_of(config));
 }
@@ -146,7 +143,7 @@ std::vector<LevelCounts> levels_of(const Parts& parts, std::size_t levels) {
     for (const auto& part : parts) {
       const Hierarchy& caches = part->caches();
       for (Phase p : all_phases) {
-        for (ArrayId a : all_arrays) {
+        for (ArrayId a : caches.arrays()) {
           counts.misses += caches.fills(l, p, a);
           counts.write_backs += caches.write_backs(l, p, a);
         }
@@ -164,12 +161,12 @@ std::vector<LevelCounts> levels_of(const Parts& parts, std::size_t levels) {
   return all;
 }
 
-LinkTraffic link_of(const Parts& parts, int level, Bytes line) {
-  LinkTraffic link;
+LinkTraffic link_of(const Plan& plan, const Parts& parts, int level, Bytes line) {
+  LinkTraffic link(plan.arrays());
   for (const auto& part : parts) {
     const Hierarchy& caches = part->caches();
     for (Phase p : all_phases) {
-      for (ArrayId a : all_arrays) {
+      for (ArrayId a : link.arrays.ids()) {
         link.at(p, a) += {caches.fills(level, p, a).value() * line,
                           caches.write_backs(level, p, a).value() * line};
       }
@@ -197,7 +194,7 @@ Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
   result.levels = levels_of(parts, config.levels.size());
   result.traffic.links.push_back(parts.front()->registers());
   for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
-    result.traffic.links.push_back(link_of(parts, l, config.levels.front().line));
+    result.traffic.links.push_back(link_of(plan, parts, l, config.levels.front().line));
   }
   return result;
 }

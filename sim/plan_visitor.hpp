@@ -31,7 +31,9 @@ class PlanVisitor {
  public:
   PlanVisitor(const Plan& plan, Sink& sink)
       : plan_(plan), sink_(sink), element_(plan.element().value()) {
+    tally_.registers = LinkTraffic(plan.arrays());
     for (TensorId t : all_tensors) {
+      read_as_[t] = plan.pack(t) ? plan.pack(t)->buffer : array_of(t);
       for (DimClass g : all_dim_classes) {
         runs_[t][g] = contiguous_runs(plan.offsets(t, g), plan.extent(g));
       }
@@ -44,7 +46,6 @@ class PlanVisitor {
     sink_.enter(Phase::packing);
     const std::int64_t start =
         plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
-    const ArrayId buffer = buffer_of(pack.tensor);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       if (blocks.size() > 1) {
         pack_together(pack, blocks, start);
@@ -54,7 +55,7 @@ class PlanVisitor {
       for (const PackBlock& block : blocks) {
         registers(Phase::packing, array_of(pack.tensor)).in +=
             Bytes(block.rows * block.k_size * element_);
-        registers(Phase::packing, buffer).out += Bytes(pack.panel * block.k_size * element_);
+        registers(Phase::packing, pack.buffer).out += Bytes(pack.panel * block.k_size * element_);
       }
     });
     sink_.enter(Phase::compute);
@@ -67,11 +68,11 @@ class PlanVisitor {
     const TensorId left = plan_.left(), right = plan_.right();
     const bool left_packed = call.left_offset >= 0, right_packed = call.right_offset >= 0;
     if (left_packed && right_packed) {
-      sink_.read(TwoStreams{address(buffer_of(left), call.left_offset),
-                            address(buffer_of(right), call.right_offset),
-                            static_cast<std::uint32_t>(plan_.mr() * element_),
-                            static_cast<std::uint32_t>(plan_.nr() * element_), buffer_of(left),
-                            buffer_of(right), ks.size});
+      const ArrayId left_array = read_as_[left], right_array = read_as_[right];
+      sink_.read(TwoStreams{
+          address(left_array, call.left_offset), address(right_array, call.right_offset),
+          static_cast<std::uint32_t>(plan_.mr() * element_),
+          static_cast<std::uint32_t>(plan_.nr() * element_), left_array, right_array, ks.size});
     } else {
       const std::int64_t left_start = plan_.offset(left, DimClass::batch, batch);
       const std::int64_t right_start = plan_.offset(right, DimClass::batch, batch);
@@ -85,8 +86,8 @@ class PlanVisitor {
       touch_row<true>(TensorId::C, DimClass::m, ms,
                       c_start + plan_.offset(TensorId::C, DimClass::n, n));
     }
-    count_loads(left, left_packed, (left_packed ? plan_.mr() : ms.size) * ks.size);
-    count_loads(right, right_packed, (right_packed ? plan_.nr() : ns.size) * ks.size);
+    count_loads(left, (left_packed ? plan_.mr() : ms.size) * ks.size);
+    count_loads(right, (right_packed ? plan_.nr() : ns.size) * ks.size);
     Moved& c = registers(Phase::compute, ArrayId::C);
     c.out += Bytes(ms.size * ns.size * element_);
     if (!call.first_writer) c.in += Bytes(ms.size * ns.size * element_);
@@ -106,12 +107,12 @@ class PlanVisitor {
                        start + plan_.offset(pack.tensor, outer, outer_range.begin + i));
     }
     sink_.begin_row();
-    touch<true>(buffer_of(pack.tensor), block.destination, pack.panel * block.k_size);
+    touch<true>(pack.buffer, block.destination, pack.panel * block.k_size);
   }
 
   // Blocks that share source lines: column by column, rows of all blocks in turn, then the columns.
   void pack_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start) {
-    const ArrayId source = array_of(pack.tensor), buffer = buffer_of(pack.tensor);
+    const ArrayId source = array_of(pack.tensor);
     const std::int64_t* row_offsets = plan_.offsets(pack.tensor, pack.rows);
     const std::int64_t* k_offsets = plan_.offsets(pack.tensor, DimClass::k);
     for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
@@ -124,7 +125,7 @@ class PlanVisitor {
       }
       for (const PackBlock& block : blocks) {
         sink_.begin_row();
-        touch<true>(buffer, block.destination + p * pack.panel, pack.panel);
+        touch<true>(pack.buffer, block.destination + p * pack.panel, pack.panel);
       }
     }
   }
@@ -157,21 +158,22 @@ class PlanVisitor {
                      std::int64_t panel, std::int64_t p, Interval ks, std::int64_t start) {
     if (offset >= 0) {
       sink_.begin_row();
-      touch<false>(buffer_of(t), offset + p * panel, panel);
+      touch<false>(read_as_[t], offset + p * panel, panel);
     } else {
       touch_row<false>(t, group, range, start + plan_.offset(t, DimClass::k, ks.begin + p));
     }
   }
 
   Moved& registers(Phase p, ArrayId a) { return tally_.registers.at(p, a); }
-  void count_loads(TensorId t, bool packed, std::int64_t loads) {
-    registers(Phase::compute, packed ? buffer_of(t) : array_of(t)).in += Bytes(loads * element_);
+  void count_loads(TensorId t, std::int64_t loads) {
+    registers(Phase::compute, read_as_[t]).in += Bytes(loads * element_);
   }
 
   const Plan& plan_;
   Sink& sink_;
   std::int64_t element_;
   Tally tally_;
+  ByTensor<ArrayId> read_as_;  // where kernels find a tensor: its buffer, or itself
   ByTensor<ByGroup<std::vector<std::int64_t>>> runs_;
 };
 

@@ -26,21 +26,21 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key, const std::vector<T
   return hash;
 }
 
-// Adds to every tag what its part of the line numbers gains. It has no branches, so that it becomes
-// vector instructions.
-void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to) {
+// move_tags() of so many arrays. It has no branches, so that it becomes vector instructions.
+template <std::size_t arrays>
+void move_tags_of(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to) {
   const ReplayParts p = parts;
   for (std::size_t i = 0; i < count; ++i) {
     const auto line = static_cast<std::int32_t>(tags[i] >> 1);
     std::uint32_t add = 0;
-    for (std::size_t j = 0; j < p.from.size(); ++j) add += line >= p.from[j] ? p.add[j] : 0;
+    for (std::size_t j = 0; j <= arrays; ++j) add += line >= p.from[j] ? p.add[j] : 0;
     to[i] = tags[i] + add;
   }
 }
 
 Tally operator-(Tally a, const Tally& b) {
   for (Phase p : all_phases) {
-    for (ArrayId i : all_arrays) {
+    for (ArrayId i : b.registers.arrays.ids()) {
       a.registers.moved[p][i].in -= b.registers.moved[p][i].in;
       a.registers.moved[p][i].out -= b.registers.moved[p][i].out;
     }
@@ -51,7 +51,7 @@ Tally operator-(Tally a, const Tally& b) {
 
 Tally& operator+=(Tally& a, const Tally& b) {
   for (Phase p : all_phases) {
-    for (ArrayId i : all_arrays) a.registers.moved[p][i] += b.registers.moved[p][i];
+    for (ArrayId i : b.registers.arrays.ids()) a.registers.moved[p][i] += b.registers.moved[p][i];
   }
   a.multiply_adds += b.multiply_adds;
   return a;
@@ -59,7 +59,7 @@ Tally& operator+=(Tally& a, const Tally& b) {
 
 PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
   for (Phase p : all_phases) {
-    for (ArrayId i : all_arrays) {
+    for (ArrayId i : b[p].in.ids()) {
       a[p].in[i] -= b[p].in[i];
       a[p].out[i] -= b[p].out[i];
     }
@@ -69,6 +69,20 @@ PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
 }
 
 }  // namespace
+
+// Three tensors and what is packed of two of them are what most schedules have.
+void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to) {
+  switch (parts.arrays) {
+    case 3:
+      return move_tags_of<3>(tags, count, parts, to);
+    case 4:
+      return move_tags_of<4>(tags, count, parts, to);
+    case 5:
+      return move_tags_of<5>(tags, count, parts, to);
+    default:
+      return move_tags_of<max_arrays>(tags, count, parts, to);
+  }
+}
 
 bool can_replay(const Plan& plan, const Hierarchy& caches, int line_bits) {
   const bool blocks_in_arrays = (caches.width() << line_bits) <= 4096;  // arrays begin at those
@@ -96,8 +110,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
   std::size_t room = static_cast<std::size_t>(memory.value());
   for (Prefix& prefix : prefixes_) prefix.memory = room /= 2;
 
-  for (ArrayId a : all_arrays) {
-    if (is_buffer(a) && plan.pack(tensor_of(a)) == nullptr) continue;
+  for (ArrayId a : plan.arrays().ids()) {
     const auto first = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits);
     places_.push_back({a, first, 0, 0});
   }
@@ -178,10 +191,10 @@ std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Interval ra
 // Where the iteration's part of an array begins. Where the array itself does, if the iteration does
 // not touch it.
 std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
-  const TensorId t = tensor_of(a);
+  const TensorId t = plan_.arrays().tensor_of(a);
   const Uses& uses = uses_[iteration.depth];
   std::int64_t element = 0;
-  if (is_buffer(a)) {
+  if (plan_.arrays().is_buffer(a)) {
     if (uses.packed_outside[t]) {
       element = t == plan_.left() ? iteration.left_offset : iteration.right_offset;
     }
@@ -195,6 +208,7 @@ std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
 
 Replay::Piece Replay::piece(const Iteration& iteration) {
   Piece piece;
+  piece.bases = Bases(plan_.arrays().size());
   piece.shape.push_back(static_cast<std::uint32_t>(iteration.depth));
   for (DimClass g : all_dim_classes) {
     piece.shape.push_back(range_class(iteration.depth, g, (*iteration.tile)[g]));
@@ -210,6 +224,7 @@ Replay::Piece Replay::piece(const Iteration& iteration) {
 
 ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
   ReplayParts parts;
+  parts.arrays = places_.size();
   std::uint32_t before = 0;
   for (std::size_t i = 0; i < parts.from.size(); ++i) {
     std::uint32_t add = 0;
@@ -298,10 +313,10 @@ void Replay::repeat(Prefix& prefix, const Entry& entry, const Bases& bases) {
   repeated_ += entry.touches;
   tally_ += entry.tally;
   write_state(entry.after, prefix.levels, bases);
-  ByArray<std::uint32_t> shift{};
+  ByArray<std::uint32_t> shift(bases.size());
   // A multiple of the width, also where it is negative and wraps around.
   const auto width = static_cast<std::int32_t>(caches_.width());
-  for (ArrayId a : all_arrays) {
+  for (ArrayId a : shift.ids()) {
     const auto lines = static_cast<std::int32_t>(bases[a] - entry.bases[a]);
     shift[a] = static_cast<std::uint32_t>(lines / width);
   }

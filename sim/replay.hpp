@@ -37,12 +37,16 @@
 
 namespace tcsim::sim {
 
-// Parts of the line numbers and what tags in each gain. Part i begins at from[i], ascending; the
-// last part is that of empty ways.
+// Parts of the line numbers and what tags in each gain. Part i begins at from[i], ascending; part
+// `arrays` and all that follow are that of empty ways.
 struct ReplayParts {
-  std::array<std::int32_t, array_count + 1> from{};
-  std::array<std::uint32_t, array_count + 1> add{};  // less that of the part before it
+  std::size_t arrays = 0;
+  std::array<std::int32_t, max_arrays + 1> from{};
+  std::array<std::uint32_t, max_arrays + 1> add{};  // less that of the part before it
 };
+
+// Adds to each of `count` tags what its part of the line numbers gains.
+void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to);
 
 class Replay {
  public:
@@ -64,11 +68,11 @@ class Replay {
   // What has to be the same for an iteration to touch the same lines, moved; and where it is.
   struct Piece {
     std::vector<std::uint32_t> shape;
-    Bases bases{};
+    Bases bases;
   };
   struct Entry {
     std::vector<std::uint32_t> key;
-    Bases bases{};
+    Bases bases;
     std::vector<Tag> before, after;
     std::vector<PhaseLines> lines;  // outside each of the p caches
     std::int64_t touches = 0;

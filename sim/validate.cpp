@@ -50,7 +50,7 @@ Machine without(Cause cause, Machine machine, Bytes element) {
 
 Bytes counted_of_kernels(const LinkTraffic& link, const Accounting& accounting) {
   Bytes sum;
-  for (ArrayId a : all_arrays) {
+  for (ArrayId a : link.arrays.ids()) {
     const Moved& moved = link.at(Phase::compute, a);
     sum += moved.in;
     if (accounting.write_backs) sum += moved.out;
@@ -60,8 +60,8 @@ Bytes counted_of_kernels(const LinkTraffic& link, const Accounting& accounting) 
 
 Bytes of_tensor(const LinkTraffic& link, const Accounting& accounting, TensorId t) {
   Bytes sum;
-  for (ArrayId a : all_arrays) {
-    if (tensor_of(a) == t) sum += link.counted(accounting, a);
+  for (ArrayId a : link.arrays.ids()) {
+    if (link.arrays.tensor_of(a) == t) sum += link.counted(accounting, a);
   }
   return sum;
 }

@@ -32,9 +32,9 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
   if (link >= r.attribution.size()) return;
   const LevelAttribution& a = r.attribution[link];
   ordered_json causes = causes_json(a.total()), by_tensor = ordered_json::object();
-  for (ArrayId array : all_arrays) {
+  for (const Array& array : printed_arrays) {
     for (Phase p : all_phases) {
-      const MissCauses& m = a.misses[p][array];
+      const MissCauses m = sum_of(a.arrays, a.misses[p], array);
       if (m.total() == Lines(0)) continue;
       by_tensor[to_text(array)][p == Phase::packing ? "packing" : "compute"] = causes_json(m);
     }

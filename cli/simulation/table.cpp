@@ -23,9 +23,9 @@ void print_attribution(const Result& r, std::ostream& out) {
     const LevelAttribution& level = r.attribution[l];
     row("all", level.total());
     for (Phase p : all_phases) {
-      for (ArrayId a : all_arrays) {
+      for (const Array& a : printed_arrays) {
         row(fmt::format("{}{}", to_text(a), p == Phase::packing ? ", packing" : ""),
-            level.misses[p][a]);
+            sum_of(level.arrays, level.misses[p], a));
       }
     }
   }

@@ -48,7 +48,7 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
   const auto extent = [&](DimClass g) { return path.extents[g]; };
   const std::int64_t batch = extent(DimClass::batch);
   Counter count(contraction, innermost);
-  LinkTraffic link;
+  LinkTraffic link(nest.arrays());
 
   const std::int64_t results = extent(DimClass::m) * extent(DimClass::n) * batch;
   const std::int64_t k_tiles = nest.tiles(kernel, DimClass::k);
@@ -63,13 +63,13 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
     const int pack = nest.pack_depth(t);
     // A packed micropanel is read whole, padding included.
     const std::int64_t read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);
-    const ArrayId from = pack < 0 ? array_of(t) : buffer_of(t);
+    const ArrayId from = nest.read_as(t);
     const std::int64_t k = extent(DimClass::k);
     link.at(Phase::compute, from).in = count.bytes({read, k, nest.tiles(kernel, others), batch});
     if (pack < 0) continue;
     const std::int64_t packs = nest.tiles(pack, others);
     link.at(Phase::packing, array_of(t)).in = count.bytes({extent(rows), packs, k, batch});
-    link.at(Phase::packing, buffer_of(t)).out =
+    link.at(Phase::packing, from).out =
         count.bytes({padded(nest, pack, rows, panel), packs, k, batch});
   }
   return link;

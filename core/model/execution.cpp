@@ -35,11 +35,10 @@ std::vector<Position> positions(double count, bool finely) {
 }  // namespace
 
 Execution::Execution(const Nest& nest, int from, const Extents& extents, int told_apart)
-    : nest_(nest),
-      from_(from),
-      told_apart_(told_apart),
-      narrowed_(nest.narrowed(from, extents)),
-      full_(nest.lines(from, narrowed_)) {}
+    : nest_(nest), from_(from), told_apart_(told_apart), narrowed_(nest.narrowed(from, extents)) {
+  full_.resize(narrowed_.size());
+  for (int d = from; d < nest.depth(); ++d) full_[at(d)] = nest.lines(d, narrowed_);
+}
 
 Extents Execution::box(TensorId t, double lines, DimClass outer) const {
   const ArrayId a = array_of(t);
@@ -63,7 +62,8 @@ void Execution::visit_positions(ArrayId x, int from, F&& f) const {
   }
   const auto visit = [&](const auto& self, std::size_t i, double share) -> void {
     if (i == places.size()) return f(places, share);
-    for (const Position& p : positions(count(places[i].first), is_buffer(x) && i == 0)) {
+    for (const Position& p :
+         positions(count(places[i].first), nest_.arrays().is_buffer(x) && i == 0)) {
       places[i].second = p.iteration;
       self(self, i + 1, share * p.share);
     }
@@ -73,11 +73,11 @@ void Execution::visit_positions(ArrayId x, int from, F&& f) const {
 
 std::vector<Execution::Sides> Execution::sides(ArrayId x, const Execution& next) const {
   std::vector<Sides> all;
+  all.reserve(27);  // three positions of each of three loops
   visit_positions(x, from_, [&](const Places& places, double share) {
-    Sides s = sides_at(x, places);
+    Sides& s = all.emplace_back(sides_at(x, places));
     if (&next != this) s.before = next.sides_at(x, places).before;
     s.share = share;
-    all.push_back(s);
   });
   return all;
 }
@@ -87,11 +87,10 @@ std::vector<Execution::Sides> Execution::handed_over(ArrayId buffer) const {
   visit_positions(buffer, from_ + 1, [&](const Places& places, double share) {
     Sides inside = kernel_sides(buffer);
     for (int d = nest_.depth() - 2; d > from_; --d) outward(inside, buffer, d, places);
-    Sides s;
-    s.before = inside.before;
-    s.share = share;
-    add(s.after, from_, copied(from_), 1 - way_through(buffer, places));
-    all.push_back(s);
+    inside.after.fill(0);
+    inside.share = share;
+    add_copied(inside.after, from_, 1 - way_through(buffer, places));
+    all.push_back(inside);
   });
   return all;
 }
@@ -113,8 +112,8 @@ double Execution::way_through(ArrayId buffer, const Places& places) const {
 
 // Depth of the last step that touches x.
 int Execution::leaf(ArrayId x) const {
-  if (is_buffer(x) || x == ArrayId::C) return nest_.depth() - 1;
-  const int pack = nest_.pack_depth(tensor_of(x));
+  if (nest_.arrays().is_buffer(x) || x == ArrayId::C) return nest_.depth() - 1;
+  const int pack = nest_.pack_depth(nest_.arrays().tensor_of(x));
   return pack < 0 ? nest_.depth() - 1 : pack;
 }
 
@@ -124,41 +123,36 @@ double Execution::count(int d) const {
   return extents(d)[g] / extents(d + 1)[g];
 }
 
-// Lines that the copy of the move at d touches.
-PerArray Execution::copied(int d) const {
-  const TensorId t = nest_.step(d).tensor;
-  PerArray lines{};
-  for (ArrayId a : {array_of(t), buffer_of(t)}) lines[a] = full(d)[a];
-  return lines;
+// Adds lines that a child of the sequence at d touches: no more than the whole sequence does.
+void Execution::add(PerArray& side, int d, ArrayId a, double lines) const {
+  side[a] = std::min(full(d)[a], side[a] + lines);
 }
 
-// Adds a share of what a child of the sequence at d touches: of each array no more than the whole
-// sequence does.
-void Execution::add(PerArray& side, int d, const PerArray& lines, double share) const {
-  for (ArrayId a : all_arrays) {
-    if (lines[a] > 0) side[a] = std::min(full(d)[a], side[a] + share * lines[a]);
+// Adds a share of what the copy of the move at d touches.
+void Execution::add_copied(PerArray& side, int d, double share) const {
+  for (ArrayId a : {array_of(nest_.step(d).tensor), nest_.arrays().made_at(d)}) {
+    add(side, d, a, share * full(d)[a]);
   }
 }
 
 // The sides of a line that is last touched by the last child of the sequence at d. An earlier child
 // that touches the line as well has its first touch.
 void Execution::beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const {
-  const PerArray copy = copied(d);
-  const bool is_first_touch = copy[x] > 0;
-  if (is_first_touch) s.before = {};
-  add(s.before, d, copy, is_first_touch ? way_through(x, places) : 1);
+  const bool is_first_touch = x == array_of(nest_.step(d).tensor) || x == nest_.arrays().made_at(d);
+  if (is_first_touch) s.before.fill(0);
+  add_copied(s.before, d, is_first_touch ? way_through(x, places) : 1);
 }
 
 // At the kernel: A and B advance together along k, C comes after both.
 Execution::Sides Execution::kernel_sides(ArrayId x) const {
   PerArray u = full(nest_.depth() - 1);
   u[x] = std::max(0.0, u[x] - 1);
-  Sides s;
+  Sides s{u, u};
   const double done = x == ArrayId::C ? 1 : 0.5;
-  for (ArrayId a : all_arrays) {
+  for (ArrayId a : u.ids()) {
     const double before = a == ArrayId::C ? (x == ArrayId::C ? 0.5 : 0) : done;
-    s.before[a] = before * u[a];
-    s.after[a] = (1 - before) * u[a];
+    s.before[a] *= before;
+    s.after[a] *= 1 - before;
   }
   return s;
 }
@@ -166,19 +160,21 @@ Execution::Sides Execution::kernel_sides(ArrayId x) const {
 // From the sides within step d + 1 to those within step d.
 void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const {
   if (nest_.step(d).kind == Step::Kind::move) return beside_earlier(s, x, d, places);
+  const ByArray<bool>& follows = nest_.follows(d);
+  if (!follows[x]) return;  // last touched in the last iteration, first in the first
   const double c = count(d);
   if (c <= 1) return;
-  if (!nest_.follows(x, d)) return;  // last touched in the last iteration, first in the first
-  const double p = iteration(d, places);
-  for (ArrayId a : all_arrays) {
-    const double inner = full(d + 1)[a];
-    if (nest_.follows(a, d)) {
-      const double fresh = (full(d)[a] - inner) / (c - 1);  // lines that each iteration adds
-      s.after[a] += (c - 1 - p) * fresh;
+  const double p = iteration(d, places), later = c - 1 - p;
+  const PerArray& inner = full(d + 1);
+  const PerArray& whole = full(d);
+  for (ArrayId a : inner.ids()) {
+    if (follows[a]) {
+      const double fresh = (whole[a] - inner[a]) / (c - 1);  // lines that each iteration adds
+      s.after[a] += later * fresh;
       s.before[a] += p * fresh;
     } else {
-      if (p < c - 1) s.after[a] = inner;
-      if (p > 0) s.before[a] = inner;
+      if (p < c - 1) s.after[a] = inner[a];
+      if (p > 0) s.before[a] = inner[a];
     }
   }
 }
@@ -190,10 +186,10 @@ Execution::Sides Execution::sides_at(ArrayId x, const Places& places) const {
     s = kernel_sides(x);
   } else {
     // In the copy: half of it on either side, and the later child after it.
-    const PerArray copy = copied(d);
-    add(s.before, d, copy, 0.5);
-    add(s.after, d, copy, 0.5);
-    add(s.after, d, full(d + 1), 1);
+    s.before = s.after = PerArray(nest_.arrays().size());
+    add_copied(s.before, d, 0.5);
+    add_copied(s.after, d, 0.5);
+    for (ArrayId a : nest_.arrays().ids()) add(s.after, d, a, full(d + 1)[a]);
   }
   for (--d; d >= from_; --d) outward(s, x, d, places);
   return s;

@@ -32,7 +32,7 @@ class Execution {
 
   // Lines of each array on the two sides of a line x, for a share of x's lines.
   struct Sides {
-    PerArray after{}, before{};
+    PerArray after, before;
     double share = 1;
   };
 
@@ -54,8 +54,8 @@ class Execution {
   double way_through(ArrayId buffer, const Places& places) const;
   int leaf(ArrayId x) const;
   double count(int d) const;
-  PerArray copied(int d) const;
-  void add(PerArray& side, int d, const PerArray& lines, double share) const;
+  void add(PerArray& side, int d, ArrayId a, double lines) const;
+  void add_copied(PerArray& side, int d, double share) const;
   Sides kernel_sides(ArrayId x) const;
   void outward(Sides& s, ArrayId x, int d, const Places& places) const;
   void beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const;

@@ -29,7 +29,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
   const std::vector<Extents> narrowed = nest.narrowed(0, whole);
 
   Traffic traffic;
-  traffic.links.resize(machine.levels.size());
+  traffic.links.assign(machine.levels.size(), LinkTraffic(nest.arrays()));
   traffic.links[0] = core_link(contraction, nest, machine.levels.front().name);
   for (int l = 0; l < machine.cache_count(); ++l) {
     LinkTraffic& link = traffic.links[static_cast<std::size_t>(l) + 1];
@@ -50,14 +50,14 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
                    static_cast<double>(nest.tiles(d, s.group));
         }
       }
-      const bool packed = t != TensorId::C && nest.pack_depth(t) >= 0;
-      Moved& m = link.at(Phase::compute, packed ? buffer_of(t) : array_of(t));
+      const ArrayId read = nest.read_as(t);
+      Moved& m = link.at(Phase::compute, read);
       m.in = count.bytes(moved);
       if (t == TensorId::C) m.out = count.bytes(moved);
-      if (!packed) continue;
+      const int pack = nest.pack_depth(t);
+      if (pack < 0) continue;
       // Eq. 12 and 14: the tensor, once for every iteration of the loops that it does not follow
       // around its Pack; stored to the level of the buffer, so it leaves the levels inside.
-      const int pack = nest.pack_depth(t);
       const DimClass others = t == nest.path().left ? DimClass::n : DimClass::m;
       const auto times = static_cast<double>(nest.tiles(pack, others));
       link.at(Phase::packing, array_of(t)).in = count.bytes(nest.tensor_lines(t, whole) * times);
@@ -66,8 +66,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
         inside = inside && machine.level(LevelId{inner}).name != nest.step(pack).level;
       }
       if (inside) {
-        link.at(Phase::packing, buffer_of(t)).out =
-            count.bytes(nest.buffer_lines(t, whole) * times);
+        link.at(Phase::packing, read).out = count.bytes(nest.buffer_lines(t, whole) * times);
       }
     }
   }

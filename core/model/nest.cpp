@@ -34,6 +34,7 @@ std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges,
 
 Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     : path_(only_path(contraction, schedule)),
+      arrays_(path_.steps),
       line_(static_cast<double>(line.value()) /
             static_cast<double>(size_of(contraction.type()).value())) {
   require_countable(contraction);
@@ -45,7 +46,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
       pack_depth_[step(d).tensor] = d;
     }
   }
-  follows_.resize(path_.steps.size());
+  follows_.assign(path_.steps.size(), ByArray<bool>(arrays_.size(), false));
   ranges_.resize(path_.steps.size());
   for (DimClass g : all_dim_classes) {
     ranges_[0][g] = {{path_.extents[g], 1}};
@@ -54,10 +55,9 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     const auto here = static_cast<std::size_t>(d);
     const Step& s = step(d);
     if (s.kind == Step::Kind::loop) {
-      for (ArrayId a : all_arrays) {
-        const TensorId t = tensor_of(a);
+      for (ArrayId a : arrays_.ids()) {
         follows_[here][a] =
-            has_group(t, path_.left, s.group) && (!is_buffer(a) || d > pack_depth(t));
+            has_group(arrays_.tensor_of(a), path_.left, s.group) && d > arrays_.depth_of(a);
       }
     }
     if (d + 1 == depth()) break;
@@ -94,21 +94,20 @@ double Nest::buffer_lines(TensorId t, const Extents& e) const {
   return std::ceil(rows / panel) * panel * e[DimClass::k] / line_;
 }
 
-std::vector<PerArray> Nest::lines(int from, const std::vector<Extents>& narrowed) const {
-  std::vector<PerArray> all(path_.steps.size());
-  for (int d = depth() - 1; d >= from; --d) {
-    const auto here = static_cast<std::size_t>(d);
-    PerArray& n = all[here];
-    n[ArrayId::C] = tensor_lines(TensorId::C, narrowed[here]);
-    for (TensorId t : {TensorId::A, TensorId::B}) {
-      const int pack = pack_depth(t);
-      const ArrayId source = array_of(t), buffer = buffer_of(t);
-      // Inside its Pack a tensor is not touched; outside, the buffer is what it is inside.
-      n[source] = d <= pack || pack < 0 ? tensor_lines(t, narrowed[here]) : 0;
-      if (pack >= 0) n[buffer] = d > pack ? buffer_lines(t, narrowed[here]) : all[here + 1][buffer];
+PerArray Nest::lines(int d, const std::vector<Extents>& narrowed) const {
+  PerArray n(arrays_.size());
+  const Extents& e = narrowed[static_cast<std::size_t>(d)];
+  for (ArrayId a : arrays_.ids()) {
+    const TensorId t = arrays_.tensor_of(a);
+    if (arrays_.is_buffer(a)) {
+      // Outside its Pack a buffer is what it is there.
+      const int inside = std::max(d, arrays_.depth_of(a));
+      n[a] = buffer_lines(t, narrowed[static_cast<std::size_t>(inside)]);
+    } else if (d <= pack_depth(t) || pack_depth(t) < 0) {
+      n[a] = tensor_lines(t, e);  // inside its Pack a tensor is not touched
     }
   }
-  return all;
+  return n;
 }
 
 }  // namespace tcsim

@@ -25,14 +25,23 @@ class Nest {
   int depth() const { return static_cast<int>(path_.steps.size()); }  // the kernel is depth() - 1
   const Step& step(int d) const { return path_.steps[static_cast<std::size_t>(d)]; }
 
+  const Arrays& arrays() const { return arrays_; }
+  // The array in which kernels find a tensor: its buffer, or itself.
+  ArrayId read_as(TensorId t) const {
+    return pack_depth(t) < 0 ? array_of(t) : arrays_.made_at(pack_depth(t));
+  }
+
   // Depth of a tensor's Pack, or -1 where the kernel reads the tensor in place (C: always).
   int pack_depth(TensorId t) const { return pack_depth_[t]; }
 
-  // Whether different iterations of the loop at depth d touch different lines of the array.
-  bool follows(ArrayId a, int d) const { return follows_[static_cast<std::size_t>(d)][a]; }
+  // Whether different iterations of the loop at depth d touch different lines of each array.
+  const ByArray<bool>& follows(int d) const { return follows_[static_cast<std::size_t>(d)]; }
+  bool follows(ArrayId a, int d) const { return follows(d)[a]; }
 
   // Whether tiles of the array may share elements.
-  bool overlaps(ArrayId a) const { return !is_buffer(a) && tile_lines(tensor_of(a)).overlaps(); }
+  bool overlaps(ArrayId a) const {
+    return !arrays_.is_buffer(a) && tile_lines(arrays_.tensor_of(a)).overlaps();
+  }
 
   // Sizes of the ranges that step d finds for a group, and how many times each.
   struct Occurrence {
@@ -48,8 +57,9 @@ class Nest {
   // whole tiles. Indexed by depth.
   std::vector<Extents> narrowed(int from, const Extents& extents) const;
 
-  // Distinct lines of each array that steps `from`.. touch, at every depth from `from` on.
-  std::vector<PerArray> lines(int from, const std::vector<Extents>& narrowed) const;
+  // Distinct lines of each array that the steps from depth d on touch, given what narrowed() has
+  // from there on.
+  PerArray lines(int d, const std::vector<Extents>& narrowed) const;
 
   // Lines of a tensor in a tile, and of its packed copy.
   double tensor_lines(TensorId t, const Extents& e) const { return tile_lines(t).lines(e); }
@@ -61,6 +71,7 @@ class Nest {
 
  private:
   Path path_;
+  Arrays arrays_;
   double line_;                        // elements
   std::vector<TileLines> tile_lines_;  // of A, B, C
   ByTensor<int> pack_depth_{-1, -1, -1};

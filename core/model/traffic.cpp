@@ -10,15 +10,23 @@ Bytes LinkTraffic::counted(const Accounting& accounting, ArrayId a) const {
   };
   if (accounting.packing) return bytes(Phase::compute) + bytes(Phase::packing);
   // Without this, packing again and again would be a way to have operands for nothing.
-  if (is_buffer(a)) {
-    return std::max(bytes(Phase::compute), at(Phase::packing, array_of(tensor_of(a))).in);
+  if (arrays.is_buffer(a)) {
+    return std::max(bytes(Phase::compute), at(Phase::packing, array_of(arrays.tensor_of(a))).in);
   }
   return bytes(Phase::compute);
 }
 
+Bytes LinkTraffic::counted(const Accounting& accounting, const Array& array) const {
+  Bytes total;
+  for (ArrayId a : arrays.ids()) {
+    if (arrays[a] == array) total += counted(accounting, a);
+  }
+  return total;
+}
+
 Bytes LinkTraffic::counted(const Accounting& accounting) const {
   Bytes total;
-  for (ArrayId a : all_arrays) total += counted(accounting, a);
+  for (ArrayId a : arrays.ids()) total += counted(accounting, a);
   return total;
 }
 

@@ -27,14 +27,21 @@ template <class T>
 using ByPhase = EnumArray<Phase, T, 2>;
 
 struct LinkTraffic {
-  ByPhase<ByArray<Moved>> moved{};
+  LinkTraffic() : LinkTraffic(Arrays()) {}
+  explicit LinkTraffic(const Arrays& of)
+      : arrays(of), moved{ByArray<Moved>(of.size()), ByArray<Moved>(of.size())} {}
+
+  Arrays arrays;
+  ByPhase<ByArray<Moved>> moved;
 
   Moved& at(Phase p, ArrayId a) { return moved[p][a]; }
   const Moved& at(Phase p, ArrayId a) const { return moved[p][a]; }
 
-  // Bytes that count under `accounting`: of one array, or of all. Where packing does not count,
-  // what kernels read of a buffer is at least what its packing read of the tensor.
+  // Bytes that count under `accounting`: of one array, of those that are such an array, or of all.
+  // Where packing does not count, what kernels read of a buffer is at least what its packing read
+  // of the tensor.
   Bytes counted(const Accounting& accounting, ArrayId a) const;
+  Bytes counted(const Accounting& accounting, const Array& array) const;
   Bytes counted(const Accounting& accounting) const;
   bool operator==(const LinkTraffic&) const = default;
 };

@@ -21,8 +21,6 @@ namespace {
 constexpr std::size_t max_levels = 8;
 using PerLevel = std::array<double, max_levels>;
 
-std::size_t at(int d) { return static_cast<std::size_t>(d); }
-
 class WindowModel {
  public:
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
@@ -31,9 +29,13 @@ class WindowModel {
         machine_(machine),
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
+        arrays_(nest_.arrays()),
         counter_(counter),
         margin_(margin),
-        detail_(detail) {
+        detail_(detail),
+        fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
+        write_backs_(fills_),
+        worst_inside_(arrays_.size()) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
       const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
@@ -53,14 +55,14 @@ class WindowModel {
     count_kernel();
     count_write_backs();
     Traffic t;
-    t.links.resize(caches_.size() + 1);
+    t.links.assign(caches_.size() + 1, LinkTraffic(arrays_));
     t.links[0] = core_link(contraction_, nest_, machine_.levels.front().name);
     for (std::size_t l = 0; l < caches_.size(); ++l) {
       // What an exclusive level holds comes from the level inside it: every line that enters that
       // one leaves it outward again, changed or not.
       const bool all_leave = l + 1 < caches_.size() && exclusive_[l + 1];
       LineCounter count(contraction_, machine_, LevelId{static_cast<int>(l) + 1}, line_);
-      for (ArrayId x : all_arrays) {
+      for (ArrayId x : arrays_.ids()) {
         for (Phase p : all_phases) {
           const double in = fills_[p][x][l];
           const double changed = write_backs_[p][x][l];
@@ -72,7 +74,7 @@ class WindowModel {
   }
 
  private:
-  int pack_depth(ArrayId x) const { return nest_.pack_depth(tensor_of(x)); }
+  int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
 
   // Large numbers are rounded to quarter octaves, so that few boxes are counted.
   static double coarse(double lines) {
@@ -85,19 +87,20 @@ class WindowModel {
     ArrayId x;
     const Execution& window;
     int d;
-    ByArray<bool> moves_on;
+    const ByArray<bool>& moves_on;
     DimClass outer;
-    PerArray most{};  // lines that two neighbouring executions touch; 0: not known
+    const PerArray* most = nullptr;  // lines that two neighbouring executions touch, if known
   };
 
   // What an array has in a window: lines at one place, or, of a tensor that moves on, some where
   // the earlier iteration ends and others where the later one begins.
   struct Parts {
-    std::array<WindowPart, 2 * array_count> all;
-    std::array<ArrayId, 2 * array_count> array;
+    std::array<WindowPart, 2 * max_arrays> all;
+    std::array<ArrayId, 2 * max_arrays> array;
     std::size_t size = 0;
     double lines = 0;
 
+    void clear() { size = 0, lines = 0; }
     void add(ArrayId a, double n, double run, bool own) {
       all[size] = {n, run, nullptr, own};
       array[size++] = a;
@@ -105,43 +108,44 @@ class WindowModel {
     }
   };
 
-  Parts parts_of(const Setting& at_, const Execution::Sides& s) const {
-    Parts parts;
-    for (ArrayId a : all_arrays) {
+  void find_parts(const Setting& at_, const Execution::Sides& s) {
+    parts_.clear();
+    const PerArray& full = at_.window.full(at_.d);
+    for (ArrayId a : arrays_.ids()) {
       const double after = s.after[a], before = s.before[a];
       double n = after + before;
-      if (!at_.moves_on[a]) n = std::min(n, at_.window.full(at_.d)[a]);
-      if (at_.most[a] > 0) n = std::min(n, at_.most[a]);
+      if (!at_.moves_on[a]) n = std::min(n, full[a]);
+      if (at_.most != nullptr && (*at_.most)[a] > 0) n = std::min(n, (*at_.most)[a]);
+      if (n <= 0) continue;
       n *= margin_;
-      const bool own = a == at_.x;
+      const bool own = a == at_.x, buffer = arrays_.is_buffer(a);
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       const double run =
-          is_buffer(a) ? n + 1 : nest_.run_lines(tensor_of(a), at_.window.extents(at_.d));
-      if (at_.moves_on[a] && !is_buffer(a) && after >= 1 && before >= 1) {
-        parts.add(a, n * after / (after + before), run, own);
-        parts.add(a, n * before / (after + before), run, own);
+          buffer ? n + 1 : nest_.run_lines(arrays_.tensor_of(a), at_.window.extents(at_.d));
+      if (at_.moves_on[a] && !buffer && after >= 1 && before >= 1) {
+        parts_.add(a, n * after / (after + before), run, own);
+        parts_.add(a, n * before / (after + before), run, own);
       } else {
-        parts.add(a, n, run, own);
+        parts_.add(a, n, run, own);
       }
     }
-    return parts;
   }
 
   // Chance at every level that the line is gone after the window between the sides.
   PerLevel gone(const Setting& at_, const Execution::Sides& s) {
-    Parts parts = parts_of(at_, s);
+    find_parts(at_, s);
     PerLevel p{};
     double inner = 1;  // a level is only asked for what the level inside it lacks
     for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
       const SetAssociative& cache = caches_[l];
       const auto ways = static_cast<double>(cache.ways);
       if (detail_ == Detail::coarse) {
-        p[l] = inner = std::min(inner, chance_by_length(cache, parts.lines));
+        p[l] = inner = std::min(inner, chance_by_length(cache, parts_.lines));
         continue;
       }
-      const bool near = cache.sets > 1 && parts.lines >= ways && parts.lines < 3 * cache.lines();
-      count_sets(parts, at_, near ? &cache : nullptr);
-      p[l] = inner = std::min(inner, miss_probability(cache, {parts.all.data(), parts.size}));
+      const bool near = cache.sets > 1 && parts_.lines >= ways && parts_.lines < 3 * cache.lines();
+      count_sets(at_, near ? &cache : nullptr);
+      p[l] = inner = std::min(inner, miss_probability(cache, {parts_.all.data(), parts_.size}));
     }
     return p;
   }
@@ -161,12 +165,12 @@ class WindowModel {
   int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
   // Null: their sets are not worth counting.
-  void count_sets(Parts& parts, const Setting& at_, const SetAssociative* cache) {
-    for (std::size_t i = 0; i < parts.size; ++i) {
-      WindowPart& part = parts.all[i];
+  void count_sets(const Setting& at_, const SetAssociative* cache) {
+    for (std::size_t i = 0; i < parts_.size; ++i) {
+      WindowPart& part = parts_.all[i];
       part.counts = nullptr;
-      if (cache == nullptr || is_buffer(parts.array[i]) || part.lines < 1) continue;
-      const TensorId t = tensor_of(parts.array[i]);
+      if (cache == nullptr || arrays_.is_buffer(parts_.array[i]) || part.lines < 1) continue;
+      const TensorId t = arrays_.tensor_of(parts_.array[i]);
       part.counts =
           counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
                          static_cast<std::int64_t>(cache->sets), told_apart_in_a_set(*cache));
@@ -188,7 +192,7 @@ class WindowModel {
     cold_ = lines_at(0, whole);
     PerLevel always;
     always.fill(1);
-    for (ArrayId x : all_arrays) add_fills(x, new_round(x), cold_[x], always);
+    for (ArrayId x : arrays_.ids()) add_fills(x, new_round(x), cold_[x], always);
   }
 
   // The phase in which an array is first touched.
@@ -197,17 +201,15 @@ class WindowModel {
   void count_write_backs() {
     // Every line of C that enters a level is written before it leaves.
     write_backs_[Phase::compute][ArrayId::C] = fills_[Phase::compute][ArrayId::C];
-    for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (nest_.pack_depth(t) < 0) continue;
-      // A buffer's line is dirty from one Pack to the next, and written back once if it is pushed
-      // out at any time between the two; after the last Pack it is written back in any case.
-      const ArrayId x = buffer_of(t);
+    // A buffer's line is dirty from one Pack to the next, and written back once if it is pushed out
+    // at any time between the two; after the last Pack it is written back in any case.
+    ByArray<PerLevel>& written = write_backs_[Phase::packing];
+    for (ArrayId x : arrays_.ids()) {
+      if (arrays_.is_buffer(x)) written[x].fill(cold_[x]);
+    }
+    for (const Repacked& r : repacked_) {
       for (std::size_t l = 0; l < caches_.size(); ++l) {
-        write_backs_[Phase::packing][x][l] = cold_[x];
-        for (const auto& [packs, gone_before] : repacked_[x]) {
-          write_backs_[Phase::packing][x][l] +=
-              packs * std::max(gone_before[l], worst_inside_[x][l]);
-        }
+        written[r.buffer][l] += r.lines * std::max(r.gone_before[l], worst_inside_[r.buffer][l]);
       }
     }
   }
@@ -255,16 +257,15 @@ class WindowModel {
         const double again = nest_.tensor_lines(t, column) * e[k] - nest_.tensor_lines(t, e);
         if (again <= 0) continue;
         if (nest_.tile_lines(t).overlaps()) {
-          count_overlap({x, w, d, {}, k}, Phase::compute, column, e[k], times * again);
+          count_overlap({x, w, d, none_moves_, k}, Phase::compute, column, e[k], times * again);
           continue;
         }
         Extents between = e;
         between[k] = std::clamp(nest_.tile_lines(t).apart(DimClass::k), 1.0, e[k]);
-        Execution::Sides s;
-        s.after = lines_at(d, between);
+        Execution::Sides s{lines_at(d, between), PerArray(arrays_.size())};
         s.after[ArrayId::C] = 0;
         s.after[x] = std::max(0.0, s.after[x] - 1);
-        add_fills(x, Phase::compute, times * again, gone({x, w, d, {}, DimClass::k}, s));
+        add_fills(x, Phase::compute, times * again, gone({x, w, d, none_moves_, DimClass::k}, s));
       }
     });
   }
@@ -275,7 +276,7 @@ class WindowModel {
     const Step& step = nest_.step(d);
     for_each_range(d, [&](const Extents& e, double times) {
       if (step.kind == Step::Kind::move) {
-        count_handed_over(buffer_of(step.tensor), d, e, times);
+        count_handed_over(arrays_.made_at(d), d, e, times);
         if (nest_.tile_lines(step.tensor).overlaps()) count_copy(step.tensor, d, e, times);
       } else {
         count_carried(d, e, times);
@@ -287,7 +288,7 @@ class WindowModel {
     const Execution w(nest_, d, e, told_apart());
     PerLevel p{};
     for (const Execution::Sides& s : w.handed_over(x)) {
-      const PerLevel q = gone({x, w, d, {}, DimClass::k}, s);
+      const PerLevel q = gone({x, w, d, none_moves_, DimClass::k}, s);
       for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
     }
     remember_worst(x, p);
@@ -307,16 +308,14 @@ class WindowModel {
     std::optional<Execution> smaller;
     if (smaller_last) smaller.emplace(nest_, d + 1, rest, told_apart());
     const Execution& last = smaller ? *smaller : w;
-    ByArray<bool> moves_on{};
-    for (ArrayId a : all_arrays) moves_on[a] = nest_.follows(a, d);
-
+    const ByArray<bool>& moves_on = nest_.follows(d);
     const PerArray most = pair_lines(d, e, child);
-    for (ArrayId x : all_arrays) {
-      const Setting setting{x, w, d + 1, moves_on, nest_.step(d).group, most};
+    for (ArrayId x : arrays_.ids()) {
+      const Setting setting{x, w, d + 1, moves_on, g, &most};
       const int pack = pack_depth(x);
-      if (is_buffer(x) ? pack < 0 : pack >= 0 && d > pack) continue;
+      if (!arrays_.is_buffer(x) && pack >= 0 && d > pack) continue;
       const double lines = w.full(d + 1)[x], last_lines = last.full(d + 1)[x];
-      if (nest_.follows(x, d)) {
+      if (moves_on[x]) {
         const double apart = (iterations - 1) * lines + last_lines;
         if (nest_.overlaps(x)) {
           count_overlap(setting, new_round(x), child, e[g], times * (apart - lines_at(d, e)[x]));
@@ -338,14 +337,12 @@ class WindowModel {
     Extents pair = child;
     pair[g] = std::min(e[g], 2 * child[g]);
     const PerArray of_pair = lines_at(d + 1, pair);
-    for (ArrayId a : all_arrays) lines[a] = std::min(lines[a], of_pair[a]);
+    for (ArrayId a : arrays_.ids()) lines[a] = std::min(lines[a], of_pair[a]);
     return lines;
   }
 
   // Lines of every array that the steps from d on touch when step d finds `e`.
-  PerArray lines_at(int d, const Extents& e) const {
-    return nest_.lines(d, nest_.narrowed(d, e))[at(d)];
-  }
+  PerArray lines_at(int d, const Extents& e) const { return nest_.lines(d, nest_.narrowed(d, e)); }
 
   // Touches of lines that the iteration before touched as well, `next` being the later one.
   void count_pairs(const Setting& setting, int d, const Execution& next, double touches) {
@@ -355,9 +352,9 @@ class WindowModel {
       const PerLevel q = gone(setting, s);
       for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
     }
-    const bool inside = is_buffer(x) && d > pack_depth(x);
+    const bool inside = arrays_.is_buffer(x) && d > arrays_.depth_of(x);
     if (inside) remember_worst(x, p);
-    if (is_buffer(x) && !inside) repacked_[x].emplace_back(touches, p);
+    if (arrays_.is_buffer(x) && !inside) repacked_.push_back({x, touches, p});
     add_fills(x, inside ? Phase::compute : new_round(x), touches, p);
   }
 
@@ -371,12 +368,11 @@ class WindowModel {
     if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
     Extents grown = setting.window.extents(d + 1);
     grown[setting.outer] *= steps;
-    Execution::Sides s;
-    s.after = lines_at(d + 1, grown);
+    Execution::Sides s{lines_at(d + 1, grown), PerArray(arrays_.size())};
     s.after[setting.x] = std::max(0.0, s.after[setting.x] - 1);
-    Setting several = setting;
-    several.most = lines_at(d, e);
-    several.moves_on.fill(true);  // the lines are those of all the tiles in between
+    const PerArray most = lines_at(d, e);
+    // The lines are those of all the tiles in between.
+    const Setting several{setting.x, setting.window, setting.d, all_move_, setting.outer, &most};
     add_fills(setting.x, new_round(setting.x), touches, gone(several, s));
   }
 
@@ -388,7 +384,7 @@ class WindowModel {
     const DimClass g = setting.outer;
     const bool kernel = setting.d + 1 == nest_.depth() && g == DimClass::k;
     for (const SharedLines& s :
-         shared_lines(nest_.tile_lines(tensor_of(setting.x)), tile, g, extent)) {
+         shared_lines(nest_.tile_lines(arrays_.tensor_of(setting.x)), tile, g, extent)) {
       if (s.share <= 0) continue;
       if (s.steps <= 1 && !kernel) {
         count_pairs(setting, setting.d - 1, setting.window, touches * s.share);
@@ -396,13 +392,11 @@ class WindowModel {
       }
       Extents between = tile;
       between[g] = std::min(extent, between[g] * s.steps);
-      Execution::Sides sides;
-      sides.after = lines_at(setting.d, between);
+      Execution::Sides sides{lines_at(setting.d, between), PerArray(arrays_.size())};
       if (kernel) sides.after[ArrayId::C] = 0;
       sides.after[setting.x] = std::max(0.0, sides.after[setting.x] - 1);
-      Setting several = setting;
-      several.most = {};
-      several.moves_on.fill(true);  // the lines are those of all the tiles in between
+      // The lines are those of all the tiles in between.
+      const Setting several{setting.x, setting.window, setting.d, all_move_, g};
       add_fills(setting.x, phase, touches * s.share, gone(several, sides));
     }
   }
@@ -415,7 +409,7 @@ class WindowModel {
     const bool is_left = t == nest_.path().left;
     const DimClass rows = is_left ? DimClass::m : DimClass::n;
     const Execution w(nest_, d, e, told_apart());
-    const Setting setting{x, w, d, {}, rows};
+    const Setting setting{x, w, d, none_moves_, rows};
     const auto panel = static_cast<double>(is_left ? nest_.path().mr : nest_.path().nr);
     Extents column = e, strip = e;
     column[rows] = strip[rows] = std::min(panel, e[rows]);
@@ -427,9 +421,9 @@ class WindowModel {
         if (s.share <= 0 || touches <= 0) continue;
         Extents between = tile;
         between[g] = std::min(all[g], between[g] * s.steps);
-        Execution::Sides sides;
+        Execution::Sides sides{PerArray(arrays_.size()), PerArray(arrays_.size())};
         sides.after[x] = std::max(0.0, tensor.lines(between) - 1);
-        sides.after[buffer_of(t)] = nest_.buffer_lines(t, between);
+        sides.after[arrays_.made_at(d)] = nest_.buffer_lines(t, between);
         add_fills(x, Phase::packing, times * touches * s.share, gone(setting, sides));
       }
     };
@@ -438,7 +432,8 @@ class WindowModel {
   }
 
   double steps_apart(ArrayId x, int d) const {
-    return is_buffer(x) ? 0 : nest_.tile_lines(tensor_of(x)).apart(nest_.step(d).group);
+    return arrays_.is_buffer(x) ? 0
+                                : nest_.tile_lines(arrays_.tensor_of(x)).apart(nest_.step(d).group);
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
@@ -450,18 +445,26 @@ class WindowModel {
   const Machine& machine_;
   Bytes line_;
   Nest nest_;
+  const Arrays& arrays_;
   SetCounter& counter_;
   double margin_;
   Detail detail_;
   std::vector<SetAssociative> caches_;
   std::vector<bool> exclusive_;
-  ByPhase<ByArray<PerLevel>> fills_{};
-  ByPhase<ByArray<PerLevel>> write_backs_{};
+  ByPhase<ByArray<PerLevel>> fills_;
+  ByPhase<ByArray<PerLevel>> write_backs_;
   // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
   // lines packed anew with the chance that they are gone by then, for every loop around the Pack.
-  ByArray<PerLevel> worst_inside_{};
-  ByArray<std::vector<std::pair<double, PerLevel>>> repacked_;
-  PerArray cold_{};
+  ByArray<PerLevel> worst_inside_;
+  struct Repacked {
+    ArrayId buffer;
+    double lines;
+    PerLevel gone_before;
+  };
+  std::vector<Repacked> repacked_;
+  PerArray cold_;
+  Parts parts_;  // of the window that is looked at
+  const ByArray<bool> none_moves_{arrays_.size(), false}, all_move_{arrays_.size(), true};
 };
 
 }  // namespace

@@ -126,10 +126,10 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
     Bytes bytes, second, third, far;
-    for (ArrayId a : all_arrays) {
+    for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
-      if (a == ArrayId::C || (!is_buffer(a) && l > 1)) {
+      if (a == ArrayId::C || (!link.arrays.is_buffer(a) && l > 1)) {
         bytes += link.counted(machine.accounting, a);
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/plan/arrays.hpp"
 #include "core/plan/tile.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -15,6 +16,7 @@ namespace tcsim {
 // How a packed buffer is laid out and filled.
 struct PackPlan {
   TensorId tensor = TensorId::A;
+  ArrayId buffer{};             // where the copy is, in the plan's table of arrays
   DimClass rows = DimClass::m;  // the group that runs across a micropanel: m or n
   std::int64_t panel = 0;       // rows of a micropanel: mr or nr
   struct LayoutLoop {

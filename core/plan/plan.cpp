@@ -19,7 +19,7 @@ constexpr std::int64_t page_bytes = 4096;
 constexpr std::int64_t max_array_bytes = std::int64_t{1} << 47;
 constexpr std::int64_t max_extent = std::int64_t{1} << 30;  // of a group: its offsets are a table
 
-void limit_array(const Contraction& c, ArrayId a, std::int64_t rows, std::int64_t columns) {
+void limit_array(const Contraction& c, const Array& a, std::int64_t rows, std::int64_t columns) {
   const std::int64_t most = (max_array_bytes - 1) / size_of(c.type()).value();
   if (rows > most / columns) {
     throw UnsupportedError(c.name(), fmt::format("{} has 2^47 bytes or more", to_text(a)),
@@ -108,9 +108,13 @@ std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int6
 }
 
 Plan::Plan(const Contraction& contraction, const Schedule& schedule)
-    : contraction_(contraction), schedule_(schedule), path_(only_path(contraction, schedule)) {
+    : contraction_(contraction),
+      schedule_(schedule),
+      path_(only_path(contraction, schedule)),
+      arrays_(path_.steps),
+      bases_(arrays_.size()) {
   for (TensorId t : all_tensors) {
-    limit_array(contraction_, array_of(t), contraction_.size(t).value(), 1);
+    limit_array(contraction_, {t}, contraction_.size(t).value(), 1);
   }
   for (DimClass g : all_dim_classes) limit_extent(contraction_, g, extent(g));
   for (DimClass g : all_dim_classes) {
@@ -137,6 +141,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     if (s.kind != Step::Kind::move) continue;
     PackPlan pack;
     pack.tensor = s.tensor;
+    pack.buffer = arrays_.made_at(static_cast<int>(depth));
     pack.rows = s.tensor == left() ? DimClass::m : DimClass::n;
     pack.panel = s.tensor == left() ? mr() : nr();
     for (std::size_t inner = depth + 1; inner < steps().size(); ++inner) {
@@ -146,7 +151,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
       }
     }
     const std::int64_t rows = round_up(range[pack.rows], pack.panel);
-    limit_array(contraction_, buffer_of(s.tensor), rows, range[DimClass::k]);
+    limit_array(contraction_, arrays_[pack.buffer], rows, range[DimClass::k]);
     pack.capacity = rows * range[DimClass::k];
     choose_filling(pack, contraction_, schedule_);
     packs_[s.tensor] = std::move(pack);
@@ -154,12 +159,15 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
 
   // Buffers first and side by side, so that together they spread evenly over the cache sets.
   std::int64_t place = 0;
-  for (ArrayId a : {ArrayId::packed_A, ArrayId::packed_B, ArrayId::C, ArrayId::A, ArrayId::B}) {
-    const TensorId t = tensor_of(a);
-    std::int64_t elements = contraction_.size(t).value();
-    if (is_buffer(a)) elements = pack(t) ? pack(t)->capacity : 0;
+  const auto put = [&](ArrayId a, std::int64_t elements) {
     bases_[a] = Bytes(place);
     place = round_up(place + elements * element().value(), page_bytes);
+  };
+  for (ArrayId a : arrays_.ids()) {
+    if (arrays_.is_buffer(a)) put(a, pack(arrays_.tensor_of(a))->capacity);
+  }
+  for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
+    put(array_of(t), contraction_.size(t).value());
   }
   arena_size_ = Bytes(place);
 }

@@ -1,9 +1,9 @@
 // A Plan is a checked schedule joined with its contraction: everything that an interpreter needs
 // to walk the tree with real offsets (core/plan/walk.hpp).
 //
-// Arrays are the three tensors and the packed copies of A and B. All live in one arena; base()
-// gives each array's place in it. The arena itself starts at a multiple of 2 MiB, so that the bits
-// of an address that choose a cache set are known without running anything.
+// Its arrays are the tensors and the buffers of the path's Moves (core/plan/arrays.hpp). All live
+// in one arena; base() gives each array's place in it. The arena itself starts at a multiple of 2
+// MiB, so that the bits of an address that choose a cache set are known without running anything.
 //
 // Walking costs a few nanoseconds a kernel call; offsets within tensors come from one table per
 // tensor and group (an address is a sum of one entry per group, since no dimension is in two).
@@ -65,6 +65,7 @@ class Plan {
     return p ? &*p : nullptr;
   }
 
+  const Arrays& arrays() const { return arrays_; }
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.
   Bytes base(ArrayId a) const { return bases_[a]; }
@@ -74,10 +75,11 @@ class Plan {
   Contraction contraction_;
   Schedule schedule_;
   Path path_;
+  Arrays arrays_;
   std::size_t block_depth_ = 0;
   ByTensor<ByGroup<std::vector<std::int64_t>>> offsets_;
   ByTensor<std::optional<PackPlan>> packs_;
-  ByArray<Bytes> bases_{};
+  ByArray<Bytes> bases_;
   Bytes arena_size_{};
 };
 

@@ -34,7 +34,7 @@ class Checker {
     classes();
     require_bodies(schedule_.root);
     for (const Kernel& kernel : kernels_of(schedule_.root)) check_kernel(kernel);
-    check_node(schedule_.root, {ranges_, {}, PTRDIFF_MAX, true});
+    check_node(schedule_.root, {ranges_, {}, 0, PTRDIFF_MAX, true});
   }
 
  private:
@@ -114,6 +114,7 @@ class Checker {
   struct Left {
     ByGroup<std::int64_t> ranges;
     ByTensor<bool> packed;
+    std::size_t moves;           // so far
     std::ptrdiff_t outer_level;  // of the last move
     bool outermost;              // nothing stands outside
   };
@@ -260,6 +261,11 @@ class Checker {
 
   void check_move(const Move& move, Left& left) const {
     const std::string text = text_of(move);
+    constexpr std::size_t most = max_arrays - all_tensors.size();
+    if (left.moves++ == most) {
+      fail(fmt::format("'{}' stands inside {} other moves, and each has a buffer", text, most),
+           fmt::format("use at most {} moves on the way to a kernel", most));
+    }
     if (move.kind == Move::Kind::pack) check_pack(move, text, left);
     if (move.kind == Move::Kind::store && move.tensor != TensorId::C) {
       fail(fmt::format("'{}' stores an input", text), "load it, or store C");

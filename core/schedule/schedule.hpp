@@ -19,6 +19,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,6 +104,9 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
+// Tensors and buffers that a path has at most: three tensors, and a buffer for each move.
+inline constexpr std::size_t max_arrays = 16;
+
 const char* to_text(Move::Kind);  // "pack", "load", "store"
 
 // The schedule's text, which parse_schedule reads back exactly. Dimensions and tensors are called
@@ -157,6 +161,7 @@ Schedule parse_schedule(std::string_view text, const Contraction& contraction,
 //  - A and B are packed at most once on a path, and below the pack of a tensor the tiles and parts
 //    of its rows are whole numbers of micropanels,
 //  - an input is not stored,
+//  - a path has at most max_arrays - 3 moves,
 //  - the levels of nested moves do not grow inward, and are named in `levels` (innermost first).
 void check(const Schedule& schedule, const Contraction& contraction,
            const std::vector<std::string>& levels, const std::string& place);

@@ -8,7 +8,10 @@ namespace tcsim::gui {
 
 namespace {
 
-Ink inkOf(ArrayId a) { return Ink{static_cast<int>(Ink::A) + index(a)}; }
+Ink inkOf(const Array& array) {
+  const auto place = std::ranges::find(printed_arrays, array) - printed_arrays.begin();
+  return Ink{static_cast<int>(Ink::A) + static_cast<int>(place)};
+}
 
 // A simulation or a run of another schedule says nothing about this one.
 bool isOf(const Evaluation& e, const Schedule& schedule) { return e.choice.schedule == schedule; }
@@ -43,7 +46,7 @@ Plot trafficPlot(const Scene& scene) {
                          const std::string& what) {
     double from = 0;
     const Bytes total = link.counted(accounting);
-    for (ArrayId a : all_arrays) {
+    for (const Array& a : printed_arrays) {
       const double bytes = static_cast<double>(link.counted(accounting, a).value()) / 1e9;
       if (bytes == 0) continue;
       Bar b;
@@ -97,7 +100,7 @@ Plot trafficPlot(const Scene& scene) {
   p.y.low = -0.6;
   p.y.high = static_cast<double>(links) - 0.4;
   if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);
-  for (ArrayId a : all_arrays) p.legend.emplace_back(to_text(a), inkOf(a));
+  for (const Array& a : printed_arrays) p.legend.emplace_back(to_text(a), inkOf(a));
   return p;
 }
 
@@ -142,7 +145,8 @@ Table trafficTable(const Scene& scene) {
       return other->counted(m.accounting, array...);
     };
     row(l, "all", links[l].counted(m.accounting), counted());
-    for (ArrayId a : all_arrays) row(l, to_text(a), links[l].counted(m.accounting, a), counted(a));
+    for (const Array& a : printed_arrays)
+      row(l, to_text(a), links[l].counted(m.accounting, a), counted(a));
   }
   if (scene.run && scene.run.current) {
     table.rows.push_back({"measured", "time", timeCell(scene.run->result.timed.median), "", "", "",

@@ -93,13 +93,17 @@ inline Wide wide_size(const Contraction& c, TensorId t) {
 
 inline Wide wide_element(const Contraction& c) { return size_of(c.type()).value(); }
 
-// Bytes of every array over the link to the registers, by [Phase][ArrayId].
+// Bytes of every array over the link to the registers.
 struct WideLink {
   struct Both {
     Wide in, out;
   };
-  ByPhase<ByArray<Both>> moved;
-  Both& at(Phase p, ArrayId a) { return moved[p][a]; }
+  explicit WideLink(const Arrays& of) : arrays(of) {
+    for (auto& phase : moved) phase.resize(static_cast<std::size_t>(of.size()));
+  }
+  Arrays arrays;
+  ByPhase<std::vector<Both>> moved;
+  Both& at(Phase p, ArrayId a) { return moved[p][static_cast<std::size_t>(index(a))]; }
   Wide total() const {
     Wide sum = 0;
     for (const auto& phase : moved) {
@@ -116,7 +120,7 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   for (DimClass g : all_dim_classes) {
     ranges[g][wide_extent(c, schedule.groups[g])] = 1;
   }
-  WideLink link;
+  WideLink link{Arrays(path.steps)};
   const Wide element = wide_element(c);
   const auto sum = [](const Ranges& r, auto&& f) {
     Wide all = 0;
@@ -125,8 +129,9 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   };
   const auto size = [](const Wide& n) { return n; };
   const auto once = [](const Wide&) { return Wide(1); };
-  ByTensor<bool> packed{};
-  for (const Step& s : path.steps) {
+  ByTensor<std::optional<ArrayId>> packed;
+  for (std::size_t depth = 0; depth < path.steps.size(); ++depth) {
+    const Step& s = path.steps[depth];
     const auto rows_of = [&](TensorId t) { return t == path.left ? DimClass::m : DimClass::n; };
     const auto panels = [&](TensorId t) {
       const Wide panel = t == path.left ? path.mr : path.nr;
@@ -144,10 +149,11 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
       const DimClass rows = rows_of(s.tensor);
       const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
       const Wide times = sum(ranges[others], once) * sum(batch, once) * element;
-      packed[s.tensor] = true;
+      const ArrayId buffer = link.arrays.made_at(static_cast<int>(depth));
+      packed[s.tensor] = buffer;
       link.at(Phase::packing, array_of(s.tensor)).in +=
           times * sum(ranges[rows], size) * sum(k, size);
-      link.at(Phase::packing, buffer_of(s.tensor)).out +=
+      link.at(Phase::packing, buffer).out +=
           times * sum(ranges[rows], panels(s.tensor)) * sum(k, size);
     } else {
       const Wide results = sum(ranges[DimClass::m], size) * sum(ranges[DimClass::n], size) *
@@ -158,8 +164,7 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
         const DimClass rows = rows_of(t), others = rows == DimClass::m ? DimClass::n : DimClass::m;
         const Wide times = sum(ranges[others], once) * sum(batch, once) * sum(k, size);
         if (packed[t]) {
-          link.at(Phase::compute, buffer_of(t)).in +=
-              times * sum(ranges[rows], panels(t)) * element;
+          link.at(Phase::compute, *packed[t]).in += times * sum(ranges[rows], panels(t)) * element;
         } else {
           link.at(Phase::compute, array_of(t)).in += times * sum(ranges[rows], size) * element;
         }
@@ -173,7 +178,7 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
 inline Wide wide_total(const LinkTraffic& link) {
   Wide sum = 0;
   for (Phase p : all_phases) {
-    for (ArrayId a : all_arrays) sum += wide(link.at(p, a).in.value()) + link.at(p, a).out.value();
+    for (const Moved& m : link.moved[p]) sum += wide(m.in.value()) + m.out.value();
   }
   return sum;
 }

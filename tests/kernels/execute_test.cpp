@@ -54,7 +54,7 @@ void expect_correct(Random& random, const Contraction& c, const Schedule& schedu
               std::numeric_limits<T>::quiet_NaN());
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (const PackPlan* pack = plan.pack(t)) {
-      std::fill_n(arena.as<T>(buffer_of(t)), pack->capacity, std::numeric_limits<T>::quiet_NaN());
+      std::fill_n(arena.as<T>(pack->buffer), pack->capacity, std::numeric_limits<T>::quiet_NaN());
     }
   }
   execute(plan, arena);

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
+#include "tests/arrays.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 
@@ -88,8 +89,8 @@ TEST(Run, Stops_before_it_begins) {
 TEST(Arena, Arrays_are_where_the_plan_says_and_begin_as_zeros) {
   const Plan plan = matrix_product(50);
   Arena arena(plan);
-  const auto start = reinterpret_cast<std::uintptr_t>(arena.array(ArrayId::packed_A)) -
-                     static_cast<std::uintptr_t>(plan.base(ArrayId::packed_A).value());
+  const auto start = reinterpret_cast<std::uintptr_t>(arena.array(test::packed_A)) -
+                     static_cast<std::uintptr_t>(plan.base(test::packed_A).value());
   EXPECT_EQ(start % (std::uintptr_t{2} << 20), 0);
   for (ArrayId a : {ArrayId::A, ArrayId::B, ArrayId::C}) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.array(a)) - start,

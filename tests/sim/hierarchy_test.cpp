@@ -1,4 +1,5 @@
 #include "sim/hierarchy.hpp"
+#include "tests/arrays.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +10,17 @@
 namespace tcsim::sim {
 namespace {
 
-constexpr ByArray<std::uint32_t> only_c{no_lines, no_lines, 0, no_lines, no_lines};
+ByArray<std::uint32_t> first_lines(std::initializer_list<std::uint32_t> lines) {
+  ByArray<std::uint32_t> all;
+  for (std::uint32_t line : lines) all.push_back(line);
+  return all;
+}
 
 // Caches of the same rules in each engine: all of them have to give the worked-out figures.
 class Every_engine : public testing::TestWithParam<Engine> {
  protected:
   Hierarchy caches(const std::vector<CacheShape>& shapes) const {
-    return Hierarchy(shapes, only_c, 6, GetParam());
+    return Hierarchy(shapes, first_lines({no_lines, no_lines, 0}), 6, GetParam());
   }
 };
 
@@ -157,16 +162,16 @@ TEST_P(Every_engine, Drain_writes_a_line_through_every_level_once) {
 
 TEST_P(Every_engine, Lines_count_for_the_array_that_they_belong_to_and_the_phase_they_move_in) {
   // packed_B at lines 0..9, C at 10..19, A from 20 on.
-  Hierarchy h({{8, 1}}, {20, no_lines, 10, no_lines, 0}, 6, GetParam());
+  Hierarchy h({{8, 1}}, first_lines({20, no_lines, 10, no_lines, 0}), 6, GetParam());
   h.enter(Phase::packing);
-  h.write(LineRun{9, 9}, ArrayId::packed_B);
+  h.write(LineRun{9, 9}, test::packed_B);
   h.enter(Phase::compute);
   h.write(LineRun{17, 17}, ArrayId::C);  // set 1, as line 9: that one leaves now
   h.read(LineRun{25, 25}, ArrayId::A);
   h.drain();
-  EXPECT_EQ(h.fills(1, Phase::packing, ArrayId::packed_B), Lines(1));
-  EXPECT_EQ(h.write_backs(1, Phase::packing, ArrayId::packed_B), Lines(0));
-  EXPECT_EQ(h.write_backs(1, Phase::compute, ArrayId::packed_B), Lines(1));
+  EXPECT_EQ(h.fills(1, Phase::packing, test::packed_B), Lines(1));
+  EXPECT_EQ(h.write_backs(1, Phase::packing, test::packed_B), Lines(0));
+  EXPECT_EQ(h.write_backs(1, Phase::compute, test::packed_B), Lines(1));
   EXPECT_EQ(h.write_backs(1, Phase::compute, ArrayId::C), Lines(1));
   EXPECT_EQ(h.fills(1, Phase::compute, ArrayId::A), Lines(1));
   EXPECT_EQ(h.write_backs(1, Phase::compute, ArrayId::A), Lines(0));

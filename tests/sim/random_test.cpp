@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -10,7 +11,9 @@
 #include "core/plan/plan.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
+#include "sim/replay.hpp"
 #include "sim/simulate.hpp"
+#include "tests/arrays.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/sim/twin.hpp"
 
@@ -58,10 +61,9 @@ class Accesses {
         line_bits_(static_cast<int>(random_.between(3, 7))),
         lines_(random_.between(20, 600)),
         expected_(shapes_,
-                  {{0, ArrayId::packed_B}, {lines_ / 3, ArrayId::C}, {lines_ / 2, ArrayId::A}}) {
-    ByArray<std::uint32_t> first_lines;
-    first_lines.fill(sim::no_lines);
-    first_lines[ArrayId::packed_B] = 0;
+                  {{0, test::packed_B}, {lines_ / 3, ArrayId::C}, {lines_ / 2, ArrayId::A}}) {
+    ByArray<std::uint32_t> first_lines(test::both_packed().size(), sim::no_lines);
+    first_lines[test::packed_B] = 0;
     first_lines[ArrayId::C] = line(lines_ / 3);
     first_lines[ArrayId::A] = line(lines_ / 2);
     for (auto e : {sim::Engine::narrow, sim::Engine::sse2, sim::Engine::avx2, sim::Engine::best}) {
@@ -83,7 +85,7 @@ class Accesses {
       ASSERT_EQ(e->touches(), Lines(touches_));
       for (std::size_t l = 1; l <= shapes_.size(); ++l) {
         for (Phase p : all_phases) {
-          for (ArrayId a : all_arrays) {
+          for (ArrayId a : e->arrays()) {
             const int link = static_cast<int>(l);
             ASSERT_EQ(e->fills(link, p, a), Lines(expected_.in[{l, p, a}])) << l;
             ASSERT_EQ(e->write_backs(link, p, a), Lines(expected_.out[{l, p, a}])) << l;
@@ -103,7 +105,7 @@ class Accesses {
 
   void touch_run() {
     const auto array_at = [&](std::int64_t n) {
-      return n < lines_ / 3 ? ArrayId::packed_B : n < lines_ / 2 ? ArrayId::C : ArrayId::A;
+      return n < lines_ / 3 ? test::packed_B : n < lines_ / 2 ? ArrayId::C : ArrayId::A;
     };
     const auto first = random_.between(0, lines_ - 1);
     auto last = std::min(lines_ - 1, first + random_.between(0, random_.chance(30) ? 40 : 3));
@@ -307,11 +309,11 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
     ASSERT_EQ(fast.traffic.links.size(), slow.traffic.links.size());
     for (std::size_t l = 0; l < fast.traffic.links.size(); ++l) {
       for (Phase p : all_phases) {
-        for (ArrayId a : all_arrays) {
+        for (ArrayId a : plan.arrays().ids()) {
           ASSERT_EQ(fast.traffic.links[l].at(p, a).in, slow.traffic.links[l].at(p, a).in)
-              << "link " << l << " " << to_text(a);
+              << "link " << l << " " << to_text(plan.arrays()[a]);
           ASSERT_EQ(fast.traffic.links[l].at(p, a).out, slow.traffic.links[l].at(p, a).out)
-              << "link " << l << " " << to_text(a);
+              << "link " << l << " " << to_text(plan.arrays()[a]);
         }
       }
     }
@@ -346,6 +348,34 @@ TEST(Replay, Changes_nothing_on_random_regular_plans) {
     repeated += effort.repeated > Lines(0);
   }
   EXPECT_GT(repeated, 100);  // plans in which something was repeated, else this says little
+}
+
+// Parts of any number of arrays, against one tag at a time. An empty way stays as it is.
+TEST(Replay, Moves_each_tag_as_its_array_moves) {
+  std::mt19937 random(1);
+  for (std::size_t arrays = 1; arrays <= max_arrays; ++arrays) {
+    sim::ReplayParts parts;
+    parts.arrays = arrays;
+    parts.from.fill(std::numeric_limits<std::int32_t>::max());
+    std::vector<std::uint32_t> gains;
+    for (std::size_t i = 0; i < arrays; ++i) {
+      parts.from[i] = static_cast<std::int32_t>(100 * i);
+      gains.push_back(2 * static_cast<std::uint32_t>(random() % 1000));
+      parts.add[i] = gains[i] - (i == 0 ? 0 : gains[i - 1]);
+    }
+    parts.add[arrays] = 0 - gains.back();
+    std::vector<sim::Tag> tags, expected;
+    for (int n = 0; n < 1000; ++n) {
+      const auto line = static_cast<std::uint32_t>(random() % (100 * arrays));
+      tags.push_back(2 * line + random() % 2);
+      expected.push_back(tags.back() + gains[line / 100]);
+    }
+    tags.push_back(sim::no_tag);
+    expected.push_back(sim::no_tag);
+    std::vector<sim::Tag> moved(tags.size());
+    sim::move_tags(tags.data(), tags.size(), parts, moved.data());
+    EXPECT_EQ(moved, expected) << arrays;
+  }
 }
 
 }  // namespace

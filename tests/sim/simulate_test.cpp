@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/plan/plan.hpp"
 #include "sim/hierarchy.hpp"
+#include "tests/arrays.hpp"
 
 namespace tcsim {
 namespace {
@@ -113,20 +114,20 @@ TEST(Simulate, A_blocked_product_moves_what_its_closed_form_says) {
                   pack(TensorId::B, loop(DimClass::n, 8, loop(DimClass::m, 8, kernel(8, 8))))));
   const Simulation s = simulate(plan, machine_with({{1, 2}, {64, 16}}));
   const LinkTraffic& l1 = s.traffic.links.at(1);
-  EXPECT_EQ(l1.at(Phase::compute, ArrayId::packed_A), lines(16, 0));
-  EXPECT_EQ(l1.at(Phase::compute, ArrayId::packed_B), lines(16, 2));
+  EXPECT_EQ(l1.at(Phase::compute, test::packed_A), lines(16, 0));
+  EXPECT_EQ(l1.at(Phase::compute, test::packed_B), lines(16, 2));
   EXPECT_EQ(l1.at(Phase::compute, ArrayId::C), lines(32, 32));
   EXPECT_EQ(l1.at(Phase::packing, ArrayId::A), lines(8, 0));
   EXPECT_EQ(l1.at(Phase::packing, ArrayId::B), lines(8, 0));
-  EXPECT_EQ(l1.at(Phase::packing, ArrayId::packed_A), lines(8, 8));
-  EXPECT_EQ(l1.at(Phase::packing, ArrayId::packed_B), lines(8, 6));
+  EXPECT_EQ(l1.at(Phase::packing, test::packed_A), lines(8, 8));
+  EXPECT_EQ(l1.at(Phase::packing, test::packed_B), lines(8, 6));
   const LinkTraffic& memory = s.traffic.links.at(2);
   EXPECT_EQ(memory.at(Phase::packing, ArrayId::A), lines(8, 0));
   EXPECT_EQ(memory.at(Phase::packing, ArrayId::B), lines(8, 0));
-  EXPECT_EQ(memory.at(Phase::packing, ArrayId::packed_A), lines(8, 0));
-  EXPECT_EQ(memory.at(Phase::packing, ArrayId::packed_B), lines(8, 0));
-  EXPECT_EQ(memory.at(Phase::compute, ArrayId::packed_A), lines(0, 8));
-  EXPECT_EQ(memory.at(Phase::compute, ArrayId::packed_B), lines(0, 8));
+  EXPECT_EQ(memory.at(Phase::packing, test::packed_A), lines(8, 0));
+  EXPECT_EQ(memory.at(Phase::packing, test::packed_B), lines(8, 0));
+  EXPECT_EQ(memory.at(Phase::compute, test::packed_A), lines(0, 8));
+  EXPECT_EQ(memory.at(Phase::compute, test::packed_B), lines(0, 8));
   EXPECT_EQ(memory.at(Phase::compute, ArrayId::C), lines(32, 32));
 }
 
@@ -142,8 +143,8 @@ TEST(Simulate, Lru_keeps_a_panel_only_if_there_is_room_for_what_streams_past) {
   for (const std::int64_t ways : {136, 135}) {
     SCOPED_TRACE(ways);
     const LinkTraffic link = simulate(plan, machine_with({{1, ways}})).traffic.links.at(1);
-    EXPECT_EQ(link.at(Phase::compute, ArrayId::packed_A).in, Bytes(64 * 2 * 4 * 64));
-    EXPECT_EQ(link.at(Phase::compute, ArrayId::packed_B).in,
+    EXPECT_EQ(link.at(Phase::compute, test::packed_A).in, Bytes(64 * 2 * 4 * 64));
+    EXPECT_EQ(link.at(Phase::compute, test::packed_B).in,
               Bytes(64 * (ways == 136 ? 2 * 64 : 2 * 4 * 64)));
     EXPECT_EQ(link.at(Phase::compute, ArrayId::C).in, Bytes(64 * 2 * 4 * 8));
   }
@@ -159,14 +160,14 @@ TEST(Simulate, Registers_see_packed_operands_with_their_padding) {
            pack(TensorId::B,
                 loop(DimClass::k, 1, loop(DimClass::n, 2, loop(DimClass::m, 4, kernel(4, 2)))))));
   const LinkTraffic link = simulate(plan, machine_with({{8, 2}})).traffic.links.at(0);
-  EXPECT_EQ(link.at(Phase::compute, ArrayId::packed_A), elements(32, 0));
-  EXPECT_EQ(link.at(Phase::compute, ArrayId::packed_B), elements(16, 0));
+  EXPECT_EQ(link.at(Phase::compute, test::packed_A), elements(32, 0));
+  EXPECT_EQ(link.at(Phase::compute, test::packed_B), elements(16, 0));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::C), elements(15, 30));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::A), elements(0, 0));
   EXPECT_EQ(link.at(Phase::packing, ArrayId::A), elements(10, 0));
   EXPECT_EQ(link.at(Phase::packing, ArrayId::B), elements(6, 0));
-  EXPECT_EQ(link.at(Phase::packing, ArrayId::packed_A), elements(0, 16));
-  EXPECT_EQ(link.at(Phase::packing, ArrayId::packed_B), elements(0, 8));
+  EXPECT_EQ(link.at(Phase::packing, test::packed_A), elements(0, 16));
+  EXPECT_EQ(link.at(Phase::packing, test::packed_B), elements(0, 8));
 }
 
 // The same in place: a kernel loads its rows and columns, no more. Each k has 5 rows for 2 column

@@ -10,7 +10,11 @@ namespace {
 class Walk {
  public:
   Walk(const Plan& plan, std::int64_t line_bytes, Caches& caches)
-      : plan_(plan), c_(plan.contraction()), line_bytes_(line_bytes), caches_(caches) {
+      : registers(plan.arrays()),
+        plan_(plan),
+        c_(plan.contraction()),
+        line_bytes_(line_bytes),
+        caches_(caches) {
     for (DimClass g : all_dim_classes) tile_[g] = {0, plan.extent(g)};
   }
 
@@ -73,11 +77,12 @@ class Walk {
     const Interval rows = tile_[group], ks = tile_[DimClass::k];
     if (const auto packed = packed_at_.find(t); packed != packed_at_.end()) {
       const Tile& outer = packed->second;
-      const std::int64_t start = plan_.pack(t)->offset(outer, rows.begin - outer[group].begin,
-                                                       ks.begin - outer[DimClass::k].begin);
+      const PackPlan& pack = *plan_.pack(t);
+      const std::int64_t start =
+          pack.offset(outer, rows.begin - outer[group].begin, ks.begin - outer[DimClass::k].begin);
       for (std::int64_t i = 0; i < panel; ++i) {
-        touch(buffer_of(t), start + p * panel + i, false);
-        count(Phase::compute, buffer_of(t), false);
+        touch(pack.buffer, start + p * panel + i, false);
+        count(Phase::compute, pack.buffer, false);
       }
       return;
     }
@@ -106,7 +111,7 @@ class Walk {
 
   void pack(const PackPlan& plan) {
     caches_.phase = Phase::packing;
-    const ArrayId source = array_of(plan.tensor), buffer = buffer_of(plan.tensor);
+    const ArrayId source = array_of(plan.tensor), buffer = plan.buffer;
     const auto fastest = c_.fastest(plan.tensor);
     const bool rows_outside = fastest && c_.dim_class(*fastest) == DimClass::k;
     for_each_block(plan, tile_, [&](std::span<const PackBlock> blocks) {
@@ -169,9 +174,7 @@ Simulation simulate(const Plan& plan, const Machine& machine) {
     shapes.push_back({machine.level(LevelId{l}).sets(), machine.level(LevelId{l}).ways.value});
   }
   std::vector<std::pair<std::int64_t, ArrayId>> arrays;
-  for (ArrayId a : all_arrays) {
-    if (a == ArrayId::packed_A && !plan.pack(TensorId::A)) continue;
-    if (a == ArrayId::packed_B && !plan.pack(TensorId::B)) continue;
+  for (ArrayId a : plan.arrays().ids()) {
     arrays.emplace_back(plan.base(a).value() / line, a);
   }
   std::ranges::sort(arrays);
@@ -185,10 +188,10 @@ Simulation simulate(const Plan& plan, const Machine& machine) {
   result.traffic.links.push_back(walk.registers);
   std::int64_t asked = walk.touches;
   for (std::size_t l = 1; l <= shapes.size(); ++l) {
-    LinkTraffic link;
+    LinkTraffic link(plan.arrays());
     std::int64_t in = 0, out = 0;
     for (Phase p : all_phases) {
-      for (ArrayId a : all_arrays) {
+      for (ArrayId a : link.arrays.ids()) {
         link.at(p, a) = {Bytes(caches.in[{l, p, a}] * line), Bytes(caches.out[{l, p, a}] * line)};
         in += caches.in[{l, p, a}];
         out += caches.out[{l, p, a}];

@@ -83,7 +83,11 @@ Machine machine_of(const std::string& name, const std::string& accounting) {
 class Record {
  public:
   explicit Record(const Plan& plan) : plan_(plan) {
-    for (ArrayId a : all_arrays) add(plan.base(a).value());
+    for (TensorId t : all_tensors) add(plan.base(array_of(t)).value());
+    // A buffer that there is not has no bytes before C.
+    const PackPlan *a = plan.pack(TensorId::A), *b = plan.pack(TensorId::B);
+    add(a ? plan.base(a->buffer).value() : 0);
+    add(plan.base(b ? b->buffer : ArrayId::C).value());
     add(plan.arena_size().value());
     for (TensorId t : all_tensors) {
       for (DimClass g : all_dim_classes) {
@@ -135,9 +139,10 @@ struct Answers {
 std::vector<std::int64_t> numbers(const LinkTraffic& link) {
   std::vector<std::int64_t> all;
   for (Phase p : all_phases) {
-    for (ArrayId a : all_arrays) {
-      all.push_back(link.at(p, a).in.value());
-      all.push_back(link.at(p, a).out.value());
+    for (const Array& a : printed_arrays) {
+      const Moved moved = sum_of(link.arrays, link.moved[p], a);
+      all.push_back(moved.in.value());
+      all.push_back(moved.out.value());
     }
   }
   return all;

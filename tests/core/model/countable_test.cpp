@@ -60,10 +60,11 @@ class Large {
 
  private:
   void expect_core(const LinkTraffic& link) {
+    ASSERT_EQ(link.arrays, core.arrays);
     for (Phase p : all_phases) {
-      for (ArrayId a : all_arrays) {
-        EXPECT_EQ(core.at(p, a).in, link.at(p, a).in.value()) << to_text(a);
-        EXPECT_EQ(core.at(p, a).out, link.at(p, a).out.value()) << to_text(a);
+      for (ArrayId a : core.arrays.ids()) {
+        EXPECT_EQ(core.at(p, a).in, link.at(p, a).in.value()) << to_text(core.arrays[a]);
+        EXPECT_EQ(core.at(p, a).out, link.at(p, a).out.value()) << to_text(core.arrays[a]);
       }
     }
   }
@@ -71,9 +72,9 @@ class Large {
   static Wide wide_counted(const LinkTraffic& link, const Accounting& accounting) {
     Wide sum = 0;
     for (Phase p : all_phases) {
-      for (ArrayId a : all_arrays) {
-        sum += link.at(p, a).in.value();
-        if (accounting.write_backs) sum += link.at(p, a).out.value();
+      for (const Moved& m : link.moved[p]) {
+        sum += m.in.value();
+        if (accounting.write_backs) sum += m.out.value();
       }
     }
     return sum;
@@ -86,22 +87,23 @@ class Large {
     const LinkTraffic& link = traffic.links[l];
     const double line = static_cast<double>(m.levels[0].line.value.value());
     const double element = to_double(wide_element(contraction));
-    for (ArrayId a : all_arrays) {
+    for (ArrayId a : link.arrays.ids()) {
+      const std::string name = to_text(link.arrays[a]);
       for (Phase p : all_phases) {
         const Moved& moved = link.at(p, a);
         EXPECT_GE(moved.in, Bytes(0));
         EXPECT_GE(moved.out, Bytes(0));
         const double touched = to_double(core.at(p, a).in + core.at(p, a).out) / element * line;
         EXPECT_LE(static_cast<double>(moved.in.value()), touched * 1.05 + 2 * line)
-            << to_text(a) << " " << l;
+            << name << " " << l;
         if (l == 1) continue;
-        EXPECT_LE(moved.in, traffic.links[l - 1].at(p, a).in) << to_text(a) << " " << l;
+        EXPECT_LE(moved.in, traffic.links[l - 1].at(p, a).in) << name << " " << l;
       }
-      if (is_buffer(a)) continue;
-      const double once = to_double(wide_size(contraction, tensor_of(a))) * element;
+      if (link.arrays.is_buffer(a)) continue;
+      const double once = to_double(wide_size(contraction, link.arrays.tensor_of(a))) * element;
       const double in = static_cast<double>(
           (link.at(Phase::compute, a).in + link.at(Phase::packing, a).in).value());
-      EXPECT_GE(in, once * (1 - 1e-12)) << to_text(a) << " " << l;
+      EXPECT_GE(in, once * (1 - 1e-12)) << name << " " << l;
     }
   }
 };

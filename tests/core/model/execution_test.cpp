@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/arrays.hpp"
 #include "tests/core/build.hpp"
 
 namespace tcsim {
@@ -60,6 +61,23 @@ TEST_F(Tiles_of_4, All_lines_of_C_but_the_one_are_on_its_two_sides) {
     share += s.share;
   }
   EXPECT_DOUBLE_EQ(share, 1);
+}
+
+// A of 16 x 8 is packed tile by tile, 4 rows of all of k: 32 lines. Inside, A itself is not
+// touched, and B has no buffer.
+TEST(Execution, A_buffer_is_no_larger_outside_its_pack) {
+  const Nest nest(test::matmul(16, 16, 8),
+                  test::schedule("groups m=i n=j k=k for m by 4 { pack A in L1 { for n by 4 { "
+                                 "kernel 4x4 } } }"),
+                  Bytes(8));
+  const Execution whole(nest, 0, {16, 16, 8, 1}, 2);
+  ASSERT_EQ(nest.arrays().size(), 4);
+  const double a[] = {128, 32, 0, 0};
+  for (int d = 0; d < 4; ++d) {
+    SCOPED_TRACE(d);
+    EXPECT_EQ(of(whole.full(d), ArrayId::A), a[d]);
+    EXPECT_EQ(of(whole.full(d), test::packed_A), 32);
+  }
 }
 
 }  // namespace

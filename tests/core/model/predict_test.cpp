@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/arrays.hpp"
 #include "tests/core/build.hpp"
 
 namespace tcsim {
@@ -27,14 +28,14 @@ TEST(Timing, The_slowest_link_decides_and_the_roof_joins) {
 
 // acmtc-sc19, Table 2: in the computation phase operands come in, whoever brings them.
 TEST(Accounting, Without_packing_an_operand_counts_as_read_for_its_packing) {
-  LinkTraffic link;
+  LinkTraffic link(test::both_packed());
   link.at(Phase::packing, ArrayId::A).in = Bytes(640);
-  link.at(Phase::packing, ArrayId::packed_A) = {Bytes(64), Bytes(128)};
-  link.at(Phase::compute, ArrayId::packed_A).in = Bytes(256);
+  link.at(Phase::packing, test::packed_A) = {Bytes(64), Bytes(128)};
+  link.at(Phase::compute, test::packed_A).in = Bytes(256);
   const Accounting computation{"computation", false, false, false};
   EXPECT_EQ(link.counted(computation, ArrayId::A), Bytes(0));
-  EXPECT_EQ(link.counted(computation, ArrayId::packed_A), Bytes(640));
-  link.at(Phase::compute, ArrayId::packed_A).in = Bytes(6400);  // kernels read it many times
+  EXPECT_EQ(link.counted(computation, test::packed_A), Bytes(640));
+  link.at(Phase::compute, test::packed_A).in = Bytes(6400);  // kernels read it many times
   EXPECT_EQ(link.counted(computation), Bytes(6400));
 }
 
@@ -54,7 +55,7 @@ TEST(Accounting, Halved_register_loads_take_half_the_time_at_the_innermost_link_
 }
 
 TEST(Accounting, Packing_counts_only_where_it_should) {
-  LinkTraffic link;
+  LinkTraffic link(test::both_packed());
   link.at(Phase::packing, ArrayId::A) = {Bytes(10), Bytes(20)};
   link.at(Phase::compute, ArrayId::C) = {Bytes(100), Bytes(200)};
   EXPECT_EQ(link.counted(Accounting::honest()), Bytes(330));

@@ -253,14 +253,14 @@ TEST(Plan, Offsets_of_all_groups_together_name_every_element_of_a_tensor_once) {
 TEST(Plan, Arrays_begin_on_pages_and_do_not_overlap) {
   for_random_plans([](const Plan& plan) {
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // begin, end
-    for (ArrayId a : all_arrays) {
-      const bool buffer = index(a) >= 3;
-      const TensorId t{buffer ? index(a) - 3 : index(a)};
-      std::int64_t elements = plan.contraction().size(t).value();
-      if (buffer) elements = plan.pack(t) ? plan.pack(t)->capacity : 0;
+    for (ArrayId a : plan.arrays().ids()) {
+      const Array& array = plan.arrays()[a];
+      const std::int64_t elements = array.made_by ? plan.pack(array.tensor)->capacity
+                                                  : plan.contraction().size(array.tensor).value();
       const std::int64_t begin = plan.base(a).value();
-      EXPECT_EQ(begin % 4096, 0) << to_text(a);
-      if (elements > 0) spans.push_back({begin, begin + elements * plan.element().value()});
+      EXPECT_EQ(begin % 4096, 0) << to_text(array);
+      EXPECT_GT(elements, 0) << to_text(array);
+      spans.push_back({begin, begin + elements * plan.element().value()});
     }
     std::sort(spans.begin(), spans.end());
     EXPECT_GE(spans.front().first, 0);

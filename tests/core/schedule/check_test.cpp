@@ -215,6 +215,26 @@ TEST(Check, Parts_cover_a_range_one_after_another) {
   }
 }
 
+// Three tensors and the buffers of 13 moves are max_arrays. Only moves on the same path count.
+TEST(Check, A_path_has_a_buffer_for_each_of_at_most_13_moves) {
+  const auto moves = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += i % 2 == 0 ? "load A in L1 { " : "store C in L1 { ";
+    return text;
+  };
+  const auto closed = [](int count) { return std::string(static_cast<std::size_t>(count), '}'); };
+  const std::string groups = "groups m=a n=b k=c ", kernel = "kernel 34x8 ";
+  const std::string most = groups + moves(13) + kernel + closed(13);
+  EXPECT_EQ(result_of({matmul, "a=34,b=8,c=6", most.c_str()}), "(no error)");
+  const std::string parts = groups + "seq over k { part 4 { " + moves(13) + kernel + closed(13) +
+                            "} part 2 { " + moves(13) + kernel + closed(13) + "}}";
+  EXPECT_EQ(result_of({matmul, "a=34,b=8,c=6", parts.c_str()}), "(no error)");
+  const std::string more = groups + "pack B in L1 { " + moves(13) + kernel + closed(14);
+  EXPECT_EQ(result_of({matmul, "a=34,b=8,c=6", more.c_str()}),
+            "s: 'load A in L1' stands inside 13 other moves, and each has a buffer; use at most 13 "
+            "moves on the way to a kernel");
+}
+
 // Trees that no text can say.
 TEST(Check, Reports_trees_that_the_parser_cannot_make) {
   const Contraction c =
