@@ -160,9 +160,40 @@ double TileLines::overlapping_lines(const Extents& tile) const {
   return r.count * (length + line_ - r.aligned_to) / line_;
 }
 
-// Axes whose rows are closer than a line count as fast ones.
-TileLines::Offsets TileLines::overlapping_offsets(const Extents& tile) const {
-  Offsets offsets;
+void TileLines::Places::shift_by(const std::vector<std::int64_t>& offsets) {
+  std::vector<std::int64_t> all;
+  all.reserve(shifts.size() * offsets.size());
+  for (std::int64_t a : shifts) {
+    for (std::int64_t b : offsets) all.push_back(a + b);
+  }
+  shifts = std::move(all);
+}
+
+TileLines::Places TileLines::box_places(const Extents& tile) const {
+  Places places;
+  std::vector<std::int64_t> fast{0};
+  for (DimClass g : all_dim_classes) {
+    if (!indexed_[g]) continue;
+    std::vector<std::int64_t> group = offsets(g, tile[g]);
+    if (dims_.front().group == g) {
+      fast = std::move(group);
+    } else {
+      places.shift_by(group);
+    }
+  }
+  if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
+  const auto line = static_cast<std::int64_t>(line_);
+  for (std::int64_t b : fast) places.add_run(b, b, line);
+  return places;
+}
+
+// Axis by axis. As long as there are few runs, they are those of all the axis' places, so that
+// what lies close together is one.
+TileLines::Places TileLines::overlapping_places(const Extents& tile) const {
+  constexpr std::size_t few = 4096;
+  const auto line = static_cast<std::int64_t>(line_);
+  Places all;
+  all.runs = {{0, 0}};
   for (const Axis& axis : axes_) {
     const auto whole = [&](const Dim& d) { return std::llround(covered(d, tile)); };
     std::vector<std::int64_t> places;
@@ -174,15 +205,17 @@ TileLines::Offsets TileLines::overlapping_offsets(const Extents& tile) const {
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    std::vector<std::int64_t>& to = axis.stride <= line_ ? offsets.fast : offsets.slow;
-    std::vector<std::int64_t> all;
-    all.reserve(places.size() * to.size());
-    for (std::int64_t p : places) {
-      for (std::int64_t o : to) all.push_back(p + o);
+    if (all.shifts.size() > 1 || places.size() * all.runs.size() > few) {
+      all.shift_by(places);
+      continue;
     }
-    to = std::move(all);
+    const auto inner = std::move(all.runs);
+    all.runs.clear();
+    for (std::int64_t p : places) {
+      for (const auto& [first, last] : inner) all.add_run(p + first, p + last, line);
+    }
   }
-  return offsets;
+  return all;
 }
 
 TileLines::Runs TileLines::runs(const Extents& tile) const {

@@ -106,12 +106,23 @@ class TileLines {
   double overlapping_lines(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.
   std::vector<std::int64_t> offsets(DimClass group, double extent) const;
-  // Offsets of the tile's elements are the sums of one of `fast`, which is sorted, and one of
-  // `slow`.
-  struct Offsets {
-    std::vector<std::int64_t> fast{0}, slow{0};
+  // The tile's elements lie within `runs`, first and last element, which are sorted and leave out no
+  // line in between, shifted by each of `shifts`.
+  struct Places {
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    std::vector<std::int64_t> shifts{0};
+
+    void add_run(std::int64_t first, std::int64_t last, std::int64_t line) {
+      if (!runs.empty() && first - runs.back().second <= line) {
+        runs.back().second = std::max(runs.back().second, last);
+      } else {
+        runs.emplace_back(first, last);
+      }
+    }
+    void shift_by(const std::vector<std::int64_t>& offsets);
   };
-  Offsets overlapping_offsets(const Extents& tile) const;
+  Places box_places(const Extents& tile) const;
+  Places overlapping_places(const Extents& tile) const;
 
   std::vector<Dim> dims_;   // from stride one outward
   std::vector<Axis> axes_;  // likewise; none where dims_ tell all
@@ -123,46 +134,13 @@ class TileLines {
 template <class Prepare, class F>
 void TileLines::for_each_run(const Extents& tile, std::int64_t begin, Prepare&& prepare,
                              F&& f) const {
-  const auto line = static_cast<std::int64_t>(line_);
-  std::vector<std::int64_t> fast{0}, slow{begin};
-  const auto add = [](std::vector<std::int64_t>& to, const std::vector<std::int64_t>& offsets) {
-    std::vector<std::int64_t> all;
-    all.reserve(to.size() * offsets.size());
-    for (std::int64_t a : to) {
-      for (std::int64_t b : offsets) all.push_back(a + b);
-    }
-    to = std::move(all);
-  };
-  if (overlaps()) {
-    Offsets offsets = overlapping_offsets(tile);
-    fast = std::move(offsets.fast);
-    add(slow, offsets.slow);
-  } else {
-    for (DimClass g : all_dim_classes) {
-      if (!indexed_[g]) continue;
-      const std::vector<std::int64_t> group = offsets(g, tile[g]);
-      if (dims_.front().group == g) {
-        fast = group;
-      } else {
-        add(slow, group);
-      }
-    }
-  }
-  // Elements no further than a line apart leave out no line between them.
-  if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
-  std::vector<std::pair<std::int64_t, std::int64_t>> runs;  // first and last element
-  for (std::int64_t b : fast) {
-    if (!runs.empty() && b - runs.back().second <= line) {
-      runs.back().second = b;
-    } else {
-      runs.emplace_back(b, b);
-    }
-  }
-  prepare(slow.size() * runs.size());
+  const Places places = overlaps() ? overlapping_places(tile) : box_places(tile);
+  prepare(places.shifts.size() * places.runs.size());
   // Lines are powers of two long, and a shift is much quicker than a division.
-  const int shift = std::countr_zero(static_cast<std::uint64_t>(line));
-  for (std::int64_t a : slow) {
-    for (const auto& [first, last] : runs) {
+  const int shift = std::countr_zero(static_cast<std::uint64_t>(line_));
+  for (std::int64_t a : places.shifts) {
+    a += begin;
+    for (const auto& [first, last] : places.runs) {
       const std::int64_t from = (a + first) >> shift;
       f(from, ((a + last) >> shift) - from + 1);
     }
