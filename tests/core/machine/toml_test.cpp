@@ -270,7 +270,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
       ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
-      "line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, "
+      "line, replacement, inclusion, write, write_allocate, prefetch, shared_by, bandwidth, "
       "latency, energy} and core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
       "fma_latency, cores}");
   EXPECT_EQ(
