@@ -51,6 +51,22 @@ std::string level_table(const Machine& m) {
                  rows, "  ");
 }
 
+// What the core loses, in cycles (the last one a share), by where the figures come from.
+std::string overhead_lines(const Machine& m) {
+  std::string text;
+  for (const Origin origin : all_origins) {
+    std::string figures;
+    for_each_field<Overhead>([&](const auto& field) {
+      const auto& figure = m.core.overhead.*field.member;
+      if (figure.origin != origin) return;
+      figures += fmt::format(", {} {:.4g}", field.name, *number_of(figure.value));
+    });
+    if (figures.empty()) continue;
+    text += fmt::format("  overhead  {} ({})\n", figures.substr(2), to_text(origin));
+  }
+  return text;
+}
+
 // What only few machines have.
 std::string peculiarities(const Machine& m) {
   std::string text;
@@ -59,6 +75,7 @@ std::string peculiarities(const Machine& m) {
     if (l.write != WritePolicy::write_back) what += fmt::format(", {}", to_text(l.write));
     if (!l.write_allocate) what += ", no write-allocate";
     if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
+    if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
@@ -95,6 +112,7 @@ std::string table(const Machine& m) {
              m.core.vector_registers.value, m.core.fma_per_cycle.value,
              m.core.fma_latency.value.value(), m.peak(Bytes(8)).value() / 1e9,
              m.peak(Bytes(4)).value() / 1e9) +
+         overhead_lines(m) +
          (m.core.cores == 1 ? "" : fmt::format("  at work   {} cores\n", m.core.cores)) +
          peculiarities(m);
 }
@@ -245,6 +263,9 @@ Json to_json(const Machine& m) {
   const Core& c = m.core;
   Json core;
   for_each_field<Core>([&](const auto& field) { put(core, m, c, field); });
+  Json overhead;
+  for_each_field<Overhead>([&](const auto& field) { put(overhead, m, c.overhead, field); });
+  core["overhead"] = overhead;
   for (const PeakSeries& s : c.peaks) core["peaks"].push_back(rates(s, "flops_per_second"));
   j["core"] = core;
   for (const Tlb& t : m.tlbs) {

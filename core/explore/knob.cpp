@@ -88,7 +88,9 @@ struct Found {
 Found field_of(const Machine& machine, std::string_view name) {
   const auto [owner, wanted] = split(name);
   if (owner == "core") {
-    const auto field = varied<Core>(wanted);
+    const auto field = wanted.starts_with(overhead_prefix)
+                           ? varied<Overhead>(wanted.substr(overhead_prefix.size()))
+                           : varied<Core>(wanted);
     return {field, field ? "" : "no such knob"};
   }
   const Level* level = level_of(machine, owner);
@@ -195,6 +197,9 @@ std::vector<Knob> all_knobs(const Machine& machine) {
 
 double value_of(const Machine& machine, const Knob& knob) {
   const auto [owner, field] = split(knob.name);
+  if (owner == "core" && field.starts_with(overhead_prefix)) {
+    return number_of(machine.core.overhead, field.substr(overhead_prefix.size())).value_or(0);
+  }
   if (owner == "core") return number_of(machine.core, field).value_or(0);
   const Level* level = level_of(machine, owner);
   assert(level != nullptr);

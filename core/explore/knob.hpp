@@ -39,7 +39,8 @@ struct Knob {
 // Throws UsageError, listing the knobs, if the machine has none of that name or no value for it.
 // `unit` chooses between the two units of a bandwidth; by default it is the machine file's.
 Knob find_knob(const Machine& machine, std::string_view name, std::optional<KnobUnit> unit = {});
-// All that the machine has a value for, from the innermost level outward, the core last.
+// All that the machine has a value for, from the innermost level outward, the core last; not the
+// core's overhead, which no predicted time has.
 std::vector<Knob> all_knobs(const Machine& machine);
 
 double value_of(const Machine& machine, const Knob& knob);

@@ -164,6 +164,7 @@ void compare_level(Comparison& c, const Level& a, const Level& b) {
 
 void compare_core(Comparison& c, const Core& a, const Core& b) {
   c.fields("core.", a, b);
+  c.fields("core.overhead.", a.overhead, b.overhead);
   compare_series(c, "core", a.peaks, b.peaks);
 }
 

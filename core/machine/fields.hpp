@@ -164,6 +164,17 @@ inline constexpr std::tuple level_fields{
                            .example = "an energy such as 25pJ/B",
                            .range = above_zero,
                            .in_hash_line = false}),
+    Field(&Level::exposed,
+          {.name = "exposed",
+           .unit = "number from 0 to 1",
+           .help = "share of the time of packed operands on the same link that computation does "
+                   "not hide",
+           .problem = "has an exposed share of {}",
+           .example = "a number",
+           .limits = " from 0 to 1",
+           .range = Range{0, 1},
+           .in_hash_line = false,
+           .varied = Sense::unknown}),
 };
 
 inline constexpr std::tuple core_fields{
@@ -225,9 +236,54 @@ inline constexpr std::tuple core_fields{
                          .in_formulas = true}),
 };
 
+// Cycles that a core loses.
+constexpr auto lost_cycles(Figure<Cycles> Overhead::*member, std::string_view name,
+                           std::string_view help) {
+  return Field(member, {.name = name,
+                        .unit = "cycles",
+                        .help = help,
+                        .example = "a number of cycles",
+                        .limits = " of at least 0",
+                        .range = from_zero,
+                        .in_hash_line = false,
+                        .varied = Sense::unknown});
+}
+inline constexpr std::tuple overhead_fields{
+    lost_cycles(&Overhead::pack, "pack", "each time that a pack begins: it waits for memory"),
+    lost_cycles(&Overhead::piece, "piece",
+                "each piece of memory that a pack reads in a row: its address translation"),
+    lost_cycles(
+        &Overhead::far_line, "far_line",
+        "each line that a pack writes here and there, where the buffer is beyond the last cache"),
+    lost_cycles(
+        &Overhead::far_page, "far_page",
+        "the same where the buffer is in the last cache, but beyond the reach of translation"),
+    lost_cycles(&Overhead::task, "task", "each task: the tiles of the innermost loop"),
+    lost_cycles(&Overhead::call, "call", "each tile of a task"),
+    lost_cycles(&Overhead::partial, "partial",
+                "on top of that, each tile with fewer rows or columns than the kernel"),
+    lost_cycles(&Overhead::broken, "broken",
+                "on top of that, each tile whose rows are not all neighbours in C"),
+    lost_cycles(&Overhead::scatter, "scatter",
+                "each result that is stored by itself, since no rows are neighbours in C"),
+    Field(&Overhead::apart, {.name = "apart",
+                             .unit = "number",
+                             .help = "share by which computation takes longer where the right "
+                                     "operand's columns are apart",
+                             .example = "a number",
+                             .limits = " of at least 0",
+                             .range = from_zero,
+                             .in_hash_line = false,
+                             .varied = Sense::unknown}),
+};
+// Their knobs are core.overhead.FIELD.
+inline constexpr std::string_view overhead_prefix = "overhead.";
+
 inline constexpr std::tuple tlb_fields{
-    Field(&Tlb::entries,
-          {.name = "entries", .unit = "whole number", .help = "pages that it translates", .required = true}),
+    Field(&Tlb::entries, {.name = "entries",
+                          .unit = "whole number",
+                          .help = "pages that it translates",
+                          .required = true}),
     Field(&Tlb::ways, {.name = "ways",
                        .unit = "whole number",
                        .help = "as many as entries where it is fully associative",
@@ -267,6 +323,8 @@ constexpr const auto& fields_of() {
     return level_fields;
   } else if constexpr (std::is_same_v<Owner, Core>) {
     return core_fields;
+  } else if constexpr (std::is_same_v<Owner, Overhead>) {
+    return overhead_fields;
   } else if constexpr (std::is_same_v<Owner, Tlb>) {
     return tlb_fields;
   } else {

@@ -61,23 +61,27 @@ class Inspector {
     if (!fault.empty()) error(place, fmt::format("{} {}", what, fault), name_mend);
   }
 
-  // What is out of its range; `subject` names what a field is of, or the field.
+  // What is out of its range; `subject` names what a field is of, or the field. In the table it
+  // is behind `prefix`.
   template <class Owner, class Subject>
-  void ranges(const Owner& owner, const TablePlace& at, Subject subject) {
+  void ranges(const Owner& owner, const TablePlace& at, std::string_view prefix, Subject subject) {
     for_each_field<Owner>([&](const auto& field) {
       const auto* value = value_of(owner, field);
       if (!field.range || value == nullptr) return;
       const std::optional<double> number = number_of(*value);
       if (field.range->holds(*number)) return;
       const std::string problem = fmt::format(fmt::runtime(field.problem), *number);
-      error(at.of({field.name}), fmt::format("{} {}", subject(field), problem),
+      error(at.of({std::string(prefix) + std::string(field.name)}),
+            fmt::format("{} {}", subject(field), problem),
             fmt::format("give {}{}", field.example, field.limits));
     });
   }
 
   void core() {
     const Core& c = m_.core;
-    ranges(c, at_.core, [](const Declared& f) { return fmt::format("core.{}", f.name); });
+    ranges(c, at_.core, "", [](const Declared& f) { return fmt::format("core.{}", f.name); });
+    ranges(c.overhead, at_.core, overhead_prefix,
+           [](const Declared& f) { return fmt::format("core.{}{}", overhead_prefix, f.name); });
     for (std::size_t i = 0; i < c.peaks.size(); ++i) series(c.peaks[i], "core", at_.peaks[i]);
   }
 
@@ -176,7 +180,7 @@ class Inspector {
       error(at.of({"capacity"}), fmt::format("scratchpad {} has no capacity", l.name),
             "give a size such as 1GiB");
     }
-    ranges(l, at, [&](const Declared&) { return l.name; });
+    ranges(l, at, "", [&](const Declared&) { return l.name; });
     if (i == 0 && l.inclusion.value != Inclusion::neither) {
       warn(at.of({"inclusion"}),
            fmt::format("{} is {} of the levels inside it, and there is none", l.name,

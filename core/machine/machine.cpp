@@ -32,22 +32,29 @@ std::string identity(const T& value) {
   }
 }
 
-// `head`, what stands in the owner's line, `tail`; then the fields with lines of their own, the
-// last one first.
 template <class Owner>
-std::string identity_of(const Owner& owner, std::string head, const std::string& tail = "") {
-  std::string apart;
+std::string line_of(const Owner& owner, std::string line) {
   for_each_field<Owner>([&](const auto& field) {
+    if (!field.in_hash_line) return;
     const auto* value = value_of(owner, field);
-    const std::string text = value ? identity(*value) : "-";
-    if (field.in_hash_line) {
-      head += (head.empty() ? "" : " ") + text;
-    } else if (!is_usual(owner, field)) {
-      const bool flag = std::is_same_v<decltype(value), const bool*>;
-      apart = fmt::format("{}{}\n{}", field.name, flag ? "" : " " + text, apart);
-    }
+    line += " " + (value ? identity(*value) : "-");
   });
-  return head + tail + "\n" + apart;
+  return line;
+}
+
+// The fields with lines of their own, the last one first.
+template <class Owner>
+std::string lines_apart(const Owner& owner, std::string_view prefix = "") {
+  static const Owner usual;
+  std::string lines;
+  for_each_field<Owner>([&](const auto& field) {
+    const auto *value = value_of(owner, field), *without = value_of(usual, field);
+    if (field.in_hash_line || value == nullptr || (without && *value == *without)) return;
+    const bool flag = std::is_same_v<decltype(value), const bool*>;
+    lines =
+        fmt::format("{}{}{}\n{}", prefix, field.name, flag ? "" : " " + identity(*value), lines);
+  });
+  return lines;
 }
 
 }  // namespace
@@ -56,11 +63,12 @@ std::string content_hash(const Machine& machine) {
   // The text is the identity: appending to it, or changing its order, changes every stored hash.
   std::string text = "tcsim-machine-1\n";
   for (const Level& l : machine.levels) {
-    text += identity_of(l, fmt::format("{} {}", l.name, to_text(l.kind)));
+    text += line_of(l, fmt::format("{} {}", l.name, to_text(l.kind))) + "\n" + lines_apart(l);
   }
-  text += identity_of(machine.core, "core");
-  text += identity_of(machine.accounting, "accounting");
-  for (const Tlb& t : machine.tlbs) text += identity_of(t, "tlb", " " + t.name);
+  text += line_of(machine.core, "core") + "\n" + lines_apart(machine.core);
+  text += lines_apart(machine.core.overhead, overhead_prefix);
+  text += line_of(machine.accounting, "accounting") + "\n" + lines_apart(machine.accounting);
+  for (const Tlb& t : machine.tlbs) text += line_of(t, "tlb") + fmt::format(" {}\n", t.name);
   return fmt::format("{:016x}", fnv1a(text));
 }
 

@@ -29,8 +29,8 @@ std::string field_names() {
 std::string known_knobs(const Machine& machine) {
   std::string levels;
   for (const Level& l : machine.levels) levels += (levels.empty() ? "" : "|") + l.name;
-  return fmt::format("the knobs are {}|caches.{{{}}} and core.{{{}}}", levels, field_names<Level>(),
-                     field_names<Core>());
+  return fmt::format("the knobs are {}|caches.{{{}}}, core.{{{}}} and core.overhead.{{{}}}", levels,
+                     field_names<Level>(), field_names<Core>(), field_names<Overhead>());
 }
 
 // One knob and the text that it is set to.
@@ -76,15 +76,17 @@ class Setting {
     return static_cast<int>(value);
   }
 
-  double real(double now) const {
-    double value = 0;
+  // Greater than 0, or 0 if it may be that.
+  double real(double now, bool zero_too) const {
     if (factor_) {
-      value = now * *factor_;
-    } else {
-      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-      if (error != std::errc() || end != text_.data() + text_.size()) value = 0;
+      const double scaled = now * *factor_;
+      if (!(zero_too && now == 0)) require_positive(scaled, zero_too);
+      return scaled;
     }
-    require_positive(value);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const bool whole = error == std::errc() && end == text_.data() + text_.size();
+    if (!(zero_too && whole && value == 0)) require_positive(whole ? value : 0, zero_too);
     return value;
   }
 
@@ -137,10 +139,11 @@ class Setting {
     return factor;
   }
 
-  void require_positive(double value) const {
+  void require_positive(double value, bool zero_too = false) const {
     if (!(std::isfinite(value) && value > 0)) {
-      fail(fmt::format("'{}' is no number greater than 0", text_),
-           "write a number, or a factor such as 1.2x");
+      fail(
+          fmt::format("'{}' is no number {}", text_, zero_too ? "of at least 0" : "greater than 0"),
+          "write a number, or a factor such as 1.2x");
     }
   }
 
@@ -213,14 +216,15 @@ std::string set_geometry(Level& level, std::string_view field, const Setting& se
 // The value that a setting gives to a field whose value is `now`.
 template <class T>
 T set_value(const Setting& s, const T& now, const Declared& field) {
+  [[maybe_unused]] const bool zero_too = field.range && field.range->holds(0);
   if constexpr (std::is_same_v<T, bool>) {
     return s.flag();
   } else if constexpr (std::is_same_v<T, int>) {
     return s.small(now, field.noun);
   } else if constexpr (std::is_same_v<T, double>) {
-    return s.real(now);
+    return s.real(now, zero_too);
   } else if constexpr (std::is_same_v<T, Cycles>) {
-    return Cycles(s.real(now.value()));
+    return Cycles(s.real(now.value(), zero_too));
   } else if constexpr (std::is_same_v<T, Hertz>) {
     return s.frequency(now);
   } else if constexpr (std::is_same_v<T, Bandwidth>) {
@@ -256,6 +260,13 @@ void set_field(Owner& owner, const std::string& owner_name, const Field<Owner, M
 
 void set_core(Core& core, std::string_view name, const Setting& s, const Machine& machine) {
   bool found = false;
+  if (name.starts_with(overhead_prefix)) {
+    for_each_field<Overhead>([&](const auto& field) {
+      if (field.name != name.substr(overhead_prefix.size())) return;
+      found = true;
+      set_field(core.overhead, "the core", field, s);
+    });
+  }
   for_each_field<Core>([&](const auto& field) {
     if (field.name != name) return;
     found = true;

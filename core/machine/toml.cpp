@@ -33,7 +33,7 @@ T read_value(const MachineReader& r, const toml::node& node, const Declared& fie
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return r.count(node, key);
   } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Cycles>) {
-    return T(r.number(node, key));
+    return T(r.number(node, key, field.range && field.range->holds(0)));
   } else if constexpr (std::is_same_v<T, Bytes>) {
     return r.bytes(node, key);
   } else if constexpr (std::is_same_v<T, Hertz>) {
@@ -122,11 +122,23 @@ BandwidthSeries read_bandwidth_series(const MachineReader& r, const toml::table&
   return s;
 }
 
+const toml::table& as_table(const MachineReader& r, const toml::node& node,
+                            const std::string& key) {
+  if (const toml::table* table = node.as_table()) return *table;
+  r.fail(node, key + " is no table", fmt::format("write [{}] on a line of its own", key));
+}
+
 Core read_core(const MachineReader& r, const toml::table& table) {
-  static const Keys keys = keys_of<Core>({"origin", "source"}, {"peak"});
+  static const Keys keys = keys_of<Core>({"origin", "source"}, {"overhead", "peak"});
   r.known_keys(table, "[core]", keys);
   Core core;
   read_fields(r, table, "[core]", core);
+  if (const toml::node* node = table.get("overhead")) {
+    static const Keys known = keys_of<Overhead>({"origin", "source"}, {});
+    const toml::table& overhead = as_table(r, *node, "core.overhead");
+    r.known_keys(overhead, "[core.overhead]", known);
+    read_fields(r, overhead, "[core.overhead]", core.overhead);
+  }
   r.each_table(table, "peak", "core.peak",
                [&](const toml::table& t) { core.peaks.push_back(read_peak(r, t)); });
   return core;
@@ -213,12 +225,6 @@ Level read_level(const MachineReader& r, const toml::table& table) {
   return l;
 }
 
-const toml::table& as_table(const MachineReader& r, const toml::node& node,
-                            const std::string& key) {
-  if (const toml::table* table = node.as_table()) return *table;
-  r.fail(node, key + " is no table", fmt::format("write [{}] on a line of its own", key));
-}
-
 Accounting read_accounting(const MachineReader& r, const toml::table& table) {
   static const Keys keys = keys_of<Accounting>({"name"}, {});
   r.known_keys(table, "[accounting]", keys);
@@ -263,11 +269,19 @@ struct Read {
 
 Machine load(const fs::path& file, const Chain& chain);
 
+// Keys of a table within it are "TABLE.KEY".
+void add_places(const MachineReader& r, const toml::table& table, const std::string& prefix,
+                TablePlace& place) {
+  for (const auto& [key, value] : table) {
+    const std::string name = prefix + std::string(key.str());
+    place.keys[name] = r.at(value);
+    if (const toml::table* inner = value.as_table()) add_places(r, *inner, name + ".", place);
+  }
+}
+
 TablePlace places_in(const MachineReader& r, const toml::node& node) {
   TablePlace place{r.at(node)};
-  if (const toml::table* table = node.as_table()) {
-    for (const auto& [key, value] : *table) place.keys[std::string(key.str())] = r.at(value);
-  }
+  if (const toml::table* table = node.as_table()) add_places(r, *table, "", place);
   return place;
 }
 

@@ -94,13 +94,16 @@ class MachineReader {
     return static_cast<int>(count(node, key, std::numeric_limits<int>::max()));
   }
 
-  double number(const toml::node& node, std::string_view key) const {
+  // Greater than 0, or 0 if it may be that.
+  double number(const toml::node& node, std::string_view key, bool zero_too = false) const {
     double value = 0;
     if (const auto* real = node.as_floating_point()) value = real->get();
     // A large whole number is one too: toml++ converts only those that fit without loss.
     if (const auto* whole = node.as_integer()) value = static_cast<double>(whole->get());
-    if (!(std::isfinite(value) && value > 0)) {
-      fail(node, fmt::format("{} is no number greater than 0", key), "write one, without quotes");
+    if (!node.is_number() || !std::isfinite(value) || !(value > 0 || (zero_too && value == 0))) {
+      fail(node,
+           fmt::format("{} is no number {}", key, zero_too ? "of at least 0" : "greater than 0"),
+           "write one, without quotes");
     }
     return value;
   }

@@ -196,6 +196,9 @@ std::string to_toml(const Machine& machine) {
   }
   text += fmt::format("\n[accounting]\nname = {}\n{}\n[core]\n{}", quote(machine.accounting.name),
                       fields_text(machine.accounting), fields_text(machine.core));
+  if (const std::string overhead = fields_text(machine.core.overhead); !overhead.empty()) {
+    text += "\n[core.overhead]\n" + overhead;
+  }
   for (const PeakSeries& s : machine.core.peaks) text += peak_text(s);
   for (const Tlb& t : machine.tlbs) {
     text += fmt::format("\n[[tlb]]\nname = {}\n{}", quote(t.name), fields_text(t));

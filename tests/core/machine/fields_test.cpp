@@ -34,15 +34,20 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
   const Level level;
   [[maybe_unused]] const auto& [name, kind, capacity, ways, line, replacement, inclusion, write,
                                 write_allocate, prefetch, shared_by, bandwidth, latency, energy,
-                                series] = level;
-  EXPECT_EQ(names_of<Level>(),
-            (Names{"capacity", "ways", "line", "replacement", "inclusion", "write",
-                   "write_allocate", "prefetch", "shared_by", "bandwidth", "latency", "energy"}));
+                                exposed, series] = level;
+  EXPECT_EQ(names_of<Level>(), (Names{"capacity", "ways", "line", "replacement", "inclusion",
+                                      "write", "write_allocate", "prefetch", "shared_by",
+                                      "bandwidth", "latency", "energy", "exposed"}));
   const Core core;
   [[maybe_unused]] const auto& [frequency, vector_bits, vector_registers, fma_per_cycle,
-                                fma_latency, cores, peaks] = core;
+                                fma_latency, cores, overhead, peaks] = core;
   EXPECT_EQ(names_of<Core>(), (Names{"frequency", "vector_bits", "vector_registers",
                                      "fma_per_cycle", "fma_latency", "cores"}));
+  const Overhead lost;
+  [[maybe_unused]] const auto& [pack, piece, far_line, far_page, task, call, partial, broken,
+                                scatter, apart] = lost;
+  EXPECT_EQ(names_of<Overhead>(), (Names{"pack", "piece", "far_line", "far_page", "task", "call",
+                                         "partial", "broken", "scatter", "apart"}));
   const Tlb tlb;
   [[maybe_unused]] const auto& [tlb_name, entries, tlb_ways, page] = tlb;
   EXPECT_EQ(names_of<Tlb>(), (Names{"entries", "ways", "page"}));
@@ -98,6 +103,7 @@ Machine machine() {
   Machine m = test::machine({{64, 8}, {1024, 16}});
   m.levels[1].latency = Figure<Cycles>{Cycles(12), Origin::vendor, "a manual"};
   m.levels[1].energy = Figure<JoulesPerByte>{JoulesPerByte(3e-12), Origin::vendor, ""};
+  m.levels[1].exposed = Figure<double>{0.5, Origin::vendor, ""};
   m.levels[2].bandwidth.value.value = 0.5;  // so that L2 may have less
   m.tlbs.push_back({"DTLB", 64, 4, Bytes(4096)});
   return m;
@@ -153,6 +159,7 @@ void each_follows(const std::string& prefix, In in) {
 TEST(Fields, Files_hashes_differences_and_knobs_follow_each_declaration) {
   each_follows<Level>("L2.", [](Machine& m) -> Level& { return m.levels[1]; });
   each_follows<Core>("core.", [](Machine& m) -> Core& { return m.core; });
+  each_follows<Overhead>("core.overhead.", [](Machine& m) -> Overhead& { return m.core.overhead; });
 }
 
 TEST(Fields, A_required_one_is_missed_and_any_other_may_be_left_out) {
@@ -184,6 +191,7 @@ TEST(Fields, The_manual_has_a_row_for_each_with_its_unit_and_meaning) {
   };
   for_each_field<Level>(look);
   for_each_field<Core>(look);
+  for_each_field<Overhead>(look);
   for_each_field<Tlb>(look);
   for_each_field<Accounting>(look);
 }

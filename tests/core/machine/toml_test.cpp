@@ -76,7 +76,7 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   EXPECT_EQ(parse_error(with("asociativity = 8")),
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
-            "prefetch, shared_by, bandwidth, latency, energy, series");
+            "prefetch, shared_by, bandwidth, latency, energy, exposed, series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
             "m.toml:11:15: replacement 'mru' is unknown; known are lru, fifo, random, tree-plru, "
             "bit-plru, srrip, brrip");
@@ -271,8 +271,9 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
       ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
       "line, replacement, inclusion, write, write_allocate, prefetch, shared_by, bandwidth, "
-      "latency, energy} and core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
-      "fma_latency, cores}");
+      "latency, energy, exposed}, core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
+      "fma_latency, cores} and core.overhead.{pack, piece, far_line, far_page, task, call, "
+      "partial, broken, scatter, apart}");
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L3.capacity\" = \"128KiB\"\n"),
       ":5:17: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "
