@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -51,22 +52,6 @@ std::string level_table(const Machine& m) {
                  rows, "  ");
 }
 
-// What the core loses, in cycles (the last one a share), by where the figures come from.
-std::string overhead_lines(const Machine& m) {
-  std::string text;
-  for (const Origin origin : all_origins) {
-    std::string figures;
-    for_each_field<Overhead>([&](const auto& field) {
-      const auto& figure = m.core.overhead.*field.member;
-      if (figure.origin != origin) return;
-      figures += fmt::format(", {} {:.4g}", field.name, *number_of(figure.value));
-    });
-    if (figures.empty()) continue;
-    text += fmt::format("  overhead  {} ({})\n", figures.substr(2), to_text(origin));
-  }
-  return text;
-}
-
 // What only few machines have.
 std::string peculiarities(const Machine& m) {
   std::string text;
@@ -112,7 +97,7 @@ std::string table(const Machine& m) {
              m.core.vector_registers.value, m.core.fma_per_cycle.value,
              m.core.fma_latency.value.value(), m.peak(Bytes(8)).value() / 1e9,
              m.peak(Bytes(4)).value() / 1e9) +
-         overhead_lines(m) +
+         overhead_lines(m.core) +
          (m.core.cores == 1 ? "" : fmt::format("  at work   {} cores\n", m.core.cores)) +
          peculiarities(m);
 }

@@ -71,6 +71,32 @@ TEST(MachineToml, A_figure_takes_its_origin_from_itself_then_its_table_then_is_a
   EXPECT_EQ(m.core.vector_bits, (Figure<int>{256, Origin::assumed, ""}));
 }
 
+TEST(MachineToml, What_the_core_loses_is_read_and_what_is_not_said_is_assumed) {
+  const auto with = [](const std::string& keys) {
+    return head + core_table + "[core.overhead]\n" + keys + cache_with(plain_keys) + memory;
+  };
+  const Machine m =
+      parse(with("origin = \"measured\"\ncall = 0\ntask = { value = 2.5, source = "
+                 "\"a fit\" }\n"));
+  EXPECT_EQ(m.core.overhead.call, (Figure<Cycles>{Cycles(0), Origin::measured, ""}));
+  EXPECT_EQ(m.core.overhead.task, (Figure<Cycles>{Cycles(2.5), Origin::measured, "a fit"}));
+  EXPECT_EQ(m.core.overhead.pack,
+            (Figure<Cycles>{Cycles(1800), Origin::assumed, "AMD EPYC (Zen 4), one core"}));
+  EXPECT_EQ(to_toml(parse(file_with(plain_keys))).find("overhead"), std::string::npos);
+
+  EXPECT_EQ(parse_error(with("calls = 3\n")),
+            "m.toml:10:1: unknown key 'calls' in [core.overhead]; known are origin, source, pack, "
+            "piece, far_line, far_page, task, call, partial, broken, scatter, apart");
+  EXPECT_EQ(parse_error(with("call = -3\n")),
+            "m.toml:10:8: call is no number of at least 0; write one, without quotes");
+  EXPECT_EQ(parse_error(head + core_table + "overhead = 3\n" + cache_with(plain_keys) + memory),
+            "m.toml:9:12: core.overhead is no table; write [core.overhead] on a line of its own");
+  Machine wrong = m;
+  wrong.core.overhead.call.value = Cycles(-1);
+  EXPECT_EQ(error_of([&] { check(wrong, "p"); }),
+            "p: core.overhead.call is -1; give a number of cycles of at least 0");
+}
+
 TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   const auto with = [](const std::string& key) { return file_with(key + "\n" + plain_keys); };
   EXPECT_EQ(parse_error(with("asociativity = 8")),
