@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/machine/fields.hpp"
 #include "core/model/predict.hpp"
 #include "core/text/safe.hpp"
 
@@ -56,6 +57,21 @@ std::string heading(const Contraction& workload, const Machine& machine, const s
       machine.core.cores == 1 ? "" : fmt::format(", each of {} cores at work", machine.core.cores),
       to_words(machine.accounting), more) +
          warning_line(machine);
+}
+
+std::string overhead_lines(const Core& core) {
+  std::string text;
+  for (const Origin origin : all_origins) {
+    std::string figures;
+    for_each_field<Overhead>([&](const auto& field) {
+      const auto& figure = core.overhead.*field.member;
+      if (figure.origin != origin) return;
+      figures += fmt::format(", {} {:.4g}", field.name, *number_of(figure.value));
+    });
+    if (figures.empty()) continue;
+    text += fmt::format("  overhead  {} ({})\n", figures.substr(2), to_text(origin));
+  }
+  return text;
 }
 
 }  // namespace tcsim::cli

@@ -23,4 +23,7 @@ std::string warning_line(const Machine& machine);
 // The two lines that a table begins with; `more` ends the second. A warning_line() follows.
 std::string heading(const Contraction& workload, const Machine& machine, const std::string& more);
 
+// What the core loses, in cycles (the last one a share): a line for each origin of the figures.
+std::string overhead_lines(const Core& core);
+
 }  // namespace tcsim::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
@@ -160,6 +161,7 @@ void print_core(const Probed& p, std::ostream& out) {
     }
     out << "\n";
   }
+  out << overhead_lines(p.machine.core);
 }
 
 void print_table(const Probed& p, std::ostream& out) {

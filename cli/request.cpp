@@ -17,6 +17,7 @@
 #include "core/text/safe.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
+#include "kernels/overhead.hpp"
 #include "microbench/host.hpp"
 
 namespace tcsim::cli {
@@ -130,6 +131,10 @@ std::vector<Contraction> workloads(const Options& options) {
   return workloads(options, given[0]);
 }
 
+void refine_with_kernels(Machine& machine, const ProbeOptions& probe) {
+  measure_overhead(machine, {probe.quick, probe.progress, probe.stop});
+}
+
 bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
 
 Machine named_machine(const std::string& name, const Options& options, Context& context) {
@@ -139,6 +144,7 @@ Machine named_machine(const std::string& name, const Options& options, Context& 
     ProbeOptions probe;
     probe.quick = true;
     probe.stop = context.stop;
+    probe.refine = refine_with_kernels;
     probe.progress = [&](const std::string& what, double share) {
       progress.show("measuring this machine: " + what, share);
     };

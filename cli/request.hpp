@@ -12,6 +12,10 @@
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
+namespace tcsim {
+struct ProbeOptions;  // microbench/host.hpp
+}
+
 namespace tcsim::cli {
 
 enum class Format { table, json, csv };
@@ -31,6 +35,9 @@ Format format(const Options&);
 std::vector<Contraction> workloads(const Options&, const std::string& argument);
 // The same for a command whose only argument is a WORKLOAD.
 std::vector<Contraction> workloads(const Options&);
+
+// As ProbeOptions::refine: measures what a core that runs tcsim's kernels loses.
+void refine_with_kernels(Machine& machine, const ProbeOptions& probe);
 
 // A shipped name, a file, or "host", which is measured on first use; with --set applied. Notes
 // about values that had to give way go to context.err.

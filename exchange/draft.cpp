@@ -85,6 +85,7 @@ class Finisher {
 
   void core(Core& c) {
     const Core* b = base_ ? &base_->core : nullptr;
+    if (b) c.overhead = b->overhead;
     c.frequency = figure("core.frequency", draft_.frequency, b ? &b->frequency : nullptr,
                          usual_frequency, to_text(usual_frequency));
     c.vector_registers = figure<int>("core.vector_registers", {},

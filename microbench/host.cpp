@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// Of the time that a probe takes, as progress has it. Source: a quick one of both parts.
+constexpr double share_before_refining = 0.9;
+
 // A home folder may be shared by machines whose processors have the same name, as virtual ones
 // often do, so the caches are compared too.
 bool is_this_machine(const Machine& kept) {
@@ -49,7 +52,20 @@ Probed probe_host(const ProbeOptions& options) {
   const std::vector<int> cpus = one_cpu_per_core(topology.topology, allowed);
   std::vector<const InstructionSetLoops*> sets;
   for (const auto* const* s = loops_here(); *s != nullptr; ++s) sets.push_back(*s);
-  return assemble(topology, this_processor(), measure(topology, cpus, sets, options));
+  ProbeOptions part = options;
+  const auto share = [&](double from, double to) {
+    if (!options.progress) return;
+    part.progress = [&options, from, to](const std::string& what, double done) {
+      options.progress(what, from + done * (to - from));
+    };
+  };
+  share(0, options.refine ? share_before_refining : 1);
+  Probed probed = assemble(topology, this_processor(), measure(topology, cpus, sets, part));
+  if (options.refine) {
+    share(share_before_refining, 1);
+    options.refine(probed.machine, part);
+  }
+  return probed;
 }
 
 fs::path cache_folder() {

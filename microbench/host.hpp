@@ -18,6 +18,9 @@ struct ProbeOptions {
   // Called with what is being measured and the share done in [0, 1].
   std::function<void(const std::string& what, double share)> progress;
   std::stop_token stop;
+  // Called at the end with the machine, to measure what takes more than this folder's loops: what a
+  // core that runs kernels/ loses. Its options are these; progress is that of its own part.
+  std::function<void(Machine&, const ProbeOptions&)> refine = {};
 };
 
 struct Probed;  // microbench/probe.hpp

@@ -4,6 +4,7 @@
 
 #include "cli/out_file.hpp"
 #include "cli/probe_result.hpp"
+#include "cli/request.hpp"
 #include "core/machine/toml.hpp"
 #include "microbench/host.hpp"
 #include "microbench/keep.hpp"
@@ -54,6 +55,7 @@ Exit probe(const Options& options, Context& context) {
   ProbeOptions probe;
   probe.quick = options["quick"].as<bool>();
   probe.stop = context.stop;
+  probe.refine = refine_with_kernels;
   const Probed probed = [&] {
     Progress progress(context, "measuring this machine");
     probe.progress = [&](const std::string& what, double share) { progress.show(what, share); };

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe.hpp"
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/machine/fields.hpp"
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
@@ -58,6 +60,7 @@ std::string peculiarities(const Machine& m) {
     if (l.write != WritePolicy::write_back) what += fmt::format(", {}", to_text(l.write));
     if (!l.write_allocate) what += ", no write-allocate";
     if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
+    if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
@@ -94,6 +97,7 @@ std::string table(const Machine& m) {
              m.core.vector_registers.value, m.core.fma_per_cycle.value,
              m.core.fma_latency.value.value(), m.peak(Bytes(8)).value() / 1e9,
              m.peak(Bytes(4)).value() / 1e9) +
+         overhead_lines(m.core) +
          (m.core.cores == 1 ? "" : fmt::format("  at work   {} cores\n", m.core.cores)) +
          peculiarities(m);
 }
@@ -163,13 +167,46 @@ const std::vector<std::string> series_columns{"machine",         "hash",
 
 // --- JSON ---
 
+// The unit of a value in JSON, behind its key.
+template <class T>
+std::string json_unit() {
+  if (std::is_same_v<T, Bytes>) return "_bytes";
+  if (std::is_same_v<T, Hertz>) return "_hertz";
+  if (std::is_same_v<T, Cycles>) return "_cycles";
+  if (std::is_same_v<T, Bandwidth>) return "_bytes_per_second";
+  if (std::is_same_v<T, JoulesPerByte>) return "_joules_per_byte";
+  return "";
+}
+
+template <class T>
+Json json_value(const Machine& m, const T& value) {
+  if constexpr (std::is_same_v<T, Bandwidth>) {
+    return value.at(m.core.frequency.value).value();
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else if constexpr (requires { value.value(); }) {
+    return value.value();
+  } else {
+    return to_text(value);
+  }
+}
+
 // KEY, KEY_origin and, where there is one, KEY_source; the unit of KEY belongs to its value only.
-template <class T, class Value>
-void put(Json& j, const std::string& key, const std::string& unit, const Figure<T>& figure,
-         const Value& value) {
-  j[key + unit] = value;
-  j[key + "_origin"] = to_text(figure.origin);
-  if (!figure.source.empty()) j[key + "_source"] = figure.source;
+template <class Owner, class Member>
+void put(Json& j, const Machine& m, const Owner& owner, const Field<Owner, Member>& field) {
+  const auto* value = value_of(owner, field);
+  if (value == nullptr) return;
+  const std::string key(field.name);
+  j[key + json_unit<typename Held<Member>::Value>()] = json_value(m, *value);
+  const auto provenance = [&](const auto& figure) {
+    j[key + "_origin"] = to_text(figure.origin);
+    if (!figure.source.empty()) j[key + "_source"] = figure.source;
+  };
+  if constexpr (Held<Member>::is_optional) {
+    provenance(*(owner.*field.member));
+  } else if constexpr (Held<Member>::is_figure) {
+    provenance(owner.*field.member);
+  }
 }
 
 template <class Series>
@@ -187,22 +224,11 @@ Json rates(const Series& s, const char* unit) {
 
 Json level_json(const Machine& m, const Level& l) {
   Json j{{"name", l.name}, {"kind", to_text(l.kind)}};
-  if (l.capacity.value.value() > 0)
-    put(j, "capacity", "_bytes", l.capacity, l.capacity.value.value());
-  if (l.kind == LevelKind::cache) {
-    j["sets"] = l.sets();
-    put(j, "ways", "", l.ways, l.ways.value);
-    put(j, "line", "_bytes", l.line, l.line.value.value());
-    put(j, "replacement", "", l.replacement, to_text(l.replacement.value));
-    put(j, "inclusion", "", l.inclusion, to_text(l.inclusion.value));
-    j["write"] = to_text(l.write);
-    j["write_allocate"] = l.write_allocate;
-    j["prefetch"] = to_text(l.prefetch);
-  }
-  j["shared_by"] = l.shared_by;
-  put(j, "bandwidth", "_bytes_per_second", l.bandwidth, per_second(m, l));
-  if (l.latency) put(j, "latency", "_cycles", *l.latency, l.latency->value.value());
-  if (l.energy) put(j, "energy", "_joules_per_byte", *l.energy, l.energy->value.value());
+  for_each_field<Level>([&](const auto& field) {
+    const bool limited = field.name != "capacity" || l.capacity.value > Bytes(0);
+    if (belongs(field, l.kind) && limited) put(j, m, l, field);
+    if (field.name == "capacity" && l.kind == LevelKind::cache) j["sets"] = l.sets();
+  });
   if (l.series.empty()) return j;
   j["series"] = Json::array();
   for (const BandwidthSeries& s : l.series) {
@@ -221,19 +247,16 @@ Json to_json(const Machine& m) {
   for (const Level& l : m.levels) j["levels"].push_back(level_json(m, l));
   const Core& c = m.core;
   Json core;
-  put(core, "frequency", "_hertz", c.frequency, c.frequency.value.value());
-  put(core, "vector_bits", "", c.vector_bits, c.vector_bits.value);
-  put(core, "vector_registers", "", c.vector_registers, c.vector_registers.value);
-  put(core, "fma_per_cycle", "", c.fma_per_cycle, c.fma_per_cycle.value);
-  put(core, "fma_latency", "_cycles", c.fma_latency, c.fma_latency.value.value());
-  core["cores"] = c.cores;
+  for_each_field<Core>([&](const auto& field) { put(core, m, c, field); });
+  Json overhead;
+  for_each_field<Overhead>([&](const auto& field) { put(overhead, m, c.overhead, field); });
+  core["overhead"] = overhead;
   for (const PeakSeries& s : c.peaks) core["peaks"].push_back(rates(s, "flops_per_second"));
   j["core"] = core;
   for (const Tlb& t : m.tlbs) {
-    j["tlbs"].push_back({{"name", t.name},
-                         {"entries", t.entries},
-                         {"ways", t.ways},
-                         {"page_bytes", t.page.value()}});
+    Json tlb{{"name", t.name}};
+    for_each_field<Tlb>([&](const auto& field) { put(tlb, m, t, field); });
+    j["tlbs"].push_back(tlb);
   }
   if (m.method) {
     j["method"] = {{"affinity", m.method->affinity},

@@ -6,9 +6,9 @@
 #include <cassert>
 #include <charconv>
 #include <cmath>
-#include <span>
 
 #include "core/error.hpp"
+#include "core/machine/fields.hpp"
 #include "core/machine/override.hpp"
 #include "core/units/text.hpp"
 
@@ -18,25 +18,6 @@ namespace {
 
 constexpr std::string_view every_cache = "caches";
 
-struct Field {
-  std::string_view name;
-  KnobUnit unit;
-  Sense sense;
-};
-constexpr Field level_fields[] = {
-    {"capacity", KnobUnit::bytes, Sense::better},
-    {"ways", KnobUnit::count, Sense::unknown},
-    {"line", KnobUnit::bytes, Sense::unknown},
-    {"bandwidth", KnobUnit::bytes_per_cycle, Sense::better},
-    {"latency", KnobUnit::cycles, Sense::unknown},
-};
-constexpr Field core_fields[] = {
-    {"frequency", KnobUnit::hertz, Sense::better},
-    {"fma_per_cycle", KnobUnit::number, Sense::better},
-    {"vector_bits", KnobUnit::bits, Sense::unknown},
-    {"cores", KnobUnit::count, Sense::worse},
-};
-
 struct Parts {
   std::string_view owner, field;
 };
@@ -45,29 +26,15 @@ Parts split(std::string_view name) {
   return {name.substr(0, dot), dot == name.npos ? std::string_view{} : name.substr(dot + 1)};
 }
 
+// In the unit of the file, but for a bandwidth.
 double raw_value(const Level& l, std::string_view field, KnobUnit unit, Hertz frequency) {
-  if (field == "capacity") return static_cast<double>(l.capacity.value.value());
-  if (field == "ways") return static_cast<double>(l.ways.value);
-  if (field == "line") return static_cast<double>(l.line.value.value());
-  if (field == "latency") return l.latency ? l.latency->value.value() : 0;
+  if (field != "bandwidth") return number_of(l, field).value_or(0);
   const Bandwidth& b = l.bandwidth.value;
   const bool as_wanted =
       (b.unit == Bandwidth::Unit::bytes_per_cycle) == (unit == KnobUnit::bytes_per_cycle);
   if (as_wanted) return b.value;
   const double rate = b.at(frequency).value();
   return unit == KnobUnit::bytes_per_cycle ? rate / frequency.value() : rate;
-}
-
-double core_value(const Core& c, std::string_view field) {
-  if (field == "frequency") return c.frequency.value.value();
-  if (field == "fma_per_cycle") return c.fma_per_cycle.value;
-  if (field == "vector_bits") return c.vector_bits.value;
-  return c.cores;
-}
-
-bool has(const Level& l, std::string_view field) {
-  if (field == "ways" || field == "line") return l.kind == LevelKind::cache;
-  return field != "latency" || l.latency.has_value();
 }
 
 // The level that a knob's name names; for all caches together, the innermost of them.
@@ -78,44 +45,73 @@ const Level* level_of(const Machine& machine, std::string_view owner) {
   return found == machine.levels.end() ? nullptr : &*found;
 }
 
+// A field as a knob: of a bandwidth the unit is that of the machine's value.
+struct Varied {
+  KnobUnit unit = KnobUnit::number;
+  Sense sense = Sense::unknown;
+};
+
+template <class Owner, class Member>
+KnobUnit unit_of(const Field<Owner, Member>& field) {
+  using Value = typename Held<Member>::Value;
+  if (std::is_same_v<Value, Bytes>) return KnobUnit::bytes;
+  if (std::is_same_v<Value, Bandwidth>) return KnobUnit::bytes_per_cycle;
+  if (std::is_same_v<Value, Cycles>) return KnobUnit::cycles;
+  if (std::is_same_v<Value, Hertz>) return KnobUnit::hertz;
+  if (std::is_same_v<Value, double>) return KnobUnit::number;
+  return field.range && field.range->power_of_two ? KnobUnit::bits : KnobUnit::count;
+}
+
+template <class Owner>
+std::optional<Varied> varied(std::string_view name) {
+  std::optional<Varied> found;
+  for_each_field<Owner>([&](const auto& field) {
+    if (field.name == name && field.varied) found = Varied{unit_of(field), *field.varied};
+  });
+  return found;
+}
+
+// Whether the level has a value of the field to vary.
+bool has(const Level& level, std::string_view name) {
+  bool has = false;
+  for_each_field<Level>([&](const auto& field) {
+    has |= field.name == name && belongs(field, level.kind) && value_of(level, field) != nullptr;
+  });
+  return has && (name != "capacity" || level.capacity.value != Bytes(0));
+}
+
 // A field that a knob's name names, or why this machine has none to vary.
 struct Found {
-  const Field* field = nullptr;
+  std::optional<Varied> field;
   std::string lack;
 };
 Found field_of(const Machine& machine, std::string_view name) {
-  const Parts parts = split(name);  // clang 14 captures no structured binding
-  const std::string_view owner = parts.owner, wanted = parts.field;
-  const auto in = [&](std::span<const Field> fields) -> const Field* {
-    const auto found = std::ranges::find(fields, wanted, &Field::name);
-    return found == fields.end() ? nullptr : &*found;
-  };
+  const auto [owner, wanted] = split(name);
   if (owner == "core") {
-    const Field* field = in(core_fields);
-    return {field, field == nullptr ? "no such knob" : ""};
+    const auto field = wanted.starts_with(overhead_prefix)
+                           ? varied<Overhead>(wanted.substr(overhead_prefix.size()))
+                           : varied<Core>(wanted);
+    return {field, field ? "" : "no such knob"};
   }
   const Level* level = level_of(machine, owner);
-  const Field* field = in(level_fields);
-  if (level == nullptr || field == nullptr || (owner == every_cache && wanted != "line")) {
-    return {nullptr, "no such knob"};
+  const auto field = varied<Level>(wanted);
+  if (level == nullptr || !field || (owner == every_cache && wanted != "line")) {
+    return {{}, "no such knob"};
   }
-  if (!has(*level, wanted) || (wanted == "capacity" && level->capacity.value == Bytes(0))) {
-    return {nullptr, fmt::format("{} has no {} to vary", level->name, wanted)};
-  }
+  if (!has(*level, wanted)) return {{}, fmt::format("{} has no {} to vary", level->name, wanted)};
   if (wanted == "line" && owner != every_cache &&
       std::ranges::count(machine.levels, LevelKind::cache, &Level::kind) > 1) {
-    return {nullptr, "the caches must have lines of one size to be modelled"};
+    return {{}, "the caches must have lines of one size to be modelled"};
   }
   return {field, ""};
 }
 
-Knob knob_of(const Machine& machine, const Field& field, std::string_view name,
+Knob knob_of(const Machine& machine, const Varied& field, std::string_view name,
              std::optional<KnobUnit> unit) {
   Knob knob{std::string(name), field.unit, field.sense, 0};
-  const auto owner = split(name).owner;
-  if (owner != "core" && field.name == "bandwidth") {
-    const bool per_cycle =
-        level_of(machine, owner)->bandwidth.value.unit == Bandwidth::Unit::bytes_per_cycle;
+  if (field.unit == KnobUnit::bytes_per_cycle) {
+    const Level* level = level_of(machine, split(name).owner);
+    const bool per_cycle = level->bandwidth.value.unit == Bandwidth::Unit::bytes_per_cycle;
     knob.unit = unit.value_or(per_cycle ? KnobUnit::bytes_per_cycle : KnobUnit::bytes_per_second);
   }
   knob.base = value_of(machine, knob);
@@ -170,7 +166,7 @@ bool Knob::continuous() const {
 
 Knob find_knob(const Machine& machine, std::string_view name, std::optional<KnobUnit> unit) {
   const Found found = field_of(machine, name);
-  if (found.field != nullptr) return knob_of(machine, *found.field, name, unit);
+  if (found.field) return knob_of(machine, *found.field, name, unit);
   std::string known;
   for (const Knob& k : all_knobs(machine)) known += (known.empty() ? "" : ", ") + k.name;
   throw UsageError(std::string(name), found.lack, "what can be varied is " + known);
@@ -180,23 +176,31 @@ std::vector<Knob> all_knobs(const Machine& machine) {
   std::vector<Knob> knobs;
   const auto add = [&](const std::string& name) {
     const Found found = field_of(machine, name);
-    if (found.field != nullptr) knobs.push_back(knob_of(machine, *found.field, name, {}));
+    if (found.field) knobs.push_back(knob_of(machine, *found.field, name, {}));
   };
   for (const Level& l : machine.levels) {
-    for (const Field& f : level_fields) {
-      if (f.name == "line") continue;
-      if (f.name == "capacity" && l.kind != LevelKind::cache) continue;  // no time depends on it
+    for_each_field<Level>([&](const Declared& f) {
+      if (f.name == "line") return;
+      if (f.name == "capacity" && l.kind != LevelKind::cache) return;  // no time depends on it
       add(fmt::format("{}.{}", l.name, f.name));
-    }
+    });
   }
   add(fmt::format("{}.line", every_cache));
-  for (const Field& f : core_fields) add(fmt::format("core.{}", f.name));
+  const auto first_core = static_cast<std::ptrdiff_t>(knobs.size());
+  for_each_field<Core>([&](const Declared& f) { add(fmt::format("core.{}", f.name)); });
+  // What is better when there is more of it comes first.
+  std::stable_sort(knobs.begin() + first_core, knobs.end(), [](const Knob& a, const Knob& b) {
+    return a.sense == Sense::better && b.sense != Sense::better;
+  });
   return knobs;
 }
 
 double value_of(const Machine& machine, const Knob& knob) {
   const auto [owner, field] = split(knob.name);
-  if (owner == "core") return core_value(machine.core, field);
+  if (owner == "core" && field.starts_with(overhead_prefix)) {
+    return number_of(machine.core.overhead, field.substr(overhead_prefix.size())).value_or(0);
+  }
+  if (owner == "core") return number_of(machine.core, field).value_or(0);
   const Level* level = level_of(machine, owner);
   assert(level != nullptr);
   return raw_value(*level, field, knob.unit, machine.core.frequency.value);

@@ -1,6 +1,6 @@
-// A number of a machine that can be turned: LEVEL.{capacity, ways, line, bandwidth, latency},
-// caches.line, core.{frequency, fma_per_cycle, vector_bits, cores}. core/machine/override.hpp sets
-// it; here it also has a value, a unit, a direction and a text, so that it can be swept.
+// A number of a machine that can be turned: LEVEL.FIELD, caches.line or core.FIELD, for the fields
+// that core/machine/fields.hpp declares as varied. core/machine/override.hpp sets it; here it also
+// has a value, a unit, a direction and a text, so that it can be swept.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/machine/fields.hpp"
 #include "core/machine/machine.hpp"
 
 namespace tcsim {
@@ -25,13 +26,6 @@ enum class KnobUnit {
 };
 const char* to_text(KnobUnit);  // "bytes", "bytes_per_cycle", ...
 
-// What more of it makes of a machine, as far as the predicted time goes.
-enum class Sense {
-  better,   // capacity, bandwidth, frequency, multiply-adds per cycle
-  worse,    // cores, which share caches
-  unknown,  // ways and line at the same capacity, vector_bits (with other kernels), latency
-};
-
 struct Knob {
   std::string name;  // "L3.capacity"
   KnobUnit unit = KnobUnit::number;
@@ -45,7 +39,8 @@ struct Knob {
 // Throws UsageError, listing the knobs, if the machine has none of that name or no value for it.
 // `unit` chooses between the two units of a bandwidth; by default it is the machine file's.
 Knob find_knob(const Machine& machine, std::string_view name, std::optional<KnobUnit> unit = {});
-// All that the machine has a value for, from the innermost level outward, the core last.
+// All that the machine has a value for, from the innermost level outward, the core last; not the
+// core's overhead, which no predicted time has.
 std::vector<Knob> all_knobs(const Machine& machine);
 
 double value_of(const Machine& machine, const Knob& knob);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/machine/fields.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
@@ -27,25 +28,33 @@ std::string text_of(const T& t) { return to_text(t); }
 
 template <class T>
 std::optional<double> factor_of(const T& a, const T& b) {
-  const auto over = [](double x, double y) -> std::optional<double> {
-    if (x == 0) return {};
-    return y / x;
-  };
   if constexpr (std::is_same_v<T, Bandwidth>) {
     if (a.unit != b.unit) return {};
-    return over(a.value, b.value);
-  } else if constexpr (requires { a.value(); }) {
-    return over(static_cast<double>(a.value()), static_cast<double>(b.value()));
-  } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-    return over(static_cast<double>(a), static_cast<double>(b));
-  } else {
-    return {};
   }
+  const std::optional<double> x = number_of(a), y = number_of(b);
+  if (!x || *x == 0) return {};
+  return *y / *x;
 }
 
 class Comparison {
  public:
   std::vector<Difference> list;
+
+  // Every field; `owner` begins their names: "L3.".
+  template <class Owner>
+  void fields(const std::string& owner, const Owner& a, const Owner& b) {
+    for_each_field<Owner>([&](const auto& field) {
+      using Member = Held<typename std::decay_t<decltype(field)>::Type>;
+      const std::string name = owner + std::string(field.name);
+      if constexpr (Member::is_optional) {
+        optional(name, a.*field.member, b.*field.member);
+      } else if constexpr (Member::is_figure) {
+        figure(name, a.*field.member, b.*field.member);
+      } else {
+        plain(name, a.*field.member, b.*field.member, true);
+      }
+    });
+  }
 
   template <class T>
   void plain(const std::string& figure, const T& a, const T& b, bool changes_results) {
@@ -149,28 +158,13 @@ void compare_series(Comparison& c, const std::string& owner, const std::vector<S
 void compare_level(Comparison& c, const Level& a, const Level& b) {
   const std::string& n = a.name;
   c.plain(n + ".kind", a.kind, b.kind, true);
-  c.figure(n + ".capacity", a.capacity, b.capacity);
-  c.figure(n + ".ways", a.ways, b.ways);
-  c.figure(n + ".line", a.line, b.line);
-  c.figure(n + ".replacement", a.replacement, b.replacement);
-  c.figure(n + ".inclusion", a.inclusion, b.inclusion);
-  c.plain(n + ".write", a.write, b.write, true);
-  c.plain(n + ".write_allocate", a.write_allocate, b.write_allocate, true);
-  c.plain(n + ".prefetch", a.prefetch, b.prefetch, true);
-  c.plain(n + ".shared_by", a.shared_by, b.shared_by, true);
-  c.figure(n + ".bandwidth", a.bandwidth, b.bandwidth);
-  c.optional(n + ".latency", a.latency, b.latency);
-  c.optional(n + ".energy", a.energy, b.energy);
+  c.fields(n + ".", a, b);
   compare_series(c, n, a.series, b.series);
 }
 
 void compare_core(Comparison& c, const Core& a, const Core& b) {
-  c.figure("core.frequency", a.frequency, b.frequency);
-  c.figure("core.vector_bits", a.vector_bits, b.vector_bits);
-  c.figure("core.vector_registers", a.vector_registers, b.vector_registers);
-  c.figure("core.fma_per_cycle", a.fma_per_cycle, b.fma_per_cycle);
-  c.figure("core.fma_latency", a.fma_latency, b.fma_latency);
-  c.plain("core.cores", a.cores, b.cores, true);
+  c.fields("core.", a, b);
+  c.fields("core.overhead.", a.overhead, b.overhead);
   compare_series(c, "core", a.peaks, b.peaks);
 }
 
@@ -226,11 +220,7 @@ std::vector<Difference> differences(const Machine& a, const Machine& b) {
       });
   compare_tlbs(c, a, b);
   c.plain("accounting.name", a.accounting.name, b.accounting.name, false);
-  c.plain("accounting.write_backs", a.accounting.write_backs, b.accounting.write_backs, true);
-  c.plain("accounting.compute_roof", a.accounting.compute_roof, b.accounting.compute_roof, true);
-  c.plain("accounting.packing", a.accounting.packing, b.accounting.packing, true);
-  c.plain("accounting.halve_register_loads", a.accounting.halve_register_loads,
-          b.accounting.halve_register_loads, true);
+  c.fields("accounting.", a.accounting, b.accounting);
   compare_method(c, a, b);
   if (c.list.empty() && a != b) {
     const bool levels = !same_order(a.levels, b.levels);

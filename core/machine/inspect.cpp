@@ -8,8 +8,9 @@
 #include <cstdint>
 
 #include "core/error.hpp"
-#include "core/text/name.hpp"
+#include "core/machine/fields.hpp"
 #include "core/machine/places.hpp"
+#include "core/text/name.hpp"
 #include "core/text/safe.hpp"
 
 namespace tcsim {
@@ -60,24 +61,27 @@ class Inspector {
     if (!fault.empty()) error(place, fmt::format("{} {}", what, fault), name_mend);
   }
 
+  // What is out of its range; `subject` names what a field is of, or the field. In the table it
+  // is behind `prefix`.
+  template <class Owner, class Subject>
+  void ranges(const Owner& owner, const TablePlace& at, std::string_view prefix, Subject subject) {
+    for_each_field<Owner>([&](const auto& field) {
+      const auto* value = value_of(owner, field);
+      if (!field.range || value == nullptr) return;
+      const std::optional<double> number = number_of(*value);
+      if (field.range->holds(*number)) return;
+      const std::string problem = fmt::format(fmt::runtime(field.problem), *number);
+      error(at.of({std::string(prefix) + std::string(field.name)}),
+            fmt::format("{} {}", subject(field), problem),
+            fmt::format("give {}{}", field.example, field.limits));
+    });
+  }
+
   void core() {
     const Core& c = m_.core;
-    const auto must = [&](bool ok, const char* key, const auto& value, const char* mend) {
-      if (!ok) error(at_.core.of({key}), fmt::format("core.{} is {}", key, value), mend);
-    };
-    const double frequency = c.frequency.value.value();
-    must(frequency >= 1e3 && frequency <= 1e13, "frequency", frequency,
-         "give a frequency such as 2.6GHz");
-    const int bits = c.vector_bits.value;
-    must(bits >= 64 && bits <= 4096 && std::has_single_bit(static_cast<unsigned>(bits)),
-         "vector_bits", bits, "give a power of two from 64 to 4096, such as 256");
-    must(c.vector_registers.value >= 1, "vector_registers", c.vector_registers.value,
-         "give a whole number of at least 1");
-    must(c.fma_per_cycle.value >= 1e-3 && c.fma_per_cycle.value <= 1e3, "fma_per_cycle",
-         c.fma_per_cycle.value, "give a number from 0.001 to 1000");
-    must(positive(c.fma_latency.value.value()), "fma_latency", c.fma_latency.value.value(),
-         "give a number of cycles greater than 0");
-    must(c.cores >= 1, "cores", c.cores, "give a whole number of at least 1");
+    ranges(c, at_.core, "", [](const Declared& f) { return fmt::format("core.{}", f.name); });
+    ranges(c.overhead, at_.core, overhead_prefix,
+           [](const Declared& f) { return fmt::format("core.{}{}", overhead_prefix, f.name); });
     for (std::size_t i = 0; i < c.peaks.size(); ++i) series(c.peaks[i], "core", at_.peaks[i]);
   }
 
@@ -176,25 +180,7 @@ class Inspector {
       error(at.of({"capacity"}), fmt::format("scratchpad {} has no capacity", l.name),
             "give a size such as 1GiB");
     }
-    const double bandwidth = l.bandwidth.value.value;
-    if (!(bandwidth >= 1e-9 && bandwidth <= 1e18)) {
-      error(at.of({"bandwidth"}), fmt::format("{} has a bandwidth of {}", l.name, bandwidth),
-            "give a bandwidth such as 25.6GB/s or 25.28B/cycle");
-    }
-    if (l.latency && !positive(l.latency->value.value())) {
-      error(at.of({"latency"}),
-            fmt::format("{} has a latency of {}", l.name, l.latency->value.value()),
-            "give a number of cycles greater than 0");
-    }
-    if (l.energy && !positive(l.energy->value.value())) {
-      error(at.of({"energy"}),
-            fmt::format("{} has an energy of {} joules per byte", l.name, l.energy->value.value()),
-            "give an energy such as 25pJ/B");
-    }
-    if (l.shared_by < 1) {
-      error(at.of({"shared_by"}), fmt::format("{} is shared by {} cores", l.name, l.shared_by),
-            "give a whole number of at least 1");
-    }
+    ranges(l, at, "", [&](const Declared&) { return l.name; });
     if (i == 0 && l.inclusion.value != Inclusion::neither) {
       warn(at.of({"inclusion"}),
            fmt::format("{} is {} of the levels inside it, and there is none", l.name,

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/machine/fields.hpp"
 
 namespace tcsim {
 
@@ -18,29 +19,56 @@ FlopsPerSecond Machine::peak(Bytes element) const {
   return FlopsPerSecond(2 * lanes * core.fma_per_cycle.value * core.frequency.value.value());
 }
 
+namespace {
+
+template <class T>
+std::string identity(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return fmt::format("{}", value);
+  } else if constexpr (requires { value.value(); }) {
+    return fmt::format("{}", value.value());
+  } else {
+    return to_text(value);
+  }
+}
+
+template <class Owner>
+std::string line_of(const Owner& owner, std::string line) {
+  for_each_field<Owner>([&](const auto& field) {
+    if (!field.in_hash_line) return;
+    const auto* value = value_of(owner, field);
+    line += " " + (value ? identity(*value) : "-");
+  });
+  return line;
+}
+
+// The fields with lines of their own, the last one first.
+template <class Owner>
+std::string lines_apart(const Owner& owner, std::string_view prefix = "") {
+  static const Owner usual;
+  std::string lines;
+  for_each_field<Owner>([&](const auto& field) {
+    const auto *value = value_of(owner, field), *without = value_of(usual, field);
+    if (field.in_hash_line || value == nullptr || (without && *value == *without)) return;
+    const bool flag = std::is_same_v<decltype(value), const bool*>;
+    lines =
+        fmt::format("{}{}{}\n{}", prefix, field.name, flag ? "" : " " + identity(*value), lines);
+  });
+  return lines;
+}
+
+}  // namespace
+
 std::string content_hash(const Machine& machine) {
   // The text is the identity: appending to it, or changing its order, changes every stored hash.
   std::string text = "tcsim-machine-1\n";
   for (const Level& l : machine.levels) {
-    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", l.name, to_text(l.kind),
-                        l.capacity.value.value(), l.ways.value, l.line.value.value(),
-                        to_text(l.replacement.value), to_text(l.inclusion.value), to_text(l.write),
-                        l.write_allocate, l.shared_by, to_text(l.bandwidth.value),
-                        l.latency ? fmt::format("{}", l.latency->value.value()) : "-");
-    if (l.energy) text += fmt::format("energy {}\n", l.energy->value.value());
-    if (l.prefetch != Prefetch::none) text += fmt::format("prefetch {}\n", to_text(l.prefetch));
+    text += line_of(l, fmt::format("{} {}", l.name, to_text(l.kind))) + "\n" + lines_apart(l);
   }
-  const Core& c = machine.core;
-  text += fmt::format("core {} {} {} {} {}\n", c.frequency.value.value(), c.vector_bits.value,
-                      c.vector_registers.value, c.fma_per_cycle.value, c.fma_latency.value.value());
-  if (c.cores != 1) text += fmt::format("cores {}\n", c.cores);
-  const Accounting& a = machine.accounting;
-  text += fmt::format("accounting {} {} {}\n", a.write_backs, a.compute_roof, a.packing);
-  if (a.halve_register_loads) text += "halve_register_loads\n";
-  for (const Tlb& t : machine.tlbs) {
-    text += fmt::format("tlb {} {} {} {}\n", t.entries, t.ways, t.page.value(), t.name);
-  }
-
+  text += line_of(machine.core, "core") + "\n" + lines_apart(machine.core);
+  text += lines_apart(machine.core.overhead, overhead_prefix);
+  text += line_of(machine.accounting, "accounting") + "\n" + lines_apart(machine.accounting);
+  for (const Tlb& t : machine.tlbs) text += line_of(t, "tlb") + fmt::format(" {}\n", t.name);
   return fmt::format("{:016x}", fnv1a(text));
 }
 

@@ -67,11 +67,39 @@ struct Level {
   Figure<Bandwidth> bandwidth;
   std::optional<Figure<Cycles>> latency;        // of a load that hits here
   std::optional<Figure<JoulesPerByte>> energy;  // of moving a byte over the link inward
-  std::vector<BandwidthSeries> series;          // every measurement of that link
+  // Of the time that packed operands take on the link inward, the share that computation does not
+  // hide; without it a usual one for the link's place (core/optimize/exposed.cpp).
+  std::optional<Figure<double>> exposed;
+  std::vector<BandwidthSeries> series;  // every measurement of that link
 
   std::int64_t sets() const { return capacity.value.value() / (ways.value * line.value.value()); }
   Lines lines() const { return Lines(capacity.value / line.value); }
   bool operator==(const Level&) const = default;
+};
+
+// The processor on which kernels/ was measured to know what every core is assumed to lose.
+inline constexpr const char* usual_overhead_source = "AMD EPYC (Zen 4), one core";
+
+// What a core that runs kernels/ loses beside computing and moving data. It chooses between
+// schedules (core/optimize/exposed.hpp); no predicted time has it. docs/kernels.md has how the
+// usual figures came about.
+struct Overhead {
+  static Figure<Cycles> usual(double cycles) {
+    return {Cycles(cycles), Origin::assumed, usual_overhead_source};
+  }
+  Figure<Cycles> pack = usual(1800);    // each time that a pack begins: it waits for memory
+  Figure<Cycles> piece = usual(40);     // of memory that a pack reads in a row: its translation
+  Figure<Cycles> far_line = usual(40);  // written here and there by a pack beyond the last cache
+  Figure<Cycles> far_page = usual(3);   // the same in the last cache, beyond translation's reach
+  Figure<Cycles> task = usual(50);      // the tiles of the innermost loop
+  Figure<Cycles> call = usual(20);      // each tile of a task
+  Figure<Cycles> partial = usual(60);   // on top, of a tile smaller than the kernel
+  Figure<Cycles> broken = usual(120);   // on top, of a tile whose rows are not all neighbours in C
+  Figure<Cycles> scatter = usual(3);    // a result stored by itself: no rows are neighbours in C
+  // The share by which computation takes longer where the right operand's columns are apart.
+  Figure<double> apart{0.03, Origin::assumed, usual_overhead_source};
+
+  bool operator==(const Overhead&) const = default;
 };
 
 struct Core {
@@ -83,6 +111,7 @@ struct Core {
   // At work at the same time, each on a contraction of its own (the "batched" mode of acmtc-sc19,
   // section 6). Results are those of one of them: view_of_one_core() in core/machine/share.hpp.
   int cores = 1;
+  Overhead overhead;
   std::vector<PeakSeries> peaks;  // every measurement of the peak
 
   bool operator==(const Core&) const = default;

@@ -3,30 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/machine/fields.hpp"
 
 namespace tcsim {
 
 namespace {
 
-constexpr std::string_view level_fields =
-    "capacity, ways, line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, "
-    "shared_by, latency, energy";
-constexpr std::string_view core_fields =
-    "frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency, cores";
+template <class Owner>
+std::string field_names() {
+  std::string names;
+  for_each_field<Owner>([&](const Declared& field) {
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
+  });
+  return names;
+}
 
 std::string known_knobs(const Machine& machine) {
   std::string levels;
   for (const Level& l : machine.levels) levels += (levels.empty() ? "" : "|") + l.name;
-  return fmt::format("the knobs are {}|caches.{{{}}} and core.{{{}}}", levels, level_fields,
-                     core_fields);
+  return fmt::format("the knobs are {}|caches.{{{}}}, core.{{{}}} and core.overhead.{{{}}}", levels,
+                     field_names<Level>(), field_names<Core>(), field_names<Overhead>());
 }
 
 // One knob and the text that it is set to.
@@ -65,26 +69,28 @@ class Setting {
     return static_cast<std::int64_t>(value);
   }
 
-  int small(int now, const char* what) const {
+  int small(int now, std::string_view what) const {
     const std::int64_t value =
         whole(now, [&](const std::string& text) { return parse_count(text, what); });
     if (value > std::numeric_limits<int>::max()) fail("value out of range", "use a smaller value");
     return static_cast<int>(value);
   }
 
-  double real(double now) const {
-    double value = 0;
+  // Greater than 0, or 0 if it may be that.
+  double real(double now, bool zero_too) const {
     if (factor_) {
-      value = now * *factor_;
-    } else {
-      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-      if (error != std::errc() || end != text_.data() + text_.size()) value = 0;
+      const double scaled = now * *factor_;
+      if (!(zero_too && now == 0)) require_positive(scaled, zero_too);
+      return scaled;
     }
-    require_positive(value);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const bool whole = error == std::errc() && end == text_.data() + text_.size();
+    if (!(zero_too && whole && value == 0)) require_positive(whole ? value : 0, zero_too);
     return value;
   }
 
-  // One of `choices` (all_replacements, ...), by its to_text().
+  // One of `choices` (all_values()), by its to_text().
   template <class Choices>
   auto word(const Choices& choices) const {
     std::string known;
@@ -133,10 +139,11 @@ class Setting {
     return factor;
   }
 
-  void require_positive(double value) const {
+  void require_positive(double value, bool zero_too = false) const {
     if (!(std::isfinite(value) && value > 0)) {
-      fail(fmt::format("'{}' is no number greater than 0", text_),
-           "write a number, or a factor such as 1.2x");
+      fail(
+          fmt::format("'{}' is no number {}", text_, zero_too ? "of at least 0" : "greater than 0"),
+          "write a number, or a factor such as 1.2x");
     }
   }
 
@@ -206,72 +213,89 @@ std::string set_geometry(Level& level, std::string_view field, const Setting& se
   return set_capacity(level, before, setting, knob);
 }
 
-void set_core(Core& core, std::string_view field, const Setting& s, const Machine& machine) {
-  if (field == "frequency") {
-    core.frequency = hypothetical(s.frequency(core.frequency.value));
-  } else if (field == "vector_bits") {
-    core.vector_bits = hypothetical(s.small(core.vector_bits.value, "bits"));
-  } else if (field == "vector_registers") {
-    core.vector_registers = hypothetical(s.small(core.vector_registers.value, "registers"));
-  } else if (field == "fma_per_cycle") {
-    core.fma_per_cycle = hypothetical(s.real(core.fma_per_cycle.value));
-  } else if (field == "fma_latency") {
-    core.fma_latency = hypothetical(Cycles(s.real(core.fma_latency.value.value())));
-  } else if (field == "cores") {
-    core.cores = s.small(core.cores, "cores");
+// The value that a setting gives to a field whose value is `now`.
+template <class T>
+T set_value(const Setting& s, const T& now, const Declared& field) {
+  [[maybe_unused]] const bool zero_too = field.range && field.range->holds(0);
+  if constexpr (std::is_same_v<T, bool>) {
+    return s.flag();
+  } else if constexpr (std::is_same_v<T, int>) {
+    return s.small(now, field.noun);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return s.real(now, zero_too);
+  } else if constexpr (std::is_same_v<T, Cycles>) {
+    return Cycles(s.real(now.value(), zero_too));
+  } else if constexpr (std::is_same_v<T, Hertz>) {
+    return s.frequency(now);
+  } else if constexpr (std::is_same_v<T, Bandwidth>) {
+    return s.bandwidth(now);
+  } else if constexpr (std::is_same_v<T, JoulesPerByte>) {
+    return s.energy(now);
   } else {
-    s.fail("no such knob", known_knobs(machine));
+    return s.word(all_values<T>());
   }
 }
 
-// How a cache works. Returns whether `field` says that.
-bool set_policy(Level& level, std::string_view field, const Setting& s) {
-  constexpr std::string_view policies[] = {"replacement", "inclusion", "write", "write_allocate",
-                                           "prefetch"};
-  if (std::find(std::begin(policies), std::end(policies), field) == std::end(policies))
-    return false;
-  if (level.kind != LevelKind::cache) {
-    s.fail(level.name + " is not a cache", fmt::format("only caches have {}", field));
-  }
-  if (field == "replacement") {
-    level.replacement = hypothetical(s.word(all_replacements));
-  } else if (field == "inclusion") {
-    level.inclusion = hypothetical(s.word(all_inclusions));
-  } else if (field == "write") {
-    level.write = s.word(all_write_policies);
-  } else if (field == "write_allocate") {
-    level.write_allocate = s.flag();
+// Sets one field, but no geometry. `owner_name` is for errors.
+template <class Owner, class Member>
+void set_field(Owner& owner, const std::string& owner_name, const Field<Owner, Member>& field,
+               const Setting& s) {
+  using Value = typename Held<Member>::Value;
+  if constexpr (std::is_same_v<Value, Bytes> || std::is_same_v<Value, std::int64_t>) {
+    assert(field.part == Part::geometry);
   } else {
-    level.prefetch = s.word(all_prefetches);
+    const Value* now = value_of(owner, field);
+    if (now == nullptr && s.is_relative()) {
+      s.fail(fmt::format("{} has no {} to scale", owner_name, field.name),
+             fmt::format("set {}", field.example));
+    }
+    Value value = set_value(s, now ? *now : Value{}, field);
+    if constexpr (Held<Member>::is_figure) {
+      owner.*field.member = hypothetical(value);
+    } else {
+      owner.*field.member = value;
+    }
   }
-  return true;
 }
 
-std::string set_level(Level& level, std::string_view field, const Setting& s,
+void set_core(Core& core, std::string_view name, const Setting& s, const Machine& machine) {
+  bool found = false;
+  if (name.starts_with(overhead_prefix)) {
+    for_each_field<Overhead>([&](const auto& field) {
+      if (field.name != name.substr(overhead_prefix.size())) return;
+      found = true;
+      set_field(core.overhead, "the core", field, s);
+    });
+  }
+  for_each_field<Core>([&](const auto& field) {
+    if (field.name != name) return;
+    found = true;
+    set_field(core, "the core", field, s);
+    // How many are at work is no property of the one that was measured.
+    if (Held<typename std::decay_t<decltype(field)>::Type>::is_figure) core.peaks.clear();
+  });
+  if (!found) s.fail("no such knob", known_knobs(machine));
+}
+
+// Returns the note.
+std::string set_level(Level& level, std::string_view name, const Setting& s,
                       const std::string& knob, const Machine& machine) {
-  if (field == "capacity" || field == "ways" || field == "line") {
-    return set_geometry(level, field, s, knob);
-  }
-  if (set_policy(level, field, s)) return "";
-  if (field == "bandwidth") {
-    level.bandwidth = hypothetical(s.bandwidth(level.bandwidth.value));
-  } else if (field == "shared_by") {
-    level.shared_by = s.small(level.shared_by, "cores");
-  } else if (field == "latency") {
-    if (!level.latency && s.is_relative()) {
-      s.fail(level.name + " has no latency to scale", "set a number of cycles");
+  bool found = false;
+  std::string note;
+  for_each_field<Level>([&](const auto& field) {
+    if (field.name != name) return;
+    found = true;
+    if (field.part == Part::geometry) {
+      note = set_geometry(level, name, s, knob);
+      return;
     }
-    const double now = level.latency ? level.latency->value.value() : 0;
-    level.latency = hypothetical(Cycles(s.real(now)));
-  } else if (field == "energy") {
-    if (!level.energy && s.is_relative()) {
-      s.fail(level.name + " has no energy to scale", "set an energy such as 25pJ/B");
+    if (!belongs(field, level.kind)) {
+      s.fail(level.name + " is not a cache", fmt::format("only caches have {}", name));
     }
-    level.energy = hypothetical(s.energy(level.energy ? level.energy->value : JoulesPerByte(0)));
-  } else {
-    s.fail("no such knob", known_knobs(machine));
-  }
-  return "";
+    set_field(level, level.name, field, s);
+  });
+  if (!found) s.fail("no such knob", known_knobs(machine));
+  return note;
 }
 
 std::string_view trim(std::string_view s) {
@@ -300,7 +324,6 @@ Overridden override_knob(const Machine& machine, std::string_view knob_equals_va
   const Setting setting(knob, value);
   if (owner == "core") {
     set_core(result.machine.core, field, setting, machine);
-    if (field != "cores") result.machine.core.peaks.clear();
     return result;
   }
   if (owner == "caches") {

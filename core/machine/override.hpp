@@ -1,7 +1,6 @@
 // What-if knobs by name: "L3.capacity=64MiB", "memory.bandwidth=100GB/s", "core.frequency=3GHz".
-// LEVEL.FIELD with the level's name in the machine file and one of capacity, ways, line,
-// replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, latency, energy;
-// or core.FIELD with frequency, vector_bits, vector_registers, fma_per_cycle, fma_latency, cores.
+// LEVEL.FIELD with the level's name in the machine file, or core.FIELD; core/machine/fields.hpp
+// declares the fields.
 // A number may be relative: "1.2x". caches.FIELD sets the field of every cache.
 #pragma once
 

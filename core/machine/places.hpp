@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,9 @@ struct TablePlace {
   std::map<std::string, std::string> keys = {};
 
   // Of the first key that the file has, otherwise of the table.
-  std::string of(std::initializer_list<const char*> wanted) const {
-    for (const char* key : wanted) {
-      if (const auto found = keys.find(key); found != keys.end()) return found->second;
+  std::string of(std::initializer_list<std::string_view> wanted) const {
+    for (std::string_view key : wanted) {
+      if (const auto found = keys.find(std::string(key)); found != keys.end()) return found->second;
     }
     return table;
   }

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
+#include "core/machine/fields.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/places.hpp"
 #include "core/machine/toml_reader.hpp"
@@ -21,9 +22,65 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Bandwidth read_bandwidth(const MachineReader& r, const toml::node& node, std::string_view key) {
-  return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); },
-                  {"GB/s", "B/cycle"});
+// The value of one field, by its type.
+template <class T>
+T read_value(const MachineReader& r, const toml::node& node, const Declared& field) {
+  const std::string_view key = field.name;
+  if constexpr (std::is_same_v<T, bool>) {
+    return r.flag(node, key);
+  } else if constexpr (std::is_same_v<T, int>) {
+    return r.small_count(node, key);
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return r.count(node, key);
+  } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Cycles>) {
+    return T(r.number(node, key, field.range && field.range->holds(0)));
+  } else if constexpr (std::is_same_v<T, Bytes>) {
+    return r.bytes(node, key);
+  } else if constexpr (std::is_same_v<T, Hertz>) {
+    return r.parsed(node, key, [](const std::string& t) { return parse_frequency(t); }, {"GHz"});
+  } else if constexpr (std::is_same_v<T, Bandwidth>) {
+    return r.parsed(node, key, [](const std::string& t) { return parse_bandwidth(t); },
+                    {"GB/s", "B/cycle"});
+  } else if constexpr (std::is_same_v<T, JoulesPerByte>) {
+    return r.energy(node, key);
+  } else {
+    return r.choice(node, key, all_values<T>());
+  }
+}
+
+// Every field of `owner` but its geometry. `what` names the table where a required one is missing.
+template <class Owner>
+void read_fields(const MachineReader& r, const toml::table& table, std::string_view what,
+                 Owner& owner) {
+  const Provenance shared = r.provenance(table);
+  for_each_field<Owner>([&](const auto& field) {
+    using Member = Held<typename std::decay_t<decltype(field)>::Type>;
+    if (field.part == Part::geometry) return;
+    const toml::node* node =
+        field.required ? &r.required(table, field.name, what) : table.get(field.name);
+    if (node == nullptr) return;
+    const auto read = [&](const toml::node& n, std::string_view) {
+      return read_value<typename Member::Value>(r, n, field);
+    };
+    if constexpr (Member::is_figure) {
+      owner.*field.member = r.figure(*node, field.name, shared, read);
+    } else {
+      owner.*field.member = read(*node, field.name);
+    }
+  });
+}
+
+using Keys = std::vector<std::string_view>;
+
+// `first`, the fields of Owner, `last`.
+template <class Owner>
+Keys keys_of(Keys first, std::initializer_list<std::string_view> last) {
+  for_each_field<Owner>([&](const Declared& field) {
+    first.push_back(field.name);
+    if (std::is_same_v<Owner, Level> && field.name == "capacity") first.emplace_back("sets");
+  });
+  first.insert(first.end(), last);
+  return first;
 }
 
 // What bandwidth and peak series share. `rates` is the key of the repetitions, which has their
@@ -65,27 +122,23 @@ BandwidthSeries read_bandwidth_series(const MachineReader& r, const toml::table&
   return s;
 }
 
+const toml::table& as_table(const MachineReader& r, const toml::node& node,
+                            const std::string& key) {
+  if (const toml::table* table = node.as_table()) return *table;
+  r.fail(node, key + " is no table", fmt::format("write [{}] on a line of its own", key));
+}
+
 Core read_core(const MachineReader& r, const toml::table& table) {
-  r.known_keys(table, "[core]",
-               {"origin", "source", "frequency", "vector_bits", "vector_registers", "fma_per_cycle",
-                "fma_latency", "cores", "peak"});
-  const Provenance shared = r.provenance(table);
-  const auto figure = [&](std::string_view key, auto read) {
-    return r.figure(r.required(table, key, "[core]"), key, shared, read);
-  };
-  const auto count = [&](const toml::node& n, std::string_view k) { return r.small_count(n, k); };
+  static const Keys keys = keys_of<Core>({"origin", "source"}, {"overhead", "peak"});
+  r.known_keys(table, "[core]", keys);
   Core core;
-  core.frequency = figure("frequency", [&](const toml::node& n, std::string_view k) {
-    return r.parsed(n, k, [](const std::string& t) { return parse_frequency(t); }, {"GHz"});
-  });
-  core.vector_bits = figure("vector_bits", count);
-  core.vector_registers = figure("vector_registers", count);
-  core.fma_per_cycle = figure(
-      "fma_per_cycle", [&](const toml::node& n, std::string_view k) { return r.number(n, k); });
-  core.fma_latency = figure("fma_latency", [&](const toml::node& n, std::string_view k) {
-    return Cycles(r.number(n, k));
-  });
-  if (const toml::node* node = table.get("cores")) core.cores = r.small_count(*node, "cores");
+  read_fields(r, table, "[core]", core);
+  if (const toml::node* node = table.get("overhead")) {
+    static const Keys known = keys_of<Overhead>({"origin", "source"}, {});
+    const toml::table& overhead = as_table(r, *node, "core.overhead");
+    r.known_keys(overhead, "[core.overhead]", known);
+    read_fields(r, overhead, "[core.overhead]", core.overhead);
+  }
   r.each_table(table, "peak", "core.peak",
                [&](const toml::table& t) { core.peaks.push_back(read_peak(r, t)); });
   return core;
@@ -142,22 +195,12 @@ void read_geometry(const MachineReader& r, const toml::table& table, const Prove
 }
 
 Level read_level(const MachineReader& r, const toml::table& table) {
-  r.known_keys(table, "[[level]]",
-               {"name", "kind", "origin", "source", "capacity", "sets", "ways", "line",
-                "replacement", "inclusion", "write", "write_allocate", "prefetch", "shared_by",
-                "bandwidth", "latency", "energy", "series"});
+  static const Keys keys = keys_of<Level>({"name", "kind", "origin", "source"}, {"series"});
+  r.known_keys(table, "[[level]]", keys);
   const Provenance shared = r.provenance(table);
   Level l;
   l.name = r.text(r.required(table, "name", "[[level]]"), "name");
   l.kind = r.choice_or(table, "kind", l.kind, all_level_kinds);
-  l.replacement = r.chosen_figure(table, "replacement", l.replacement, shared, all_replacements);
-  l.inclusion = r.chosen_figure(table, "inclusion", l.inclusion, shared, all_inclusions);
-  l.write = r.choice_or(table, "write", l.write, all_write_policies);
-  l.write_allocate = r.flag(table, "write_allocate", l.write_allocate);
-  l.prefetch = r.choice_or(table, "prefetch", l.prefetch, all_prefetches);
-  if (const toml::node* node = table.get("shared_by")) {
-    l.shared_by = r.small_count(*node, "shared_by");
-  }
   if (l.kind == LevelKind::cache) {
     read_geometry(r, table, shared, l);
   } else {
@@ -176,48 +219,28 @@ Level read_level(const MachineReader& r, const toml::table& table) {
           });
     }
   }
-  l.bandwidth =
-      r.figure(r.required(table, "bandwidth", l.name), "bandwidth", shared,
-               [&](const toml::node& n, std::string_view k) { return read_bandwidth(r, n, k); });
-  if (const toml::node* node = table.get("latency")) {
-    l.latency = r.figure(*node, "latency", shared, [&](const toml::node& n, std::string_view k) {
-      return Cycles(r.number(n, k));
-    });
-  }
-  if (const toml::node* node = table.get("energy")) {
-    l.energy = r.figure(*node, "energy", shared,
-                        [&](const toml::node& n, std::string_view k) { return r.energy(n, k); });
-  }
+  read_fields(r, table, l.name, l);
   r.each_table(table, "series", "level.series",
                [&](const toml::table& t) { l.series.push_back(read_bandwidth_series(r, t)); });
   return l;
 }
 
-const toml::table& as_table(const MachineReader& r, const toml::node& node,
-                            const std::string& key) {
-  if (const toml::table* table = node.as_table()) return *table;
-  r.fail(node, key + " is no table", fmt::format("write [{}] on a line of its own", key));
-}
-
 Accounting read_accounting(const MachineReader& r, const toml::table& table) {
-  r.known_keys(table, "[accounting]",
-               {"name", "write_backs", "compute_roof", "packing", "halve_register_loads"});
+  static const Keys keys = keys_of<Accounting>({"name"}, {});
+  r.known_keys(table, "[accounting]", keys);
   Accounting a;
   a.name = r.text_or(table, "name", a.name);
-  a.write_backs = r.flag(table, "write_backs", a.write_backs);
-  a.compute_roof = r.flag(table, "compute_roof", a.compute_roof);
-  a.packing = r.flag(table, "packing", a.packing);
-  a.halve_register_loads = r.flag(table, "halve_register_loads", a.halve_register_loads);
+  read_fields(r, table, "[accounting]", a);
   return a;
 }
 
 Tlb read_tlb(const MachineReader& r, const toml::table& table) {
-  r.known_keys(table, "[[tlb]]", {"name", "entries", "ways", "page"});
-  const auto required = [&](const char* key) -> const toml::node& {
-    return r.required(table, key, "[[tlb]]");
-  };
-  return {r.text(required("name"), "name"), r.count(required("entries"), "entries"),
-          r.count(required("ways"), "ways"), r.bytes(required("page"), "page")};
+  static const Keys keys = keys_of<Tlb>({"name"}, {});
+  r.known_keys(table, "[[tlb]]", keys);
+  Tlb t;
+  t.name = r.text(r.required(table, "name", "[[tlb]]"), "name");
+  read_fields(r, table, "[[tlb]]", t);
+  return t;
 }
 
 Method read_method(const MachineReader& r, const toml::table& table) {
@@ -246,11 +269,19 @@ struct Read {
 
 Machine load(const fs::path& file, const Chain& chain);
 
+// Keys of a table within it are "TABLE.KEY".
+void add_places(const MachineReader& r, const toml::table& table, const std::string& prefix,
+                TablePlace& place) {
+  for (const auto& [key, value] : table) {
+    const std::string name = prefix + std::string(key.str());
+    place.keys[name] = r.at(value);
+    if (const toml::table* inner = value.as_table()) add_places(r, *inner, name + ".", place);
+  }
+}
+
 TablePlace places_in(const MachineReader& r, const toml::node& node) {
   TablePlace place{r.at(node)};
-  if (const toml::table* table = node.as_table()) {
-    for (const auto& [key, value] : *table) place.keys[std::string(key.str())] = r.at(value);
-  }
+  if (const toml::table* table = node.as_table()) add_places(r, *table, "", place);
   return place;
 }
 

@@ -51,13 +51,18 @@ class MachineReader {
   }
   const std::vector<Finding>& findings() const { return findings_; }
 
-  void known_keys(const toml::table& table, std::string_view what,
-                  std::initializer_list<std::string_view> known) const {
+  // `known` lists names.
+  template <class Names>
+  void known_keys(const toml::table& table, std::string_view what, const Names& known) const {
     for (const auto& [key, node] : table) {
       if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
       throw InputError(at(key.source()), fmt::format("unknown key '{}' in {}", key.str(), what),
                        fmt::format("known are {}", fmt::join(known, ", ")));
     }
+  }
+  void known_keys(const toml::table& table, std::string_view what,
+                  std::initializer_list<std::string_view> known) const {
+    known_keys<std::initializer_list<std::string_view>>(table, what, known);
   }
 
   const toml::node& required(const toml::table& table, std::string_view key,
@@ -89,22 +94,27 @@ class MachineReader {
     return static_cast<int>(count(node, key, std::numeric_limits<int>::max()));
   }
 
-  double number(const toml::node& node, std::string_view key) const {
+  // Greater than 0, or 0 if it may be that.
+  double number(const toml::node& node, std::string_view key, bool zero_too = false) const {
     double value = 0;
     if (const auto* real = node.as_floating_point()) value = real->get();
     // A large whole number is one too: toml++ converts only those that fit without loss.
     if (const auto* whole = node.as_integer()) value = static_cast<double>(whole->get());
-    if (!(std::isfinite(value) && value > 0)) {
-      fail(node, fmt::format("{} is no number greater than 0", key), "write one, without quotes");
+    if (!node.is_number() || !std::isfinite(value) || !(value > 0 || (zero_too && value == 0))) {
+      fail(node,
+           fmt::format("{} is no number {}", key, zero_too ? "of at least 0" : "greater than 0"),
+           "write one, without quotes");
     }
     return value;
   }
 
+  bool flag(const toml::node& node, std::string_view key) const {
+    if (const auto* value = node.as_boolean()) return value->get();
+    fail(node, fmt::format("{} is neither true nor false", key), "write true or false");
+  }
   bool flag(const toml::table& table, std::string_view key, bool fallback) const {
     const toml::node* node = table.get(key);
-    if (node == nullptr) return fallback;
-    if (const auto* value = node->as_boolean()) return value->get();
-    fail(*node, fmt::format("{} is neither true nor false", key), "write true or false");
+    return node ? flag(*node, key) : fallback;
   }
 
   // One of `choices` (all_origins, ...), by its to_text().
@@ -124,17 +134,6 @@ class MachineReader {
     const toml::node* node = table.get(key);
     return node ? choice(*node, key, choices) : fallback;
   }
-  // A key that says nothing is assumed to be the fallback, whatever the table's origin.
-  template <class Enum, class Choices>
-  Figure<Enum> chosen_figure(const toml::table& table, std::string_view key,
-                             const Figure<Enum>& fallback, const Provenance& shared,
-                             const Choices& choices) const {
-    const toml::node* node = table.get(key);
-    if (node == nullptr) return fallback;
-    return figure(*node, key, shared,
-                  [&](const toml::node& n, std::string_view k) { return choice(n, k, choices); });
-  }
-
   // A text that `parse` reads; its UsageError gets the place. `units` are examples for a number
   // that comes without one.
   template <class Parse>

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/fields.hpp"
 #include "core/machine/toml.hpp"
 #include "core/machine/toml_reader.hpp"
 
@@ -29,11 +30,23 @@ std::string quote(std::string_view text) {
   return quoted + "\"";
 }
 
+// A value as a file has it.
+template <class T>
+std::string value_text(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return fmt::format("{}", value);
+  } else if constexpr (std::is_same_v<T, Cycles>) {
+    return fmt::format("{}", value.value());
+  } else {
+    return quote(to_text(value));
+  }
+}
+
 // Writes the figures of one table: what most of them share goes to the head of the table.
 class FigureWriter {
  public:
   template <class T>
-  void add(const char* key, const Figure<T>& figure, std::string value) {
+  void add(std::string_view key, const Figure<T>& figure, std::string value) {
     lines_.push_back({key, std::move(value), {figure.origin, figure.source}});
   }
 
@@ -64,7 +77,7 @@ class FigureWriter {
 
  private:
   struct Line {
-    const char* key;
+    std::string_view key;
     std::string value;
     Provenance provenance;
   };
@@ -102,36 +115,63 @@ std::string peak_text(const PeakSeries& s) {
   return "\n[[core.peak]]\n" + series_head(s) + rates_text("flops_per_second", s.repetitions);
 }
 
+// The fields that `wanted` wants and a file has to say: first the plain ones.
+template <class Owner, class Wanted>
+void add_fields(const Owner& owner, std::string& plain, FigureWriter& figures, Wanted wanted) {
+  for_each_field<Owner>([&](const auto& field) {
+    using Member = Held<typename std::decay_t<decltype(field)>::Type>;
+    const auto* value = value_of(owner, field);
+    if (value == nullptr || !wanted(field)) return;
+    if constexpr (Member::is_optional) {
+      figures.add(field.name, *(owner.*field.member), value_text(*value));
+    } else if constexpr (Member::is_figure) {
+      figures.add(field.name, owner.*field.member, value_text(*value));
+    } else {
+      plain += fmt::format("{} = {}\n", field.name, value_text(*value));
+    }
+  });
+}
+
+// Whether a file must say the field.
+template <class Owner, class Member>
+bool is_told(const Owner& owner, const Field<Owner, Member>& field) {
+  return field.required || field.always_written || !is_usual(owner, field);
+}
+
+template <class Owner>
+std::string fields_text(const Owner& owner) {
+  std::string plain;
+  FigureWriter figures;
+  add_fields(owner, plain, figures, [&](const auto& field) { return is_told(owner, field); });
+  return plain + figures.text();
+}
+
 std::string level_text(const Level& l) {
   std::string text =
       fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", quote(l.name), to_text(l.kind));
-  const Level usual;
   const bool cache = l.kind == LevelKind::cache;
-  if (cache || l.write != usual.write || l.write_allocate != usual.write_allocate ||
-      l.prefetch != usual.prefetch) {
-    text += fmt::format("write = \"{}\"\nwrite_allocate = {}\nprefetch = \"{}\"\n",
-                        to_text(l.write), l.write_allocate, to_text(l.prefetch));
-  }
+  // The plain ones of the policies are written together.
+  bool plain_policies = cache;
+  for_each_field<Level>([&](const auto& field) {
+    using Member = Held<typename std::decay_t<decltype(field)>::Type>;
+    plain_policies |= field.part == Part::policy && !Member::is_figure && !is_usual(l, field);
+  });
   FigureWriter figures;
-  if (cache || l.replacement != usual.replacement) {
-    figures.add("replacement", l.replacement, quote(to_text(l.replacement.value)));
-  }
-  if (cache || l.inclusion != usual.inclusion) {
-    figures.add("inclusion", l.inclusion, quote(to_text(l.inclusion.value)));
-  }
+  add_fields(l, text, figures, [&](const auto& field) {
+    using Member = Held<typename std::decay_t<decltype(field)>::Type>;
+    if (field.part != Part::policy) return false;
+    return Member::is_figure ? cache || !is_usual(l, field) : plain_policies;
+  });
   if (cache) {
-    figures.add("capacity", l.capacity, quote(to_text(l.capacity.value)));
-    figures.add("ways", l.ways, fmt::format("{}", l.ways.value));
-    figures.add("line", l.line, quote(to_text(l.line.value)));
+    add_fields(l, text, figures, [](const Declared& f) { return f.part == Part::geometry; });
   } else {
     const bool limited = l.capacity.value != Bytes(0);
     figures.add("capacity", l.capacity,
                 quote(limited ? to_text(l.capacity.value) : std::string(unlimited)));
   }
-  figures.add("bandwidth", l.bandwidth, quote(to_text(l.bandwidth.value)));
-  if (l.latency) figures.add("latency", *l.latency, fmt::format("{}", l.latency->value.value()));
-  if (l.energy) figures.add("energy", *l.energy, quote(to_text(l.energy->value)));
-  text += fmt::format("shared_by = {}\n", l.shared_by) + figures.text();
+  add_fields(l, text, figures,
+             [&](const auto& field) { return field.part == Part::other && is_told(l, field); });
+  text += figures.text();
   for (const BandwidthSeries& s : l.series) text += series_text(s);
   return text;
 }
@@ -144,22 +184,9 @@ std::string method_text(const Method& m) {
   return text;
 }
 
-std::string tlb_text(const Tlb& t) {
-  return fmt::format("\n[[tlb]]\nname = {}\nentries = {}\nways = {}\npage = {}\n", quote(t.name),
-                     t.entries, t.ways, quote(to_text(t.page)));
-}
-
 }  // namespace
 
 std::string to_toml(const Machine& machine) {
-  const Accounting& a = machine.accounting;
-  const Core& c = machine.core;
-  FigureWriter core;
-  core.add("frequency", c.frequency, quote(to_text(c.frequency.value)));
-  core.add("vector_bits", c.vector_bits, fmt::format("{}", c.vector_bits.value));
-  core.add("vector_registers", c.vector_registers, fmt::format("{}", c.vector_registers.value));
-  core.add("fma_per_cycle", c.fma_per_cycle, fmt::format("{}", c.fma_per_cycle.value));
-  core.add("fma_latency", c.fma_latency, fmt::format("{}", c.fma_latency.value.value()));
   std::string text = fmt::format("schema = {}\nname = {}\ndescription = {}\n", machine_schema,
                                  quote(machine.name), quote(machine.description));
   if (!machine.remarks.empty()) {
@@ -167,13 +194,15 @@ std::string to_toml(const Machine& machine) {
     for (const std::string& remark : machine.remarks) text += fmt::format("  {},\n", quote(remark));
     text += "]\n";
   }
-  text += fmt::format(
-      "\n[accounting]\nname = {}\nwrite_backs = {}\ncompute_roof = {}\npacking = {}\n"
-      "halve_register_loads = {}\n\n[core]\n{}{}",
-      quote(a.name), a.write_backs, a.compute_roof, a.packing, a.halve_register_loads,
-      c.cores == 1 ? "" : fmt::format("cores = {}\n", c.cores), core.text());
-  for (const PeakSeries& s : c.peaks) text += peak_text(s);
-  for (const Tlb& t : machine.tlbs) text += tlb_text(t);
+  text += fmt::format("\n[accounting]\nname = {}\n{}\n[core]\n{}", quote(machine.accounting.name),
+                      fields_text(machine.accounting), fields_text(machine.core));
+  if (const std::string overhead = fields_text(machine.core.overhead); !overhead.empty()) {
+    text += "\n[core.overhead]\n" + overhead;
+  }
+  for (const PeakSeries& s : machine.core.peaks) text += peak_text(s);
+  for (const Tlb& t : machine.tlbs) {
+    text += fmt::format("\n[[tlb]]\nname = {}\n{}", quote(t.name), fields_text(t));
+  }
   if (machine.method) text += method_text(*machine.method);
   for (const Level& l : machine.levels) text += level_text(l);
   return text;

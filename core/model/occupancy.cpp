@@ -9,6 +9,13 @@ namespace tcsim {
 namespace {
 
 constexpr int max_ways = 64;
+// Source of these four: chosen.
+// More trials than the first, each of less chance than the second, are taken as Poisson's.
+constexpr double many_trials = 16;
+constexpr double small_share = 0.25;
+// Trials that are told apart: so many for each way, and so many on top.
+constexpr int enough_per_way = 4;
+constexpr int enough_trials = 32;
 
 // How a window's part falls on the sets: `count` runs, each `whole` lines in every set and one line
 // more in a `share` of the sets.
@@ -70,12 +77,12 @@ class Occupancy {
       if (r.count <= 0) return;
     }
     shift(std::round(r.count * r.whole));
-    if (r.count > 16 && r.share < 0.25) {
+    if (r.count > many_trials && r.share < small_share) {
       poisson(r.count * r.share);
       return;
     }
     // More trials than this fill the set all the same, unless the share is tiny: Poisson.
-    double left = std::min(r.count, static_cast<double>(4 * ways_ + 32));
+    double left = std::min(r.count, static_cast<double>(enough_per_way * ways_ + enough_trials));
     const double scale = r.count / left;
     for (; left >= 1; left -= 1) trial(std::min(1.0, r.share * scale));
     if (left > 0) trial(std::min(1.0, r.share * left * scale));

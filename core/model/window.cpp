@@ -154,7 +154,10 @@ class WindowModel {
   static double chance_by_length(const SetAssociative& cache, double total) {
     const double fill = (total + 1) / cache.lines();
     if (cache.sets == 1) return fill > 1 ? 1 : 0;
-    return std::clamp((fill - 0.75) / 0.4, 0.0, 1.0);
+    // Shares of the cache that a window fills: from the first on it loses lines, the second later
+    // all of them. Source: chosen.
+    constexpr double safe = 0.75, steep = 0.4;
+    return std::clamp((fill - safe) / steep, 0.0, 1.0);
   }
 
   // Lines in a set; far more than any cache has where it matters.

@@ -13,42 +13,40 @@ namespace tcsim {
 
 namespace {
 
-// Source of all constants but `page`: measured with kernels/ on one core of an AMD EPYC (Zen 4,
-// virtual machine); docs/kernels.md has the command. They are that processor's, whatever machine
-// exposed() is asked about. Its frequency turns them into seconds.
-
-// Cycles of a pack, each time that it begins: it waits for memory.
-constexpr double pack_cycles = 1800;
-// Cycles of each piece of memory that a pack reads in a row: its address translation.
-constexpr double run_cycles = 40;
-// Cycles of each line that a pack writes here and there, where the buffer is beyond the last cache.
-constexpr double far_line_cycles = 40;
-// The same where the buffer is in the last cache, but beyond the reach of address translation.
-constexpr double far_page_cycles = 3;
-// Bytes: that reach.
-constexpr double translated = 4 << 20;
-
-// Cycles of a task: the tiles of the innermost loop.
-constexpr double task_cycles = 50;
-// Cycles of each tile of a task.
-constexpr double call_cycles = 20;
-// Cycles on top of that, of a tile with fewer rows or columns than the kernel.
-constexpr double partial_cycles = 60;
-// Cycles on top of that, of a tile whose rows are not all neighbours in C.
-constexpr double broken_cycles = 120;
-// Cycles of each result that is stored by itself, since no rows are neighbours in C.
-constexpr double scatter_cycles = 3;
+// Source of these three: measured with kernels/ on one core of an AMD EPYC (Zen 4, virtual
+// machine); docs/kernels.md has the command.
 
 // Of the time in which kernels read packed operands from the second cache, from the third one and
-// from memory: the share that computation does not hide.
-constexpr double second_share = 0.2;
-constexpr double third_share = 1;
-constexpr double far_share = 0.5;
-// Share by which computation takes longer where the right operand's columns are apart.
-constexpr double apart_share = 0.03;
+// from memory: the share that computation does not hide, where the machine does not say it.
+constexpr double usual_second_share = 0.2;
+constexpr double usual_third_share = 1;
+constexpr double usual_far_share = 0.5;
 
-// Bytes. Source: x86-64's smallest page.
-constexpr double page = 4096;
+// Of link `l` of so many.
+double exposed_share(const Machine& machine, std::size_t l, std::size_t links) {
+  const auto& given = machine.levels[l].exposed;
+  if (given) return given->value;
+  if (l == 0) return 0;
+  if (l == 1) return usual_second_share;
+  if (l == 2) return usual_third_share;
+  return l + 1 == links ? usual_far_share : 0;
+}
+
+// What address translation knows: the smallest page, and how many bytes of those.
+struct Translation {
+  Bytes page{4096};      // source: x86-64's smallest
+  Bytes reach{4 << 20};  // source: as that of the shares
+};
+Translation translation_of(const Machine& machine) {
+  Translation t;
+  if (machine.tlbs.empty()) return t;
+  t = {machine.tlbs.front().page, Bytes(0)};
+  for (const Tlb& tlb : machine.tlbs) t.page = std::min(t.page, tlb.page);
+  for (const Tlb& tlb : machine.tlbs) {
+    if (tlb.page == t.page) t.reach = std::max(t.reach, tlb.page * tlb.entries);
+  }
+  return t;
+}
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
@@ -121,11 +119,13 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
 Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
                 const Machine& machine) {
   const Path path = only_path(c, schedule);
+  const Overhead& lost = machine.core.overhead;
+  const Translation translation = translation_of(machine);
   double seconds = 0;
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
-    Bytes bytes, second, third, far;
+    Bytes bytes, packed;
     for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
@@ -133,15 +133,12 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         bytes += link.counted(machine.accounting, a);
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
-        if (l == 1) second += link.at(Phase::compute, a).in;
-        if (l == 2) third += link.at(Phase::compute, a).in;
-        if (l > 2 && l + 1 == links) far += link.at(Phase::compute, a).in;
+        packed += link.at(Phase::compute, a).in;
       }
     }
     const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
-    seconds += (bytes / bandwidth + second_share * (second / bandwidth) +
-                third_share * (third / bandwidth) + far_share * (far / bandwidth))
-                   .value();
+    seconds +=
+        (bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth)).value();
   }
 
   const Group& m = schedule.groups[DimClass::m];
@@ -151,7 +148,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
     return s.kind == Step::Kind::move && s.tensor == path.right();
   });
   if (!packed && !n.empty() && c.stride(path.right(), n.front()) != Elements(1)) {
-    seconds += apart_share * prediction.timing.compute.value();
+    seconds += lost.apart.value * prediction.timing.compute.value();
   }
   const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
@@ -176,18 +173,20 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       }
       case Step::Kind::move: {
         const DimClass rows = s.tensor == path.left ? DimClass::m : DimClass::n;
-        const double runs = pieces(c, schedule, s.tensor, range, page / element);
-        cycles += times * (pack_cycles + runs * run_cycles);
+        const double runs = pieces(c, schedule, s.tensor, range,
+                                   static_cast<double>(translation.page.value()) / element);
+        cycles += times * (lost.pack.value + runs * lost.piece.value).value();
         const double bytes =
             static_cast<double>(range[rows]) * static_cast<double>(range[DimClass::k]) * element;
         if (scatters(c, schedule, s.tensor)) {
           const double lines = bytes / static_cast<double>(common_line(machine).value());
           const bool in_cache =
               lines <= static_cast<double>(kept_lines(machine, outermost).value());
+          const bool beyond_reach = bytes > static_cast<double>(translation.reach.value());
           cycles += times * lines *
-                    (!in_cache            ? far_line_cycles
-                     : bytes > translated ? far_page_cycles
-                                          : 0);
+                    (!in_cache      ? lost.far_line.value.value()
+                     : beyond_reach ? lost.far_page.value.value()
+                                    : 0);
         }
         break;
       }
@@ -195,9 +194,10 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         break;
       case Step::Kind::kernel:
         if (range[DimClass::m] < path.mr || range[DimClass::n] < path.nr) whole = 0;
-        cycles += times * (task_cycles / in_task + call_cycles + (1 - whole) * partial_cycles +
-                           broken * broken_cycles);
-        if (scattered) cycles += times * results * scatter_cycles;
+        cycles +=
+            times * (lost.task.value.value() / in_task + lost.call.value.value() +
+                     (1 - whole) * lost.partial.value.value() + broken * lost.broken.value.value());
+        if (scattered) cycles += times * results * lost.scatter.value.value();
     }
   }
   return Seconds(seconds + cycles / machine.core.frequency.value.value());

@@ -20,7 +20,7 @@ namespace tcsim {
 //  - lines that a pack writes here and there beyond the last cache or the reach of translation,
 //  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
 //    than the kernel, and of one whose rows are not all neighbours in C.
-// The costs were measured with kernels/ on one core of an AMD EPYC (Zen 4; docs/kernels.md).
+// What each costs is the machine's: Core::overhead and Level::exposed, TLBs where it names them.
 Seconds exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);
 

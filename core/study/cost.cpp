@@ -5,36 +5,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/machine/fields.hpp"
+
 namespace tcsim {
 
 namespace {
 
-constexpr std::string_view level_names[] = {"capacity",  "ways",    "line",     "sets",
-                                            "bandwidth", "latency", "shared_by"};
-constexpr std::string_view core_names[] = {"frequency", "vector_bits", "vector_registers",
-                                           "fma_per_cycle", "cores"};
+// A field that formulas know.
+template <class Owner>
+std::optional<double> known(const Owner& owner, std::string_view name) {
+  bool in_formulas = false;
+  for_each_field<Owner>([&](const Declared& f) { in_formulas |= f.name == name && f.in_formulas; });
+  return in_formulas ? number_of(owner, name) : std::nullopt;
+}
 
 std::optional<double> of_level(const Machine& m, const Level& l, std::string_view name) {
   const bool cache = l.kind == LevelKind::cache;
-  const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-  if (name == "capacity" && l.capacity.value.value() > 0) return real(l.capacity.value.value());
-  if (name == "ways" && cache) return real(l.ways.value);
-  if (name == "line" && cache) return real(l.line.value.value());
-  if (name == "sets" && cache) return real(l.sets());
+  if (name == "capacity" && l.capacity.value == Bytes(0)) return {};
+  if (!cache && (name == "ways" || name == "line" || name == "sets")) return {};
+  if (name == "sets") return static_cast<double>(l.sets());
   if (name == "bandwidth") return l.bandwidth.value.at(m.core.frequency.value).value();
-  if (name == "latency" && l.latency) return l.latency->value.value();
-  if (name == "shared_by") return l.shared_by;
-  return {};
+  return known(l, name);
 }
 
-std::optional<double> of_core(const Core& c, std::string_view name) {
-  if (name == "frequency") return c.frequency.value.value();
-  if (name == "vector_bits") return c.vector_bits.value;
-  if (name == "vector_registers") return c.vector_registers.value;
-  if (name == "fma_per_cycle") return c.fma_per_cycle.value;
-  if (name == "cores") return c.cores;
-  return {};
-}
+std::optional<double> of_core(const Core& c, std::string_view name) { return known(c, name); }
 
 Expression::Lookup level_lookup(const Machine& m, const Level& l) {
   return [&](const std::string& name) {
@@ -168,11 +162,11 @@ std::optional<double> quantity(const Machine& machine, std::string_view name) {
 std::vector<std::string> quantities(const Machine& machine) {
   std::vector<std::string> all;
   for (const Level& l : machine.levels) {
-    for (std::string_view name : level_names) {
+    for (std::string_view name : formula_names<Level>()) {
       if (of_level(machine, l, name)) all.push_back(fmt::format("{}.{}", l.name, name));
     }
   }
-  for (std::string_view name : core_names) all.push_back(fmt::format("core.{}", name));
+  for (std::string_view name : formula_names<Core>()) all.push_back(fmt::format("core.{}", name));
   return all;
 }
 

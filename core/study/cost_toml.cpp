@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "core/text/name.hpp"
 #include "core/io/toml.hpp"
+#include "core/machine/fields.hpp"
+#include "core/text/name.hpp"
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 
@@ -13,9 +14,23 @@ namespace tcsim {
 namespace {
 
 using Names = std::vector<std::string>;
-const Names level_variables{"capacity", "ways", "line", "sets", "bandwidth", "shared_by"};
-const Names core_variables{"frequency",     "vector_bits", "vector_registers",
-                           "fma_per_cycle", "cores",       "element"};
+// What every level has; latencies are not in every file.
+const Names& level_variables() {
+  static const Names names = [] {
+    Names all = formula_names<Level>();
+    std::erase(all, "latency");
+    return all;
+  }();
+  return names;
+}
+const Names& core_variables() {
+  static const Names names = [] {
+    Names all = formula_names<Core>();
+    all.emplace_back("element");
+    return all;
+  }();
+  return names;
+}
 
 void require_known(const MachineReader& r, const toml::node& node, const Expression& e,
                    const Names& known) {
@@ -120,7 +135,7 @@ CostModel read_cost_model(const MachineReader& r, const toml::table& table, bool
     const toml::table* core = node->as_table();
     if (core == nullptr) r.fail(*node, "core is no table", "write [core] or [cost.core]");
     r.known_keys(*core, "the core's costs", {"area", "fma", "power"});
-    model.core = read_rules(r, *core, {"area", "fma", "power"}, core_variables, false);
+    model.core = read_rules(r, *core, {"area", "fma", "power"}, core_variables(), false);
   }
   r.each_table(table, "level", is_file ? "level" : "cost.level", [&](const toml::table& t) {
     r.known_keys(t, "a level's costs", {"name", "area", "energy", "power"});
@@ -128,8 +143,8 @@ CostModel read_cost_model(const MachineReader& r, const toml::table& table, bool
     for (const auto& [other, rules] : model.levels) {
       if (other == name) r.fail(t, fmt::format("{} has costs twice", name), "take one out");
     }
-    model.levels.emplace_back(name,
-                              read_rules(r, t, {"area", "energy", "power"}, level_variables, true));
+    model.levels.emplace_back(
+        name, read_rules(r, t, {"area", "energy", "power"}, level_variables(), true));
   });
   if (const toml::node* node = table.get("price")) {
     model.price = CostRule(read_expression(r, *node, "price"));

@@ -1,4 +1,5 @@
 // The studio's long jobs, which somebody asks for and may cancel.
+#include "gui/studio/measuring.hpp"
 #include "gui/studio/studio.hpp"
 
 namespace tcsim::gui {
@@ -17,9 +18,7 @@ void Studio::measureHost() {
   job_->start(
       [this, measure = measure_](std::stop_token stop,
                                  const Worker::Progress& progress) -> Worker::Deliver {
-        ProbeOptions probe;
-        probe.quick = true;
-        probe.stop = std::move(stop);
+        ProbeOptions probe = quickProbe(std::move(stop));
         probe.progress = [&](const std::string&, double share) { progress(share); };
         const Machine m = measure(probe);
         return [this, m] {

@@ -17,8 +17,8 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/saved/design.hpp"
+#include "gui/studio/measuring.hpp"
 #include "gui/widgets/theme.hpp"
-#include "microbench/host.hpp"
 #include "sweep/findings.hpp"
 
 namespace tcsim::gui {
@@ -39,10 +39,7 @@ StudySources sourcesOf(const std::string& place, const std::stop_token& stop) {
   StudySources sources = shipped_sources(place);
   sources.machine = [shipped = sources.machine, stop](const std::string& name) {
     if (name != "host") return shipped(name);
-    ProbeOptions probe;
-    probe.quick = true;
-    probe.stop = stop;
-    return host_machine(probe);
+    return host_machine(quickProbe(stop));
   };
   return sources;
 }

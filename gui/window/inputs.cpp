@@ -95,11 +95,7 @@ QString levelTitle(const Level& level) {
 }
 
 QString fieldLabel(const std::string& knob) {
-  const QString field = text(knob.substr(knob.find('.') + 1));
-  if (field == "fma_per_cycle") return Inputs::tr("FMA per cycle");
-  if (field == "vector_bits") return Inputs::tr("vector bits");
-  if (field == "cores") return Inputs::tr("cores at work");
-  return field;
+  return text(std::string(label_of(std::string_view(knob).substr(knob.find('.') + 1))));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/fields.hpp"
 #include "core/machine/machine.hpp"
 #include "core/text/safe.hpp"
 
@@ -52,6 +53,11 @@ class RandomMachine {
     c.fma_per_cycle = figure(real(-3, 3));
     c.fma_latency = figure(Cycles(real(-8, 12)));
     if (flip()) c.cores = number(1, 200);
+    for_each_field<Overhead>([&](const auto& field) {
+      if (!flip()) return;
+      auto& member = c.overhead.*field.member;
+      member = figure(decltype(member.value)(flip() ? 0 : real(-3, 6)));
+    });
     for (int n = number(0, 2); n > 0; --n) {
       PeakSeries s;
       fill(s);
@@ -92,6 +98,7 @@ class RandomMachine {
                  : Bandwidth{bandwidth / frequency * 0.999999, Bandwidth::Unit::bytes_per_cycle});
       bandwidth = l.bandwidth.value.at(m.core.frequency.value).value();
       if (flip()) l.latency = figure(Cycles(real(-8, 12)));
+      if (flip()) l.exposed = figure(flip() ? 0 : real(-3, 0));
       if (flip()) l.energy = figure(JoulesPerByte(real(-15, 0)));
       for (int n = number(0, 2); n > 0; --n) l.series.push_back(series());
       m.levels.push_back(l);

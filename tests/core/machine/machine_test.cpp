@@ -227,6 +227,8 @@ TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) 
   renamed.levels[0].capacity.source = "other";
   renamed.levels[0].replacement.origin = Origin::vendor;
   renamed.levels[0].inclusion.source = "other";
+  renamed.core.overhead.call.origin = Origin::measured;
+  renamed.core.overhead.call.source = "other";
   renamed.levels[0].series.emplace_back();
   renamed.core.peaks.emplace_back();
   renamed.method.emplace();
@@ -263,6 +265,12 @@ TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) 
       [](Machine& c) {
         c.levels[0].energy = Figure<JoulesPerByte>{JoulesPerByte(25e-12), Origin::assumed, ""};
       },
+      [](Machine& c) {
+        c.levels[0].exposed = Figure<double>{0.2, Origin::assumed, ""};
+      },
+      [](Machine& c) { c.core.overhead.call.value = Cycles(21); },
+      [](Machine& c) { c.core.overhead.task.value = Cycles(21); },
+      [](Machine& c) { c.core.overhead.apart.value = 0; },
       [](Machine& c) { c.core.cores = 2; },
       [](Machine& c) { c.core.frequency.value = Hertz(2.1e9); },
       [](Machine& c) { c.core.vector_bits.value = 512; },

@@ -71,12 +71,38 @@ TEST(MachineToml, A_figure_takes_its_origin_from_itself_then_its_table_then_is_a
   EXPECT_EQ(m.core.vector_bits, (Figure<int>{256, Origin::assumed, ""}));
 }
 
+TEST(MachineToml, What_the_core_loses_is_read_and_what_is_not_said_is_assumed) {
+  const auto with = [](const std::string& keys) {
+    return head + core_table + "[core.overhead]\n" + keys + cache_with(plain_keys) + memory;
+  };
+  const Machine m =
+      parse(with("origin = \"measured\"\ncall = 0\ntask = { value = 2.5, source = "
+                 "\"a fit\" }\n"));
+  EXPECT_EQ(m.core.overhead.call, (Figure<Cycles>{Cycles(0), Origin::measured, ""}));
+  EXPECT_EQ(m.core.overhead.task, (Figure<Cycles>{Cycles(2.5), Origin::measured, "a fit"}));
+  EXPECT_EQ(m.core.overhead.pack,
+            (Figure<Cycles>{Cycles(1800), Origin::assumed, "AMD EPYC (Zen 4), one core"}));
+  EXPECT_EQ(to_toml(parse(file_with(plain_keys))).find("overhead"), std::string::npos);
+
+  EXPECT_EQ(parse_error(with("calls = 3\n")),
+            "m.toml:10:1: unknown key 'calls' in [core.overhead]; known are origin, source, pack, "
+            "piece, far_line, far_page, task, call, partial, broken, scatter, apart");
+  EXPECT_EQ(parse_error(with("call = -3\n")),
+            "m.toml:10:8: call is no number of at least 0; write one, without quotes");
+  EXPECT_EQ(parse_error(head + core_table + "overhead = 3\n" + cache_with(plain_keys) + memory),
+            "m.toml:9:12: core.overhead is no table; write [core.overhead] on a line of its own");
+  Machine wrong = m;
+  wrong.core.overhead.call.value = Cycles(-1);
+  EXPECT_EQ(error_of([&] { check(wrong, "p"); }),
+            "p: core.overhead.call is -1; give a number of cycles of at least 0");
+}
+
 TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   const auto with = [](const std::string& key) { return file_with(key + "\n" + plain_keys); };
   EXPECT_EQ(parse_error(with("asociativity = 8")),
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
-            "prefetch, shared_by, bandwidth, latency, energy, series");
+            "prefetch, shared_by, bandwidth, latency, energy, exposed, series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
             "m.toml:11:15: replacement 'mru' is unknown; known are lru, fifo, random, tree-plru, "
             "bit-plru, srrip, brrip");
@@ -270,9 +296,10 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
       ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
-      "line, replacement, inclusion, write, write_allocate, prefetch, bandwidth, shared_by, "
-      "latency, energy} and core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
-      "fma_latency, cores}");
+      "line, replacement, inclusion, write, write_allocate, prefetch, shared_by, bandwidth, "
+      "latency, energy, exposed}, core.{frequency, vector_bits, vector_registers, fma_per_cycle, "
+      "fma_latency, cores} and core.overhead.{pack, piece, far_line, far_page, task, call, "
+      "partial, broken, scatter, apart}");
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L3.capacity\" = \"128KiB\"\n"),
       ":5:17: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "

@@ -63,5 +63,47 @@ TEST(Exposed, Reading_in_place_saves_the_pack) {
             "kernel 8x4 } } } }"));
 }
 
+// What the machine says, not what a Zen 4 does.
+TEST(Exposed, Costs_are_those_of_the_machine) {
+  const Contraction c = test::matmul(16, 16, 16);
+  Machine m = test::machine({{64, 8}, {1024, 16}});
+  for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
+  const auto waits_on = [&](const char* text) {
+    const Schedule s = test::schedule(text);
+    return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+  };
+  m.core.overhead.pack.value = Cycles(1000);
+  m.core.overhead.piece.value = Cycles(7);
+  m.core.overhead.task.value = Cycles(31);
+  m.core.overhead.call.value = Cycles(11);
+  m.core.overhead.scatter.value = Cycles(5);
+  const char* packed =
+      "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
+      "}";
+  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + 4 * 31 + 8 * 11, 1e-3);
+  EXPECT_NEAR(waits_on("groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { "
+                       "kernel 8x4 } } } }"),
+              2 * (1000 + 7) + 4 * 31 + 8 * (11 + 32 * 5), 1e-3);
+  // Pages of 512 bytes cut each tensor's 2 KiB into four pieces.
+  m.tlbs = {{"large", 64, 4, Bytes(4096)}, {"small", 64, 4, Bytes(512)}};
+  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 4 * 7) + 4 * 31 + 8 * 11, 1e-3);
+}
+
+TEST(Exposed, The_share_of_a_link_is_the_levels_own_or_a_usual_one) {
+  const Contraction c = test::matmul(64, 64, 64);
+  const Schedule s = test::schedule(
+      "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
+      "}");
+  Machine m = test::machine({{8, 8}, {1024, 16}});
+  const auto waits_with = [&](std::optional<double> share) {
+    m.levels[1].exposed.reset();
+    if (share) m.levels[1].exposed = Figure<double>{*share, Origin::measured, ""};
+    return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+  };
+  EXPECT_EQ(waits_with(0.2), waits_with({}));
+  EXPECT_GT(waits_with(0.4), waits_with(0.2));
+  EXPECT_NEAR(waits_with(0.4) - waits_with(0.2), waits_with(0.2) - waits_with(0), 1e-3);
+}
+
 }  // namespace
 }  // namespace tcsim

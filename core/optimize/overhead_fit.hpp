@@ -1,0 +1,45 @@
+// What a core loses, out of the run times of problems: exposed() read backwards, by least squares.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// A problem and how long it took.
+struct OverheadRun {
+  Contraction contraction;
+  Schedule schedule;
+  Cycles took;
+};
+
+// What a run takes whatever the core loses; what is not given is fitted.
+struct OverheadBaseline {
+  std::optional<double> once;   // cycles of an execution
+  std::optional<double> slope;  // by what factor multiply-adds take longer than at the peak
+};
+
+using LostCycles = Figure<Cycles> Overhead::*;
+
+struct OverheadFit {
+  OverheadBaseline baseline;        // with both
+  std::vector<Cycles> lost;         // in the order of `wanted`
+  double residual = 0;              // root of the mean square of the runs' relative errors
+  std::vector<std::string> doubts;  // why each is not to be believed; empty if it is
+};
+
+// Fits `wanted` to
+//     took = once + slope x cycles at the peak + what exposed() says,
+// where exposed() takes everything else from `machine`. Not to be believed are values that are
+// negative or uncertain by more than half, runs that are 10 % off in the mean, and runs that do not
+// tell the unknowns apart.
+OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
+                         const std::vector<LostCycles>& wanted, const Machine& machine,
+                         const OverheadBaseline& baseline = {});
+
+}  // namespace tcsim

@@ -1,0 +1,282 @@
+#include "kernels/overhead.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/machine/fields.hpp"
+#include "core/workload/parse.hpp"
+#include "kernels/execute.hpp"
+#include "kernels/shapes.hpp"
+
+namespace tcsim {
+
+namespace {
+
+// Source of these constants: chosen.
+constexpr double part_of_first_cache = 0.75;  // that a problem in it fills
+constexpr Bytes far_tensor(48 << 20);         // of a tensor in memory, four times at most
+constexpr Seconds least_repetition(2e-4);     // of executions one after the other
+constexpr int repetitions = 15, quick_repetitions = 7, most_disturbed = 3;
+
+struct Problem {
+  std::string label;  // column-major
+  std::map<char, std::int64_t> sizes;
+  std::string schedule;
+};
+
+// Problems of full kernels and others; a is m (with c), b is n, k is the sum.
+class Problems {
+ public:
+  Problems(const Machine& machine, std::int64_t mr, std::int64_t nr)
+      : machine_(machine), mr_(mr), nr_(nr) {}
+
+  std::vector<Problem> full() const {
+    std::vector<Problem> all;
+    for (std::int64_t x : {1, 2, 3, 6}) {
+      for (std::int64_t y : {1, 2, 4, 8}) {
+        for (std::int64_t k : {16, 24, 32, 48}) {
+          all.push_back(plain(mr_ * x, nr_ * y, k, "ab-ak-bk", "m=a"));
+          all.push_back(columns_inside(mr_ * x, nr_ * y, k));
+        }
+      }
+    }
+    return fitting(all);
+  }
+
+  // The last tiles have two thirds of the kernel's rows or three quarters of its columns.
+  std::vector<Problem> partial() const {
+    std::vector<Problem> all;
+    for (std::int64_t x : {1, 2, 3}) {
+      for (std::int64_t y : {1, 2, 4}) {
+        for (std::int64_t k : {16, 32}) {
+          all.push_back(plain(mr_ * x + mr_ * 2 / 3, nr_ * y, k, "ab-ak-bk", "m=a"));
+          all.push_back(plain(mr_ * x, nr_ * y + nr_ * 3 / 4, k, "ab-ak-bk", "m=a"));
+        }
+      }
+    }
+    return fitting(all);
+  }
+
+  // Rows in C end within a tile, those in A do not.
+  std::vector<Problem> broken() const {
+    std::vector<Problem> all;
+    for (std::int64_t a : {mr_ / 2, mr_ - mr_ / 3, mr_ + mr_ / 3}) {
+      for (std::int64_t y : {1, 2, 4, 8}) {
+        for (std::int64_t k : {16, 32}) {
+          Problem p = plain(a, nr_ * y, k, "abc-ack-bk", "m=ac");
+          p.sizes['c'] = mr_ / std::gcd(a, mr_);  // so that all tiles are full
+          all.push_back(p);
+        }
+      }
+    }
+    return fitting(all);
+  }
+
+  // Columns are neighbours in C, rows are not.
+  std::vector<Problem> scattered() const {
+    std::vector<Problem> all;
+    for (std::int64_t x : {1, 2, 3}) {
+      for (std::int64_t y : {1, 2, 4}) {
+        for (std::int64_t k : {16, 32}) {
+          all.push_back(plain(mr_ * x, nr_ * y, k, "ba-ak-bk", "m=a"));
+        }
+      }
+    }
+    return fitting(all);
+  }
+
+  // The same tensor in more or fewer packs.
+  std::vector<Problem> packs() const {
+    const std::int64_t m = 4 * mr_, k = far_elements() / m / 512 * 512;
+    std::vector<Problem> all;
+    for (std::int64_t part : {16, 24, 32, 48, 64, 128, 256, 512}) all.push_back(packed(m, k, part));
+    return all;
+  }
+
+ private:
+  std::int64_t far_elements() const {
+    const Bytes last =
+        machine_.levels[static_cast<std::size_t>(machine_.cache_count() - 1)].capacity.value;
+    return std::clamp(2 * last, far_tensor, 4 * far_tensor).value() / 8;
+  }
+
+  // The second cache, or the only one.
+  const std::string& buffer_level() const {
+    return machine_.levels[machine_.cache_count() > 1 ? 1 : 0].name;
+  }
+
+  Problem plain(std::int64_t a, std::int64_t b, std::int64_t k, const char* label,
+                const char* rows) const {
+    return {label,
+            {{'a', a}, {'b', b}, {'k', k}},
+            fmt::format("groups {} n=b k=k for n by {} {{ for m by {} {{ kernel {}x{} }} }}", rows,
+                        nr_, mr_, mr_, nr_)};
+  }
+
+  // A task runs along the columns.
+  Problem columns_inside(std::int64_t a, std::int64_t b, std::int64_t k) const {
+    Problem p = plain(a, b, k, "ab-ak-bk", "m=a");
+    p.schedule = fmt::format(
+        "groups m=a n=b k=k for m by {0} {{ for n by {1} {{ kernel {0}x{1} }} }}", mr_, nr_);
+    return p;
+  }
+
+  Problem packed(std::int64_t a, std::int64_t k, std::int64_t part) const {
+    return {"ab-ak-bk",
+            {{'a', a}, {'b', nr_}, {'k', k}},
+            fmt::format("groups m=a n=b k=k for k by {} {{ pack A in {} {{ for m by {} {{ kernel "
+                        "{}x{} }} }} }}",
+                        part, buffer_level(), mr_, mr_, nr_)};
+  }
+
+  std::vector<Problem> fitting(std::vector<Problem> all) const {
+    const double most =
+        part_of_first_cache * static_cast<double>(machine_.levels.front().capacity.value.value());
+    std::erase_if(all, [&](const Problem& p) {
+      const double a = static_cast<double>(p.sizes.at('a')) *
+                       static_cast<double>(p.sizes.contains('c') ? p.sizes.at('c') : 1);
+      const auto b = static_cast<double>(p.sizes.at('b')), k = static_cast<double>(p.sizes.at('k'));
+      return 8 * (a * b + (a + b) * k) > most;
+    });
+    return all;
+  }
+
+  const Machine& machine_;
+  const std::int64_t mr_, nr_;
+};
+
+// Links beyond the first one take no time for what stays in the first cache.
+Machine in_first_cache(Machine machine) {
+  for (std::size_t l = 1; l < machine.levels.size(); ++l) {
+    machine.levels[l].bandwidth.value = {1e18, Bandwidth::Unit::bytes_per_second};
+  }
+  return machine;
+}
+
+std::string_view name_of(LostCycles member) {
+  std::string_view name;
+  for_each_field<Overhead>([&](const auto& field) {
+    if constexpr (std::is_same_v<decltype(field.member), LostCycles>) {
+      if (field.member == member) name = field.name;
+    }
+  });
+  return name;
+}
+
+class Measuring {
+ public:
+  Measuring(Machine& machine, const OverheadOptions& options, const TimePlan& time)
+      : machine_(machine), options_(options), time_(time) {}
+
+  void all() {
+    const KernelShape shape = preferred_shape(machine_.core.vector_bits.value, ElementType::f64);
+    const Problems problems(machine_, shape.mr.value(), shape.nr.value());
+    const OverheadBaseline base =
+        fit("full tiles", problems.full(), {&Overhead::task, &Overhead::call}, {}, false);
+    // The others are what comes on top of those.
+    fit("partial tiles", problems.partial(), {&Overhead::partial}, base, false);
+    fit("broken tiles", problems.broken(), {&Overhead::broken}, base, false);
+    fit("scattered results", problems.scattered(), {&Overhead::scatter}, base, false);
+    const OverheadBaseline far{{}, base.slope};  // once is here what memory takes
+    fit("packs", problems.packs(), {&Overhead::pack}, far, true);
+  }
+
+ private:
+  // Keeps what is believed of `wanted`.
+  OverheadBaseline fit(const char* what, const std::vector<Problem>& problems,
+                       const std::vector<LostCycles>& wanted, const OverheadBaseline& baseline,
+                       bool from_memory) {
+    std::vector<OverheadRun> runs;
+    for (const Problem& p : problems) {
+      if (options_.progress) options_.progress(what, done_ / stages);
+      if (options_.stop.stop_requested()) throw Interrupted();
+      const Contraction c =
+          parse_contraction(p.label, p.sizes, Layout::column_major, ElementType::f64);
+      const Schedule s = parse_schedule(p.schedule, c, "overhead");
+      try {
+        const Seconds took = time_(Plan(c, s));
+        runs.push_back({c, s, Cycles(took.value() * machine_.core.frequency.value.value())});
+      } catch (const UnsupportedError& e) {  // too little memory
+        machine_.remarks.push_back(
+            fmt::format("overhead: {} were not measured, since {}", what, e.problem()));
+        return baseline;
+      }
+    }
+    ++done_;
+    const Machine on = from_memory ? machine_ : in_first_cache(machine_);
+    const OverheadFit fit = fit_overhead(runs, wanted, on, baseline);
+    const auto doubt = std::ranges::find_if(fit.doubts, [](const auto& d) { return !d.empty(); });
+    if (doubt != fit.doubts.end()) {
+      // What was fitted together holds together; half of it would be set off against a guess.
+      const auto doubted = static_cast<std::size_t>(doubt - fit.doubts.begin());
+      for (LostCycles field : wanted) {
+        machine_.remarks.push_back(fmt::format(
+            "overhead: {} was not measured, since {}{}", name_of(field),
+            field == wanted[doubted] ? "" : fmt::format("of {} ", name_of(wanted[doubted])),
+            *doubt));
+      }
+      return fit_overhead(runs, {}, on, baseline).baseline;
+    }
+    for (std::size_t f = 0; f < wanted.size(); ++f) {
+      machine_.core.overhead.*wanted[f] = {
+          Cycles(std::round(10 * fit.lost[f].value()) / 10), Origin::measured,
+          fmt::format("least squares over run times of {} {}", runs.size(),
+                      from_memory ? "tensors in memory" : "problems in the first cache")};
+    }
+    return fit.baseline;
+  }
+
+  static constexpr double stages = 5;
+  Machine& machine_;
+  const OverheadOptions& options_;
+  const TimePlan& time_;
+  double done_ = 0;
+};
+
+Seconds now(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+}
+
+}  // namespace
+
+void measure_overhead(Machine& machine, const OverheadOptions& options, const TimePlan& time) {
+  Measuring(machine, options, time).all();
+}
+
+void measure_overhead(Machine& machine, const OverheadOptions& options) {
+  const int wanted = options.quick ? quick_repetitions : repetitions;
+  measure_overhead(machine, options, [&](const Plan& plan) {
+    Arena arena(plan);
+    fill_inputs(arena, plan, 1);
+    const PreparedPlan execute(plan, arena);
+    std::vector<Repetition> all;
+    int undisturbed = 0, executions = 1;
+    execute();
+    for (int i = 0; i < most_disturbed * wanted && undisturbed < wanted; ++i) {
+      if (options.stop.stop_requested()) throw Interrupted();
+      const Seconds wall = now(CLOCK_MONOTONIC), processor = now(CLOCK_THREAD_CPUTIME_ID);
+      for (int e = 0; e < executions; ++e) execute();
+      const Repetition r{now(CLOCK_MONOTONIC) - wall, now(CLOCK_THREAD_CPUTIME_ID) - processor};
+      if (r.wall < least_repetition) {
+        executions *= 2;
+        --i;
+        continue;
+      }
+      const double each = 1.0 / executions;
+      all.push_back({each * r.wall, each * r.processor});
+      undisturbed += is_disturbed(r, 1) ? 0 : 1;
+    }
+    return time_of(all, 1).median;
+  });
+}
+
+}  // namespace tcsim

@@ -1,0 +1,165 @@
+// Are a core's losses found again in run times that were made up from them?
+#include "kernels/overhead.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/machine/toml.hpp"
+#include "core/model/predict.hpp"
+#include "core/optimize/exposed.hpp"
+#include "kernels/execute.hpp"
+
+namespace tcsim {
+namespace {
+
+// 2 GHz, AVX2, three caches; L1's link moves 64 bytes a cycle.
+Machine machine() {
+  Machine m = find_machine("e5-2680v4");
+  m.core.frequency.value = Hertz(2e9);
+  return m;
+}
+
+Bytes tensors(const Contraction& c) {
+  Bytes all;
+  for (TensorId t : {TensorId::A, TensorId::B, TensorId::C}) {
+    all += size_of(c.type()) * c.size(t).value();
+  }
+  return all;
+}
+
+// What a run takes on a core that loses `m.core.overhead`: multiply-adds at 0.8 of the peak, 300
+// cycles for each execution. What fits into the first cache has it for nothing but its own link.
+Seconds made_up(const Plan& plan, Machine m) {
+  if (tensors(plan.contraction()) < m.levels.front().capacity.value) {
+    for (std::size_t l = 1; l < m.levels.size(); ++l) m.levels[l].bandwidth.value.value = 1e18;
+  }
+  const Prediction p = predict(plan.contraction(), plan.schedule(), m);
+  return Seconds(300 / m.core.frequency.value.value()) + 1.25 * p.timing.compute +
+         exposed(plan.contraction(), plan.schedule(), p, m);
+}
+
+bool mentions(const std::vector<std::string>& remarks, const std::string& text) {
+  return std::ranges::any_of(remarks, [&](const auto& r) { return r.find(text) != r.npos; });
+}
+
+TEST(OverheadMeasurement, Losses_are_found_again_in_the_run_times_that_they_make) {
+  Machine truth = machine();
+  Overhead& lost = truth.core.overhead;
+  lost.task.value = Cycles(70);
+  lost.call.value = Cycles(12.5);
+  lost.partial.value = Cycles(33);
+  lost.broken.value = Cycles(210);
+  lost.scatter.value = Cycles(1.5);
+  lost.pack.value = Cycles(2600);
+  Machine found = machine();
+  int asked = 0;
+  measure_overhead(found, {}, [&](const Plan& plan) {
+    ++asked;
+    return made_up(plan, truth);
+  });
+  EXPECT_GT(asked, 50);
+  EXPECT_EQ(found.remarks, machine().remarks);
+  for (LostCycles field : {&Overhead::task, &Overhead::call, &Overhead::partial, &Overhead::broken,
+                           &Overhead::scatter, &Overhead::pack}) {
+    const Figure<Cycles>& figure = found.core.overhead.*field;
+    const double wanted = (lost.*field).value.value();
+    EXPECT_NEAR(figure.value.value(), wanted, 0.06 + 1e-3 * wanted);
+    EXPECT_EQ(figure.origin, Origin::measured);
+    EXPECT_TRUE(figure.source.starts_with("least squares")) << figure.source;
+  }
+  // What nothing measures stays as it was, and the machine is one.
+  EXPECT_EQ(found.core.overhead.piece, Overhead().piece);
+  EXPECT_EQ(found.core.overhead.far_line, Overhead().far_line);
+  EXPECT_EQ(found.core.overhead.apart, Overhead().apart);
+  check(found, "found");
+}
+
+TEST(OverheadMeasurement, Noise_is_not_taken_for_a_figure) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> factor(0.4, 1.6);
+  Machine found = machine();
+  measure_overhead(found, {},
+                   [&](const Plan& plan) { return factor(random) * made_up(plan, machine()); });
+  EXPECT_EQ(found.core.overhead, Overhead());
+  for (const char* name : {"task", "call", "partial", "broken", "scatter", "pack"}) {
+    EXPECT_TRUE(mentions(found.remarks, std::string("overhead: ") + name + " was not measured"))
+        << name;
+  }
+}
+
+TEST(OverheadMeasurement, A_negative_figure_is_refused_and_the_others_are_kept) {
+  Machine truth = machine();
+  truth.core.overhead.scatter.value = Cycles(-0.2);
+  truth.core.overhead.task.value = Cycles(64);
+  Machine found = machine();
+  measure_overhead(found, {}, [&](const Plan& plan) { return made_up(plan, truth); });
+  EXPECT_EQ(found.core.overhead.scatter, Overhead().scatter);
+  EXPECT_TRUE(mentions(found.remarks, "scatter was not measured, since the fit gives -0.2 cycles"));
+  EXPECT_NEAR(found.core.overhead.task.value.value(), 64, 0.1);
+}
+
+TEST(OverheadMeasurement, What_is_fitted_together_is_refused_together) {
+  Machine truth = machine();
+  truth.core.overhead.call.value = Cycles(-5);
+  truth.core.overhead.scatter.value = Cycles(2);
+  Machine found = machine();
+  measure_overhead(found, {}, [&](const Plan& plan) { return made_up(plan, truth); });
+  EXPECT_EQ(found.core.overhead.task, Overhead().task);
+  EXPECT_EQ(found.core.overhead.call, Overhead().call);
+  EXPECT_TRUE(mentions(found.remarks, "task was not measured, since of call the fit gives -5.0"));
+  EXPECT_TRUE(mentions(found.remarks, "call was not measured, since the fit gives -5.0 cycles"));
+  EXPECT_EQ(found.core.overhead.pack.origin, Origin::measured);
+}
+
+TEST(OverheadMeasurement, Too_little_memory_leaves_the_figures_of_large_tensors) {
+  Machine found = machine();
+  measure_overhead(found, {}, [&](const Plan& plan) {
+    if (tensors(plan.contraction()) > Bytes(1 << 20)) {
+      throw UnsupportedError("", "there is no memory", "");
+    }
+    return made_up(plan, machine());
+  });
+  EXPECT_EQ(found.core.overhead.pack.origin, Origin::assumed);
+  EXPECT_EQ(found.core.overhead.task.origin, Origin::measured);
+  EXPECT_TRUE(mentions(found.remarks, "packs were not measured, since there is no memory"));
+}
+
+TEST(OverheadMeasurement, Stops_when_asked_and_says_how_far_it_is) {
+  std::stop_source stop;
+  double share = -1;
+  OverheadOptions options;
+  options.stop = stop.get_token();
+  options.progress = [&](const std::string& what, double done) {
+    EXPECT_FALSE(what.empty());
+    EXPECT_GE(done, share);
+    EXPECT_LE(done, 1);
+    share = done;
+    if (done > 0.2) stop.request_stop();
+  };
+  Machine found = machine();
+  EXPECT_THROW(
+      measure_overhead(found, options, [&](const Plan& plan) { return made_up(plan, machine()); }),
+      Interrupted);
+  EXPECT_GT(share, 0.2);
+}
+
+// What is timed computes what it should.
+TEST(OverheadMeasurement, Every_problem_is_a_schedule_that_runs) {
+  Machine found = machine();
+  measure_overhead(found, {true, {}, {}}, [&](const Plan& plan) {
+    if (tensors(plan.contraction()) < Bytes(1 << 20)) {
+      Arena arena(plan);
+      fill_inputs(arena, plan, 3);
+      execute(plan, arena);
+      EXPECT_TRUE(check_result(arena, plan, Elements(1000), 3).ok());
+    }
+    return made_up(plan, machine());
+  });
+}
+
+}  // namespace
+}  // namespace tcsim
