@@ -1,6 +1,7 @@
 #include "core/model/execution.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tcsim {
 
@@ -47,7 +48,16 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
   Extents e = narrowed_[at(d)];
   const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
   if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
-    e[grows] *= lines / full_[at(d)][a];
+    const double times = lines / full_[at(d)][a];
+    if (times <= 1 || !nest_.overlaps(a)) {
+      e[grows] *= times;
+    } else {
+      // So many tiles share lines; twice as many never have more than twice the lines.
+      const double tile = e[grows], most = d == from_ ? HUGE_VAL : narrowed_[at(d - 1)][grows];
+      for (int i = 0; i < 4; ++i) {
+        e[grows] = std::clamp(e[grows] * lines / nest_.tensor_lines(t, e), tile, most);
+      }
+    }
   }
   return e;
 }

@@ -76,9 +76,12 @@ class WindowModel {
  private:
   int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
 
-  // Large numbers are rounded to quarter octaves, so that few boxes are counted.
-  static double coarse(double lines) {
-    return lines < 256 ? lines : std::exp2(std::round(std::log2(lines) * 4) / 4);
+  // Large numbers are rounded to quarter octaves, so that few boxes are counted, or to the lines
+  // of all, where those are nearer: a whole tensor lies more evenly than most of it.
+  static double coarse(double lines, double all) {
+    if (lines < 256) return lines;
+    const double rounded = std::exp2(std::round(std::log2(lines) * 4) / 4);
+    return std::abs(all - lines) <= std::abs(rounded - lines) ? all : rounded;
   }
 
   // What lies around a class of touches: the array asked for, the node whose executions are apart,
@@ -174,8 +177,9 @@ class WindowModel {
       part.counts = nullptr;
       if (cache == nullptr || arrays_.is_buffer(parts_.array[i]) || part.lines < 1) continue;
       const TensorId t = arrays_.tensor_of(parts_.array[i]);
+      const double lines = coarse(part.lines, at_.window.full(at_.d)[parts_.array[i]]);
       part.counts =
-          counter_.count(nest_.tile_lines(t), at_.window.box(t, coarse(part.lines), at_.outer),
+          counter_.count(nest_.tile_lines(t), at_.window.box(t, lines, at_.outer),
                          static_cast<std::int64_t>(cache->sets), told_apart_in_a_set(*cache));
     }
   }
