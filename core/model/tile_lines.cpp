@@ -34,10 +34,11 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
 }
 
 // Dimensions that follow one another in their group and in memory are one: a tile that ends within
-// the inner one goes on with the next place of the outer one.
+// the inner one goes on with the next place of the outer one. One of extent 1 is none.
 void TileLines::merge_neighbours() {
   std::vector<Dim> merged;
   for (const Dim& d : dims_) {
+    if (d.extent == 1 && dims_.size() > 1) continue;
     if (!merged.empty()) {
       Dim& inner = merged.back();
       if (d.group == inner.group && d.before == inner.before * inner.extent &&
@@ -48,7 +49,7 @@ void TileLines::merge_neighbours() {
     }
     merged.push_back(d);
   }
-  dims_ = std::move(merged);
+  if (!merged.empty()) dims_ = std::move(merged);
 }
 
 void TileLines::add_axes(const Contraction& contraction, TensorId t) {
