@@ -35,6 +35,7 @@ std::vector<Library> small_libraries() {
 
 std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,
                                              const std::vector<std::string>& words) {
+  if (!c.is_plain()) return {};  // none of them computes convolutions
   const auto wanted = [&](const char* word) {
     return std::ranges::find(words, word) != words.end();
   };

@@ -10,6 +10,7 @@
 #include "core/plan/plan.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/random_convolution.hpp"
 #include "tests/core/random_schedule.hpp"
 
 namespace tcsim {
@@ -137,11 +138,19 @@ TEST(Agreement, Window_model_is_closer_than_listing_3) {
 // batch, both types and layouts, tiles that do not divide, on caches of 24 to 1000 lines. A few
 // lines more or less are large shares here, so the limits are wide; they caught mistakes of a
 // factor of ten.
-Spread anything_errors(const Machine& m, unsigned seed) {
+enum class Kind { contractions, convolutions };
+Spread anything_errors(const Machine& m, unsigned seed, Kind kind = Kind::contractions) {
   test::Random random(seed);
+  const auto between = [&](std::int64_t low, std::int64_t high) {
+    return random.between(low, high);
+  };
   std::vector<double> all;
   for (int i = 0; i < 200; ++i) {
-    const Contraction c = test::random_contraction(random);
+    const Contraction c =
+        kind == Kind::contractions
+            ? test::random_contraction(random)
+            : test::random_convolution(between,
+                                       random.chance(50) ? ElementType::f64 : ElementType::f32);
     const Schedule s = test::random_schedule(c, random);
     for (double e : errors(c, s, m)) all.push_back(e);
   }
@@ -160,6 +169,22 @@ TEST(Agreement, Any_legal_schedule_on_set_associative_caches) {
   const Spread s = anything_errors(test::machine({{8, 4}, {16, 8}, {64, 16}}), 4);
   EXPECT_LE(s.median, 0.05);
   EXPECT_LE(s.p90, 0.40);
+}
+
+TEST(Agreement, Any_legal_schedule_of_convolutions_on_fully_associative_caches) {
+  SCOPED_TRACE("seed 5");
+  const Spread s =
+      anything_errors(test::machine({{1, 24}, {1, 100}, {1, 1000}}), 5, Kind::convolutions);
+  EXPECT_LE(s.median, 0.10);
+  EXPECT_LE(s.p90, 0.60);
+}
+
+TEST(Agreement, Any_legal_schedule_of_convolutions_on_set_associative_caches) {
+  SCOPED_TRACE("seed 6");
+  const Spread s =
+      anything_errors(test::machine({{8, 4}, {16, 8}, {64, 16}}), 6, Kind::convolutions);
+  EXPECT_LE(s.median, 0.10);
+  EXPECT_LE(s.p90, 0.60);
 }
 
 // Operands in place: within one kernel call, lines that hold several columns of k are touched again
