@@ -19,8 +19,9 @@ constexpr std::size_t summary_column = 24;  // of the overview
 
 constexpr const char* workloads_text =
     "WORKLOAD is tccg:8 (a suite and a number; a suite alone means all of it),\n"
-    "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd, a\n"
-    "suite's .toml file, or the .program file of a program that is a contraction.\n";
+    "abcd-aebf-dfce with --size a=72,b=72,... (output first), einsum aebf,dfce->abcd,\n"
+    "conv2d with --size k=64,c=64,y=56,x=56,r=3,s=3,stride=1, any statement such as\n"
+    "\"O[y] += I[2*y+r] * W[r]\" with --size, a suite's .toml or a program's .program file.\n";
 
 std::string usage(const Command& c) {
   return fmt::format("tcsim {}{}{}", c.name, c.arguments.empty() ? "" : " ", c.arguments);

@@ -81,10 +81,13 @@ void declare_output(po::options_description& options) {
 }
 
 void declare_workload(po::options_description& options) {
-  options.add_options()("size", po::value<std::string>(), "extent of each index: a=72,b=72,...")(
+  options.add_options()(
+      "size", po::value<std::string>(),
+      "extent of each index: a=72,b=72,...; conv2d has its own (docs/convolutions.md)")(
       "layout", words(words_of(layouts)),
       "of the tensors; row-major unless the suite says otherwise")(
-      "type", words(words_of(types)), "of the elements; f64 unless the suite says otherwise");
+      "type", words(words_of(types)),
+      "of the elements; unless the suite says otherwise f64, of convolutions f32");
 }
 
 void declare_machine(po::options_description& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace tcsim {
 
@@ -109,15 +110,22 @@ double TileLines::elements(const Extents& tile) const {
 
 std::vector<double> TileLines::steps(DimClass group) const {
   std::vector<double> all;
-  for (const Dim& d : dims_) {
-    if (d.group == group && d.extent > 1) all.push_back(d.before);
+  const auto add = [&](const Dim& d, std::int64_t indices) {
+    const auto n = static_cast<double>(indices);
+    if (d.group == group && d.extent > n) all.push_back(d.before * n);
+  };
+  for (const Dim& d : dims_) add(d, 1);
+  for (const Axis& axis : axes_) {
+    const std::int64_t g = std::gcd(axis.first_coefficient, axis.second_coefficient);
+    add(axis.first, axis.second_coefficient / g);
+    add(axis.second, axis.first_coefficient / g);
   }
   std::sort(all.begin(), all.end());
   return all;
 }
 
-// As runs(), by axes. Places closer than a line leave out no line between them, so they count as one
-// run.
+// As runs(), by axes. Places closer than a line leave out no line between them, so they count as
+// one run.
 TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
   Runs runs{1, line_, true, 1};
   const auto begin_at_multiples_of = [&](double step) {

@@ -55,8 +55,8 @@ class TileLines {
     }
     return n;
   }
-  // Steps of the fused group from one index of a dimension to its next, of each dimension of the
-  // group, ascending: so far apart are tiles that share a part.
+  // Steps of the fused group from one index of a dimension to its next, and to the next that has
+  // places in common, ascending: so far apart are tiles that share a part.
   std::vector<double> steps(DimClass group) const;
   // A hash of all that decides line numbers.
   std::uint64_t shape() const { return shape_; }
@@ -106,8 +106,8 @@ class TileLines {
   double overlapping_lines(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.
   std::vector<std::int64_t> offsets(DimClass group, double extent) const;
-  // The tile's elements lie within `runs`, first and last element, which are sorted and leave out no
-  // line in between, shifted by each of `shifts`.
+  // The tile's elements lie within `runs`, first and last element, which are sorted and leave out
+  // no line in between, shifted by each of `shifts`.
   struct Places {
     std::vector<std::pair<std::int64_t, std::int64_t>> runs;
     std::vector<std::int64_t> shifts{0};

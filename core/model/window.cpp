@@ -375,12 +375,23 @@ class WindowModel {
     if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
     Extents grown = setting.window.extents(d + 1);
     grown[setting.outer] *= steps;
-    Execution::Sides s{lines_at(d + 1, grown), PerArray(arrays_.size())};
-    s.after[setting.x] = std::max(0.0, s.after[setting.x] - 1);
+    const Execution::Sides s = several_tiles(setting, grown);
     const PerArray most = lines_at(d, e);
     // The lines are those of all the tiles in between.
     const Setting several{setting.x, setting.window, setting.d, all_move_, setting.outer, &most};
     add_fills(setting.x, new_round(setting.x), touches, gone(several, s));
+  }
+
+  // What several executions of the setting's steps touch beside x, together `extents`. A buffer
+  // that each of them fills is one and the same.
+  Execution::Sides several_tiles(const Setting& setting, const Extents& extents) const {
+    Execution::Sides s{lines_at(setting.d, extents), PerArray(arrays_.size())};
+    s.after[setting.x] = std::max(0.0, s.after[setting.x] - 1);
+    for (ArrayId a : arrays_.ids()) {
+      if (!arrays_.is_buffer(a) || arrays_.depth_of(a) < setting.d) continue;
+      s.after[a] = std::min(s.after[a], setting.window.full(setting.d)[a]);
+    }
+    return s;
   }
 
   // The same where tiles overlap: `touches` of lines of x that earlier ones of the tiles along the
@@ -399,9 +410,8 @@ class WindowModel {
       }
       Extents between = tile;
       between[g] = std::min(extent, between[g] * s.steps);
-      Execution::Sides sides{lines_at(setting.d, between), PerArray(arrays_.size())};
+      Execution::Sides sides = several_tiles(setting, between);
       if (kernel) sides.after[ArrayId::C] = 0;
-      sides.after[setting.x] = std::max(0.0, sides.after[setting.x] - 1);
       // The lines are those of all the tiles in between.
       const Setting several{setting.x, setting.window, setting.d, all_move_, g};
       add_fills(setting.x, phase, touches * s.share, gone(several, sides));
@@ -422,8 +432,8 @@ class WindowModel {
     column[rows] = strip[rows] = std::min(panel, e[rows]);
     column[DimClass::k] = 1;
     const auto count = [&](const Extents& tile, DimClass g, const Extents& all, double pieces) {
-      const double touches = pieces * tensor.lines(tile) * all[g] / tile[g] -
-                             pieces * tensor.lines(all);
+      const double touches =
+          pieces * tensor.lines(tile) * all[g] / tile[g] - pieces * tensor.lines(all);
       for (const SharedLines& s : shared_lines(tensor, tile, g, all[g])) {
         if (s.share <= 0 || touches <= 0) continue;
         Extents between = tile;

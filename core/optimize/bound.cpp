@@ -153,8 +153,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     survivors = std::max(survivors, lines * line / element);
     double first = 0;
     for (TensorId t : all_tensors) {
-      const double whole =
-          std::ceil(contraction.used(t) * element / line);
+      const double whole = std::ceil(contraction.used(t) * element / line);
       first += (t == TensorId::C ? output_weight : 1) * whole * line;
     }
     double reuse = 0;

@@ -34,8 +34,8 @@
 //
 //    Where A's tiles overlap, as those of a convolution's image, at most p pairs (m, k) read one
 //    element of it. So it has at least m k / p elements inside, which is all that the argument
-//    needs: growing n then costs (1 / n1 - 1 / n2) / p if m k > p S. What growing m or k brings of A
-//    again, its halo, is not counted. First touches count the elements that are used.
+//    needs: growing n then costs (1 / n1 - 1 / n2) / p if m k > p S. What growing m or k brings of
+//    A again, its halo, is not counted. First touches count the elements that are used.
 //
 // A set-associative cache is softer. Of an array with L > S lines up to S may survive, so a growth
 // beyond S costs only the share 1 - S / L. That share is the mean over u in [0, 1] of

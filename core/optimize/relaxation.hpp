@@ -28,7 +28,7 @@ struct RelaxationProblem {
   // Elements of the left and the right operand for each pair of indices: below 1 where tiles
   // overlap, as the image's of a convolution. Those of large tiles are taken for all.
   std::array<double, 2> share{1, 1};
-  double least_seconds = 0;                 // compute roof, 0 for none
+  double least_seconds = 0;  // compute roof, 0 for none
 };
 
 // For each cache level the class (0 m, 1 n, 2 k) of the innermost loop over its tiles.

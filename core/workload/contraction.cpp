@@ -50,7 +50,8 @@ std::array<IndexedTensor, 3> plain_tensors(const std::vector<Dimension>& dims,
 }
 
 std::optional<std::int64_t> places(const std::vector<Dimension>& dims, const Affine& affine) {
-  return places_of(affine, [&](DimId d) { return dims[static_cast<std::size_t>(index(d))].extent; });
+  return places_of(affine,
+                   [&](DimId d) { return dims[static_cast<std::size_t>(index(d))].extent; });
 }
 
 // In written order.
@@ -125,9 +126,8 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
   // "y+r", not "r+y": dimensions of the output first.
   for (TensorId t : all_tensors) {
     for (Affine& axis : tensors_[t].axes) {
-      std::ranges::stable_partition(axis.terms, [&](const Affine::Term& term) {
-        return dim_class(term.dim) != DimClass::k;
-      });
+      std::ranges::stable_partition(
+          axis.terms, [&](const Affine::Term& term) { return dim_class(term.dim) != DimClass::k; });
     }
     dims_of_[t] = dims_in(tensors_[t]);
   }
@@ -143,11 +143,10 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
       const auto needed = places(dims_, axis);
       const bool alone = axis.terms.size() == 1 && axis.terms.front().coefficient == 1;
       if (axis.terms.empty() || axis.terms.size() > 2 || (t == TensorId::C && !alone)) {
-        throw UsageError(name_,
-                         fmt::format("tensor {} is indexed by '{}'", tensor.name,
-                                     to_text(dims_, axis)),
-                         t == TensorId::C ? "index what is written by dimensions alone"
-                                          : "give a dimension, or a sum of two");
+        throw UsageError(
+            name_, fmt::format("tensor {} is indexed by '{}'", tensor.name, to_text(dims_, axis)),
+            t == TensorId::C ? "index what is written by dimensions alone"
+                             : "give a dimension, or a sum of two");
       }
       if (!needed || *needed > extent) {
         throw UsageError(name_,

@@ -6,7 +6,7 @@
 // A convolution is one too: an axis of its image is indexed by a sum, such as 2*y + r. Each
 // dimension still adds its own stride to an address, so classes, groups, packs and kernels are the
 // same. What differs is how many elements a tile has: tiles of y and r overlap.
-// (docs/design.md, "Dimension classes" and "Overlapping tiles").
+// (docs/design.md, "Dimension classes"; docs/convolutions.md, "Overlapping tiles").
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ namespace tcsim {
 enum class ElementType { f32, f64 };
 constexpr Bytes size_of(ElementType t) { return Bytes(t == ElementType::f64 ? 8 : 4); }
 
-// row_major: a tensor's last axis has stride one; column_major: its first; mixed: tensors differ, or
-// one has another order.
+// row_major: a tensor's last axis has stride one; column_major: its first; mixed: tensors differ,
+// or one has another order.
 enum class Layout { row_major, column_major, mixed };
 
 enum class TensorId : int { A, B, C };
@@ -65,8 +65,8 @@ class Contraction {
  public:
   // `tensors` are A, B and C. Throws UsageError with `name` as its place if a dimension appears in
   // fewer than two tensors or twice in one, an extent is below 1, an index reaches beyond its axis,
-  // an axis of C is no dimension alone, a sum has more than two terms, or a tensor has 2^62 bytes or
-  // more.
+  // an axis of C is no dimension alone, a sum has more than two terms, or a tensor has 2^62 bytes
+  // or more.
   Contraction(std::string name, std::vector<Dimension> dims, std::array<IndexedTensor, 3> tensors,
               ElementType type);
   // Every axis is a dimension; `tensors` lists those of A, B and C in written order, by their index
@@ -96,10 +96,12 @@ class Contraction {
   std::vector<DimId> dims_of(DimClass c) const;
 
   const IndexedTensor& tensor(TensorId t) const { return tensors_[t]; }
-  // Whether each axis of t is a dimension alone and no longer than that, dimensions of extent 1 left
-  // aside. Then tiles of t are boxes whose elements are counted by products.
+  // Whether each axis of t is a dimension alone and no longer than that, dimensions of extent 1
+  // left aside. Then tiles of t are boxes whose elements are counted by products.
   bool is_plain(TensorId t) const { return plain_[t]; }
-  bool is_plain() const { return plain_[TensorId::A] && plain_[TensorId::B] && plain_[TensorId::C]; }
+  bool is_plain() const {
+    return plain_[TensorId::A] && plain_[TensorId::B] && plain_[TensorId::C];
+  }
 
   // Those that index t, in written order.
   const std::vector<DimId>& dims_of(TensorId t) const { return dims_of_[t]; }
@@ -110,8 +112,8 @@ class Contraction {
   // The dimensions of t from stride one outward; of one axis, the one with the smaller coefficient
   // first, then the larger one.
   std::vector<DimId> memory_order(TensorId t) const;
-  // The first of memory_order with an extent above 1, along which neighbours lie side by side if any
-  // do; none for a tensor of one element.
+  // The first of memory_order with an extent above 1, along which neighbours lie side by side if
+  // any do; none for a tensor of one element.
   std::optional<DimId> fastest(TensorId t) const;
 
   Elements size(TensorId t) const { return sizes_[t]; }  // product of its axes' extents

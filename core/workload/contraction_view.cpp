@@ -137,9 +137,8 @@ Program program_of(const Contraction& contraction) {
   std::vector<Program::Access> accesses;
   for (TensorId id : all_tensors) {
     const IndexedTensor& t = contraction.tensor(id);
-    parts.tensors.push_back(
-        {t.name, t.extents, t.order, contraction.type(),
-         id == TensorId::C ? Program::Role::output : Program::Role::input});
+    parts.tensors.push_back({t.name, t.extents, t.order, contraction.type(),
+                             id == TensorId::C ? Program::Role::output : Program::Role::input});
     accesses.push_back({TensorIndex{index(id)}, t.axes});
     for (Affine& axis : accesses.back().axes) {  // a program has terms in the order of dimensions
       std::ranges::sort(axis.terms, {}, [](const Affine::Term& term) { return index(term.dim); });

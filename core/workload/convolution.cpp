@@ -16,7 +16,8 @@ namespace tcsim {
 namespace {
 
 constexpr std::string_view size_blanks = " \t";
-constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,y=136,x=136,r=3,s=3,stride=1";
+constexpr std::string_view convolution_form =
+    "write sizes as in k=64,c=128,y=136,x=136,r=3,s=3,stride=1";
 constexpr std::string_view layout_words = "nchw, nhwc, nchw8c or nchw16c";
 // Of each axis of the image, the last of conv1d first: places of output, image and filter.
 constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
@@ -128,11 +129,11 @@ ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride
   axis.filter = sizes.number(filter_names[i], 1);
   const std::int64_t reach = dilation * (axis.filter - 1) + 1;
   if (sizes.has(output) == sizes.has(image)) {
-    sizes.fail_at(output,
-                  fmt::format("{} '{}' and '{}'", sizes.has(output) ? "there are" : "there is none of",
-                              output, image),
-                  fmt::format("give {}, the places of the output, or {}, those of the image",
-                              output, image));
+    sizes.fail_at(
+        output,
+        fmt::format("{} '{}' and '{}'", sizes.has(output) ? "there are" : "there is none of",
+                    output, image),
+        fmt::format("give {}, the places of the output, or {}, those of the image", output, image));
   }
   if (sizes.has(output)) {
     if (sizes.has("pad")) {
@@ -151,10 +152,11 @@ ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride
   }
   axis.image = given + 2 * *sizes.maybe("pad", 0);
   if (axis.image < reach) {
-    sizes.fail_at(image,
-                  fmt::format("the filter has {} places along '{}' and the image {} with its padding",
-                              reach, image, axis.image),
-                  "use a larger image, more padding, or a smaller filter");
+    sizes.fail_at(
+        image,
+        fmt::format("the filter has {} places along '{}' and the image {} with its padding", reach,
+                    image, axis.image),
+        "use a larger image, more padding, or a smaller filter");
   }
   axis.output = (axis.image - reach) / stride + 1;
   return axis;
@@ -230,10 +232,10 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
                     "each group has as many channels");
     }
     if (block > 0 && all / groups % block != 0) {
-      sizes.fail_at("layout",
-                    fmt::format("a group has {} channels '{}', no multiple of {}", all / groups,
-                                word, block),
-                    "use layout=nchw or nhwc, or other channels");
+      sizes.fail_at(
+          "layout",
+          fmt::format("a group has {} channels '{}', no multiple of {}", all / groups, word, block),
+          "use layout=nchw or nhwc, or other channels");
     }
     return block > 0 ? all / groups / block : all / groups;
   };

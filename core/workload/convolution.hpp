@@ -14,7 +14,8 @@
 //     stride dilation   of every axis, 1 unless given
 //     pad      zeros on either side of the image, or "same": as many as let the output have the
 //              image's places / stride. With d h w alone; "same" unless given
-//     groups   k and c fall into so many groups, each convolved by itself (index g); with as many as
+//     groups   k and c fall into so many groups, each convolved by itself (index g); with as many
+//     as
 //              channels the convolution is depthwise
 //     layout   nchw (unless given): x has stride one in O and I, and s in W[k,c,r,s];
 //              nhwc: O[n,y,x,k], I[n,y,x,c], W[r,s,c,k];

@@ -317,8 +317,9 @@ class ProgramParser {
   // A tensor that a statement uses; the first one is the output.
   void declare(const Token& token) {
     for (const Program::Tensor& t : parts_.tensors) {
-      if (t.name == token.text) fail(token, fmt::format("tensor {} is there twice", t.name),
-                                     "give the second one a name of its own");
+      if (t.name == token.text)
+        fail(token, fmt::format("tensor {} is there twice", t.name),
+             "give the second one a name of its own");
     }
     tensors_.push_back(token);
     Program::Tensor t;
@@ -329,9 +330,8 @@ class ProgramParser {
   }
 
   void reach(const Token& token, const Affine& axis) {
-    const auto places = places_of(axis, [&](DimId d) {
-      return parts_.dims[static_cast<std::size_t>(index(d))].extent;
-    });
+    const auto places = places_of(
+        axis, [&](DimId d) { return parts_.dims[static_cast<std::size_t>(index(d))].extent; });
     if (!places) fail(token, "an index goes beyond 2^63", "use smaller extents");
     parts_.tensors.back().extents.push_back(*places);
   }
@@ -353,9 +353,9 @@ class ProgramParser {
       expect("*", affine_form);
     }
     const Token token = identifier("a dimension", affine_form);
-    term.dim = DimId{known(parts_.dims, token, "dimension",
-                           implicit_ ? "give it a size: --size h=56,..."
-                                     : "declare it behind dims: h=56")};
+    term.dim = DimId{
+        known(parts_.dims, token, "dimension",
+              implicit_ ? "give it a size: --size h=56,..." : "declare it behind dims: h=56")};
     return term;
   }
 

@@ -115,9 +115,8 @@ Contraction labelled(const Section& workload, Layout layout, ElementType type) {
   const std::string sizes_text = workload.text("sizes");
   const std::string label = workload.text("label");
   if (is_convolution_name(label)) {
-    return at_place(workload.place("sizes"), [&] {
-      return contraction_of(parse_convolution(label, sizes_text, type));
-    });
+    return at_place(workload.place("sizes"),
+                    [&] { return contraction_of(parse_convolution(label, sizes_text, type)); });
   }
   const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
   return at_place(workload.place("label"),

@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* chain_refused =
-    "chain: it has 2 statements: chains are not done yet; one statement that multiplies two tensors "
+    "chain: it has 2 statements: chains are not done yet; one statement that multiplies two "
+    "tensors "
     "is\n";
 
 class ProgramFile : public testing::Test {

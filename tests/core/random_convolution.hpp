@@ -50,8 +50,8 @@ Contraction random_convolution(Between&& between, ElementType type) {
   for (IndexedTensor* t : {&image, &filter, &out}) {
     for (std::size_t i = 0; i < t->axes.size(); ++i) t->order.push_back(static_cast<int>(i));
     for (std::size_t i = t->order.size(); i > 1; --i) {
-      std::swap(t->order[i - 1], t->order[static_cast<std::size_t>(
-                                     between(0, static_cast<std::int64_t>(i) - 1))]);
+      std::swap(t->order[i - 1],
+                t->order[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(i) - 1))]);
     }
   }
   // Either operand may be the image.

@@ -68,14 +68,14 @@ TEST(Overlapping_tiles, Elements_and_lines_are_those_that_an_enumeration_finds) 
     const std::int64_t r = pick({1, 2, 3, 5}), s = pick({1, 3}), stride = pick({1, 1, 2, 3});
     const std::int64_t dilation = pick({1, 1, 2});
     const std::string layout = random.chance(50) ? "nchw" : "nhwc";
-    const Contraction conv = find_workload(
-        {"conv2d",
-         "n=2,k=4,c=" + std::to_string(c) + ",y=" + std::to_string(y) + ",x=" + std::to_string(x) +
-             ",r=" + std::to_string(r) + ",s=" + std::to_string(s) +
-             ",stride=" + std::to_string(stride) + ",dilation=" + std::to_string(dilation) +
-             ",layout=" + layout,
-         {},
-         {}});
+    const Contraction conv =
+        find_workload({"conv2d",
+                       "n=2,k=4,c=" + std::to_string(c) + ",y=" + std::to_string(y) +
+                           ",x=" + std::to_string(x) + ",r=" + std::to_string(r) +
+                           ",s=" + std::to_string(s) + ",stride=" + std::to_string(stride) +
+                           ",dilation=" + std::to_string(dilation) + ",layout=" + layout,
+                       {},
+                       {}});
     const Groups groups = test::groups(conv, {"xyn", "k", layout == "nchw" ? "src" : "csr", ""});
     constexpr std::int64_t line = 16;
     const TileLines tile_lines(conv, groups, TensorId::A, line);

@@ -143,8 +143,7 @@ TEST(Bound, No_tiling_of_small_convolutions_is_below_it) {
   for (const Conv& x : cases) {
     SCOPED_TRACE(x.statement);
     const Machine m = small_machine(x.caches);
-    const Contraction c =
-        find_workload({x.statement, x.sizes, std::nullopt, ElementType::f64});
+    const Contraction c = find_workload({x.statement, x.sizes, std::nullopt, ElementType::f64});
     ASSERT_FALSE(c.is_plain());
     const ProvenBound bound = proven_bound(c, m, kernel_choices(m.core, c.type()));
     SetCounter counter;

@@ -48,9 +48,8 @@ TEST(Convolution, Groups_convolve_their_own_channels) {
             "program conv2d\ndims n=1 g=4 k=8 c=4 y=4 r=1 x=4 s=1\nf32 input I[1, 4, 4, 4, 4]\n"
             "f32 input W[4, 8, 4, 1, 1]\nf32 output O[1, 4, 8, 4, 4]\n"
             "O[n, g, k, y, x] += I[n, g, c, y + r, x + s] * W[g, k, c, r, s]\n");
-  const Contraction depthwise =
-      contraction_of(parse_convolution("conv2d", "k=16,c=16,y=4,x=4,r=3,s=3,groups=16",
-                                       ElementType::f32));
+  const Contraction depthwise = contraction_of(
+      parse_convolution("conv2d", "k=16,c=16,y=4,x=4,r=3,s=3,groups=16", ElementType::f32));
   EXPECT_EQ(depthwise.extent(DimClass::batch), Elements(16));
   EXPECT_EQ(depthwise.extent(DimClass::n), Elements(1));
 }
@@ -95,7 +94,8 @@ TEST(Convolution, Says_where_its_sizes_are_wrong) {
   expect("k=three,c=4,y=2,x=2", "'k' is \"three\", not a whole number");
   expect("k=3,c=4,y=2,x=2,", "column 17: a size expected");
   expect("k=3,c=4,y=2,x=2,groups=2", "k=3 is no multiple of groups=2");
-  expect("k=3,c=4,y=2,x=2,layout=hwcn", "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c or nchw16c");
+  expect("k=3,c=4,y=2,x=2,layout=hwcn",
+         "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c or nchw16c");
   expect("k=16,c=3,y=2,x=2,layout=nchw16c", "a group has 3 channels 'c', no multiple of 16");
   expect("k=3,c=4,y=2,x=2,pad=1", "'pad' beside 'y'");
   expect("k=3,c=4,h=2,w=2,r=3,s=3,pad=0", "the filter has 3 places along 'h' and the image 2");
@@ -123,8 +123,9 @@ TEST(Statement, Alone_has_sizes_and_tensors_as_long_as_they_are_read) {
             std::string::npos);
   EXPECT_NE(message("O[k] += I[c] * W[k,c] x", "k=4,c=3").find("the end expected"),
             std::string::npos);
-  EXPECT_NE(message("O[k] += I[c] * W[k,c]", "k=4,c=3,d=4").find("dimension 'd' is in no statement"),
-            std::string::npos)
+  EXPECT_NE(
+      message("O[k] += I[c] * W[k,c]", "k=4,c=3,d=4").find("dimension 'd' is in no statement"),
+      std::string::npos)
       << message("O[k] += I[c] * W[k,c]", "k=4,c=3,d=4");
   EXPECT_NE(message("O[2*k] += I[c] * W[k,c]", "k=4,c=3").find("its axis is no single dimension"),
             std::string::npos);

@@ -401,9 +401,9 @@ TEST(Contraction_view, Has_the_sums_strides_and_orders_of_the_program) {
 
 // Strides leave elements out: of 7 places 0, 1, 3, 4 and 6 are read by 3*x + r, r below 2.
 TEST(Contraction_view, Counts_the_elements_that_are_used) {
-  const Contraction c = contraction_of(
-      parsed("program s dims k=2 x=3 r=2\nf64 input I[9]\nf64 input W[k, r]\n"
-             "f64 output O[k, x]\nO[k, x] += I[3*x + r] * W[k, r]\n"));
+  const Contraction c =
+      contraction_of(parsed("program s dims k=2 x=3 r=2\nf64 input I[9]\nf64 input W[k, r]\n"
+                            "f64 output O[k, x]\nO[k, x] += I[3*x + r] * W[k, r]\n"));
   EXPECT_EQ(c.used(TensorId::A), 6);
   EXPECT_EQ(c.size(TensorId::A), Elements(9));
   EXPECT_EQ(c.label(), "O[k,x] += I[3*x+r of 9] * W[k,r]");

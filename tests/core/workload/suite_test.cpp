@@ -149,10 +149,9 @@ TEST(Parse_suite, A_workload_may_be_a_program_that_says_its_layout_and_type) {
   EXPECT_EQ(parse_suite(text, "s.toml", ElementType::f64).workloads.at(0).type(), ElementType::f64);
   std::string two = text;
   two.insert(two.rfind("\"\"\""), "C[a, b] += A[a, c] * B[c, b]");
-  EXPECT_EQ(
-      message_of<UnsupportedError>([&] { parse_suite(two, "s.toml"); }),
-      "s.toml:4:11: x: it has 2 statements: chains are not done yet; one statement that "
-      "multiplies two tensors is");
+  EXPECT_EQ(message_of<UnsupportedError>([&] { parse_suite(two, "s.toml"); }),
+            "s.toml:4:11: x: it has 2 statements: chains are not done yet; one statement that "
+            "multiplies two tensors is");
 }
 
 TEST(Parse_suite, Needs_a_workload) {
