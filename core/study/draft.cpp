@@ -23,7 +23,7 @@ std::string to_toml(const StudyDraft& draft) {
     if (!value.empty()) text += fmt::format("{} = {}\n", key, quoted(value));
   };
   const Design& d = draft.design;
-  const bool label = is_label(d.workload.name);
+  const bool label = needs_sizes(d.workload.name);
   line("description", draft.description);
   if (!label) text += fmt::format("workloads = [{}]\n", quoted(d.workload.name));
   text += fmt::format("machines = [{}]\n", quoted(d.machine));

@@ -162,9 +162,17 @@ class StudyReader {
     const std::string type = r_.text_or(t, "type", "f64");
     one_word(t, "layout", layout, {"row-major", "column-major"});
     one_word(t, "type", type, {"f64", "f32"});
+    const std::string what = r_.text(*label, "label");
+    if (needs_sizes(what) && !is_label(what)) {  // a convolution
+      WorkloadRequest request{what, r_.text(sizes, "sizes"), {}, {}};
+      if (t.contains("layout")) request.layout = Layout::row_major;  // refused in words
+      if (t.contains("type")) request.type = type == "f64" ? ElementType::f64 : ElementType::f32;
+      const Contraction c = at(sizes, [&] { return find_workload(request); });
+      return add_workload(*label, c.renamed(r_.text_or(t, "name", c.name())), weight);
+    }
     const Sizes extents = at(sizes, [&] { return parse_sizes(r_.text(sizes, "sizes")); });
     const Contraction c = at(*label, [&] {
-      return parse_contraction(r_.text(*label, "label"), extents,
+      return parse_contraction(what, extents,
                                layout == "row-major" ? Layout::row_major : Layout::column_major,
                                type == "f64" ? ElementType::f64 : ElementType::f32);
     });

@@ -156,8 +156,9 @@ std::string to_text(const Program& program, const Affine& affine);
 // Throws InputError with "PLACE:LINE:COLUMN", what is wrong and what to write instead.
 Program parse_program(std::string_view text, const std::string& place);
 // One statement alone, such as "O[y, x] += I[2*y + r, x + s] * W[r, s]", of dimensions with these
-// extents. Its tensors are row-major and as long as their indices reach. The program has the text
-// as its name. Throws InputError as above, and where an extent is missing or too much.
+// extents. Its tensors are row-major, and as long as their indices reach or as "2*y + r of 230"
+// says. The program has the text as its name. Throws InputError as above, and where an extent is
+// missing or too much.
 Program parse_statement(std::string_view text, const std::map<std::string, std::int64_t>& extents,
                         ElementType type, const std::string& place);
 // Files of programs end in ".program". Throws InputError where one cannot be read or parsed.

@@ -303,12 +303,12 @@ class ProgramParser {
       make_room(access.axes, "axes");
       tokens.axes.push_back(lexer_.next());
       access.axes.push_back(affine());
+      if (implicit_) reach(tokens.axes.back(), access.axes.back());
     }
     lexer_.take();
     accesses_.back().push_back(std::move(tokens));
     if (implicit_) {
       access.tensor = TensorIndex{static_cast<int>(parts_.tensors.size()) - 1};
-      for (const Affine& axis : access.axes) reach(token, axis);
       parts_.tensors.back().order = row_major_order(access.axes.size());
     }
     return access;
@@ -333,7 +333,12 @@ class ProgramParser {
     const auto places = places_of(
         axis, [&](DimId d) { return parts_.dims[static_cast<std::size_t>(index(d))].extent; });
     if (!places) fail(token, "an index goes beyond 2^63", "use smaller extents");
-    parts_.tensors.back().extents.push_back(*places);
+    std::int64_t extent = *places;
+    if (at("of")) {
+      lexer_.take();
+      extent = number("how many places the axis has", 1, "write 2*y + r of 230");
+    }
+    parts_.tensors.back().extents.push_back(extent);
   }
 
   Affine affine() {

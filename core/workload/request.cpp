@@ -67,6 +67,10 @@ bool is_label(const std::string& text) {
           text.find('-') != std::string::npos);
 }
 
+bool needs_sizes(const std::string& text) {
+  return is_label(text) || is_statement(text) || is_convolution_name(text);
+}
+
 std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
   const std::string& name = request.name;
   if (is_statement(name) || is_convolution_name(name)) return {convolution(request)};

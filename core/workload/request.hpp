@@ -26,6 +26,8 @@ struct WorkloadRequest {
 bool is_statement(const std::string& name);
 // Whether the text can only be a label: TCCG form or einsum.
 bool is_label(const std::string& name);
+// Whether it is named with sizes: a label, a statement or a convolution.
+bool needs_sizes(const std::string& name);
 
 // All that it names, at least one. Throws UsageError, which says what is missing or too much, and
 // for a suite's file what load_suite() throws, for a program's load_program() and contraction_of().

@@ -68,6 +68,20 @@ std::string sizesFor(const std::string& label, const Sizes& known) {
   return text;
 }
 
+// Of a convolution by its name, or of the dimensions in a statement's brackets.
+std::string usualSizes(const std::string& name) {
+  if (name == "conv1d") return "k=64,c=64,x=56,s=3";
+  if (name == "conv2d") return "k=64,c=64,y=56,x=56,r=3,s=3";
+  if (name == "conv3d") return "k=64,c=64,z=28,y=28,x=28,t=3,r=3,s=3";
+  std::string dims;
+  bool inside = false;
+  for (const char c : name) {
+    if (c == '[' || c == ']') inside = c == '[';
+    if (inside) dims += c;
+  }
+  return sizesFor(dims, {});
+}
+
 Sizes readable(const std::string& sizes) {
   try {
     return parse_sizes(sizes);
@@ -225,12 +239,14 @@ void Inputs::follow() {
   const int at = workload_->findData(text(d.workload.name), nameRole);
   workload_->setCurrentIndex(at);
   if (at < 0) workload_->setEditText(text(d.workload.name));
-  const bool label = is_label(d.workload.name);
-  sizesName_->setVisible(label);
-  labelRow_->setVisible(label);
+  const bool sized = needs_sizes(d.workload.name);
+  sizesName_->setVisible(sized);
+  labelRow_->setVisible(sized);
+  layoutOf_->setVisible(is_label(d.workload.name));  // a convolution's sizes and indices say it
   sizes_->setText(text(d.workload.sizes));
   layoutOf_->setCurrentIndex(d.workload.layout == Layout::column_major ? 1 : 0);
-  type_->setCurrentIndex(d.workload.type == ElementType::f32 ? 1 : 0);
+  const ElementType usual = is_label(d.workload.name) ? ElementType::f64 : ElementType::f32;
+  type_->setCurrentIndex(d.workload.type.value_or(usual) == ElementType::f32 ? 1 : 0);
   int machine = machine_->findData(text(d.machine), nameRole);
   if (machine < 0 && studio_.hasSession()) {
     machine_->insertItem(0, text(d.machine), text(d.machine));
@@ -333,7 +349,8 @@ WorkloadRequest Inputs::requested() const {
   // "aebf, dfce -> abcd" is as good as without blanks.
   std::string joined = request.name;
   std::erase_if(joined, [](char c) { return c == ' ' || c == '\t'; });
-  if (!is_label(joined)) return request;
+  if (!needs_sizes(joined)) return request;
+  if (!is_label(joined)) return convolution(request, before);
   request.name = joined;
   request.sizes = sizes_->text().trimmed().toStdString();
   if (request.name != before.name || request.sizes.empty()) {
@@ -342,6 +359,16 @@ WorkloadRequest Inputs::requested() const {
   }
   if (layoutOf_->currentIndex() == 1) request.layout = Layout::column_major;
   if (type_->currentIndex() == 1) request.type = ElementType::f32;
+  return request;
+}
+
+// A convolution or a statement that is new has the sizes and the type that are usual.
+WorkloadRequest Inputs::convolution(WorkloadRequest request, const WorkloadRequest& before) const {
+  if (request.name == before.name) {
+    request.sizes = sizes_->text().trimmed().toStdString();
+    request.type = type_->currentIndex() == 1 ? ElementType::f32 : ElementType::f64;
+  }
+  if (request.sizes.empty()) request.sizes = usualSizes(request.name);
   return request;
 }
 

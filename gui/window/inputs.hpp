@@ -35,7 +35,9 @@ class Inputs : public QWidget {
   void follow();  // the session
   void showError();
   void buildKnobs();
-  WorkloadRequest requested() const;  // by the boxes; its name is empty where they are
+  WorkloadRequest requested() const;
+  WorkloadRequest convolution(WorkloadRequest request, const WorkloadRequest& before)
+      const;  // by the boxes; its name is empty where they are
   void chooseWorkload();
   void chooseMachine();
   void chooseAccounting();

@@ -35,6 +35,23 @@ TEST(Study_file, A_grid_runs_its_last_knob_fastest) {
   EXPECT_TRUE(designs.at(0, why)->base);
 }
 
+TEST(Study_file, A_workload_may_be_a_convolution_or_a_statement) {
+  const auto workload = [](const std::string& lines) {
+    return study_of("schema = 1\nname = \"s\"\nmachines = [\"i7-6700k\"]\n[[workload]]\n" + lines +
+                    knob("L3.capacity", "values = [\"1x\"]"))
+        .workloads.front()
+        .contraction;
+  };
+  const Contraction conv =
+      workload("label = \"conv2d\"\nsizes = \"k=8,c=4,y=6,x=6,r=3,s=3,layout=nhwc\"\n");
+  EXPECT_EQ(conv.label(), "O[n,y,x,k] += I[n,y+r,x+s,c] * W[r,s,c,k]");
+  EXPECT_EQ(conv.type(), ElementType::f32);
+  const Contraction statement = workload(
+      "label = \"O[k,y] += I[2*y+r of 20] * W[k,r]\"\nsizes = \"k=8,y=6,r=3\"\ntype = \"f64\"\n");
+  EXPECT_EQ(statement.size(TensorId::A), Elements(20));
+  EXPECT_EQ(statement.type(), ElementType::f64);
+}
+
 TEST(Study_file, A_zip_takes_values_in_the_order_of_the_file) {
   const Study s =
       study_of(head + "sampling = \"zip\"\n" +

@@ -131,6 +131,24 @@ TEST(Statement, Alone_has_sizes_and_tensors_as_long_as_they_are_read) {
             std::string::npos);
 }
 
+// A label says all that there is but the type: it reads back, places that are left over too.
+TEST(Statement, A_label_reads_back) {
+  for (const char* suite : {"resnet18", "mobilenet-v2", "yolo9000"}) {
+    for (const Contraction& c : find_suite(suite).workloads) {
+      if (c.is_plain()) continue;
+      SCOPED_TRACE(c.name());
+      const Contraction again = find_workload({c.label(), c.sizes(), {}, c.type()});
+      EXPECT_EQ(again.label(), c.label());
+      for (TensorId t : all_tensors) EXPECT_EQ(again.size(t), c.size(t));
+      for (int d = 0; d < c.dim_count(); ++d) {
+        for (TensorId t : all_tensors) {
+          EXPECT_EQ(again.stride(t, DimId{d}), c.stride(t, DimId{d}));
+        }
+      }
+    }
+  }
+}
+
 // ttile, Fig. 8: multiply-adds of K x C x (H/stride)^2 x R^2.
 TEST(Convolution_suites, Have_the_published_sizes) {
   const auto flops = [](const char* suite, std::size_t i) {

@@ -137,6 +137,21 @@ TEST_F(Typing, A_program_is_opened_if_it_is_a_contraction_and_refused_in_words_i
   std::filesystem::remove(product);
 }
 
+TEST_F(Typing, A_convolution_begins_with_usual_sizes_in_single_precision) {
+  openExample(2);
+  label("conv2d");
+  EXPECT_EQ(window.inputs().problem(), "");
+  EXPECT_EQ(workload().name, "conv2d");
+  EXPECT_EQ(workload().sizes, "k=64,c=64,y=56,x=56,r=3,s=3");
+  EXPECT_EQ(workload().layout, std::nullopt);
+  EXPECT_EQ(find_workload(workload()).type(), ElementType::f32);
+  EXPECT_EQ(studio().error(), "");
+  label("O[k, y] += I[c, 2*y + r] * W[k, c, r]");
+  EXPECT_EQ(window.inputs().problem(), "");
+  EXPECT_EQ(workload().sizes, "c=64,k=64,r=64,y=64");
+  EXPECT_EQ(studio().error(), "");
+}
+
 TEST_F(Typing, A_refused_workload_on_the_start_page_opens_nothing) {
   label("abcdef-zzzdegc");
   EXPECT_FALSE(studio().hasSession());
