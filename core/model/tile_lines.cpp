@@ -93,6 +93,9 @@ TileLines::Pieces TileLines::pieces(const Axis& axis, const Extents& tile) {
   if (all > span - 1e-9) return {1, span, 1};
   if (by == 1) return {b, a, and_by};
   if (and_by == 1) return {a, b, by};
+  // Without holes but for those that both strides leave.
+  const auto g = static_cast<double>(std::gcd(axis.first_coefficient, axis.second_coefficient));
+  if (g > 1 && all > (span - 1) / g + 1 - 1e-9) return {all, 1, g};
   return {all, 1, (span - 1) / (all - 1)};
 }
 
@@ -138,8 +141,9 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
     for (const auto& [d, coefficient] : {std::pair(axis.first, axis.first_coefficient),
                                          std::pair(axis.second, axis.second_coefficient)}) {
       const double part = covered(d, tile);
-      if (part < d.extent) {
-        begin_at_multiples_of(part * static_cast<double>(coefficient) * axis.stride);
+      if (part < d.extent) {  // tiles begin at whole indices, whatever they are on average
+        const double step = part == std::floor(part) ? part : 1;
+        begin_at_multiples_of(step * static_cast<double>(coefficient) * axis.stride);
       }
     }
     if (runs.everything && axis.stride - runs.length < line_) {
@@ -155,8 +159,8 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
     } else {
       runs.everything = false;
       runs.count *= pieces.count;
-      const bool even = pieces.apart == std::floor(pieces.apart);
-      begin_at_multiples_of((even ? pieces.apart : 1) * axis.stride);
+      const bool even = std::abs(pieces.apart - std::round(pieces.apart)) < 1e-9;
+      begin_at_multiples_of((even ? std::round(pieces.apart) : 1) * axis.stride);
     }
   }
   return runs;

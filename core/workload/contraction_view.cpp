@@ -81,6 +81,16 @@ std::array<const Program::Access*, 3> accesses_of(const Program& program) {
 
 void check_dims(const Program& program) {
   const auto accesses = accesses_of(program);
+  const Program::Access& out = *accesses.back();
+  for (std::size_t axis = 0; axis < out.axes.size(); ++axis) {
+    const Program::Tensor& t = program.tensor(out.tensor);
+    const Program::Dim& dim = program.dim(out.axes[axis].terms.front().dim);
+    if (t.extents[axis] == dim.extent) continue;
+    refuse(program,
+           fmt::format("tensor {} has {} places along {}, which has {}: outputs of which a "
+                       "part is written are",
+                       t.name, t.extents[axis], dim.name, dim.extent));
+  }
   for (TensorId t : {TensorId::A, TensorId::B}) {
     const Program::Access& access = *accesses[static_cast<std::size_t>(index(t))];
     if (!access.axes.empty()) continue;

@@ -11,9 +11,9 @@ namespace tcsim {
 // program's.
 //
 // Throws UnsupportedError, which names what a contraction cannot be: several statements or one
-// input, one tensor twice, elements of two types, a sum of three dimensions as an index, a
-// dimension twice in a tensor or in one tensor only, an input without axes, a name of several
-// letters.
+// input, one tensor twice, elements of two types, an output with places that are not written, a sum
+// of three dimensions as an index, a dimension twice in a tensor or in one tensor only, an input
+// without axes, a name of several letters.
 Contraction contraction_of(const Program& program);
 
 // The contraction's program; contraction_of() gives it back. Throws

@@ -16,8 +16,7 @@ namespace tcsim {
 namespace {
 
 constexpr std::string_view size_blanks = " \t";
-constexpr std::string_view convolution_form =
-    "write sizes as in k=64,c=128,y=136,x=136,r=3,s=3,stride=1";
+constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,x=136,s=3,stride=1";
 constexpr std::string_view layout_words = "nchw, nhwc, nchw8c or nchw16c";
 // Of each axis of the image, the last of conv1d first: places of output, image and filter.
 constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
@@ -149,6 +148,10 @@ ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride
     axis.output = (given + stride - 1) / stride;
     axis.image = std::max(given, stride * (axis.output - 1) + reach);
     return axis;
+  }
+  if (sizes.text("pad").find_first_not_of("-0123456789") != std::string_view::npos) {
+    sizes.fail_at("pad", fmt::format("'pad' is \"{}\"", sizes.text("pad")),
+                  "give the zeros on either side, or same");
   }
   axis.image = given + 2 * *sizes.maybe("pad", 0);
   if (axis.image < reach) {

@@ -53,7 +53,10 @@ Contraction convolution(const WorkloadRequest& request) {
 
 }  // namespace
 
-bool is_statement(const std::string& text) { return text.find("+=") != std::string::npos; }
+bool is_statement(const std::string& text) {
+  if (text.ends_with(".toml") || is_program_file(text)) return false;
+  return text.find("+=") != std::string::npos || text.find('[') != std::string::npos;
+}
 
 bool is_label(const std::string& text) {
   if (is_program_file(text) || is_statement(text)) return false;
@@ -87,8 +90,9 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
     const Program program = load_program(name);
     return {contraction_of(request.type ? with_type(program, *request.type) : program)};
   }
-  refuse_options(request, "suite");
   const auto colon = name.find(':');
+  find_suite_file(name.substr(0, colon));  // throws where there is none
+  refuse_options(request, "suite");
   const Suite suite = find_suite(name.substr(0, colon), request.type);
   if (colon == std::string::npos) return suite.workloads;
   const std::string number = name.substr(colon + 1);

@@ -22,7 +22,7 @@ struct WorkloadRequest {
   bool operator==(const WorkloadRequest&) const = default;
 };
 
-// Whether the text can only be a statement: it has "+=".
+// Whether the text can only be a statement: it has "+=" or a bracket.
 bool is_statement(const std::string& name);
 // Whether the text can only be a label: TCCG form or einsum.
 bool is_label(const std::string& name);

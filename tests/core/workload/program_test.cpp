@@ -427,6 +427,8 @@ TEST(Contraction_view, Says_in_one_error_what_is_missing) {
       {" * B[k, j]", " * A[i, k]", "tensor A is multiplied with itself: that is"},
       {"f64 output", "f32 output", "tensor A is f64 and C f32: two types are"},
       {"A[i, k] *", "A[i, i] *", "tensor A is indexed by i twice: diagonals are"},
+      {"C[i, j]\n", "C[i, 8]\n",
+       "tensor C has 8 places along j, which has 5: outputs of which a part is written are"},
       {"A[i, k] *", "A[] *", "tensor A has no axis: scalars as inputs are"},
       {"C[i, j] +=", "C[i] +=", "dimension j is in one tensor only: such dimensions are"}};
   for (const NotYet& c : cases) {
