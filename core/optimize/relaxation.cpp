@@ -33,7 +33,7 @@ constexpr double long_start = 4;
 class GeometricProgram {
  public:
   GeometricProgram(const RelaxationProblem& problem, const InnermostChoice& innermost)
-      : problem_(problem), levels_(static_cast<int>(problem.capacity.size())) {
+      : levels_(static_cast<int>(problem.capacity.size())) {
     const double volume = problem.extents[0] * problem.extents[1] * problem.extents[2];
     const double weight[3] = {problem.share[0], problem.share[1], problem.output_weight};
     // Registers: operands are loaded once per register tile, C once per kernel call.
@@ -108,7 +108,6 @@ class GeometricProgram {
   }
 
  private:
-  const RelaxationProblem& problem_;
   int levels_;
   std::vector<Posynomial> times_;
   std::vector<Posynomial> footprints_;

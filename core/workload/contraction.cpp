@@ -126,8 +126,9 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
   // "y+r", not "r+y": dimensions of the output first.
   for (TensorId t : all_tensors) {
     for (Affine& axis : tensors_[t].axes) {
-      std::ranges::stable_partition(
-          axis.terms, [&](const Affine::Term& term) { return dim_class(term.dim) != DimClass::k; });
+      std::stable_partition(axis.terms.begin(), axis.terms.end(), [&](const Affine::Term& term) {
+        return dim_class(term.dim) != DimClass::k;
+      });
     }
     dims_of_[t] = dims_in(tensors_[t]);
   }
