@@ -33,6 +33,7 @@ std::vector<SharedLines> shared_lines(const TileLines& tensor, const Extents& ti
     sum += all[i].share;
   }
   if (sum <= 0) return {{1, 1}};
+  std::erase_if(all, [](const SharedLines& s) { return s.share <= 0; });
   for (SharedLines& s : all) s.share /= sum;
   return all;
 }

@@ -19,7 +19,8 @@ struct SharedLines {
   double share;  // of all touches of lines that an earlier tile touched
 };
 
-// Of tiles like `tile` along `group`, which has `extent` indices. Shares add up to 1.
+// Of tiles like `tile` along `group`, which has `extent` indices. Shares are above 0 and add up
+// to 1.
 std::vector<SharedLines> shared_lines(const TileLines& tensor, const Extents& tile, DimClass group,
                                       double extent);
 

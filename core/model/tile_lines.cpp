@@ -127,15 +127,18 @@ std::vector<double> TileLines::steps(DimClass group) const {
   return all;
 }
 
+// Beginnings of runs differ by multiples of `step`, so they are multiples of its greatest common
+// divisor with a line, which is a power of two.
+void TileLines::Runs::begin_at_multiples_of(double step) {
+  const auto s = static_cast<std::int64_t>(step);
+  const auto divisor = step == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
+  aligned_to = std::min(aligned_to, divisor);
+}
+
 // As runs(), by axes. Places closer than a line leave out no line between them, so they count as
 // one run.
 TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
   Runs runs{1, line_, true, 1};
-  const auto begin_at_multiples_of = [&](double step) {
-    const auto s = static_cast<std::int64_t>(step);
-    const auto divisor = step == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
-    runs.aligned_to = std::min(runs.aligned_to, divisor);
-  };
   for (const Axis& axis : axes_) {
     const Pieces pieces = this->pieces(axis, tile);
     for (const auto& [d, coefficient] : {std::pair(axis.first, axis.first_coefficient),
@@ -143,7 +146,7 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
       const double part = covered(d, tile);
       if (part < d.extent) {  // tiles begin at whole indices, whatever they are on average
         const double step = part == std::floor(part) ? part : 1;
-        begin_at_multiples_of(step * static_cast<double>(coefficient) * axis.stride);
+        runs.begin_at_multiples_of(step * static_cast<double>(coefficient) * axis.stride);
       }
     }
     if (runs.everything && axis.stride - runs.length < line_) {
@@ -151,7 +154,7 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
     } else {
       runs.everything = false;
       runs.count *= pieces.length;
-      begin_at_multiples_of(axis.stride);
+      runs.begin_at_multiples_of(axis.stride);
     }
     if (pieces.count <= 1) continue;
     if (runs.everything && pieces.apart * axis.stride - runs.length < line_) {
@@ -160,7 +163,7 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
       runs.everything = false;
       runs.count *= pieces.count;
       const bool even = std::abs(pieces.apart - std::round(pieces.apart)) < 1e-9;
-      begin_at_multiples_of((even ? std::round(pieces.apart) : 1) * axis.stride);
+      runs.begin_at_multiples_of((even ? std::round(pieces.apart) : 1) * axis.stride);
     }
   }
   return runs;
@@ -232,27 +235,19 @@ TileLines::Places TileLines::overlapping_places(const Extents& tile) const {
 }
 
 TileLines::Runs TileLines::runs(const Extents& tile) const {
-  // Beginnings of runs differ by multiples of these strides, so they are multiples of their
-  // greatest common divisor with a line, which is a power of two.
   if (overlaps()) return overlapping_runs(tile);
   Runs runs{1, line_, true, 1};
-  const auto begins_at_multiples_of = [&](double stride) {
-    const auto s = static_cast<std::int64_t>(stride);
-    const auto divisor = stride == static_cast<double>(s) ? static_cast<double>(s & -s) : 1;
-    runs.aligned_to = std::min(runs.aligned_to, divisor);
-  };
   bool& whole = runs.everything;
   for (const Dim& d : dims_) {
-    if (d.extent == 1) continue;  // it begins nowhere else
     const double part = covered(d, tile);
     if (!whole) {
-      begins_at_multiples_of(d.stride);
+      runs.begin_at_multiples_of(d.stride);
       continue;
     }
     runs.length *= part;
     if (part < d.extent) {
       whole = false;
-      begins_at_multiples_of(part * d.stride);
+      runs.begin_at_multiples_of(part * d.stride);
     }
   }
   return runs;

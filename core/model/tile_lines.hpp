@@ -82,6 +82,8 @@ class TileLines {
     double aligned_to;  // runs begin at multiples of so many elements
     bool everything;    // the tile is the whole tensor, one run
     double count;       // of runs, of a tensor that overlaps
+
+    void begin_at_multiples_of(double step);
   };
   // An axis of a tensor that overlaps: its dimensions, and what they are multiplied with.
   struct Axis {

@@ -403,7 +403,6 @@ class WindowModel {
     const bool kernel = setting.d + 1 == nest_.depth() && g == DimClass::k;
     for (const SharedLines& s :
          shared_lines(nest_.tile_lines(arrays_.tensor_of(setting.x)), tile, g, extent)) {
-      if (s.share <= 0) continue;
       if (s.steps <= 1 && !kernel) {
         count_pairs(setting, setting.d - 1, setting.window, touches * s.share);
         continue;
@@ -434,8 +433,8 @@ class WindowModel {
     const auto count = [&](const Extents& tile, DimClass g, const Extents& all, double pieces) {
       const double touches =
           pieces * tensor.lines(tile) * all[g] / tile[g] - pieces * tensor.lines(all);
+      if (touches <= 0) return;
       for (const SharedLines& s : shared_lines(tensor, tile, g, all[g])) {
-        if (s.share <= 0 || touches <= 0) continue;
         Extents between = tile;
         between[g] = std::min(all[g], between[g] * s.steps);
         Execution::Sides sides{PerArray(arrays_.size()), PerArray(arrays_.size())};

@@ -89,9 +89,7 @@ class ProgramParser {
     while (!at_type() && !at_end()) dim();
     while (at_type()) tensor();
     while (!at_end()) statement();
-    if (const auto fault = Program::fault_of(parts_))
-      fail(token_of(*fault), fault->problem, fault->mend);
-    return Program(std::move(parts_));
+    return finished();
   }
 
   // A statement alone declares its tensors by using them.
@@ -105,9 +103,7 @@ class ProgramParser {
     }
     statement();
     if (!at_end()) fail_expected(lexer_.next(), "the end", "give one statement");
-    if (const auto fault = Program::fault_of(parts_))
-      fail(token_of(*fault), fault->problem, fault->mend);
-    return Program(std::move(parts_));
+    return finished();
   }
 
  private:
@@ -116,6 +112,12 @@ class ProgramParser {
     Token tensor;
     std::vector<Token> axes;
   };
+
+  Program finished() {
+    if (const auto fault = Program::fault_of(parts_))
+      fail(token_of(*fault), fault->problem, fault->mend);
+    return Program(std::move(parts_));
+  }
 
   [[noreturn]] void fail(const Token& token, const std::string& problem,
                          std::string_view mend) const {

@@ -91,9 +91,9 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
     return {contraction_of(request.type ? with_type(program, *request.type) : program)};
   }
   const auto colon = name.find(':');
-  find_suite_file(name.substr(0, colon));  // throws where there is none
+  const std::filesystem::path file = find_suite_file(name.substr(0, colon));
   refuse_options(request, "suite");
-  const Suite suite = find_suite(name.substr(0, colon), request.type);
+  const Suite suite = load_suite(file, request.type);
   if (colon == std::string::npos) return suite.workloads;
   const std::string number = name.substr(colon + 1);
   const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&
