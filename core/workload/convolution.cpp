@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view size_blanks = " \t";
 constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,x=136,s=3,stride=1";
-constexpr std::string_view layout_words = "nchw, nhwc, nchw8c or nchw16c";
+constexpr std::string_view layout_words =
+    "nchw, nhwc, nchw8c, nchw16c, or nhwc32k for weights in blocks of 32 channels k";
 // Of each axis of the image, the last of conv1d first: places of output, image and filter.
 constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
     filter_names{"s", "r", "t"};
@@ -165,17 +166,35 @@ ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride
   return axis;
 }
 
-// 0 for no blocks.
-std::int64_t block_of(const GivenSizes& sizes) {
-  if (!sizes.has("layout")) return 0;
-  const std::string_view layout = sizes.text("layout");
-  if (layout == "nchw8c") return 8;
-  if (layout == "nchw16c") return 16;
-  if (layout != "nchw" && layout != "nhwc") {
-    sizes.fail_at("layout", fmt::format("layout '{}' is unknown", layout),
-                  fmt::format("use {}", layout_words));
+// How tensors lie in memory.
+struct ImageLayout {
+  bool channels_last = false;
+  std::int64_t k_block = 0, c_block = 0;  // channels of a block, 0 for none
+};
+
+// "nhwc32k" has blocks of 32. 0 for another text.
+std::int64_t block_of_weights(std::string_view layout) {
+  constexpr std::string_view begin = "nhwc";
+  if (!layout.starts_with(begin) || !layout.ends_with('k')) return 0;
+  layout = layout.substr(begin.size(), layout.size() - begin.size() - 1);
+  if (layout.size() > 4 || layout.find_first_not_of("0123456789") != std::string_view::npos) {
+    return 0;
   }
-  return 0;
+  std::int64_t block = 0;
+  std::from_chars(layout.data(), layout.data() + layout.size(), block);
+  return block;
+}
+
+ImageLayout layout_of(const GivenSizes& sizes, std::string_view instead) {
+  if (instead.empty() && !sizes.has("layout")) return {};
+  const std::string_view layout = instead.empty() ? sizes.text("layout") : instead;
+  if (layout == "nchw") return {};
+  if (layout == "nhwc") return {true};
+  if (layout == "nchw8c") return {false, 8, 8};
+  if (layout == "nchw16c") return {false, 16, 16};
+  if (const std::int64_t block = block_of_weights(layout); block > 0) return {true, block};
+  sizes.fail_at("layout", fmt::format("layout '{}' is unknown", layout),
+                fmt::format("use {}", layout_words));
 }
 
 // Puts a program together, dimension by dimension and tensor by tensor.
@@ -223,12 +242,14 @@ bool is_convolution_name(std::string_view name) {
   return name == "conv1d" || name == "conv2d" || name == "conv3d";
 }
 
-Program parse_convolution(std::string_view name, std::string_view text, ElementType type) {
+Program parse_convolution(std::string_view name, std::string_view text, ElementType type,
+                          std::string_view layout_instead) {
   const GivenSizes sizes(name, text);
   const std::int64_t stride = sizes.number("stride", 1), dilation = sizes.number("dilation", 1);
-  const std::int64_t groups = sizes.number("groups", 1), block = block_of(sizes);
+  const std::int64_t groups = sizes.number("groups", 1);
+  const ImageLayout layout = layout_of(sizes, layout_instead);
   // Channels of a group, in blocks.
-  const auto channels = [&](const char* word) {
+  const auto channels = [&](const char* word, std::int64_t block) {
     const std::int64_t all = sizes.number(word);
     if (all % groups != 0) {
       sizes.fail_at("groups", fmt::format("{}={} is no multiple of groups={}", word, all, groups),
@@ -242,14 +263,14 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
     }
     return block > 0 ? all / groups / block : all / groups;
   };
-  const bool last = sizes.has("layout") && sizes.text("layout") == "nhwc";  // channels
   using Index = Builder::Index;
   Builder b(std::string(name), type);
 
   const Index n = b.index(b.dim("n", sizes.number("n", 1)));
   std::vector<Index> g;
   if (groups > 1) g.push_back(b.index(b.dim("g", groups)));
-  const Index k = b.index(b.dim("k", channels("k"))), c = b.index(b.dim("c", channels("c")));
+  const Index k = b.index(b.dim("k", channels("k", layout.k_block)));
+  const Index c = b.index(b.dim("c", channels("c", layout.c_block)));
   std::vector<Index> output, image, filter;
   for (std::size_t i = sizes.axes(); i-- > 0;) {
     const ImageAxis axis = image_axis(sizes, i, stride, dilation);
@@ -260,19 +281,19 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
     image.push_back({{{{o, stride}, {f, dilation}}}, axis.image});
   }
   std::vector<Index> k_in, c_in;  // within blocks
-  if (block > 0) {
-    k_in.push_back(b.index(b.dim("l", block)));
-    c_in.push_back(b.index(b.dim("d", block)));
-  }
+  if (layout.k_block > 0) k_in.push_back(b.index(b.dim("l", layout.k_block)));
+  if (layout.c_block > 0) c_in.push_back(b.index(b.dim("d", layout.c_block)));
 
   std::vector<Index> in_output{n}, in_image{n}, in_filter = g;
   const auto add = [](std::vector<Index>& to, const std::vector<Index>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };
-  if (last) {
-    add(in_output, output), add(in_output, g), add(in_output, {k});
+  if (layout.channels_last) {
+    add(in_output, output), add(in_output, g), add(in_output, {k}), add(in_output, k_in);
     add(in_image, image), add(in_image, g), add(in_image, {c});
-    add(in_filter, filter), add(in_filter, {c, k});
+    if (layout.k_block > 0) add(in_filter, {k});
+    add(in_filter, filter), add(in_filter, {c});
+    add(in_filter, layout.k_block > 0 ? k_in : std::vector<Index>{k});
   } else {
     add(in_output, g), add(in_output, {k}), add(in_output, output), add(in_output, k_in);
     add(in_image, g), add(in_image, {c}), add(in_image, image), add(in_image, c_in);

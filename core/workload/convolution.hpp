@@ -19,6 +19,9 @@
 //              channels the convolution is depthwise
 //     layout   nchw (unless given): x has stride one in O and I, and s in W[k,c,r,s];
 //              nhwc: O[n,y,x,k], I[n,y,x,c], W[r,s,c,k];
+//              nhwc32k, nhwc48k, ...: the same with weights in blocks of so many output
+//              channels, W[k,r,s,c,l] and O[n,y,x,k,l], where l is the channel within a block
+//              (O lies in memory as with nhwc);
 //              nchw8c, nchw16c: blocks of so many channels, O[n,k,y,x,l], I[n,c,y,x,d],
 //              W[k,c,r,s,d,l], where l and d are channels within a block
 #pragma once
@@ -33,7 +36,9 @@ namespace tcsim {
 // "conv1d", "conv2d", "conv3d".
 bool is_convolution_name(std::string_view name);
 
-// Throws UsageError with the place in the sizes, what is wrong and what to write instead.
-Program parse_convolution(std::string_view name, std::string_view sizes, ElementType type);
+// `layout`, where there is one, counts and not that of the sizes. Throws UsageError with the place
+// in the sizes, what is wrong and what to write instead.
+Program parse_convolution(std::string_view name, std::string_view sizes, ElementType type,
+                          std::string_view layout = {});
 
 }  // namespace tcsim

@@ -93,7 +93,7 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
   const auto colon = name.find(':');
   const std::filesystem::path file = find_suite_file(name.substr(0, colon));
   refuse_options(request, "suite");
-  const Suite suite = load_suite(file, request.type);
+  const Suite suite = load_suite(file, {.type = request.type, .image_layout = {}});
   if (colon == std::string::npos) return suite.workloads;
   const std::string number = name.substr(colon + 1);
   const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&

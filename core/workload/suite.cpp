@@ -111,12 +111,14 @@ auto at_place(const std::string& place, F&& parser) {
   }
 }
 
-Contraction labelled(const Section& workload, Layout layout, ElementType type) {
+Contraction labelled(const Section& workload, Layout layout, ElementType type,
+                     const std::string& image_layout) {
   const std::string sizes_text = workload.text("sizes");
   const std::string label = workload.text("label");
   if (is_convolution_name(label)) {
-    return at_place(workload.place("sizes"),
-                    [&] { return contraction_of(parse_convolution(label, sizes_text, type)); });
+    return at_place(workload.place("sizes"), [&] {
+      return contraction_of(parse_convolution(label, sizes_text, type, image_layout));
+    });
   }
   const Sizes sizes = at_place(workload.place("sizes"), [&] { return parse_sizes(sizes_text); });
   return at_place(workload.place("label"),
@@ -139,7 +141,7 @@ Contraction programmed(const Section& workload, std::optional<ElementType> type)
 }  // namespace
 
 Suite parse_suite(std::string_view toml, const std::string& place,
-                  std::optional<ElementType> type) {
+                  const SuiteOverrides& overrides) {
   const toml::table table = parse_toml(toml, place);
   const Section top(table, place, {"schema", "name", "source", "layout", "type", "workload"});
   check_schema(top);
@@ -156,22 +158,24 @@ Suite parse_suite(std::string_view toml, const std::string& place,
   }
   for (const toml::node& node : *workloads->as_array()) {
     const Section workload(*node.as_table(), place, {"label", "sizes", "program"});
-    const Contraction contraction = workload.find("program") != nullptr
-                                        ? programmed(workload, type)
-                                        : labelled(workload, layout, type.value_or(file_type));
+    const Contraction contraction =
+        workload.find("program") != nullptr
+            ? programmed(workload, overrides.type)
+            : labelled(workload, layout, overrides.type.value_or(file_type),
+                       overrides.image_layout);
     suite.workloads.push_back(
         contraction.renamed(fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));
   }
   return suite;
 }
 
-Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type) {
+Suite load_suite(const std::filesystem::path& file, const SuiteOverrides& overrides) {
   return parse_suite(read_file(file, "name a file that is there and readable"), file.string(),
-                     type);
+                     overrides);
 }
 
-Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type) {
-  return load_suite(find_suite_file(name_or_file), type);
+Suite find_suite(const std::string& name_or_file, const SuiteOverrides& overrides) {
+  return load_suite(find_suite_file(name_or_file), overrides);
 }
 
 }  // namespace tcsim

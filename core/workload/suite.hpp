@@ -34,15 +34,21 @@ struct Suite {
   std::vector<Contraction> workloads;  // their names are "tccg:1", ...
 };
 
+// Instead of what the file says.
+struct SuiteOverrides {
+  std::optional<ElementType> type;  // also of programs
+  std::string image_layout;         // of convolutions by their sizes: "nhwc"
+};
+
 // Throws InputError with "file:line:column", and UnsupportedError where a program is no
-// contraction. `type` replaces the file's element type and those of its programs.
-Suite load_suite(const std::filesystem::path& file, std::optional<ElementType> type = {});
+// contraction.
+Suite load_suite(const std::filesystem::path& file, const SuiteOverrides& overrides = {});
 // A shipped suite by its name, or one by the path of its file. Throws UsageError as well if it is
 // neither.
-Suite find_suite(const std::string& name_or_file, std::optional<ElementType> type = {});
+Suite find_suite(const std::string& name_or_file, const SuiteOverrides& overrides = {});
 
 // The same from a text; `place` stands for the file in errors.
 Suite parse_suite(std::string_view toml, const std::string& place,
-                  std::optional<ElementType> type = {});
+                  const SuiteOverrides& overrides = {});
 
 }  // namespace tcsim

@@ -41,6 +41,23 @@ TEST(Convolution, Layouts_are_memory_orders_of_its_tensors) {
             "f32 input I[1, 1, 6, 7, 16]\nf32 input W[2, 1, 3, 3, 16, 16]\n"
             "f32 output O[1, 2, 4, 5, 16]\n"
             "O[n, k, y, x, l] += I[n, c, y + r, x + s, d] * W[k, c, r, s, d, l]\n");
+  EXPECT_EQ(text_of("conv2d", "k=64,c=16,y=4,x=5,r=3,s=3,layout=nhwc32k"),
+            "program conv2d\ndims n=1 k=2 c=16 y=4 r=3 x=5 s=3 l=32\n"
+            "f32 input I[1, 6, 7, 16]\nf32 input W[2, 3, 3, 16, 32]\n"
+            "f32 output O[1, 4, 5, 2, 32]\n"
+            "O[n, y, x, k, l] += I[n, y + r, x + s, c] * W[k, r, s, c, l]\n");
+  EXPECT_EQ(text_of("conv2d", "k=24,c=4,y=4,x=5,groups=2,layout=nhwc12k"),
+            "program conv2d\ndims n=1 g=2 k=1 c=2 y=4 r=1 x=5 s=1 l=12\n"
+            "f32 input I[1, 4, 5, 2, 2]\nf32 input W[2, 1, 1, 1, 2, 12]\n"
+            "f32 output O[1, 4, 5, 2, 1, 12]\n"
+            "O[n, y, x, g, k, l] += I[n, y + r, x + s, g, c] * W[g, k, r, s, c, l]\n");
+}
+
+// Whether the layout is the sizes' own or given beside them.
+TEST(Convolution, A_layout_given_beside_the_sizes_counts) {
+  const std::string sizes = "k=32,c=16,y=4,x=5,layout=";
+  EXPECT_EQ(to_text(parse_convolution("conv2d", sizes + "nhwc", ElementType::f32)),
+            to_text(parse_convolution("conv2d", sizes + "nchw", ElementType::f32, "nhwc")));
 }
 
 TEST(Convolution, Groups_convolve_their_own_channels) {
@@ -95,8 +112,14 @@ TEST(Convolution, Says_where_its_sizes_are_wrong) {
   expect("k=3,c=4,y=2,x=2,", "column 17: a size expected");
   expect("k=3,c=4,y=2,x=2,groups=2", "k=3 is no multiple of groups=2");
   expect("k=3,c=4,y=2,x=2,layout=hwcn",
-         "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c or nchw16c");
+         "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c, nchw16c, or nhwc32k for weights in "
+         "blocks of "
+         "32 channels k");
   expect("k=16,c=3,y=2,x=2,layout=nchw16c", "a group has 3 channels 'c', no multiple of 16");
+  expect("k=16,c=3,y=2,x=2,layout=nhwc32k", "a group has 16 channels 'k', no multiple of 32");
+  expect("k=16,c=3,y=2,x=2,layout=nhwc0k", "layout 'nhwc0k' is unknown");
+  expect("k=16,c=3,y=2,x=2,layout=nhwck", "layout 'nhwck' is unknown");
+  expect("k=16,c=3,y=2,x=2,layout=nhwc99999k", "layout 'nhwc99999k' is unknown");
   expect("k=3,c=4,y=2,x=2,pad=1", "'pad' beside 'y'");
   expect("k=3,c=4,h=2,w=2,r=3,s=3,pad=0", "the filter has 3 places along 'h' and the image 2");
   expect("k=1073741824,c=1073741824,y=1073741824,x=1073741824", "2^62 bytes");

@@ -79,8 +79,15 @@ TEST(Tccg, Tensors_have_the_lines_that_table_2_counts) {
 }
 
 TEST(Tccg, Element_type_can_be_replaced) {
-  const Suite suite = load_suite(TCSIM_SOURCE_DIR "/data/tccg.toml", ElementType::f32);
+  const Suite suite = load_suite(TCSIM_SOURCE_DIR "/data/tccg.toml", {ElementType::f32, {}});
   for (const Contraction& c : suite.workloads) EXPECT_EQ(c.type(), ElementType::f32);
+}
+
+TEST(Suites, Layout_of_convolutions_can_be_replaced) {
+  const Suite suite = find_suite("resnet18", {std::nullopt, "nhwc"});
+  EXPECT_EQ(suite.workloads.at(1).label(), "O[n,y,x,k] += I[n,y+r,x+s,c] * W[r,s,c,k]");
+  EXPECT_EQ(find_suite("tccg", {std::nullopt, "nhwc"}).workloads.at(0).label(),
+            find_suite("tccg").workloads.at(0).label());
 }
 
 TEST(Parse_suite, Layout_is_row_major_and_type_f64_unless_the_file_says_otherwise) {
@@ -146,7 +153,8 @@ TEST(Parse_suite, A_workload_may_be_a_program_that_says_its_layout_and_type) {
   EXPECT_EQ(c.label(), "ab-ac-cb");
   EXPECT_EQ(c.layout(), Layout::column_major);
   EXPECT_EQ(c.type(), ElementType::f32);
-  EXPECT_EQ(parse_suite(text, "s.toml", ElementType::f64).workloads.at(0).type(), ElementType::f64);
+  EXPECT_EQ(parse_suite(text, "s.toml", {ElementType::f64, {}}).workloads.at(0).type(),
+            ElementType::f64);
   std::string two = text;
   two.insert(two.rfind("\"\"\""), "C[a, b] += A[a, c] * B[c, b]");
   EXPECT_EQ(message_of<UnsupportedError>([&] { parse_suite(two, "s.toml"); }),
