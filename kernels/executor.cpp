@@ -1,6 +1,7 @@
 #include "kernels/executor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/plan/walk.hpp"
@@ -58,6 +59,7 @@ void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& p
   c_ = tensors.c;
   update_ = update;
   tasks_[waiting_].kc = 0;
+  ks_ = {};
   walk(plan_, *this, part);
   finish(result_tile_);
 }
@@ -74,18 +76,39 @@ void Executor<T>::pack(const PackPlan& pack, const Tile& tile) {
   (pack.tensor == left_.id() ? left_ : right_).pack(tile);
 }
 
+// Where along k and in the batch the next calls are.
+template <class T>
+void Executor<T>::at(Interval ks, std::int64_t batch) {
+  left_.at(ks, batch);
+  right_.at(ks, batch);
+  if (ks == ks_) return;
+  ks_ = ks;
+  present_ = 1 - present_;
+  std::vector<Stretch>& stretches = stretches_[present_];
+  stretches.assign(1, {ks.size});
+  const auto jump = [](const Operand<T>& o, std::int64_t k) {
+    return o.packed() || !o.follows_k() ? 0 : o.from_last(k) - o.step();
+  };
+  if (left_.packed() && right_.packed()) return;
+  for (std::int64_t k = 1, begin = 0; k < ks.size; ++k) {
+    const Stretch next{ks.size - k, jump(left_, k), jump(right_, k)};
+    if (next.left_jump == 0 && next.right_jump == 0) continue;
+    stretches.back().kc = k - std::exchange(begin, k);
+    stretches.push_back(next);
+  }
+}
+
 template <class T>
 void Executor<T>::block(const KernelBlock& block) {
   stop_if_asked();
-  const Tile& tile = *block.tile;
-  const Interval ks = tile[DimClass::k];
-  const std::int64_t batch = tile[DimClass::batch].begin;
-  T* const c = c_ + plan_.offset(TensorId::C, DimClass::batch, batch);
-  const Update<T> update{update_.alpha, block.first_writer ? update_.beta : 1};
-  const auto kind = update.kind();
-  left_.at(ks, batch);
-  right_.at(ks, batch);
-  const Interval ms = tile[DimClass::m], ns = tile[DimClass::n];
+  const Tile& tiles_of = *block.tile;
+  const Interval ks = tiles_of[DimClass::k];
+  const std::int64_t batch = tiles_of[DimClass::batch].begin;
+  at(ks, batch);
+  const Calls calls{ks,
+                    {update_.alpha, block.first_writer ? update_.beta : 1},
+                    c_ + plan_.offset(TensorId::C, DimClass::batch, batch)};
+  const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
   const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;
@@ -108,22 +131,14 @@ void Executor<T>::block(const KernelBlock& block) {
                                std::min((inner_size - i) / inner_step, tiles_unasked))
                   : 0;
       if (tiles == 0) {
-        single(m, n, ks, left_offset, right_offset, update, c);
+        tile(m, n, calls, left_offset, right_offset);
         tiles = 1;
       } else {
-        KernelTask<T>& next = tasks_[1 - waiting_];
-        next.kc = ks.size;
-        next.left = left_.panel(m.begin, left_offset);
-        next.right = right_.panel(n.begin, right_offset);
-        next.c = {c + c_rows_[m.begin], c_columns_ + n.begin};
-        next.update = update;
-        next.kind = kind;
-        next.left_ahead = left_.to_next(m);
-        next.tiles = tiles;
-        next.onwards = rows_inside ? Onwards{left_.to_next(m), 0, c_rows_ + m.begin, mr_, 0}
+        KernelTask<T>& task =
+            add(whole_, m, n.begin, calls, left_offset, right_.panel(n.begin, right_offset));
+        task.tiles = tiles;
+        task.onwards = rows_inside ? Onwards{left_.to_next(m), 0, c_rows_ + m.begin, mr_, 0}
                                    : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, nr_};
-        finish(next.c);
-        waiting_ = 1 - waiting_;
       }
       if ((until_asked_ -= tiles) <= 0) {
         until_asked_ = tiles_unasked;
@@ -133,43 +148,101 @@ void Executor<T>::block(const KernelBlock& block) {
   }
 }
 
+// A task for one tile, which waits from now on; the one before it is done. The tile's first column
+// is `column`, and the right operand begins there.
+template <class T>
+KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t column,
+                                const Calls& calls, std::int64_t left_offset, Panel<T> right) {
+  const std::vector<Stretch>& stretches = stretches_[present_];
+  KernelTask<T>& task = tasks_[1 - waiting_];
+  codes_[1 - waiting_] = code;
+  task.kc = stretches.front().kc;
+  task.left = left_.panel(m.begin, left_offset);
+  task.right = right;
+  task.c = {calls.c + c_rows_[m.begin], c_columns_ + column};
+  task.update = calls.update;
+  task.kind = calls.update.kind();
+  task.left_ahead = left_.to_next(m);
+  task.tiles = 1;
+  task.stretches = stretches.data() + 1;
+  task.more_stretches = std::ssize(stretches) - 1;
+  finish(task.c);
+  waiting_ = 1 - waiting_;
+  return task;
+}
+
 // How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
 // cannot take even this one.
 template <class T>
 std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
                                      std::int64_t most) const {
   const std::int64_t row_tiles = c_row_tiles_[static_cast<std::size_t>(m.begin)];
-  if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.is_even(n)) return 0;
+  if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.follows_k() || !right_.is_even(n)) {
+    return 0;
+  }
   if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
   return right_.is_even({n.begin, most * nr_}) ? most : 1;
 }
 
-// One call that no kernel takes as a whole tile: its rows are not all neighbours in C, it is at an
-// edge, no kernel has its shape, or an operand in place lies unevenly there.
+// A tile of another size than the schedule's kernel, at an edge, or whose columns in place are not
+// all evenly apart. A kernel takes those that are.
 template <class T>
-void Executor<T>::single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
-                         std::int64_t right_offset, Update<T> update, T* c) {
+void Executor<T>::tile(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+                       std::int64_t right_offset) {
+  const std::int64_t vectors = m.size / family_.lanes;
+  if (m.size % family_.lanes != 0 || vectors > KernelFamily<T>::most_vectors || !rows_together(m) ||
+      left_.run(m.begin) < m.size || !right_.follows_k()) {
+    return single(m, n, calls, left_offset, right_offset);
+  }
+  const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
+  for (std::int64_t j = 0, columns; j < n.size; j += columns) {
+    const std::int64_t even =
+        right_.packed() ? n.size - j : std::min(n.size - j, right_.run(n.begin + j));
+    const std::int64_t calls_for_them = (even + most - 1) / most;
+    columns = (even + calls_for_them - 1) / calls_for_them;
+    Panel<T> right = right_.panel(n.begin + (right_.packed() ? 0 : j), right_offset);
+    if (right_.packed()) right.first += j;
+    add(family_.of(vectors, columns), m, n.begin + j, calls, left_offset, right);
+  }
+}
+
+// One tile that no kernel takes as it lies: its rows are no whole vectors or not all neighbours in
+// C, or an operand in place has to be copied.
+template <class T>
+void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+                         std::int64_t right_offset) {
   finish(result_tile_);
   const bool neighbours = rows_together(m) && left_.run(m.begin) >= m.size;
   const bool vectors = m.size % family_.lanes == 0 && (neighbours || c_rows_apart_);
-  const bool left = left_.packed() || (vectors && left_.run(m.begin) >= m.size);
-  const bool right = right_.run(n.begin) >= n.size;
-  call_part(m, n,
-            {ks.size,
-             left ? left_.panel(m.begin, left_offset) : left_.copy(m),
-             right ? right_.panel(n.begin, right_offset) : right_.copy(n),
-             {},
-             update,
-             update.kind(),
-             left_.to_next(m)},
-            c);
+  bool left = left_.packed() || (vectors && left_.run(m.begin) >= m.size);
+  bool right = right_.run(n.begin) >= n.size;
+  const std::vector<Stretch>& stretches = stretches_[present_];
+  // The jumps between stretches are those of both operands.
+  const bool in_stretches = stretches.size() > 1 && left && right;
+  if (stretches.size() > 1 && !in_stretches) {
+    left = left_.packed();
+    right = right_.packed();
+  }
+  KernelTask<T> task{calls.ks.size,
+                     left ? left_.panel(m.begin, left_offset) : left_.copy(m),
+                     right ? right_.panel(n.begin, right_offset) : right_.copy(n),
+                     {},
+                     calls.update,
+                     calls.update.kind(),
+                     left_.to_next(m)};
+  if (in_stretches) {
+    task.kc = stretches.front().kc;
+    task.stretches = stretches.data() + 1;
+    task.more_stretches = std::ssize(stretches) - 1;
+  }
+  call_part(m, n, task, calls.c);
 }
 
 template <class T>
 void Executor<T>::finish(const ResultTile<T>& ahead) {
   KernelTask<T>& task = tasks_[waiting_];
   if (task.kc == 0) return;
-  whole_(task, ahead);
+  codes_[waiting_](task, ahead);
   task.kc = 0;
 }
 

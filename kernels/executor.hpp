@@ -49,9 +49,20 @@ class Executor {
   void finish(const ResultTile<T>& ahead);
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
   void store(Interval m, Interval n, T* c, T beta);
+  // A block's kernel calls have these in common.
+  struct Calls {
+    Interval ks;
+    Update<T> update;
+    T* c;  // where C begins, of the block's batch
+  };
+  void at(Interval ks, std::int64_t batch);
   std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
-  void single(Interval m, Interval n, Interval ks, std::int64_t left_offset,
-              std::int64_t right_offset, Update<T> update, T* c);
+  KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, const Calls& calls,
+                     std::int64_t left_offset, Panel<T> right);
+  void tile(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+            std::int64_t right_offset);
+  void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+              std::int64_t right_offset);
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
@@ -77,7 +88,12 @@ class Executor {
   // A task waits until the one after it is known, since it fetches that one's lines of C (`ahead`).
   // kc is 0 if none waits.
   std::array<KernelTask<T>, 2> tasks_{};
-  std::size_t waiting_ = 0;  // which of them
+  std::array<Microkernel<T>, 2> codes_{};  // that do them
+  std::size_t waiting_ = 0;                // which of them
+  // The stretches of the present ks, and those before, which the waiting task may have.
+  std::array<std::vector<Stretch>, 2> stretches_;
+  std::size_t present_ = 0;
+  Interval ks_{};
   static constexpr std::int64_t tiles_unasked = 1024;
   std::int64_t until_asked_ = tiles_unasked;  // tiles until it looks whether it is asked to stop
 };

@@ -47,10 +47,17 @@ struct Onwards {
   std::int64_t row_step = 0, column_step = 0;
 };
 
+// A stretch of places along k that are evenly apart in both operands, and how many elements from
+// the place behind the stretch before the operands go on with it.
+struct Stretch {
+  std::int64_t kc;
+  std::int64_t left_jump = 0, right_jump = 0;
+};
+
 // Tiles of C to compute one after the other.
 template <class T>
 struct KernelTask {
-  std::int64_t kc;
+  std::int64_t kc;  // of the first stretch, at least 1
   Panel<T> left;  // whole vectors of rows
   Panel<T> right;
   ResultTile<T> c;
@@ -61,6 +68,9 @@ struct KernelTask {
   std::int64_t left_ahead = 0;
   std::int64_t tiles = 1;
   Onwards onwards = {};
+  // The stretches behind the first one.
+  const Stretch* stretches = nullptr;
+  std::int64_t more_stretches = 0;
 };
 
 // ahead: the tile that a later task will write first. Its lines are fetched meanwhile, some with

@@ -107,10 +107,16 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 4
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
-  if (left_ahead != 0) {
-    for (; kc > 0; --kc) step(true, false);
+  for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    if (left_ahead != 0) {
+      for (; kc > 0; --kc) step(true, false);
+    }
+    for (; kc > 0; --kc) step(false, false);
+    if (next == end) break;
+    left += next->left_jump;
+    right.move(next->right_jump);
+    kc = next->kc;
   }
-  for (; kc > 0; --kc) step(false, false);
 
   asm("" : "+r"(c.columns));
   const auto store = [&](auto&& result) __attribute__((always_inline)) {

@@ -8,6 +8,10 @@ namespace tcsim {
 
 namespace {
 
+// Places along k that a stretch has on average, or a copy is better. Source: chosen. The end of a
+// stretch costs a kernel some ten cycles.
+constexpr std::int64_t short_stretch = 8;
+
 // From each entry of an offset table on, how many have the same distance from one to the next.
 std::vector<std::int64_t> even_runs(const std::int64_t* offsets, std::int64_t count) {
   std::vector<std::int64_t> runs = filled(count, 1);
@@ -39,7 +43,6 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
   }
   rows_ = plan.offsets(tensor, group);
   row_runs_ = group == DimClass::m ? contiguous_runs(rows_, extent_) : even_runs(rows_, extent_);
-  even_ks_ = even_runs(plan.offsets(tensor, DimClass::k), plan.extent(DimClass::k));
 }
 
 template <class T>
@@ -55,13 +58,17 @@ void Operand<T>::pack(const Tile& tile) {
 
 template <class T>
 void Operand<T>::at(Interval ks, std::int64_t batch) {
+  const bool same = ks == ks_;
   ks_ = ks;
   batch_ = batch;
   if (packed()) return;
-  const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks.begin;
-  here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + k[0];
-  step_ = ks.size == 1 ? 0 : k[1] - k[0];
-  even_ = even_ks_[static_cast<std::size_t>(ks.begin)] >= ks.size;
+  k_offsets_ = plan_.offsets(id_, DimClass::k) + ks.begin;
+  here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + k_offsets_[0];
+  if (same) return;
+  step_ = ks.size == 1 ? 0 : from_last(1);
+  std::int64_t stretches = 1;
+  for (std::int64_t k = 1; k < ks.size; ++k) stretches += from_last(k) != step_;
+  long_stretches_ = stretches == 1 || ks.size >= stretches * short_stretch;
 }
 
 template <class T>
@@ -70,9 +77,8 @@ Panel<T> Operand<T>::copy(Interval rows) {
   if (copied_ != wanted) {
     copied_ = wanted;
     copy_.assign(static_cast<std::size_t>(rows.size * ks_.size + more_), T{0});
-    const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks_.begin;
     for (std::int64_t p = 0; p < ks_.size; ++p) {
-      const T* from = here_ + (k[p] - k[0]);
+      const T* from = here_ + (k_offsets_[p] - k_offsets_[0]);
       T* to = copy_.data() + p * rows.size;
       for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[rows_[rows.begin + r]];
     }

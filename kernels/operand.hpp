@@ -27,9 +27,16 @@ class Operand {
   // Before the calls of a block: where along k and in the batch all of them are.
   void at(Interval ks, std::int64_t batch);
 
+  // Whether kernels can read it along k as it lies: a copy always, the tensor itself where its
+  // places are evenly apart in stretches that are long enough.
+  bool follows_k() const { return packed() || long_stretches_; }
+  // How far place k of the block is from the one before it, and how far such places usually are. In
+  // place only.
+  std::int64_t from_last(std::int64_t k) const { return k_offsets_[k] - k_offsets_[k - 1]; }
+  std::int64_t step() const { return step_; }
   // How many rows from this one on a kernel can read without a copy.
   std::int64_t run(std::int64_t row) const {
-    return packed() ? panel_ : even_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
+    return packed() ? panel_ : long_stretches_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
   }
   // Whether all of them lie at one distance from one to the next: in the buffer they always do.
   bool is_even(Interval rows) const { return packed() || run(rows.begin) >= rows.size; }
@@ -58,14 +65,14 @@ class Operand {
   T* buffer_;
   std::optional<Packer<T>> packer_;
   // In place only. Offsets of the rows. From each row on, how many lie as a kernel reads them: rows
-  // of the left operand as neighbours, columns of the right one evenly apart. From each place along
-  // k on, how many are evenly apart.
+  // of the left operand as neighbours, columns of the right one evenly apart.
   const std::int64_t* rows_ = nullptr;
-  std::vector<std::int64_t> row_runs_, even_ks_;
+  std::vector<std::int64_t> row_runs_;
   // Of the present block.
   Interval ks_;
   std::int64_t batch_ = 0, step_ = 0;
-  bool even_ = false;
+  bool long_stretches_ = false;
+  const std::int64_t* k_offsets_ = nullptr;
   const T* here_ = nullptr;  // row 0 at the first place along k
   std::vector<T> copy_;
   std::array<std::int64_t, 5> copied_{-1, -1, -1, -1, -1};  // rows, ks, batch of the copy

@@ -12,6 +12,7 @@ namespace tcsim {
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t size = 0;
+  bool operator==(const Interval&) const = default;
 };
 
 // The current range of every group, by DimClass.
