@@ -27,15 +27,19 @@ struct Extent {
   std::string factor() const { return fixed() || begin == "0" ? size() : "(" + size() + ")"; }
 };
 
-// The sizes of tiles of `tile` in ranges of those sizes.
-std::vector<std::int64_t> tiled(const std::vector<std::int64_t>& sizes, std::int64_t tile) {
+// The sizes of a loop's tiles in ranges of those sizes.
+std::vector<std::int64_t> tiled(const std::vector<std::int64_t>& sizes, const Step& loop) {
   std::vector<std::int64_t> found;
   const auto add = [&](std::int64_t size) {
     if (std::ranges::find(found, size) == found.end()) found.push_back(size);
   };
   for (std::int64_t size : sizes) {
-    if (size >= tile) add(tile);
-    if (size % tile != 0) add(size % tile);
+    const std::int64_t head = std::min(size, loop.head);
+    for (const auto& [part, tile] : {std::pair{head, loop.head_tile}, {size - head, loop.tile}}) {
+      if (part == 0) continue;
+      if (part >= tile) add(tile);
+      if (part % tile != 0) add(part % tile);
+    }
   }
   return found;
 }
@@ -105,13 +109,24 @@ class LoopWriter {
     Extent& range = ranges_[s.group];
     const Extent outer = range;
     const std::string i = fmt::format("{}{}", name_of(s.group), numbers_[s.group]++);
-    range = {i, "", tiled(outer.sizes, s.tile)};
+    range = {i, "", tiled(outer.sizes, s)};
     range.end = range.fixed() ? fmt::format("{} + {}", i, range.sizes[0]) : i + "_end";
-    lines_.add(fmt::format("for (size_t {0} = {1}; {0} < {2}; {0} += {3}) {{", i, outer.begin,
-                           outer.end, s.tile));
+    std::string step = std::to_string(s.tile);
+    if (s.head > 0) {
+      // Tiles of two sizes: of the second one behind `head`, and none of the first goes beyond it.
+      const std::string head =
+          outer.begin == "0" ? std::to_string(s.head) : fmt::format("{} + {}", outer.begin, s.head);
+      step = i + "_tile";
+      lines_.add(fmt::format("for (size_t {0} = {1}, {2}; {0} < {3}; {0} += {2}) {{", i,
+                             outer.begin, step, outer.end));
+      lines_.add(fmt::format("{0} = {1} < {2} ? @least({3}, {2} - {1}) : {4};", step, i, head,
+                             s.head_tile, s.tile));
+    } else {
+      lines_.add(fmt::format("for (size_t {0} = {1}; {0} < {2}; {0} += {3}) {{", i, outer.begin,
+                             outer.end, step));
+    }
     if (!range.fixed()) {
-      lines_.add(
-          fmt::format("const size_t {0}_end = @least({0} + {1}, {2});", i, s.tile, outer.end));
+      lines_.add(fmt::format("const size_t {0}_end = @least({0} + {1}, {2});", i, step, outer.end));
     }
     if (s.group == DimClass::batch) return batch(i);
     const std::string steps = outer.begin == "0" ? i : fmt::format("({} - {})", i, outer.begin);
@@ -264,7 +279,8 @@ constexpr std::string_view direct = R"(  if (rows == $MR && column_count == $NR$
 
 std::string contract_functions(const Plan& plan) {
   const bool aligned = std::ranges::all_of(plan.steps(), [&](const Step& s) {
-    return s.kind != Step::Kind::loop || s.group != DimClass::m || s.tile % plan.mr() == 0;
+    return s.kind != Step::Kind::loop || s.group != DimClass::m ||
+           (s.tile % plan.mr() == 0 && s.head_tile % plan.mr() == 0);
   });
   const std::string beside = neighbours(plan, TensorId::C, DimClass::m, plan.mr(), aligned, "m");
   Values values{{"T", element_name(plan)},

@@ -59,7 +59,8 @@ for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
 
 bool multiples(const Plan& plan, DimClass group, std::int64_t of) {
   return std::ranges::all_of(plan.steps(), [&](const Step& s) {
-    return s.kind != Step::Kind::loop || s.group != group || s.tile % of == 0;
+    return s.kind != Step::Kind::loop || s.group != group ||
+           (s.tile % of == 0 && s.head_tile % of == 0);
   });
 }
 

@@ -8,6 +8,21 @@
 
 namespace tcsim {
 
+namespace {
+
+// A group is cut between register tiles, or between the ranges that two kernels cover together.
+std::int64_t cut_unit(const Plan& plan, DimClass group) {
+  std::int64_t range = plan.extent(group);
+  for (const Step& s : plan.steps()) {
+    if (s.kind != Step::Kind::loop || s.group != group) continue;
+    if (s.head > 0) return range;
+    range = std::min(range, s.tile);
+  }
+  return group == DimClass::m ? plan.mr() : group == DimClass::n ? plan.nr() : 1;
+}
+
+}  // namespace
+
 std::vector<Tile> parts_of(const Plan& plan, int threads) {
   struct Cut {
     DimClass group;
@@ -16,9 +31,8 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
   };
   Cut best{DimClass::batch, 1, 1};
   double best_share = 2;
-  for (const auto& [group, unit] : {std::pair{DimClass::n, plan.nr()},
-                                    {DimClass::m, plan.mr()},
-                                    {DimClass::batch, std::int64_t{1}}}) {
+  for (DimClass group : {DimClass::n, DimClass::m, DimClass::batch}) {
+    const std::int64_t unit = cut_unit(plan, group);
     const Cut cut{group, unit, (plan.extent(group) + unit - 1) / unit};
     const double share = static_cast<double>(cut.largest(threads)) / static_cast<double>(cut.units);
     if (share < best_share) best = cut, best_share = share;

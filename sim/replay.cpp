@@ -142,8 +142,8 @@ void Replay::choose_candidates(double worth) {
     const Step& step = steps[depth];
     if (step.kind == Step::Kind::move) packed[step.tensor] = true;
     if (step.kind != Step::Kind::loop) continue;
-    const bool once = step.tile >= range[step.group];
-    range[step.group] = std::min(range[step.group], step.tile);
+    const bool once = step.iterations(range[step.group]) == 1;
+    range[step.group] = std::min(range[step.group], step.largest_tile());
     Uses& uses = uses_[depth];
     uses.packed_outside = packed;
     for (TensorId t : all_tensors) uses.in_place[t] = !packed[t];

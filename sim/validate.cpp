@@ -305,7 +305,12 @@ ValidationSummary summary(std::span<const Validated> all) {
 Schedule with_dividing_tiles(const Contraction& contraction, const Schedule& schedule) {
   const Path path = only_path(contraction, schedule);
   Schedule divided = schedule;
-  divide(divided.root, path.extents, {path.mr, path.nr, 1, 1});
+  ByGroup<std::int64_t> units{path.mr, path.nr, 1, 1};
+  // The tiles of a range that two kernels cover add up as they are.
+  for (const Step& s : path.steps) {
+    if (s.head > 0) units[s.group] = path.extents[s.group];
+  }
+  divide(divided.root, path.extents, units);
   return divided;
 }
 

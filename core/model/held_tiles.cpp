@@ -45,7 +45,7 @@ std::vector<HeldInCache> held_tiles(const Contraction& contraction, const Schedu
   ByGroup<std::int64_t> extents = path.extents;
   for (const Step& step : path.steps) {
     if (step.kind != Step::Kind::loop) continue;
-    extents[step.group] = std::min(extents[step.group], step.tile);
+    extents[step.group] = std::min(extents[step.group], step.largest_tile());
     tiles.push_back(tile_of(contraction, schedule.groups, path, extents));
   }
   std::vector<HeldInCache> all;

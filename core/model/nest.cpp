@@ -9,9 +9,9 @@ namespace tcsim {
 
 namespace {
 
-// Splits every range by a loop's tile. The number of different sizes grows by at most one a loop.
-std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges,
-                                    std::int64_t tile) {
+// Splits every range by a loop's tiles. The number of different sizes grows by at most one for each
+// size of tiles.
+std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges, const Step& loop) {
   std::vector<Nest::Occurrence> parts;
   const auto add = [&](std::int64_t size, std::int64_t times) {
     if (size <= 0 || times <= 0) return;
@@ -24,8 +24,13 @@ std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges,
     parts.push_back({size, times});
   };
   for (const auto& r : ranges) {
-    add(tile, r.size / tile * r.times);
-    add(r.size % tile, r.times);
+    const std::int64_t head = std::min(loop.head, r.size), rest = r.size - head;
+    if (head > 0) {
+      add(loop.head_tile, head / loop.head_tile * r.times);
+      add(head % loop.head_tile, r.times);
+    }
+    add(loop.tile, rest / loop.tile * r.times);
+    add(rest % loop.tile, r.times);
   }
   return parts;
 }
@@ -63,7 +68,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     if (d + 1 == depth()) break;
     ranges_[here + 1] = ranges_[here];
     if (s.kind == Step::Kind::loop) {
-      ranges_[here + 1][s.group] = split(ranges_[here][s.group], s.tile);
+      ranges_[here + 1][s.group] = split(ranges_[here][s.group], s);
     }
   }
 }
@@ -81,7 +86,7 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
     all[static_cast<std::size_t>(d)] = e;
     const Step& s = step(d);
     if (s.kind == Step::Kind::loop) {
-      e[s.group] = std::min(e[s.group], static_cast<double>(s.tile));
+      e[s.group] = s.mean_tile(e[s.group]);
     }
   }
   return all;

@@ -54,7 +54,7 @@ class Nest {
   std::int64_t tiles(int d, DimClass g) const;
 
   // Extents at every depth from `from` on, when step `from` finds `extents` and every loop runs
-  // whole tiles. Indexed by depth.
+  // whole tiles, or average ones where it has two sizes. Indexed by depth.
   std::vector<Extents> narrowed(int from, const Extents& extents) const;
 
   // Distinct lines of each array that the steps from depth d on touch, given what narrowed() has

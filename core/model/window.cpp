@@ -304,7 +304,7 @@ class WindowModel {
 
   void count_carried(int d, const Extents& e, double times) {
     const DimClass g = nest_.step(d).group;
-    const auto tile = static_cast<double>(nest_.step(d).tile);
+    const double tile = nest_.step(d).mean_tile(e[g]);
     const double iterations = std::ceil(e[g] / tile - 1e-9);
     if (iterations <= 1) return;
     Extents child = e, rest = e;

@@ -130,6 +130,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   while (block_depth_ > 0) {
     const Step& s = steps()[block_depth_ - 1];
     if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
+    if (s.head > 0) break;  // a block's tiles are of one size
     if (std::exchange(in_block[s.group], true)) break;
     --block_depth_;
   }
@@ -137,7 +138,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   ByGroup<std::int64_t> range = path_.extents;
   for (std::size_t depth = 0; depth < steps().size(); ++depth) {
     const Step& s = steps()[depth];
-    if (s.kind == Step::Kind::loop) range[s.group] = std::min(range[s.group], s.tile);
+    if (s.kind == Step::Kind::loop) range[s.group] = std::min(range[s.group], s.largest_tile());
     if (s.kind != Step::Kind::move) continue;
     PackPlan pack;
     pack.tensor = s.tensor;

@@ -108,8 +108,9 @@ class Walker {
     // of the operand's other group.
     const std::int64_t left_stride = left < 0 ? 0 : stride(s.group, DimClass::m, plan_.mr());
     const std::int64_t right_stride = right < 0 ? 0 : stride(s.group, DimClass::n, plan_.nr());
-    for (std::int64_t i = 0; i < outer.size; i += s.tile) {
-      range = {outer.begin + i, std::min(s.tile, outer.size - i)};
+    for (std::int64_t i = 0, size = 0; i < outer.size; i += size) {
+      size = s.tile_at(i, outer.size);
+      range = {outer.begin + i, size};
       const std::int64_t inner_left = left + i * left_stride;
       const std::int64_t inner_right = right + i * right_stride;
       if constexpr (requires { visitor_.skips(Iteration{}); }) {

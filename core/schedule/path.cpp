@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <utility>
 
 #include "core/error.hpp"
@@ -80,6 +82,58 @@ void for_each_path(const Contraction& contraction, const Schedule& schedule, F f
                          "these are not done yet: use loops and packs around one kernel");
 }
 
+// What follows the part at `depth` of a path: the tile of the loop over its range, which is the
+// whole part where there is no such loop, and the steps inside that.
+struct Within {
+  std::int64_t tile;
+  std::vector<Step> steps;
+};
+Within within(const Path& path, std::size_t depth) {
+  const Step& part = path.steps[depth];
+  const Step& next = path.steps[depth + 1];
+  const bool loop = next.kind == Step::Kind::loop && next.group == part.group;
+  const auto from = path.steps.begin() + static_cast<std::ptrdiff_t>(depth + (loop ? 2 : 1));
+  return {loop ? next.tile : part.tile, {from, path.steps.end()}};
+}
+
+// Two parts of one range as a loop of two tile sizes.
+Path composed(const Contraction& contraction, const Path& a, const Path& b) {
+  const auto part = std::ranges::find(a.steps, Step::Kind::part, &Step::kind);
+  const auto depth = static_cast<std::size_t>(part - a.steps.begin());
+  if (part == a.steps.end() || depth >= b.steps.size() ||
+      !std::equal(a.steps.begin(), part, b.steps.begin())) {
+    refuse(contraction, "several parts in sequence (seq)");
+  }
+  const DimClass g = part->group;
+  const Within first = within(a, depth), second = within(b, depth);
+  const bool alike = first.steps == second.steps && (g == DimClass::m || a.mr == b.mr) &&
+                     (g == DimClass::n || a.nr == b.nr);
+  if (!alike) refuse(contraction, "parts of a range that differ in more than their tile");
+  for (const Step& s : a.steps) {
+    if (s.kind == Step::Kind::move && has_group(s.tensor, a.left, g)) {
+      refuse(contraction,
+             fmt::format("parts of a range that the pack of {} holds", to_text(s.tensor)));
+    }
+  }
+  for (const Step& s : first.steps) {
+    const bool again = s.kind == Step::Kind::part || (s.kind == Step::Kind::loop && s.group == g);
+    if (again || s.kind == Step::Kind::move) {
+      refuse(contraction, "parts of a range with more than a loop over it inside");
+    }
+  }
+  Path path = a;
+  path.mr = std::max(a.mr, b.mr);
+  path.nr = std::max(a.nr, b.nr);
+  path.steps.resize(depth);
+  Step& loop = path.steps.emplace_back();
+  loop.group = g;
+  loop.head = part->tile;
+  loop.head_tile = first.tile;
+  loop.tile = second.tile;
+  path.steps.insert(path.steps.end(), first.steps.begin(), first.steps.end());
+  return path;
+}
+
 }  // namespace
 
 std::int64_t extent_of(const Contraction& contraction, const Group& group) {
@@ -102,8 +156,8 @@ bool has_group(TensorId t, TensorId left, DimClass group) {
   return false;
 }
 
-Node nested(std::vector<Node> steps, Kernel kernel) {
-  Node root{kernel};
+Node nested(std::vector<Node> steps, Node inside) {
+  Node root = std::move(inside);
   for (std::size_t i = steps.size(); i-- > 0;) {
     Node outer = std::move(steps[i]);
     auto* const loop = std::get_if<Loop>(&outer.is);
@@ -138,18 +192,32 @@ std::vector<Path> paths_of(const Contraction& contraction, const Schedule& sched
 }
 
 Path only_path(const Contraction& contraction, const Schedule& schedule) {
-  Path only;
+  std::vector<Path> paths;
   for_each_path(contraction, schedule, [&](const Path& path) {
-    if (!only.steps.empty()) refuse(contraction, "several parts in sequence (seq)");
     for (const Step& s : path.steps) {
-      if (s.kind == Step::Kind::part) refuse(contraction, "parts of a range (seq over)");
       if (s.kind == Step::Kind::move && s.moves != Move::Kind::pack) {
         refuse(contraction, fmt::format("explicit moves ({})", to_text(s.moves)));
       }
     }
-    only = path;
+    if (paths.size() == 2) refuse(contraction, "more than two parts in sequence (seq)");
+    paths.push_back(path);
   });
-  return only;
+  const Path path = paths.size() == 2 ? composed(contraction, paths[0], paths[1]) : paths.front();
+  for (const Step& s : path.steps) {
+    if (s.kind == Step::Kind::part) refuse(contraction, "parts of a range (seq over)");
+  }
+  return path;
+}
+
+std::int64_t Step::iterations(std::int64_t size) const {
+  const auto in = [](std::int64_t range, std::int64_t by) { return (range + by - 1) / by; };
+  const std::int64_t first = std::min(head, size);
+  return (first > 0 ? in(first, head_tile) : 0) + in(size - first, tile);
+}
+
+double Step::mean_tile(double size) const {
+  if (head == 0) return std::min(size, static_cast<double>(tile));
+  return size / static_cast<double>(iterations(static_cast<std::int64_t>(std::ceil(size))));
 }
 
 }  // namespace tcsim

@@ -1,8 +1,13 @@
 // The paths of a schedule: what stands between its root and one kernel, as a flat list, with the
 // extents that it runs over. Interpreters see one path at a time. They do one kind so far, the
 // only path of a schedule whose moves are packs (only_path()). A Plan adds addresses to it.
+//
+// Two kernels that cover a range one after the other are one path too, since they differ in the
+// tile alone: `seq over n { part 22 { for n by 11 {...} } part 12 {...} }` is a loop over n whose
+// first 22 elements run in tiles of 11 (ttile's composition, its lambda).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -19,12 +24,26 @@ constexpr std::size_t at(DimClass c) { return static_cast<std::size_t>(index(c))
 struct Step {
   enum class Kind { loop, part, move, kernel };
   Kind kind = Kind::loop;
-  DimClass group = DimClass::m;         // of a loop, and of a part of a range
-  std::int64_t tile = 0;                // of a loop; of a part its size
+  DimClass group = DimClass::m;  // of a loop, and of a part of a range
+  std::int64_t tile = 0;         // of a loop; of a part its size
+  // Of a loop of two tile sizes: its first `head` elements run in tiles of `head_tile`, those
+  // behind them in tiles of `tile`. 0 and 0 for others.
+  std::int64_t head = 0, head_tile = 0;
   std::int64_t begin = 0;               // of a part, within the range
   Move::Kind moves = Move::Kind::pack;  // of a move
   TensorId tensor = TensorId::A;        // of a move
   std::string level;                    // of a move
+
+  bool operator==(const Step&) const = default;
+
+  // Of a loop over a range of `size` elements: of the tile that begins at element i, how many tiles
+  // there are, and how large they are on average; the largest there may be.
+  std::int64_t tile_at(std::int64_t i, std::int64_t size) const {
+    return i < head ? std::min({head_tile, head - i, size - i}) : std::min(tile, size - i);
+  }
+  std::int64_t iterations(std::int64_t size) const;
+  double mean_tile(double size) const;
+  std::int64_t largest_tile() const { return std::max(tile, head_tile); }
 };
 
 struct Path {
@@ -41,15 +60,17 @@ struct Path {
 // this contraction.
 std::vector<Path> paths_of(const Contraction& contraction, const Schedule& schedule);
 
-// The path of a schedule that has one, and no other moves than packs. `schedule` must have passed
-// check(). Throws UnsupportedError, which says what else it has: those are not done yet.
+// The path of a schedule that has one, and no other moves than packs. Two parts of a range are one
+// path if they differ in a loop over that range and the kernel's side alone, hold no move, and no
+// pack around them holds that range. `schedule` must have passed check(). Throws UnsupportedError,
+// which says what else it has: those are not done yet.
 Path only_path(const Contraction& contraction, const Schedule& schedule);
 
 // Whether tensor t is indexed by `group` when `left` is the operand that has group m.
 bool has_group(TensorId t, TensorId left, DimClass group);
 
-// The tree of a path: loops and moves with empty bodies, outermost first, around the kernel.
-Node nested(std::vector<Node> steps, Kernel kernel);
+// The tree of a path: loops and moves with empty bodies, outermost first, around what is inside.
+Node nested(std::vector<Node> steps, Node inside);
 
 // The kernels of a tree, in the order in which they run.
 std::vector<Kernel> kernels_of(const Node& root);

@@ -129,12 +129,15 @@ const char* to_text(Move::Kind);  // "pack", "load", "store"
 //       }
 //     }
 //
-// The rest of the grammar, which no interpreter does yet (require_one_path):
+// Two kernels cover a range one after the other, as 34 = 2 x 11 + 12:
 //
-//     seq over m {                       parts of m's range
-//       part 22 { for m by 11 { kernel 11x8 } }
-//       part 12 { kernel 12x8 }
+//     seq over n {                       parts of n's range
+//       part 22 { for n by 11 { kernel 32x11 } }
+//       part 12 { kernel 32x12 }
 //     }
+//
+// The rest of the grammar, which no interpreter does yet (only_path()):
+//
 //     seq {                              parts for other statements
 //       part { kernel 24x8 }
 //       part { kernel 24x8 of 1 }        statement 1, counted from 0

@@ -121,8 +121,10 @@ Table scheduleTable(const Scene& scene) {
     const Cell depth(fmt::format("{}", d), static_cast<double>(d));
     switch (s.kind) {
       case Step::Kind::loop:
-        table.rows.push_back({depth, "for", to_text(s.group),
-                              Cell(fmt::format("{}", s.tile), static_cast<double>(s.tile))});
+        table.rows.push_back(
+            {depth, "for", to_text(s.group),
+             s.head > 0 ? Cell(fmt::format("{} up to {}, then {}", s.head_tile, s.head, s.tile))
+                        : Cell(fmt::format("{}", s.tile), static_cast<double>(s.tile))});
         break;
       case Step::Kind::move:
         table.rows.push_back({depth, "pack", to_text(s.tensor), s.level});

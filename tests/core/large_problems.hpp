@@ -141,8 +141,13 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
     if (s.kind == Step::Kind::loop) {
       Ranges parts;
       for (const auto& [range, times] : ranges[s.group]) {
-        if (range >= s.tile) parts[s.tile] += times * (range / s.tile);
-        if (range % s.tile != 0) parts[range % s.tile] += times;
+        const Wide head = range < s.head ? range : Wide(s.head);
+        for (const auto& [part, tile] :
+             {std::pair<Wide, Wide>{head, s.head_tile}, {range - head, s.tile}}) {
+          if (part == 0) continue;
+          if (part >= tile) parts[tile] += times * (part / tile);
+          if (part % tile != 0) parts[part % tile] += times;
+        }
       }
       ranges[s.group] = parts;
     } else if (s.kind == Step::Kind::move) {

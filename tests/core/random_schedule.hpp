@@ -10,6 +10,7 @@
 
 #include "core/schedule/path.hpp"
 #include "core/workload/parse.hpp"
+#include "tests/core/composition.hpp"
 
 namespace tcsim::test {
 
@@ -67,7 +68,8 @@ inline Contraction random_contraction(Random& random) {
 // The levels that random schedules pack into.
 inline std::vector<std::string> random_levels() { return {"L1", "L2", "L3", "memory"}; }
 
-// Any nested tiles, packs of A and B anywhere or nowhere, m and n exchanged or not.
+// Any nested tiles, packs of A and B anywhere or nowhere, m and n exchanged or not. Some have two
+// kernels for a range.
 class RandomSchedule {
  public:
   RandomSchedule(const Contraction& contraction, Random& random) : random_(random) {
@@ -98,7 +100,7 @@ class RandomSchedule {
       if (ranges_[g] > panels_[g]) add_loop(g, panels_[g]);
     }
     return {groups_,
-            nested(spine_, {Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])})};
+            nested(spine_, Kernel{Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])})};
   }
 
  private:
@@ -143,7 +145,12 @@ class RandomSchedule {
 };
 
 inline Schedule random_schedule(const Contraction& contraction, Random& random) {
-  return RandomSchedule(contraction, random).make();
+  Schedule schedule = RandomSchedule(contraction, random).make();
+  if (random.chance(30)) {
+    compose(schedule, contraction,
+            [&](std::int64_t low, std::int64_t high) { return random.between(low, high); });
+  }
+  return schedule;
 }
 
 // what() of the E that f throws, or a text that no error has.

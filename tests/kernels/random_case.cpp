@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/schedule/path.hpp"
+#include "tests/core/composition.hpp"
 #include "tests/kernels/build.hpp"
 
 namespace tcsim {
@@ -125,6 +126,10 @@ Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, 
       !schedule.groups[DimClass::m].empty() || !schedule.groups[DimClass::n].empty();
   PathBuilder path(random, c, schedule, exchanged && visible, mr, nr);
   schedule.root = path.build(!schedule.groups[DimClass::batch].empty());
+  if (between(random, 1, 3) == 1) {
+    test::compose(schedule, c,
+                  [&](std::int64_t low, std::int64_t high) { return between(random, low, high); });
+  }
   return schedule;
 }
 

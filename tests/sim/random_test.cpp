@@ -14,6 +14,7 @@
 #include "sim/replay.hpp"
 #include "sim/simulate.hpp"
 #include "tests/arrays.hpp"
+#include "tests/core/composition.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/sim/twin.hpp"
 
@@ -266,6 +267,10 @@ Schedule random_schedule(const Contraction& c, Random& random) {
     spine.insert(spine.begin(), {false, {}, DimClass::batch, 1});
   }
   schedule.root = nested(spine, mr, nr);
+  if (random.chance(30)) {
+    test::compose(schedule, c,
+                  [&](std::int64_t low, std::int64_t high) { return random.between(low, high); });
+  }
   return schedule;
 }
 

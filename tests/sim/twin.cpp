@@ -29,7 +29,12 @@ class Walk {
       return;
     }
     const Interval outer = tile_[s.group];
-    for (std::int64_t i = 0; i < outer.size; i += s.tile) {
+    const std::int64_t head = std::min(s.head, outer.size);
+    for (std::int64_t i = 0; i < head; i += s.head_tile) {
+      tile_[s.group] = {outer.begin + i, std::min(s.head_tile, head - i)};
+      step(depth + 1);
+    }
+    for (std::int64_t i = head; i < outer.size; i += s.tile) {
       tile_[s.group] = {outer.begin + i, std::min(s.tile, outer.size - i)};
       step(depth + 1);
     }

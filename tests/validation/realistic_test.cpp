@@ -77,7 +77,7 @@ Schedule realistic_schedule(const Contraction& c, const Machine& m, Random& rand
   for (std::size_t g : order) {
     spine.push_back({Loop{classes[g], Elements(std::min(kernel[g], whole[g])), {}}});
   }
-  s.root = nested(spine, {Elements(kernel[0]), Elements(kernel[1])});
+  s.root = nested(spine, Kernel{Elements(kernel[0]), Elements(kernel[1])});
   check(s, c, {"L1", "L2", "L3", "memory"}, "random");
   return s;
 }

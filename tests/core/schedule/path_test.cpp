@@ -44,6 +44,31 @@ TEST(Path, There_is_one_to_each_kernel_with_the_steps_that_lead_there) {
             (std::vector<Kernel>{{Elements(11), Elements(8)}, {Elements(12), Elements(8)}}));
 }
 
+TEST(Path, Two_parts_that_differ_in_their_tile_are_one_loop) {
+  const Contraction c = product();
+  const Schedule s = parse_schedule(
+      "groups m=a n=b k=c pack B in L1 { for k by 3 { seq over m { part 22 { for m by 11 { kernel "
+      "11x8 }} part 12 { kernel 12x8 }}}}",
+      c, "s");
+  const Path path = only_path(c, s);
+  ASSERT_EQ(path.steps.size(), 4U);
+  const Step& loop = path.steps[2];
+  EXPECT_EQ(loop.kind, Step::Kind::loop);
+  EXPECT_EQ(loop.group, DimClass::m);
+  EXPECT_EQ(loop.head, 22);
+  EXPECT_EQ(loop.head_tile, 11);
+  EXPECT_EQ(loop.tile, 12);
+  EXPECT_EQ(path.mr, 12);
+  std::vector<std::int64_t> tiles;
+  for (std::int64_t i = 0; i < 34; i += tiles.back()) tiles.push_back(loop.tile_at(i, 34));
+  EXPECT_EQ(tiles, (std::vector<std::int64_t>{11, 11, 12}));
+  EXPECT_EQ(loop.iterations(34), 3);
+  EXPECT_EQ(loop.iterations(12), 2);  // of a range that ends sooner
+  EXPECT_EQ(loop.tile_at(11, 12), 1);
+  EXPECT_DOUBLE_EQ(loop.mean_tile(34), 34 / 3.0);
+  EXPECT_EQ(loop.largest_tile(), 12);
+}
+
 TEST(Path, Interpreters_say_which_kind_of_schedule_they_do_not_do_yet) {
   const Contraction c = product();
   const auto said = [&](const std::string& tree) {
@@ -52,8 +77,27 @@ TEST(Path, Interpreters_say_which_kind_of_schedule_they_do_not_do_yet) {
     return message_of<UnsupportedError>([&] { only_path(c, s); });
   };
   const std::string mend = "; these are not done yet: use loops and packs around one kernel";
-  EXPECT_EQ(said("seq over m { part 22 { kernel 22x8 } part 12 { kernel 12x8 }}"),
+  EXPECT_EQ(said("seq over m { part 20 { kernel 20x8 } part 12 { kernel 12x8 } part 2 { kernel "
+                 "2x8 }}"),
+            "ab-ac-cb: the schedule has more than two parts in sequence (seq)" + mend);
+  EXPECT_EQ(said("seq over m { part 34 { kernel 34x8 }}"),
             "ab-ac-cb: the schedule has parts of a range (seq over)" + mend);
+  const std::string differ =
+      "ab-ac-cb: the schedule has parts of a range that differ in more than their tile" + mend;
+  EXPECT_EQ(said("seq over m { part 22 { kernel 22x8 } part 12 { for k by 2 { kernel 12x8 }}}"),
+            differ);
+  EXPECT_EQ(said("seq over m { part 22 { kernel 22x8 } part 12 { kernel 12x9 }}"), differ);
+  EXPECT_EQ(said("pack A in L1 { seq over m { part 24 { for m by 12 { kernel 12x8 }} part 10 { "
+                 "kernel 12x8 }}}"),
+            "ab-ac-cb: the schedule has parts of a range that the pack of A holds" + mend);
+  const std::string more =
+      "ab-ac-cb: the schedule has parts of a range with more than a loop over it inside" + mend;
+  EXPECT_EQ(said("seq over m { part 22 { pack B in L1 { kernel 22x8 }} part 12 { pack B in L1 { "
+                 "kernel 12x8 }}}"),
+            more);
+  EXPECT_EQ(said("seq over m { part 22 { for m by 12 { for m by 4 { kernel 4x8 }}} part 12 { for "
+                 "m by 12 { for m by 4 { kernel 4x8 }}}}"),
+            more);
   EXPECT_EQ(said("load A in L1 { kernel 34x8 }"),
             "ab-ac-cb: the schedule has explicit moves (load)" + mend);
   EXPECT_EQ(said("store C in L1 { kernel 34x8 }"),

@@ -54,7 +54,7 @@ Schedule example_tree() {
                   Node{Move{Move::Kind::pack, TensorId::B, "L3", {}}}, loop(DimClass::m, 288),
                   Node{Move{Move::Kind::pack, TensorId::A, "L2", {}}}, loop(DimClass::n, 8),
                   loop(DimClass::m, 24)},
-                 {Elements(24), Elements(8)})};
+                 Kernel{Elements(24), Elements(8)})};
 }
 
 TEST(Schedule_text, Is_what_the_header_shows) {
