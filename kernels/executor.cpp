@@ -29,10 +29,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   const std::int64_t vectors = result_rows_ / family_.lanes;
-  whole_ = mr_ == result_rows_ && vectors <= KernelFamily<T>::most_vectors &&
-                   nr_ <= family_.columns_for(static_cast<int>(vectors))
-               ? family_.of(vectors, nr_)
-               : nullptr;
+  vectors_ = mr_ == result_rows_ && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
   StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
@@ -115,7 +112,7 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t outer_size = rows_inside ? ns.size : ms.size;
   const std::int64_t inner_size = rows_inside ? ms.size : ns.size;
   const std::int64_t rows_ahead = 8 * block.row_tile;
-  const bool whole = whole_ && block.row_tile == mr_ && block.column_tile == nr_;
+  const Microkernel<T> code = code_for(block);
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
     for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
       const std::int64_t row = rows_inside ? i : o, column = rows_inside ? o : i;
@@ -126,19 +123,22 @@ void Executor<T>::block(const KernelBlock& block) {
       // Tables may be as long as C, and only an entry here and there is read.
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
-      tiles = whole && m.size == mr_ && n.size == nr_
-                  ? tiles_from(m, n, rows_inside,
-                               std::min((inner_size - i) / inner_step, tiles_unasked))
+      // What is read next is asked for tile by tile where an operand in place is new.
+      const bool is_new = row == 0 && !right_.packed();
+      const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
+      tiles = code && m.size == block.row_tile && n.size == block.column_tile
+                  ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
+      if (is_new) fetch_columns(n.begin + n.size, n.size);
       if (tiles == 0) {
         tile(m, n, calls, left_offset, right_offset);
         tiles = 1;
       } else {
         KernelTask<T>& task =
-            add(whole_, m, n.begin, calls, left_offset, right_.panel(n.begin, right_offset));
+            add(code, m, n.begin, calls, left_offset, right_.panel(n.begin, right_offset));
         task.tiles = tiles;
         task.onwards = rows_inside ? Onwards{left_.to_next(m), 0, c_rows_ + m.begin, mr_, 0}
-                                   : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, nr_};
+                                   : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, n.size};
       }
       if ((until_asked_ -= tiles) <= 0) {
         until_asked_ = tiles_unasked;
@@ -171,6 +171,22 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   return task;
 }
 
+// The kernel of a block's tiles, or null where they take several calls.
+template <class T>
+Microkernel<T> Executor<T>::code_for(const KernelBlock& block) const {
+  const bool whole = vectors_ > 0 && block.row_tile == mr_ &&
+                     block.column_tile <= family_.columns_for(static_cast<int>(vectors_));
+  return whole ? family_.of(vectors_, block.column_tile) : nullptr;
+}
+
+// What kernels read next of the right operand in place comes from far away along a stretch that
+// nothing has read before, most often the last one: an image's next row.
+template <class T>
+void Executor<T>::fetch_columns(std::int64_t begin, std::int64_t size) const {
+  const std::int64_t kc = stretches_[present_].back().kc;
+  right_.fetch({begin, size}, ks_.size - kc, kc);
+}
+
 // How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
 // cannot take even this one.
 template <class T>
@@ -181,7 +197,7 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
     return 0;
   }
   if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
-  return right_.is_even({n.begin, most * nr_}) ? most : 1;
+  return right_.is_even({n.begin, most * n.size}) ? most : 1;
 }
 
 // A tile of another size than the schedule's kernel, at an edge, or whose columns in place are not

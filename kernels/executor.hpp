@@ -56,7 +56,9 @@ class Executor {
     T* c;  // where C begins, of the block's batch
   };
   void at(Interval ks, std::int64_t batch);
+  Microkernel<T> code_for(const KernelBlock& block) const;
   std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
+  void fetch_columns(std::int64_t begin, std::int64_t size) const;
   KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, const Calls& calls,
                      std::int64_t left_offset, Panel<T> right);
   void tile(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
@@ -71,7 +73,7 @@ class Executor {
   std::stop_token stop_;
   const std::int64_t mr_, nr_;
   const KernelFamily<T>& family_;
-  Microkernel<T> whole_;  // of mr x nr, null where it takes several calls
+  std::int64_t vectors_;  // of mr, 0 if they are not whole or more than a kernel has
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows

@@ -58,7 +58,7 @@ struct Stretch {
 template <class T>
 struct KernelTask {
   std::int64_t kc;  // of the first stretch, at least 1
-  Panel<T> left;  // whole vectors of rows
+  Panel<T> left;    // whole vectors of rows
   Panel<T> right;
   ResultTile<T> c;
   Update<T> update;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/stop.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 
@@ -69,6 +70,16 @@ void Operand<T>::at(Interval ks, std::int64_t batch) {
   std::int64_t stretches = 1;
   for (std::int64_t k = 1; k < ks.size; ++k) stretches += from_last(k) != step_;
   long_stretches_ = stretches == 1 || ks.size >= stretches * short_stretch;
+}
+
+template <class T>
+void Operand<T>::fetch(Interval rows, std::int64_t k, std::int64_t kc) const {
+  if (packed() || !long_stretches_ || step_ != 1) return;
+  const std::int64_t end = std::min(rows.begin + rows.size, extent_);
+  for (std::int64_t r = rows.begin; r < end; ++r) {
+    const T* const from = here_ + rows_[r] + (k_offsets_[k] - k_offsets_[0]);
+    for (std::int64_t i = 0; i < kc; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
+  }
 }
 
 template <class T>

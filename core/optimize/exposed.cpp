@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "core/model/window.hpp"
 #include "core/schedule/path.hpp"
@@ -114,6 +116,46 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
   return std::min(1.0, static_cast<double>(across) / static_cast<double>(together));
 }
 
+// Elements of the core's vectors.
+std::int64_t lanes_of(const Core& core, ElementType type) {
+  return std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
+}
+
+// The sizes of a group's register tiles, and how many there are of each.
+std::map<std::int64_t, double> tiles_of(const Path& path, DimClass group) {
+  std::map<std::int64_t, double> sizes{{path.extents[group], 1}};
+  for (const Step& s : path.steps) {
+    if (s.kind != Step::Kind::loop || s.group != group) continue;
+    std::map<std::int64_t, double> inner;
+    for (const auto& [size, times] : sizes) {
+      const std::int64_t head = std::min(s.head, size);
+      for (const auto& [part, tile] : {std::pair{head, s.head_tile}, {size - head, s.tile}}) {
+        if (part == 0) continue;
+        if (part >= tile) inner[tile] += times * static_cast<double>(part / tile);
+        if (part % tile != 0) inner[part % tile] += times;
+      }
+    }
+    sizes = std::move(inner);
+  }
+  return sizes;
+}
+
+// Cycles of a step along k of a kernel on so many rows and columns beyond those that its
+// multiply-adds take at the peak. Vectors are whole whatever the rows; each result waits for itself
+// (acmtc-sc19, section 4); and a step loads a column of the left operand and a row of the right
+// one.
+double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns) {
+  // Source: Intel's cores from Haswell on, AMD's from Zen 2 on, of the widest vectors.
+  constexpr double loads_per_cycle = 2;
+  const auto vectors = static_cast<double>((rows + lanes - 1) / lanes);
+  const auto n = static_cast<double>(columns);
+  const double fma = core.fma_per_cycle.value;
+  const double needs = static_cast<double>(rows * columns) / static_cast<double>(lanes) / fma;
+  return std::max(
+             {vectors * n / fma, core.fma_latency.value.value(), (vectors + n) / loads_per_cycle}) -
+         needs;
+}
+
 }  // namespace
 
 Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
@@ -153,7 +195,6 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
   double cycles = 0, times = 1;  // how often the current step is done
-  double whole = 1;              // share of kernel calls with all rows and columns of the kernel
   double in_task = 1;            // tiles of a task
   const double broken = scattered ? 0 : broken_share(c, schedule, path.mr);
   const LevelId outermost{machine.cache_count() - 1};
@@ -166,7 +207,6 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
         times *= steps;
         const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
                                (s.group == DimClass::n && s.tile == path.nr);
-        if (registers && r % s.tile != 0) whole *= 1 - 1 / steps;
         in_task = registers ? steps : 1;
         r = std::min(r, s.tile);
         break;
@@ -193,11 +233,22 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::part:
         break;
       case Step::Kind::kernel:
-        if (range[DimClass::m] < path.mr || range[DimClass::n] < path.nr) whole = 0;
-        cycles +=
-            times * (lost.task.value.value() / in_task + lost.call.value.value() +
-                     (1 - whole) * lost.partial.value.value() + broken * lost.broken.value.value());
+        cycles += times * (lost.task.value.value() / in_task + lost.call.value.value() +
+                           broken * lost.broken.value.value());
         if (scattered) cycles += times * results * lost.scatter.value.value();
+    }
+  }
+  const auto batch = static_cast<double>(path.extents[DimClass::batch]);
+  const auto steps_of_k = static_cast<double>(path.extents[DimClass::k]);
+  const auto parts_of_k = tiles_of(path, DimClass::k);
+  double k_tiles = 0;
+  for (const auto& [size, count] : parts_of_k) k_tiles += count;
+  const std::int64_t lanes = lanes_of(machine.core, c.type());
+  for (const auto& [rows, row_tiles] : tiles_of(path, DimClass::m)) {
+    for (const auto& [columns, column_tiles] : tiles_of(path, DimClass::n)) {
+      const double tiles = row_tiles * column_tiles * batch;
+      cycles += tiles * steps_of_k * lost_in_step(machine.core, lanes, rows, columns);
+      if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();
     }
   }
   return Seconds(seconds + cycles / machine.core.frequency.value.value());

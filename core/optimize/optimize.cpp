@@ -168,7 +168,10 @@ class Optimizer {
     // Other kernels have fewer rows of C side by side than the preferred one. They are worth it
     // only where its loads decide the time, or where few tiles cover C, so that the rest at the end
     // matters.
-    if (options_.objective == Objective::time && loads_ <= loads_decide && !small()) {
+    // Where kernels read an image in place, its rows and weights fit some of them better; and one
+    // of them may be the one that reads the left operand in place.
+    if (options_.objective == Objective::time && loads_ <= loads_decide && !small() && !image() &&
+        kernel_in_place() == kernels_.front()) {
       search_.keep_to_kernel(kernels_.front());
     }
     for (const Tiling& incumbent : options_.incumbents) {
@@ -209,6 +212,18 @@ class Optimizer {
   }
 
   bool at_roof() const { return options_.objective == Objective::time && bound_.roof; }
+  bool image() const {
+    return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
+  }
+  // The first kernel that reads the left operand in place, in the plain order; the preferred one
+  // where none does.
+  Kernel kernel_in_place() const {
+    const Groups plain = groupings(contraction_).front();
+    for (const Kernel& kernel : kernels_) {
+      if (reads_well_in_place(contraction_, plain, kernel).left) return kernel;
+    }
+    return kernels_.front();
+  }
   bool small() const { return contraction_.flops() <= 2 * small_problem; }
 
   // The longest k for which the preferred kernel's panels fit into the innermost cache.
@@ -266,7 +281,14 @@ class Optimizer {
          solve_best(relaxation(contraction_, machine_, tiling.kernel, tiling), effort.starts,
                     solved, stop_)) {
       Tiling start = tiling_of(relaxed, tiling);
-      search_.descend_coarsely(start, at_roof() ? effort.coarse / at_roof_divisor : effort.coarse);
+      const int coarse = at_roof() ? effort.coarse / at_roof_divisor : effort.coarse;
+      search_.descend_coarsely(start, coarse);
+      if (may_.right && options_.incumbents.empty()) {
+        Tiling there = start;
+        there.in_place = {true, true};
+        there.kernel = kernel_in_place();
+        search_.descend_coarsely(there, coarse);
+      }
       if (loads_ > loads_matter && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);
       }

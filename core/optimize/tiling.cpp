@@ -15,6 +15,9 @@ namespace {
 // Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
 // end are few enough to copy. Source: chosen.
 constexpr std::int64_t many_kernels = 8;
+// Places along k that an image's pieces have at least, or a copy is better. Source: chosen, as the
+// executor's.
+constexpr std::int64_t shortest_piece = 8;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
 
@@ -54,6 +57,7 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
                                         std::span<const DimId> dims) {
   std::int64_t first = 0, next = 0;  // next: the stride that the next dimension has to have
   for (DimId d : dims) {
+    if (c.dim(d).extent == 1) continue;
     const std::int64_t stride = c.stride(t, d).value();
     if (first == 0) {
       first = stride;
@@ -63,6 +67,39 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
     next = stride * c.dim(d).extent;
   }
   return first;
+}
+
+// How many places of a group are evenly apart in t, from any multiple of it on.
+std::int64_t even_part(const Contraction& c, TensorId t, const Group& group) {
+  std::int64_t part = 1, next = 0;
+  for (DimId d : group) {
+    if (c.dim(d).extent == 1) continue;
+    const std::int64_t stride = c.stride(t, d).value();
+    if (next != 0 && stride != next) break;
+    next = stride * c.dim(d).extent;
+    part *= c.dim(d).extent;
+  }
+  return part;
+}
+
+TensorId right_operand(const Contraction& c, const Groups& groups) {
+  return left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
+}
+
+// From one place of a group to the next in t.
+std::int64_t distance(const Contraction& c, TensorId t, const Group& group) {
+  for (DimId d : group) {
+    if (c.dim(d).extent > 1) return c.stride(t, d).value();
+  }
+  return 1;
+}
+
+// Whether kernels read the right operand's windows of an image in place.
+bool image_in_place(const Contraction& c, TensorId right, const Groups& groups) {
+  const std::int64_t k_part = even_part(c, right, groups[DimClass::k]);
+  const bool long_pieces = k_part >= shortest_piece || k_part == extent_of(c, groups[DimClass::k]);
+  return long_pieces && (distance(c, right, groups[DimClass::k]) == 1 ||
+                         distance(c, right, groups[DimClass::n]) == 1);
 }
 
 // Elements of the widest vector that there is.
@@ -112,10 +149,14 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
   const Group& k = groups[DimClass::k];
   const TensorId left = left_operand(c, groups);
-  const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
-  const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
+  const TensorId right = right_operand(c, groups);
   InPlace good;
-  good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
+  if (c.is_plain(right)) {
+    const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
+    good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
+  } else {
+    good.right = image_in_place(c, right, groups);
+  }
   if (m.empty()) return good;
   const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
@@ -134,15 +175,35 @@ std::int64_t even_k(const Contraction& c, const Groups& groups) {
   return extent_of(c, k);
 }
 
+namespace {
+
+// Whether it does not matter for address translation how far apart the right operand's columns are.
+bool within_reach(const Contraction& c, TensorId right, const Groups& groups) {
+  const Bytes element = size_of(c.type());
+  return !c.is_plain(right) || c.size(right).value() * element <= largest_right_in_place ||
+         distance(c, right, groups[DimClass::n]) * element <= farthest_columns;
+}
+
+}  // namespace
+
+std::int64_t image_row(const Contraction& c, const Groups& groups) {
+  const TensorId right = right_operand(c, groups);
+  return c.is_plain(right) ? 0 : even_part(c, right, groups[DimClass::n]);
+}
+
+RowCover cover_row(std::int64_t row, std::int64_t most_columns) {
+  const std::int64_t tiles = ceil_div(row, most_columns), more = row % tiles;
+  return {row / tiles, tiles - more, more};
+}
+
 InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
   InPlace may;
   for (const auto& groups : groupings(c)) {
     for (const Kernel& kernel : kernels) {
       const InPlace good = reads_well_in_place(c, groups, kernel);
-      const TensorId right = left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
+      const TensorId right = right_operand(c, groups);
       may.left |= good.left;
-      may.right |=
-          good.right && c.size(right).value() * size_of(c.type()) <= largest_right_in_place;
+      may.right |= good.right && within_reach(c, right, groups);
     }
   }
   return may;
@@ -198,6 +259,32 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   return all;
 }
 
+namespace {
+
+// The register loops over `rows` rows and the columns of an image's row, which two kernels cover.
+Node covering(const Tiling& tiling, std::int64_t rows, const RowCover& cover) {
+  const auto looped = [](DimClass g, std::int64_t range, std::int64_t tile, Node inside) {
+    return tile < range ? Node{Loop{g, Elements(tile), std::move(inside)}} : std::move(inside);
+  };
+  const auto over_rows = [&](Node inside) {
+    return looped(DimClass::m, rows, tiling.kernel.mr.value(), std::move(inside));
+  };
+  const auto part = [&](std::int64_t tiles, std::int64_t width) {
+    Node inside{Kernel{tiling.kernel.mr, Elements(width)}};
+    if (tiling.m_inside) inside = over_rows(std::move(inside));
+    return Seq::Part{Elements(tiles * width),
+                     looped(DimClass::n, tiles * width, width, std::move(inside))};
+  };
+  Node all = part(cover.first, cover.columns).node;
+  if (cover.more > 0) {
+    all = Node{
+        Seq{DimClass::n, {part(cover.first, cover.columns), part(cover.more, cover.columns + 1)}}};
+  }
+  return tiling.m_inside ? all : over_rows(std::move(all));
+}
+
+}  // namespace
+
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling) {
   std::vector<Node> spine;  // bodies still empty, outermost first
   std::array<std::int64_t, 3> range{};
@@ -247,7 +334,18 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   for (std::size_t l = outermost; l-- > 0;) {
     for (DimClass g : tiling.orders[l]) loop(g, tiling.tiles[l][at(g)]);
   }
-  const Kernel kernel = narrowed(tiling.kernel, group_extent(contraction, tiling, at(DimClass::n)));
+  Kernel kernel = narrowed(tiling.kernel, group_extent(contraction, tiling, at(DimClass::n)));
+  if (const std::int64_t row = image_row(contraction, tiling.groups);
+      row > 0 && tiling.in_place.right) {
+    loop(DimClass::n, row);
+    const RowCover cover =
+        cover_row(std::min(row, range[at(DimClass::n)]), tiling.kernel.nr.value());
+    if (cover.more > 0) {
+      return {tiling.groups,
+              nested(std::move(spine), covering(tiling, range[at(DimClass::m)], cover))};
+    }
+    kernel.nr = Elements(cover.columns);
+  }
   const std::int64_t mr = kernel.mr.value(), nr = kernel.nr.value();
   if (tiling.m_inside) {
     loop(DimClass::n, nr);
@@ -271,11 +369,15 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
   std::array<std::int64_t, 3> range;
+  const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
+  tiling.in_place.right &= good.right;
+  const std::int64_t row = tiling.in_place.right ? image_row(contraction, tiling.groups) : 0;
   for (std::size_t c = 0; c < 3; ++c) {
     range[c] = group_extent(contraction, tiling, c);
-    std::int64_t unit = c == 0   ? tiling.kernel.mr.value()
-                        : c == 1 ? narrowed(tiling.kernel, range[c]).nr.value()
-                                 : line / size_of(contraction.type());
+    std::int64_t unit = c == 0                      ? tiling.kernel.mr.value()
+                        : c == 2                    ? line / size_of(contraction.type())
+                        : row > 0 && row < range[c] ? row
+                                                    : narrowed(tiling.kernel, range[c]).nr.value();
     if (c == 2 && range[c] % unit != 0) unit = 1;
     std::int64_t outer = ceil_div(range[c], unit);
     for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
@@ -285,7 +387,6 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
       tiling.tiles[l][c] = outer * unit;
     }
   }
-  const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];
   const bool crosses =
@@ -294,7 +395,6 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
          return t[at(DimClass::k)] % kernel_k != 0;
        }));
   tiling.in_place.left &= good.left && !crosses;
-  tiling.in_place.right &= good.right;
   for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
     std::array<DimClass, 3>& order = tiling.orders[l];
     const auto& tile = tiling.tiles[l];

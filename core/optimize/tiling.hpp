@@ -33,15 +33,21 @@ struct InPlace {
 //  - The left one: its rows are neighbours in memory, and enough of them for kernels to seldom need
 //    a copy. Its places along k are evenly apart in pieces of even_k(); a kernel may not cross one.
 //  - The right one: its columns and its places along k are evenly apart, one or the other of them
-//    neighbours.
+//    neighbours. Of an image those of a row are, and pieces along k that are long enough: kernels
+//    go on behind each piece.
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
 std::int64_t even_k(const Contraction& contraction, const Groups& groups);
-// The right operand stays in place only up to this size. Source: chosen, so that the distance of
-// its columns, each of which may lie in a page of its own, does not matter for address translation.
-// It does not depend on the machine: the family must not change with a capacity that a user varies.
-inline constexpr Bytes largest_right_in_place{256 << 10};
+// Where the right operand is an image (its tiles overlap): how many columns are evenly apart in it,
+// from any multiple of it on. 0 for others.
+std::int64_t image_row(const Contraction& contraction, const Groups& groups);
+// The right operand stays in place only up to this size, or where its columns are at most so far
+// apart. Source: chosen, so that the distance of its columns, each of which may lie in a page of
+// its own, does not matter for address translation. It does not depend on the machine: the family
+// must not change with a capacity that a user varies. Images may stay whatever their size, since a
+// copy of their windows is several times as large.
+inline constexpr Bytes largest_right_in_place{256 << 10}, farthest_columns{4 << 10};
 // Operands that the family leaves in place with any of the kernels and any of the groupings()
 // without rows apart.
 InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
@@ -70,13 +76,22 @@ struct Tiling {
   bool operator==(const Tiling&) const = default;
 };
 
+// How kernels cover the columns of an image's row: `first` tiles of `columns`, then `more` of one
+// column more, as few as can be.
+struct RowCover {
+  std::int64_t columns, first, more;
+};
+RowCover cover_row(std::int64_t row, std::int64_t most_columns);
+
 // The kernel with the fewest columns that covers `extent` columns in as many tiles: 9 columns as 5
 // and 4, not as 8 and 1.
 Kernel narrowed(const Kernel& kernel, std::int64_t extent);
 
-// Writes a tiling as a schedule. Two kinds of loops are left out: those of a single iteration, and
-// a loop directly around another of the same group whose tile divides its own. A tensor is packed
-// for the outermost cache, just inside the last loop of the outermost band that it follows.
+// Writes a tiling as a schedule. An image's row, where kernels read it in place, is covered by
+// kernels of two widths at most, and none goes on into the next row (cover_row()). Two kinds of
+// loops are left out: those of a single iteration, and a loop directly around another of the same
+// group whose tile divides its own. A tensor is packed for the outermost cache, just inside the
+// last loop of the outermost band that it follows.
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling);
 
 // Makes the tiles nest and divide evenly, and packs what is not read well in place.

@@ -130,9 +130,9 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   while (block_depth_ > 0) {
     const Step& s = steps()[block_depth_ - 1];
     if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
-    if (s.head > 0) break;  // a block's tiles are of one size
     if (std::exchange(in_block[s.group], true)) break;
     --block_depth_;
+    if (s.head > 0) break;  // tiles of one size, and then others: a block of each
   }
 
   ByGroup<std::int64_t> range = path_.extents;

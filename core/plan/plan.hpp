@@ -36,6 +36,7 @@ class Plan {
   std::int64_t mr() const { return path_.mr; }
   std::int64_t nr() const { return path_.nr; }
   // Depth in steps() of the first loop of the kernel blocks, or of the kernel where it has none.
+  // Only that loop may have tiles of two sizes.
   std::size_t block_depth() const { return block_depth_; }
 
   TensorId left() const { return path_.left; }      // has the rows (group m) and k

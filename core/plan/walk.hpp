@@ -90,13 +90,29 @@ class Walker {
 
  private:
   void block(std::int64_t left, std::int64_t right) {
+    const Step& s = plan_.steps()[plan_.block_depth()];
+    if (s.kind != Step::Kind::loop || s.head == 0) return block(left, right, s.tile);
+    // Where there are two sizes of tiles, no operand of that group is packed: nothing moves on.
+    Interval& range = tile_[s.group];
+    const Interval all = range;
+    const std::int64_t head = std::min(s.head, all.size);
+    range = {all.begin, head};
+    block(left, right, s.head_tile);
+    range = {all.begin + head, all.size - head};
+    if (range.size > 0) block(left, right, s.tile);
+    range = all;
+  }
+
+  // `outer_tile`: of the block's outermost loop, if it has any.
+  void block(std::int64_t left, std::int64_t right, std::int64_t outer_tile) {
     KernelBlock b{&tile_, left, right, tile_[DimClass::k].begin == 0};
     b.row_tile = tile_[DimClass::m].size;
     b.column_tile = tile_[DimClass::n].size;
     const auto& steps = plan_.steps();
     for (std::size_t d = plan_.block_depth(); steps[d].kind == Step::Kind::loop; ++d) {
       b.rows_inside = steps[d].group == DimClass::m;
-      (b.rows_inside ? b.row_tile : b.column_tile) = steps[d].tile;
+      (b.rows_inside ? b.row_tile : b.column_tile) =
+          d == plan_.block_depth() ? outer_tile : steps[d].tile;
     }
     visitor_.block(b);
   }

@@ -177,10 +177,10 @@ TEST(Bound, Counts_first_touches_and_reuse) {
                                               Layout::row_major, ElementType::f64);
   EXPECT_DOUBLE_EQ(proven_bound(apart, m, std::vector<Kernel>{{Elements(2), Elements(2)}}).bytes[0],
                    8 * (64.0 * 64 * 64 + 64 * 64 + 2 * 64 * 64));
-  // Nor the right one, A, where it is large.
-  const Contraction large = test::matmul(1024, 64, 64);
+  // Nor the right one, A, where it is large and its columns are far apart.
+  const Contraction large = test::matmul(64, 64, 1024);
   EXPECT_DOUBLE_EQ(proven_bound(large, m, std::vector<Kernel>{{Elements(2), Elements(2)}}).bytes[0],
-                   8 * 1024 * (64.0 * 64 + 64 + 2 * 64));
+                   8 * (64.0 * 64 * 1024 + 64 * 64 + 2 * 64 * 1024));
 }
 
 TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {
@@ -193,11 +193,11 @@ TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {
                    8 * (64 * 16 + 16 * 32 + 64 * 32));
 }
 
-// f64 in vectors of four and 16 registers: 8x6, 12x4 and 4x12. A, of 600 kB and read in columns, is
-// too large to be left in place.
+// f64 in vectors of four and 16 registers: 8x6, 12x4 and 4x12. A, of 1.3 MB and read in columns
+// that are more than a page apart, is not left in place.
 TEST(Family, Has_a_name_and_tells_what_is_outside) {
   const Machine m = test::machine({{8, 8}, {64, 8}});
-  const Contraction c = test::matmul(300, 260, 250);
+  const Contraction c = test::matmul(300, 260, 550);
   const auto kernels = kernel_choices(m.core, c.type());
   EXPECT_TRUE(family_words(c, kernels).starts_with("kernels within 8x6, 12x4 or 4x12"))
       << family_words(c, kernels);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/workload/contraction_view.hpp"
+#include "core/workload/convolution.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/groups.hpp"
@@ -187,10 +189,76 @@ TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
   EXPECT_FALSE(reads_well("abd-ac-bcd", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
 }
 
-TEST(In_place, The_right_operand_of_a_large_problem_is_packed) {
+// 256 KiB, or columns a page apart.
+TEST(In_place, The_right_operand_is_packed_where_it_is_large_and_its_columns_far_apart) {
   const std::vector<Kernel> kernels{{Elements(8), Elements(4)}};
-  EXPECT_TRUE(may_read_in_place(test::matmul(256, 128, 128), kernels).right);
-  EXPECT_FALSE(may_read_in_place(test::matmul(257, 128, 128), kernels).right);
+  EXPECT_TRUE(may_read_in_place(test::matmul(32, 128, 1024), kernels).right);
+  EXPECT_FALSE(may_read_in_place(test::matmul(33, 128, 1024), kernels).right);
+  EXPECT_TRUE(may_read_in_place(test::matmul(1000, 128, 512), kernels).right);
+  EXPECT_FALSE(may_read_in_place(test::matmul(1000, 128, 513), kernels).right);
+}
+
+Contraction layer(const std::string& sizes) {
+  return contraction_of(parse_convolution("conv2d", sizes, ElementType::f32));
+}
+
+TEST(In_place, Of_an_image_the_places_of_a_row_are_read_by_pieces_of_k) {
+  const Kernel kernel{Elements(32), Elements(14)};
+  const auto right = [&](const std::string& sizes) {
+    const Contraction c = layer(sizes);
+    const Groups groups = groupings(c).front();
+    EXPECT_EQ(may_read_in_place(c, std::vector{kernel}).right,
+              reads_well_in_place(c, groups, kernel).right);
+    return reads_well_in_place(c, groups, kernel).right;
+  };
+  EXPECT_TRUE(right("k=32,c=64,y=300,x=300,r=3,s=3,layout=nhwc"));  // of 23 MB
+  EXPECT_TRUE(right("k=32,c=3,y=9,x=9,r=3,s=3,stride=2,layout=nhwc"));
+  EXPECT_FALSE(right("k=32,c=2,y=9,x=9,r=3,s=3,layout=nhwc"));  // pieces of 6 along k
+  EXPECT_FALSE(right("k=32,c=3,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));
+  const Contraction c = layer("n=2,k=32,c=64,y=5,x=9,r=3,s=3,layout=nhwc");
+  EXPECT_EQ(image_row(c, groupings(c).front()), 9);
+  EXPECT_EQ(image_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front()), 0);
+}
+
+TEST(Cover_row, Is_by_the_fewest_kernels_of_widths_that_differ_by_one_at_most) {
+  for (std::int64_t most = 1; most <= 14; ++most) {
+    for (std::int64_t row = 1; row <= 300; ++row) {
+      const RowCover cover = cover_row(row, most);
+      EXPECT_EQ(cover.first * cover.columns + cover.more * (cover.columns + 1), row);
+      EXPECT_EQ(cover.first + cover.more, (row + most - 1) / most);
+      EXPECT_GE(cover.first, 1);
+      EXPECT_LE(cover.columns + (cover.more > 0 ? 1 : 0), most);
+    }
+  }
+}
+
+// The schedule of a tiling of one tile a level.
+std::string composed(const std::string& sizes, bool m_inside) {
+  const Contraction c = layer(sizes);
+  const Machine m = test::machine({{8, 8}, {64, 8}});
+  Tiling t;
+  t.groups = groupings(c).front();
+  t.kernel = {Elements(32), Elements(14)};
+  t.m_inside = m_inside;
+  t.in_place = {false, true};
+  const auto of = [&](std::size_t g) { return group_extent(c, t, g); };
+  t.tiles.assign(2, {of(0), of(1), of(2)});
+  t.orders.assign(2, {DimClass::m, DimClass::n, DimClass::k});
+  snap(c, Bytes(64), t);
+  const Schedule s = build(c, m, t);
+  check(s, c, {"L1", "L2"}, "test");
+  return to_line(s, c);
+}
+
+TEST(Build, An_images_row_is_covered_by_two_kernels) {
+  EXPECT_EQ(composed("k=64,c=16,y=3,x=34,r=3,s=3,layout=nhwc", false),
+            "groups m=k n=xyn k=csr pack B in L2 { for n by 34 { for m by 32 { seq over n { part "
+            "22 { for n by 11 { kernel 32x11 } } part 12 { kernel 32x12 } } } } }");
+  EXPECT_EQ(composed("k=64,c=16,y=3,x=17,r=3,s=3,layout=nhwc", true),
+            "groups m=k n=xyn k=csr pack B in L2 { for n by 17 { seq over n { part 8 { for m by 32 "
+            "{ kernel 32x8 } } part 9 { for m by 32 { kernel 32x9 } } } } }");
+  EXPECT_EQ(composed("k=32,c=16,y=3,x=28,r=3,s=3,layout=nhwc", true),
+            "groups m=k n=xyn k=csr pack B in L2 { for n by 14 { kernel 32x14 } }");
 }
 
 TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
