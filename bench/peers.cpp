@@ -36,8 +36,8 @@ std::vector<Library> small_libraries() {
 
 std::vector<Library> convolution_libraries() {
   return {{"onednn", "oneDNN", onednn_version(),
-           "apt-get install libdnnl-dev, with OpenMP or without threads, then configure and build "
-           "tcsim again",
+           "apt-get install libdnnl-dev, or another oneDNN that runs on OpenMP, then configure and "
+           "build tcsim again",
            onednn_installed()}};
 }
 

@@ -82,8 +82,8 @@ void print_table_head(const ConvBench& b, std::ostream& out) {
   constexpr const char* peers = "    nchw    nhwc blocked  +reord";
   out << fmt::format("  {:<15} {:<23} {:>7}{:>7}", "GFLOPS", "", "tcsim", "% peak");
   if (has_peer(b)) out << fmt::format("  {:<30}  tcsim / oneDNN", "oneDNN");
-  out << fmt::format("\n  {:<15} {:<23} {:>7}{:>7}", "", "k,c,y,x,r,s,stride", "", "");
-  if (has_peer(b)) out << peers << peers;
+  out << fmt::format("\n  {:<15} k,c,y,x,r,s,stride", "");
+  if (has_peer(b)) out << fmt::format("{:20}{}{}", "", peers, peers);
   out << "\n";
 }
 
@@ -110,16 +110,16 @@ void print_table_row(const ConvBench& b, const bench::SuiteCase& c, std::ostream
 void print_table_end(const ConvBench& b, std::ostream& out) {
   const auto s = bench::convolution_summary(b.complete);
   if (!s) return;
-  out << fmt::format("\n  {} layers, geometric means: tcsim {:.1f} % of the peak\n",
-                     b.complete.size(), 100 * s->of_peak);
+  out << fmt::format("\n  {} layer{}, geometric means: tcsim {:.1f} % of the peak\n",
+                     b.complete.size(), b.complete.size() == 1 ? "" : "s", 100 * s->of_peak);
   for (const auto& peer : s->peers) {
     out << fmt::format("  {:<26} {:.1f} % of the peak; tcsim / it {:.2f}, below {} in {} of {}\n",
                        peer.name, 100 * *peer.of_peak, *peer.ratio, bench::slow_layer, peer.slow,
                        peer.layers);
   }
   if (!s->peers.empty()) {
-    out << fmt::format("  below {} beside oneDNN nchw or oneDNN blocked: {} layers\n",
-                       bench::slow_layer, s->slow);
+    out << fmt::format("  below {} beside oneDNN nchw or oneDNN blocked: {} of {}\n",
+                       bench::slow_layer, s->slow, b.complete.size());
   }
 }
 
