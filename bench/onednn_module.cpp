@@ -206,9 +206,13 @@ class Convolution : public OnednnConvolution {
   std::vector<std::pair<dnnl::primitive, std::unordered_map<int, memory>>> steps_;
 };
 
+// oneDNN lists what it prefers first; what comes later is for narrower vectors, but for im2col.
+constexpr int preferred = 3;
+
 // Winograd rounds more than the error bound of a direct sum allows; the reference takes minutes.
-bool is_wanted(const std::string& implementation) {
-  return implementation.find("wino") == std::string::npos && implementation.rfind("ref", 0) != 0;
+bool is_wanted(int number, const std::string& implementation) {
+  const auto has = [&](const char* word) { return implementation.find(word) != std::string::npos; };
+  return (number < preferred || has("gemm")) && !has("wino") && implementation.rfind("ref", 0) != 0;
 }
 
 }  // namespace
@@ -221,8 +225,9 @@ OnednnConvolution* tcsim_onednn_convolution(const OnednnProblem& p, OnednnLayout
   if (!more) return nullptr;
   try {
     static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    const auto d = Problem(p).implementation(all[tag], way % most_implementations, engine);
-    if (!d || !is_wanted(d->impl_info_str())) return nullptr;
+    const int number = way % most_implementations;
+    const auto d = Problem(p).implementation(all[tag], number, engine);
+    if (!d || !is_wanted(number, d->impl_info_str())) return nullptr;
     return new Convolution(p, *d, engine, reorders);
   } catch (const dnnl::error&) {  // "could not create a primitive": there is none
     return nullptr;
