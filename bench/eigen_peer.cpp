@@ -3,14 +3,13 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <filesystem>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "bench/eigen_module.hpp"
+#include "bench/module.hpp"
 #include "bench/peer.hpp"
-#include "core/data/installed.hpp"
 #include "kernels/instruction_set.hpp"
 
 namespace tcsim::bench {
@@ -20,17 +19,10 @@ namespace {
 // Null if it was not built, or this processor has neither instruction set.
 TcsimEigenContract* code() {
   static TcsimEigenContract* const found = []() -> TcsimEigenContract* {
-    std::vector<std::filesystem::path> folders;
-    if (const auto beside = beside_program(TCSIM_EIGEN_FROM_PROGRAM)) folders.push_back(*beside);
-    if (program_lies_in(TCSIM_EIGEN_BUILD_DIR "/..")) folders.emplace_back(TCSIM_EIGEN_BUILD_DIR);
-    for (const auto& folder : folders) {
-      const std::string file =
-          fmt::format("{}/tcsim_eigen_{}.so", folder.string(), to_text(best_instruction_set()));
-      if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-        return reinterpret_cast<TcsimEigenContract*>(dlsym(library, "tcsim_eigen_contract"));
-      }
-    }
-    return nullptr;
+    void* const module =
+        load_module(fmt::format("tcsim_eigen_{}", to_text(best_instruction_set())));
+    if (module == nullptr) return nullptr;
+    return reinterpret_cast<TcsimEigenContract*>(dlsym(module, "tcsim_eigen_contract"));
   }();
   return found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/libxsmm.hpp"
+#include "bench/onednn.hpp"
 
 namespace tcsim::bench {
 
@@ -31,6 +32,13 @@ std::vector<Library> small_libraries() {
            "apt-get install libxsmm-dev, then configure and build tcsim again, or put a "
            "libxsmm.so of version 1 where the loader finds it",
            libxsmm_installed()}};
+}
+
+std::vector<Library> convolution_libraries() {
+  return {{"onednn", "oneDNN", onednn_version(),
+           "apt-get install libdnnl-dev, or another oneDNN that runs on OpenMP, then configure and "
+           "build tcsim again",
+           onednn_installed()}};
 }
 
 std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,

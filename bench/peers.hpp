@@ -22,6 +22,7 @@ struct Library {
 // Installed or not.
 std::vector<Library> contraction_libraries();  // "openblas", "blis", "eigen"
 std::vector<Library> small_libraries();        // "openblas", "libxsmm"
+std::vector<Library> convolution_libraries();  // "onednn"
 
 // The peers of those libraries, by word, that are installed, for a contraction of f64.
 std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& contraction,

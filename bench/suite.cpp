@@ -16,24 +16,17 @@ namespace {
 
 constexpr Elements checked_per_case{1000};
 
-// Geometric mean of values added one by one.
-class GeometricMean {
- public:
-  void add(double x) {
-    sum_ += std::log(x);
-    ++count_;
-  }
-  std::optional<double> value() const {
-    if (count_ == 0) return {};
-    return std::exp(sum_ / count_);
-  }
-
- private:
-  double sum_ = 0;
-  int count_ = 0;
-};
-
 }  // namespace
+
+void GeometricMean::add(double x) {
+  sum_ += std::log(x);
+  ++count_;
+}
+
+std::optional<double> GeometricMean::value() const {
+  if (count_ == 0) return {};
+  return std::exp(sum_ / count_);
+}
 
 const Contestant* SuiteCase::best_peer() const {
   const Contestant* best = nullptr;
@@ -50,6 +43,11 @@ std::optional<double> SuiteCase::ratio() const {
   return tcsim().samples.rate() / best->samples.rate();
 }
 
+const Contestant* SuiteCase::peer(const std::string& name) const {
+  const auto found = std::ranges::find(contestants, name, &Contestant::name);
+  return found == contestants.end() || !found->correct() ? nullptr : &*found;
+}
+
 bool SuiteCase::correct() const {
   for (const Contestant& c : contestants) {
     if (!c.correct()) return false;
@@ -61,6 +59,28 @@ void Entrants::add(std::string name, std::string how, std::function<void()> work
   contestants.push_back({std::move(name), std::move(how),
                          Samples(contraction.flops(), compulsory_traffic(contraction)), 0});
   works.push_back(std::move(work));
+}
+
+void race(SuiteCase& into, const std::vector<std::function<void()>>& works, const FirstRun& first,
+          ColdYardstick& yardstick, const SuiteOptions& options) {
+  const auto all =
+      static_cast<double>(static_cast<std::size_t>(options.repetitions) * works.size());
+  for (int r = 0; r < options.repetitions; ++r) {
+    const Contestant* fastest = r == 0 ? nullptr : into.best_peer();
+    const double least =
+        fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      Contestant& contestant = into.contestants[i];
+      if (i > 0 && r > 0 && contestant.samples.of_peak() < least) continue;
+      if (options.stop.stop_requested()) throw Interrupted();
+      if (options.progress) {
+        options.progress(static_cast<double>(static_cast<std::size_t>(r) * works.size() + i) / all);
+      }
+      if (r == 0) first.clear(i);
+      contestant.samples.add(yardstick(into.workload.type(), works[i]));
+      if (r == 0) contestant.worst_error = first.worst_error(i);
+    }
+  }
 }
 
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
@@ -80,31 +100,13 @@ SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
     entrants.add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
   }
   SuiteCase result{contraction, schedule, std::move(entrants.contestants)};
-  const auto& works = entrants.works;
-
   const std::int64_t size = contraction.size(TensorId::C).value();
-  for (int r = 0; r < options.repetitions; ++r) {
-    const Contestant* fastest = r == 0 ? nullptr : result.best_peer();
-    const double least =
-        fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      if (i > 0 && r > 0 && result.contestants[i].samples.of_peak() < least) continue;
-      if (options.stop.stop_requested()) throw Interrupted();
-      if (options.progress) {
-        options.progress(
-            static_cast<double>(static_cast<std::size_t>(r) * works.size() + i) /
-            static_cast<double>(static_cast<std::size_t>(options.repetitions) * works.size()));
-      }
-      Contestant& contestant = result.contestants[i];
-      // What the one before left must not pass for this one's result.
-      if (r == 0) std::fill_n(c, size, std::numeric_limits<double>::quiet_NaN());
-      contestant.samples.add(yardstick(contraction.type(), works[i]));
-      if (r == 0) {
-        contestant.worst_error =
-            check_result(arena, plan, checked_per_case, options.seed).worst_error;
-      }
-    }
-  }
+  race(result, entrants.works,
+       {[&](std::size_t) { std::fill_n(c, size, std::numeric_limits<double>::quiet_NaN()); },
+        [&](std::size_t) {
+          return check_result(arena, plan, checked_per_case, options.seed).worst_error;
+        }},
+       yardstick, options);
   return result;
 }
 

@@ -1,6 +1,6 @@
-// tcsim bench tccg: the executor on every contraction of a suite against other libraries and
-// against the machine. One core, cold caches; contestants take turns, so that what disturbs one
-// disturbs the others.
+// tcsim bench tccg and what other suites share with it: the executor on every contraction of a
+// suite against other libraries and against the machine. One core, cold caches; contestants take
+// turns, so that what disturbs one disturbs the others.
 #pragma once
 
 #include <functional>
@@ -41,6 +41,8 @@ struct SuiteCase {
   const Contestant* best_peer() const;  // the fastest that is correct, or null
   // tcsim's rate over the best peer's, medians.
   std::optional<double> ratio() const;
+  // The contestant of that name, if it is correct.
+  const Contestant* peer(const std::string& name) const;
   bool correct() const;
 };
 
@@ -54,10 +56,34 @@ struct SuiteOptions {
   std::stop_token stop;
 };
 
+// What stands around the first run of each contestant, by its number, and is not timed.
+struct FirstRun {
+  // Fills with NaN where its result goes: what the one before left must not pass for it.
+  std::function<void(std::size_t)> clear;
+  std::function<double(std::size_t)> worst_error;  // of its result, relative to the bound
+};
+
+// Adds the samples of all repetitions to the contestants, whose works are in the same order, and
+// how wrong each is. Throws Interrupted between executions.
+void race(SuiteCase& into, const std::vector<std::function<void()>>& works, const FirstRun& first,
+          ColdYardstick& yardstick, const SuiteOptions& options);
+
 // Measures one contraction of f64. Throws UnsupportedError if there is too little memory, and
 // Interrupted between executions (and soon within tcsim's own).
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
                      ColdYardstick& yardstick, const SuiteOptions& options);
+
+// Geometric mean of values added one by one.
+class GeometricMean {
+ public:
+  void add(double x);
+  int count() const { return count_; }
+  std::optional<double> value() const;  // none without values
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
 
 // Of all cases; an empty list has none.
 struct SuiteSummary {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "cli/command.hpp"
 #include "core/machine/machine.hpp"
 #include "core/workload/contraction.hpp"
+#include "core/workload/suite.hpp"
 
 namespace tcsim::cli {
 
@@ -18,14 +20,27 @@ Exit bench_tccg(const Options& options, Context& context);
 Exit bench_small(const Options& options, Context& context);
 Exit bench_kernels(const Options& options, Context& context);
 Exit bench_regret(const Options& options, Context& context);
+Exit bench_conv(const Options& options, Context& context);
 
 // Numbers of a suite's workloads, from 1, in rising order: all of `count` for an empty text, else
 // those that "7,16-18" names. Throws UsageError, for `suite` by name.
 std::vector<std::size_t> parse_cases(const std::string& text, const std::string& suite,
                                      std::size_t count);
 
-// The workloads that --suite and --case name.
+// The suites that --suite names, "resnet18,yolo9000", or `otherwise`, each with the places in it of
+// those workloads that --case names, which goes with one suite only.
+struct ChosenSuite {
+  Suite suite;
+  std::vector<std::size_t> places;
+};
+std::vector<ChosenSuite> bench_suites(const Options& options, const std::string& otherwise,
+                                      const SuiteOverrides& overrides = {});
+
+// The workloads that --suite and --case name, of f64.
 std::vector<Contraction> bench_cases(const Options& options);
+
+// The words of "a,b".
+std::vector<std::string> comma_list(const std::string& text);
 
 // For each case: measures it with progress shown, which gets the share done of the case and returns
 // whether its results are right, then calls `measured`. Says how far it came when interrupted.
@@ -50,5 +65,10 @@ nlohmann::ordered_json bench_head(const std::string& name);
 // And what one says about a machine, which "kernels" does not need.
 nlohmann::ordered_json machine_json(const Machine& machine);
 nlohmann::ordered_json json_of(const bench::Contestant& contestant);
+nlohmann::ordered_json json_of(const bench::SuiteCase& one);
+
+// A row for each contestant of each case.
+void print_suite_csv(const std::string& name, const Machine& machine,
+                     const std::vector<bench::SuiteCase>& cases, std::ostream& out);
 
 }  // namespace tcsim::cli

@@ -6,29 +6,19 @@
 #include <set>
 
 #include "cli/bench/bench.hpp"
+#include "cli/describe.hpp"
+#include "cli/request.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"
-#include "core/workload/suite.hpp"
 
 namespace tcsim::cli {
 
 namespace {
 
 using nlohmann::ordered_json;
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 // A number in [1, count], or 0.
 std::size_t number_in(const std::string& text, std::size_t count) {
@@ -44,13 +34,25 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 
 }  // namespace
 
+std::vector<std::string> comma_list(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 std::vector<std::size_t> parse_cases(const std::string& text, const std::string& suite,
                                      std::size_t count) {
   std::set<std::size_t> chosen;
   if (text.empty()) {
     for (std::size_t n = 1; n <= count; ++n) chosen.insert(n);
   }
-  for (const std::string& part : text.empty() ? std::vector<std::string>() : split(text)) {
+  for (const std::string& part : text.empty() ? std::vector<std::string>() : comma_list(text)) {
     const auto dash = part.find('-');
     const std::size_t first = number_in(part.substr(0, dash), count);
     const std::size_t last =
@@ -64,18 +66,36 @@ std::vector<std::size_t> parse_cases(const std::string& text, const std::string&
   return {chosen.begin(), chosen.end()};
 }
 
+std::vector<ChosenSuite> bench_suites(const Options& options, const std::string& otherwise,
+                                      const SuiteOverrides& overrides) {
+  const auto names =
+      comma_list(options.count("suite") != 0 ? options["suite"].as<std::string>() : otherwise);
+  const std::string cases = options.count("case") != 0 ? options["case"].as<std::string>() : "";
+  if (names.size() > 1 && !cases.empty()) {
+    throw UsageError("--case", fmt::format("numbers of {} suites", names.size()),
+                     "name one of them with --suite");
+  }
+  std::vector<ChosenSuite> chosen;
+  for (const std::string& name : names) {
+    Suite suite = find_suite(name, overrides);
+    auto places = parse_cases(cases, suite.name, suite.workloads.size());
+    for (std::size_t& place : places) --place;
+    chosen.push_back({std::move(suite), std::move(places)});
+  }
+  return chosen;
+}
+
 std::vector<Contraction> bench_cases(const Options& options) {
-  const auto name = options["suite"].as<std::string>();
-  const Suite suite = find_suite(name);
   std::vector<Contraction> cases;
-  for (std::size_t n :
-       parse_cases(options.count("case") != 0 ? options["case"].as<std::string>() : "", suite.name,
-                   suite.workloads.size())) {
-    const Contraction& c = suite.workloads[n - 1];
-    if (c.type() != ElementType::f64) {
-      throw UnsupportedError(c.name(), "the peers compute in f64 only", "use a suite of type f64");
+  for (const auto& [suite, places] : bench_suites(options, "tccg")) {
+    for (const std::size_t place : places) {
+      const Contraction& c = suite.workloads[place];
+      if (c.type() != ElementType::f64) {
+        throw UnsupportedError(c.name(), "the peers compute in f64 only",
+                               "use a suite of type f64; 'bench conv' is for convolutions of f32");
+      }
+      cases.push_back(c);
     }
-    cases.push_back(c);
   }
   return cases;
 }
@@ -117,7 +137,7 @@ std::vector<std::string> bench_peers(const Options& options,
     }
     return wanted;
   }
-  for (const std::string& word : split(options["peers"].as<std::string>())) {
+  for (const std::string& word : comma_list(options["peers"].as<std::string>())) {
     if (word == "none") continue;
     const auto library = std::ranges::find(known, word, &bench::Library::word);
     if (library == known.end()) {
@@ -179,6 +199,42 @@ ordered_json json_of(const bench::Contestant& c) {
       {"spread", c.samples.spread()},
       {"worst_error", std::isfinite(c.worst_error) ? ordered_json(c.worst_error) : ordered_json()},
       {"correct", c.correct()}};
+}
+
+ordered_json json_of(const bench::SuiteCase& c) {
+  ordered_json j{{"workload", json_of(c.workload)},
+                 {"schedule", to_line(c.schedule, c.workload)},
+                 {"peak_gflops", c.tcsim().samples.peak().value() / 1e9},
+                 {"memory_bytes_per_second", c.tcsim().samples.bandwidth().value()},
+                 {"compulsory_bytes", bench::compulsory_traffic(c.workload).value()},
+                 {"contestants", ordered_json::array()}};
+  for (const bench::Contestant& one : c.contestants) j["contestants"].push_back(json_of(one));
+  if (const bench::Contestant* best = c.best_peer()) {
+    j["best_peer"] = best->name;
+    j["ratio"] = *c.ratio();
+  }
+  return j;
+}
+
+void print_suite_csv(const std::string& name, const Machine& machine,
+                     const std::vector<bench::SuiteCase>& cases, std::ostream& out) {
+  out << csv_line({"schema", "command", "tcsim_version", "machine", "machine_hash", "workload",
+                   "label", "sizes", "contestant", "how", "gflops", "of_peak", "of_limit", "spread",
+                   "peak_gflops", "memory_bytes_per_second", "correct", "schedule"});
+  const ordered_json head = bench_head(name), of_machine = machine_json(machine);
+  for (const bench::SuiteCase& c : cases) {
+    for (const bench::Contestant& one : c.contestants) {
+      const bench::Samples& s = one.samples;
+      out << csv_line({head["schema"].dump(), "bench " + name, version, machine.name,
+                       of_machine["hash"].get<std::string>(), c.workload.name(), c.workload.label(),
+                       c.workload.sizes(), one.name, one.how,
+                       fmt::format("{}", s.rate().value() / 1e9), fmt::format("{}", s.of_peak()),
+                       fmt::format("{}", s.of_limit()), fmt::format("{}", s.spread()),
+                       fmt::format("{}", s.peak().value() / 1e9),
+                       fmt::format("{}", s.bandwidth().value()), one.correct() ? "true" : "false",
+                       to_line(c.schedule, c.workload)});
+    }
+  }
 }
 
 }  // namespace tcsim::cli

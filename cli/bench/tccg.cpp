@@ -6,10 +6,8 @@
 #include "cli/bench/bench.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
-#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
-#include "core/text/safe.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::cli {
@@ -87,21 +85,6 @@ void print_table_end(const SuiteBench& b, std::ostream& out) {
   out << "\n";
 }
 
-ordered_json case_json(const SuiteCase& c) {
-  ordered_json j{{"workload", json_of(c.workload)},
-                 {"schedule", to_line(c.schedule, c.workload)},
-                 {"peak_gflops", c.tcsim().samples.peak().value() / 1e9},
-                 {"memory_bytes_per_second", c.tcsim().samples.bandwidth().value()},
-                 {"compulsory_bytes", bench::compulsory_traffic(c.workload).value()},
-                 {"contestants", ordered_json::array()}};
-  for (const Contestant& one : c.contestants) j["contestants"].push_back(json_of(one));
-  if (const Contestant* best = c.best_peer()) {
-    j["best_peer"] = best->name;
-    j["ratio"] = *c.ratio();
-  }
-  return j;
-}
-
 void print_json(const SuiteBench& b, std::ostream& out) {
   ordered_json j = bench_head("tccg");
   j["machine"] = machine_json(b.machine);
@@ -109,7 +92,7 @@ void print_json(const SuiteBench& b, std::ostream& out) {
   j["repetitions"] = b.repetitions;
   j["complete"] = b.complete.size() == b.asked;
   j["cases"] = ordered_json::array();
-  for (const SuiteCase& c : b.complete) j["cases"].push_back(case_json(c));
+  for (const SuiteCase& c : b.complete) j["cases"].push_back(json_of(c));
   if (const auto s = summary(b.complete)) {
     j["summary"] = {{"of_peak", s->of_peak}, {"of_limit", s->of_limit}};
     if (s->ratio) {
@@ -119,26 +102,6 @@ void print_json(const SuiteBench& b, std::ostream& out) {
     }
   }
   out << json_text(j) << "\n";
-}
-
-void print_csv(const SuiteBench& b, std::ostream& out) {
-  out << csv_line({"schema", "command", "tcsim_version", "machine", "machine_hash", "workload",
-                   "label", "sizes", "contestant", "how", "gflops", "of_peak", "of_limit", "spread",
-                   "peak_gflops", "memory_bytes_per_second", "correct", "schedule"});
-  const ordered_json head = bench_head("tccg"), machine = machine_json(b.machine);
-  for (const SuiteCase& c : b.complete) {
-    for (const Contestant& one : c.contestants) {
-      const bench::Samples& s = one.samples;
-      out << csv_line({head["schema"].dump(), "bench tccg", version, b.machine.name,
-                       machine["hash"].get<std::string>(), c.workload.name(), c.workload.label(),
-                       c.workload.sizes(), one.name, one.how,
-                       fmt::format("{}", s.rate().value() / 1e9), fmt::format("{}", s.of_peak()),
-                       fmt::format("{}", s.of_limit()), fmt::format("{}", s.spread()),
-                       fmt::format("{}", s.peak().value() / 1e9),
-                       fmt::format("{}", s.bandwidth().value()), one.correct() ? "true" : "false",
-                       to_line(c.schedule, c.workload)});
-    }
-  }
 }
 
 }  // namespace
@@ -171,7 +134,7 @@ Exit bench_tccg(const Options& options, Context& context) {
       });
   if (form == Format::table) print_table_end(b, context.out);
   if (form == Format::json) print_json(b, context.out);
-  if (form == Format::csv) print_csv(b, context.out);
+  if (form == Format::csv) print_suite_csv("tccg", b.machine, b.complete, context.out);
   return code;
 }
 

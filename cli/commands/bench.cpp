@@ -23,15 +23,16 @@ struct Benchmark {
   std::vector<std::string> options;  // those of bench that it does not have
 };
 
-const std::array<Benchmark, 4>& benchmarks() {
-  static const std::array<Benchmark, 4> all{{
-      {"tccg", bench_tccg, {"neighbours", "layout"}},
-      {"small", bench_small, {"case", "suite", "schedule", "neighbours"}},
+const std::array<Benchmark, 5>& benchmarks() {
+  static const std::array<Benchmark, 5> all{{
+      {"tccg", bench_tccg, {"neighbours", "layout", "image-layout"}},
+      {"conv", bench_conv, {"neighbours", "layout"}},
+      {"small", bench_small, {"case", "suite", "schedule", "neighbours", "image-layout"}},
       {"kernels",
        bench_kernels,
-       {"case", "suite", "schedule", "neighbours", "layout", "peers", "machine", "set",
-        "accounting", "threads", "model"}},
-      {"regret", bench_regret, {"schedule", "peers", "layout"}},
+       {"case", "suite", "schedule", "neighbours", "layout", "image-layout", "peers", "machine",
+        "set", "accounting", "threads", "model"}},
+      {"regret", bench_regret, {"schedule", "peers", "layout", "image-layout"}},
   }};
   return all;
 }
@@ -61,18 +62,24 @@ Exit run_bench(const Options& options, Context& context) {
 const Command& bench_command() {
   static const Command command{
       "bench",
-      "tccg|small|kernels|regret",
+      "tccg|conv|small|kernels|regret",
       "speed beside other libraries, of the kernels alone, and of the model's choices",
       "tcsim bench tccg --case 7,16-18 --repetitions 3",
       [](po::options_description& o) {
-        o.add_options()("case", po::value<std::string>(),
-                        "of tccg and regret: numbers in the suite, such as 7,16-18; otherwise all")(
-            "suite", po::value<std::string>()->default_value("tccg"),
-            "of tccg and regret: a shipped name or a file")(
+        o.add_options()(
+            "case", po::value<std::string>(),
+            "of tccg, conv and regret: numbers in the suite, such as 7,16-18; otherwise all")(
+            "suite", po::value<std::string>(),
+            "of tccg, conv and regret: shipped names or files, such as resnet18,yolo9000; "
+            "otherwise "
+            "tccg, and of conv yolo9000,resnet18")(
             "peers", po::value<std::string>(),
-            "of tccg: some of openblas,blis,eigen; of small: of openblas,libxsmm; or none; "
-            "otherwise all that are installed")("repetitions", whole(5, 1, 1000),
-                                                "of each measurement; medians count")(
+            "of tccg: some of openblas,blis,eigen; of small: of openblas,libxsmm; of conv: onednn; "
+            "or none; otherwise all that are installed")(
+            "image-layout", po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc"),
+            "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "
+            "channels "
+            "allow")("repetitions", whole(5, 1, 1000), "of each measurement; medians count")(
             "layout", words({"row-major", "column-major"}, "row-major"),
             "of small: vectors run along the columns, or along the rows")(
             "neighbours", whole(12, 1, 100),

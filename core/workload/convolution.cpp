@@ -117,15 +117,20 @@ class GivenSizes {
   std::map<std::string, Given> given_;
 };
 
-// One axis of the image, with its padding.
-struct ImageAxis {
-  std::int64_t output = 1, image = 1, filter = 1;
-};
+using Axis = ConvolutionShape::Axis;
 
-ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride,
-                     std::int64_t dilation) {
+// An image of `given` places as long as `places`, if that is more: zeros around it.
+void pad_to(Axis& axis, std::int64_t given, std::int64_t places) {
+  const std::int64_t zeros = std::max<std::int64_t>(0, places - given);
+  axis.image = given;
+  axis.before = zeros / 2;
+  axis.after = zeros - axis.before;
+}
+
+Axis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride,
+                std::int64_t dilation) {
   const std::string output = output_names[i], image = image_names[i];
-  ImageAxis axis;
+  Axis axis;
   axis.filter = sizes.number(filter_names[i], 1);
   const std::int64_t reach = dilation * (axis.filter - 1) + 1;
   if (sizes.has(output) == sizes.has(image)) {
@@ -147,23 +152,42 @@ ImageAxis image_axis(const GivenSizes& sizes, std::size_t i, std::int64_t stride
   const std::int64_t given = sizes.number(image);
   if (!sizes.has("pad") || sizes.text("pad") == "same") {
     axis.output = (given + stride - 1) / stride;
-    axis.image = std::max(given, stride * (axis.output - 1) + reach);
+    pad_to(axis, given, stride * (axis.output - 1) + reach);
     return axis;
   }
   if (sizes.text("pad").find_first_not_of("-0123456789") != std::string_view::npos) {
     sizes.fail_at("pad", fmt::format("'pad' is \"{}\"", sizes.text("pad")),
                   "give the zeros on either side, or same");
   }
-  axis.image = given + 2 * *sizes.maybe("pad", 0);
-  if (axis.image < reach) {
+  pad_to(axis, given, given + 2 * *sizes.maybe("pad", 0));
+  if (axis.padded() < reach) {
     sizes.fail_at(
         image,
         fmt::format("the filter has {} places along '{}' and the image {} with its padding", reach,
-                    image, axis.image),
+                    image, axis.padded()),
         "use a larger image, more padding, or a smaller filter");
   }
-  axis.output = (axis.image - reach) / stride + 1;
+  axis.output = (axis.padded() - reach) / stride + 1;
   return axis;
+}
+
+ConvolutionShape shape_of(const GivenSizes& sizes) {
+  ConvolutionShape shape;
+  shape.stride = sizes.number("stride", 1);
+  shape.dilation = sizes.number("dilation", 1);
+  shape.groups = sizes.number("groups", 1);
+  shape.n = sizes.number("n", 1);
+  for (const auto& [word, channels] : {std::pair{"k", &shape.k}, std::pair{"c", &shape.c}}) {
+    *channels = sizes.number(word);
+    if (*channels % shape.groups == 0) continue;
+    sizes.fail_at("groups",
+                  fmt::format("{}={} is no multiple of groups={}", word, *channels, shape.groups),
+                  "each group has as many channels");
+  }
+  for (std::size_t i = sizes.axes(); i-- > 0;) {
+    shape.axes.push_back(image_axis(sizes, i, shape.stride, shape.dilation));
+  }
+  return shape;
 }
 
 // How tensors lie in memory.
@@ -185,16 +209,48 @@ std::int64_t block_of_weights(std::string_view layout) {
   return block;
 }
 
-ImageLayout layout_of(const GivenSizes& sizes, std::string_view instead) {
+std::optional<ImageLayout> layout_named(std::string_view layout) {
+  if (layout == "nchw") return ImageLayout{};
+  if (layout == "nhwc") return ImageLayout{true};
+  if (layout == "nchw8c") return ImageLayout{false, 8, 8};
+  if (layout == "nchw16c") return ImageLayout{false, 16, 16};
+  if (const std::int64_t block = block_of_weights(layout); block > 0) {
+    return ImageLayout{true, block};
+  }
+  return {};
+}
+
+// The layout of the sizes, or the first of `instead` whose blocks the channels fill.
+ImageLayout layout_of(const GivenSizes& sizes, const ConvolutionShape& shape,
+                      std::string_view instead) {
   if (instead.empty() && !sizes.has("layout")) return {};
-  const std::string_view layout = instead.empty() ? sizes.text("layout") : instead;
-  if (layout == "nchw") return {};
-  if (layout == "nhwc") return {true};
-  if (layout == "nchw8c") return {false, 8, 8};
-  if (layout == "nchw16c") return {false, 16, 16};
-  if (const std::int64_t block = block_of_weights(layout); block > 0) return {true, block};
-  sizes.fail_at("layout", fmt::format("layout '{}' is unknown", layout),
-                fmt::format("use {}", layout_words));
+  std::string_view rest = instead.empty() ? sizes.text("layout") : instead;
+  struct Part {
+    const char* word;
+    std::int64_t channels, block;
+  };
+  for (;;) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    const bool is_last = word.size() == rest.size();
+    const auto layout = layout_named(word);
+    if (!layout) {
+      sizes.fail_at("layout", fmt::format("layout '{}' is unknown", word),
+                    fmt::format("use {}", layout_words));
+    }
+    bool is_filled = true;
+    for (const Part& p : {Part{"k", shape.k / shape.groups, layout->k_block},
+                          Part{"c", shape.c / shape.groups, layout->c_block}}) {
+      if (p.block == 0 || p.channels % p.block == 0) continue;
+      is_filled = false;
+      if (!is_last) continue;
+      sizes.fail_at("layout",
+                    fmt::format("a group has {} channels '{}', no multiple of {}", p.channels,
+                                p.word, p.block),
+                    "use layout=nchw or nhwc, or other channels");
+    }
+    if (is_filled) return *layout;
+    rest.remove_prefix(word.size() + 1);
+  }
 }
 
 // Puts a program together, dimension by dimension and tensor by tensor.
@@ -242,43 +298,37 @@ bool is_convolution_name(std::string_view name) {
   return name == "conv1d" || name == "conv2d" || name == "conv3d";
 }
 
+bool is_image_layout(std::string_view text) { return layout_named(text).has_value(); }
+
+ConvolutionShape convolution_shape(std::string_view name, std::string_view sizes) {
+  return shape_of(GivenSizes(name, sizes));
+}
+
 Program parse_convolution(std::string_view name, std::string_view text, ElementType type,
-                          std::string_view layout_instead) {
+                          std::string_view layouts) {
   const GivenSizes sizes(name, text);
-  const std::int64_t stride = sizes.number("stride", 1), dilation = sizes.number("dilation", 1);
-  const std::int64_t groups = sizes.number("groups", 1);
-  const ImageLayout layout = layout_of(sizes, layout_instead);
-  // Channels of a group, in blocks.
-  const auto channels = [&](const char* word, std::int64_t block) {
-    const std::int64_t all = sizes.number(word);
-    if (all % groups != 0) {
-      sizes.fail_at("groups", fmt::format("{}={} is no multiple of groups={}", word, all, groups),
-                    "each group has as many channels");
-    }
-    if (block > 0 && all / groups % block != 0) {
-      sizes.fail_at(
-          "layout",
-          fmt::format("a group has {} channels '{}', no multiple of {}", all / groups, word, block),
-          "use layout=nchw or nhwc, or other channels");
-    }
-    return block > 0 ? all / groups / block : all / groups;
+  const ConvolutionShape shape = shape_of(sizes);
+  const ImageLayout layout = layout_of(sizes, shape, layouts);
+  const auto blocks = [&](std::int64_t channels, std::int64_t block) {
+    return channels / shape.groups / std::max<std::int64_t>(block, 1);
   };
   using Index = Builder::Index;
   Builder b(std::string(name), type);
 
-  const Index n = b.index(b.dim("n", sizes.number("n", 1)));
+  const Index n = b.index(b.dim("n", shape.n));
   std::vector<Index> g;
-  if (groups > 1) g.push_back(b.index(b.dim("g", groups)));
-  const Index k = b.index(b.dim("k", channels("k", layout.k_block)));
-  const Index c = b.index(b.dim("c", channels("c", layout.c_block)));
+  if (shape.groups > 1) g.push_back(b.index(b.dim("g", shape.groups)));
+  const Index k = b.index(b.dim("k", blocks(shape.k, layout.k_block)));
+  const Index c = b.index(b.dim("c", blocks(shape.c, layout.c_block)));
   std::vector<Index> output, image, filter;
-  for (std::size_t i = sizes.axes(); i-- > 0;) {
-    const ImageAxis axis = image_axis(sizes, i, stride, dilation);
-    const DimId o = b.dim(output_names[i], axis.output);
-    const DimId f = b.dim(filter_names[i], axis.filter);
+  for (std::size_t i = 0; i < shape.axes.size(); ++i) {
+    const Axis& axis = shape.axes[i];
+    const std::size_t name_of = shape.axes.size() - 1 - i;
+    const DimId o = b.dim(output_names[name_of], axis.output);
+    const DimId f = b.dim(filter_names[name_of], axis.filter);
     output.push_back(b.index(o));
     filter.push_back(b.index(f));
-    image.push_back({{{{o, stride}, {f, dilation}}}, axis.image});
+    image.push_back({{{{o, shape.stride}, {f, shape.dilation}}}, axis.padded()});
   }
   std::vector<Index> k_in, c_in;  // within blocks
   if (layout.k_block > 0) k_in.push_back(b.index(b.dim("l", layout.k_block)));

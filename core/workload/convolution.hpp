@@ -26,8 +26,10 @@
 //              W[k,c,r,s,d,l], where l and d are channels within a block
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/workload/program.hpp"
 
@@ -36,9 +38,31 @@ namespace tcsim {
 // "conv1d", "conv2d", "conv3d".
 bool is_convolution_name(std::string_view name);
 
-// `layout`, where there is one, counts and not that of the sizes. Throws UsageError with the place
-// in the sizes, what is wrong and what to write instead.
+// What the sizes say, however tensors lie.
+struct ConvolutionShape {
+  struct Axis {
+    std::int64_t output = 1, filter = 1;  // places
+    std::int64_t image = 1;               // places without padding
+    std::int64_t before = 0, after = 0;   // zeros on either side
+    std::int64_t padded() const { return before + image + after; }
+  };
+  std::int64_t n = 1;
+  std::int64_t k = 1, c = 1;  // channels of all groups together
+  std::int64_t groups = 1, stride = 1, dilation = 1;
+  std::vector<Axis> axes;  // z, y, x or the last of them
+};
+
+// Throws as parse_convolution(). Of padding that makes outputs as many as "same" wants, the odd
+// zero comes behind the image.
+ConvolutionShape convolution_shape(std::string_view name, std::string_view sizes);
+
+// "nchw", "nhwc", "nhwc32k" and so on.
+bool is_image_layout(std::string_view text);
+
+// `layouts`, where there are any, count and not that of the sizes: "nhwc32k,nhwc" is the first of
+// them whose blocks the channels fill. Throws UsageError with the place in the sizes, what is wrong
+// and what to write instead.
 Program parse_convolution(std::string_view name, std::string_view sizes, ElementType type,
-                          std::string_view layout = {});
+                          std::string_view layouts = {});
 
 }  // namespace tcsim

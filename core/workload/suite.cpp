@@ -111,12 +111,14 @@ auto at_place(const std::string& place, F&& parser) {
   }
 }
 
+// `shape` is set where it is a convolution.
 Contraction labelled(const Section& workload, Layout layout, ElementType type,
-                     const std::string& image_layout) {
+                     const std::string& image_layout, std::optional<ConvolutionShape>& shape) {
   const std::string sizes_text = workload.text("sizes");
   const std::string label = workload.text("label");
   if (is_convolution_name(label)) {
     return at_place(workload.place("sizes"), [&] {
+      shape = convolution_shape(label, sizes_text);
       return contraction_of(parse_convolution(label, sizes_text, type, image_layout));
     });
   }
@@ -145,7 +147,7 @@ Suite parse_suite(std::string_view toml, const std::string& place,
   const toml::table table = parse_toml(toml, place);
   const Section top(table, place, {"schema", "name", "source", "layout", "type", "workload"});
   check_schema(top);
-  Suite suite{suite_name(top), top.text("source", ""), {}};
+  Suite suite{suite_name(top), top.text("source", ""), {}, {}};
   const Layout layout = std::array{
       Layout::row_major, Layout::column_major}[top.choice("layout", {"row-major", "column-major"})];
   const ElementType file_type =
@@ -158,11 +160,13 @@ Suite parse_suite(std::string_view toml, const std::string& place,
   }
   for (const toml::node& node : *workloads->as_array()) {
     const Section workload(*node.as_table(), place, {"label", "sizes", "program"});
+    std::optional<ConvolutionShape> shape;
     const Contraction contraction =
         workload.find("program") != nullptr
             ? programmed(workload, overrides.type)
-            : labelled(workload, layout, overrides.type.value_or(file_type),
-                       overrides.image_layout);
+            : labelled(workload, layout, overrides.type.value_or(file_type), overrides.image_layout,
+                       shape);
+    suite.shapes.push_back(std::move(shape));
     suite.workloads.push_back(
         contraction.renamed(fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));
   }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/workload/contraction.hpp"
+#include "core/workload/convolution.hpp"
 
 namespace tcsim {
 
@@ -32,12 +33,16 @@ struct Suite {
   std::string name;
   std::string source;
   std::vector<Contraction> workloads;  // their names are "tccg:1", ...
+  // As many entries: what convolutions say by their sizes.
+  std::vector<std::optional<ConvolutionShape>> shapes = {};
 };
 
 // Instead of what the file says.
 struct SuiteOverrides {
   std::optional<ElementType> type;  // also of programs
-  std::string image_layout;         // of convolutions by their sizes: "nhwc"
+  // Of convolutions by their sizes: "nhwc", or "nhwc32k,nhwc", the first that a layer's channels
+  // allow.
+  std::string image_layout;
 };
 
 // Throws InputError with "file:line:column", and UnsupportedError where a program is no

@@ -166,14 +166,15 @@ TEST(Peers, Eigen_has_code_for_all_of_TCCG_and_none_for_a_batch) {
 
 TEST(Peers, Missing_libraries_say_how_to_get_them) {
   std::set<std::string> words;
-  for (const auto& libraries : {contraction_libraries(), small_libraries()}) {
+  for (const auto& libraries :
+       {contraction_libraries(), small_libraries(), convolution_libraries()}) {
     for (const Library& l : libraries) {
       words.insert(l.word);
       EXPECT_FALSE(l.mend.empty());
       EXPECT_EQ(l.installed, !l.version.empty()) << l.name;
     }
   }
-  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "openblas"}));
+  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "onednn", "openblas"}));
 }
 
 TEST(Peers, Refuse_f32) {

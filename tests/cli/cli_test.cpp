@@ -379,8 +379,8 @@ TEST(Accounting, Paper_counts_less_than_honest) {
 }
 
 TEST(List, Shows_what_ships_in_every_format) {
-  // A header, tccg, yolo9000, resnet18, vgg16, mobilenet-v2, attention.
-  constexpr std::size_t shipped = 36 + 11 + 12 + 9 + 31 + 15;
+  // A header, tccg, yolo9000, resnet18, vgg16, mobilenet-v2, attention, hard.
+  constexpr std::size_t shipped = 36 + 11 + 12 + 9 + 31 + 15 + 16;
   EXPECT_EQ(lines(tcsim({"list", "workloads"}).out).size(), 1 + shipped);
   EXPECT_TRUE(contains(tcsim({"list", "machines"}).out, "e5-2680v4"));
   EXPECT_TRUE(contains(tcsim({"list", "kernels"}).out, "24x8"));

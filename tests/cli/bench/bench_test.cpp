@@ -131,7 +131,7 @@ TEST_F(Bench, Stopped_it_prints_what_is_complete) {
 
 TEST_F(Bench, Errors_say_what_would_be_right) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused{
-      {{"bench"}, "use one of tccg, small, kernels, regret"},
+      {{"bench"}, "use one of tccg, conv, small, kernels, regret"},
       {{"bench", "smal"}, "did you mean 'small'?"},
       {{"bench", "tccg", "--case", "37"}, "use numbers from 1 to 36"},
       {{"bench", "tccg", "--peers", "openblass"}, "did you mean 'openblas'?"},

@@ -60,6 +60,47 @@ TEST(Convolution, A_layout_given_beside_the_sizes_counts) {
             to_text(parse_convolution("conv2d", sizes + "nchw", ElementType::f32, "nhwc")));
 }
 
+TEST(Convolution, The_first_layout_whose_blocks_are_filled_counts) {
+  const auto label = [](const char* sizes, const char* layouts) {
+    return to_text(parse_convolution("conv2d", sizes, ElementType::f32, layouts));
+  };
+  const char* const sizes = "k=48,c=6,y=4,x=5";
+  EXPECT_EQ(label(sizes, "nhwc32k,nhwc16k,nhwc"), label(sizes, "nhwc16k"));
+  EXPECT_EQ(label(sizes, "nchw8c,nhwc32k,nchw"), label(sizes, "nchw"));
+  EXPECT_THROW(label(sizes, "nhwc32k,nchw8c"), UsageError);
+  EXPECT_THROW(label(sizes, "nhwc9x,nhwc"), UsageError) << "unknown, though another would do";
+  EXPECT_THROW(label(sizes, "nhwc32k,"), UsageError);
+  for (const char* word : {"nchw", "nhwc", "nchw8c", "nchw16c", "nhwc48k"}) {
+    EXPECT_TRUE(is_image_layout(word)) << word;
+  }
+  for (const char* word : {"", "nhwc0k", "hwcn", "nhwc,nchw"}) {
+    EXPECT_FALSE(is_image_layout(word)) << word;
+  }
+}
+
+TEST(Convolution, Shape_knows_the_image_apart_from_its_padding) {
+  // As printed in ttile, Fig. 8: 224 places, a filter of 7, every second: 112 of 229 places.
+  const ConvolutionShape stem =
+      convolution_shape("conv2d", "k=64,c=3,h=224,w=200,r=7,s=1,stride=2");
+  ASSERT_EQ(stem.axes.size(), 2U);
+  EXPECT_EQ(stem.axes[0].output, 112);
+  EXPECT_EQ(stem.axes[0].image, 224);
+  EXPECT_EQ(stem.axes[0].before, 2);
+  EXPECT_EQ(stem.axes[0].after, 3);
+  EXPECT_EQ(stem.axes[0].padded(), 229);
+  EXPECT_EQ(stem.axes[1].padded(), 200) << "a filter of 1 leaves places out, and needs no zeros";
+  const ConvolutionShape padded = convolution_shape("conv1d", "n=2,k=6,c=4,w=9,s=3,pad=2,groups=2");
+  EXPECT_EQ(padded.n, 2);
+  EXPECT_EQ(padded.k, 6);
+  EXPECT_EQ(padded.groups, 2);
+  EXPECT_EQ(padded.axes[0].before, 2);
+  EXPECT_EQ(padded.axes[0].after, 2);
+  EXPECT_EQ(padded.axes[0].output, 11);
+  const ConvolutionShape given = convolution_shape("conv1d", "k=6,c=4,x=9,s=3,dilation=2,stride=3");
+  EXPECT_EQ(given.axes[0].image, 29);
+  EXPECT_EQ(given.axes[0].padded(), 29);
+}
+
 TEST(Convolution, Groups_convolve_their_own_channels) {
   EXPECT_EQ(text_of("conv2d", "k=32,c=16,y=4,x=4,groups=4"),
             "program conv2d\ndims n=1 g=4 k=8 c=4 y=4 r=1 x=4 s=1\nf32 input I[1, 4, 4, 4, 4]\n"

@@ -90,6 +90,14 @@ TEST(Suites, Layout_of_convolutions_can_be_replaced) {
             find_suite("tccg").workloads.at(0).label());
 }
 
+TEST(Suites, Convolutions_have_their_shapes_beside_them) {
+  const Suite suite = find_suite("resnet18", {std::nullopt, "nhwc96k,nhwc64k,nhwc"});
+  ASSERT_EQ(suite.shapes.size(), suite.workloads.size());
+  EXPECT_EQ(suite.shapes.at(11)->k, 512);
+  EXPECT_EQ(suite.workloads.at(11).label(), "O[n,y,x,k,l] += I[n,y+r,x+s,c] * W[k,r,s,c,l]");
+  for (const auto& shape : find_suite("tccg").shapes) EXPECT_FALSE(shape);
+}
+
 TEST(Parse_suite, Layout_is_row_major_and_type_f64_unless_the_file_says_otherwise) {
   const Suite suite = parse_suite(good, "s.toml");
   ASSERT_EQ(suite.workloads.size(), 1U);
