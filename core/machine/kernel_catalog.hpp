@@ -68,7 +68,7 @@ struct KernelCatalog {
 
 inline constexpr std::int64_t kernel_catalog_schema = 1;
 // What mends a catalog that is missing or wrong.
-inline constexpr const char* kernel_catalog_mend = "measure one with 'tcsim probe --kernels'";
+inline constexpr const char* kernel_catalog_mend = "run 'tcsim probe --kernels'";
 
 // Reads and checks the text of a catalog. `place` stands for the file in errors. Throws InputError
 // with "file:line:column"; unknown keys and kernels that are there twice are errors.

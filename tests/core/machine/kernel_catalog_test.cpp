@@ -9,40 +9,15 @@
 
 #include "core/error.hpp"
 #include "tests/core/damaged.hpp"
+#include "tests/core/made_up_catalog.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/core/refusal.hpp"
 
 namespace tcsim {
 namespace {
 
+using test::made_up_catalog;
 using test::refusal_of;
-
-MeasuredKernel kernel(int vectors, int columns, std::vector<double> shares,
-                      Bytes element = Bytes(8), KernelScheme scheme = KernelScheme::packed) {
-  MeasuredKernel m{
-      "avx512",          element, scheme, vectors, Elements(vectors * (64 / element.value())),
-      Elements(columns), {}};
-  std::int64_t k = 4;
-  for (double share : shares) {
-    m.points.push_back({k, FlopsPerSecond(share * 60.1e9), share});
-    k *= 2;
-  }
-  return m;
-}
-
-KernelCatalog made_up() {
-  using namespace std::chrono_literals;
-  return {"0.1.0",
-          "A \"made up\" processor",
-          Bytes(48 << 10),
-          2026y / 1 / 31,
-          "medians; processor time",
-          5,
-          {kernel(1, 1, {0.1, 0.2}), kernel(2, 14, {0.5, 1.0 / 3, 0.96}),
-           kernel(3, 8, {0.99, 0.816}), kernel(4, 6, {0.2, 0.81}), kernel(3, 8, {0.3}, Bytes(4)),
-           kernel(3, 8, {0.5, 0.6}, Bytes(8), KernelScheme::in_place),
-           kernel(2, 8, {0.7, 0.5}, Bytes(8), KernelScheme::in_place)}};
-}
 
 std::vector<std::string> names(const std::vector<const MeasuredKernel*>& kernels) {
   std::vector<std::string> all;
@@ -53,7 +28,7 @@ std::vector<std::string> names(const std::vector<const MeasuredKernel*>& kernels
 }
 
 std::string with(const std::string& part, const std::string& other) {
-  std::string text = to_toml(made_up());
+  std::string text = to_toml(made_up_catalog());
   const auto at = text.find(part);
   EXPECT_NE(at, std::string::npos) << part;
   return text.replace(at, part.size(), other);
@@ -66,7 +41,7 @@ std::string refusal(const std::string& text) {
 // 0.85 x 0.96 = 0.816: exactly that is enough, and 0.81 is not. What counts is the longest k, not
 // the best one: 24x8 reaches 0.99 at another, and 16x8 in place 0.7.
 TEST(Kernel_catalog, Candidates_reach_85_percent_of_the_best_at_their_longest_k) {
-  const KernelCatalog c = made_up();
+  const KernelCatalog c = made_up_catalog();
   EXPECT_EQ(names(c.candidates(Bytes(8), KernelScheme::packed)),
             (std::vector<std::string>{"16x14", "24x8"}));
   EXPECT_EQ(names(c.candidates(Bytes(8), KernelScheme::in_place)),
@@ -77,7 +52,7 @@ TEST(Kernel_catalog, Candidates_reach_85_percent_of_the_best_at_their_longest_k)
 }
 
 TEST(Kernel_catalog, Reads_back_what_it_writes) {
-  const KernelCatalog c = made_up();
+  const KernelCatalog c = made_up_catalog();
   EXPECT_EQ(parse_kernel_catalog(to_toml(c), "text"), c);
   KernelCatalog other = c;
   other.kernels[2].points[1].of_peak = 0.1 + 0.2;  // all its bits
@@ -87,10 +62,11 @@ TEST(Kernel_catalog, Reads_back_what_it_writes) {
 
 TEST(Kernel_catalog, What_is_wrong_is_refused_with_its_place_and_a_mend) {
   const std::pair<std::string, std::string> cases[] = {
-      {"", "kernels.toml:1:1: no schema; measure one with 'tcsim probe --kernels'"},
+      {"", "kernels.toml:1:1: no schema; run 'tcsim probe --kernels'"},
       {"schema = 1", "kernels.toml:1:1: a catalog of kernels has no tcsim_version"},
       {"schema = ", "kernels.toml:1:10: "},
-      {with("schema = 1", "schema = 2"), "kernels.toml:1:10: unknown schema; this tcsim reads schema = 1"},
+      {with("schema = 1", "schema = 2"),
+       "kernels.toml:1:10: unknown schema; this tcsim reads schema = 1: run "},
       {with("day = 2026-01-31", "day = \"today\""), "kernels.toml:5:7: day is no date"},
       {with("day = 2026-01-31", "day = 2026-02-31"), "kernels.toml:5:"},
       {with("repetitions = 5", "repetitions = 0"), "kernels.toml:7:15: repetitions is no count"},
@@ -114,7 +90,7 @@ TEST(Kernel_catalog, What_is_wrong_is_refused_with_its_place_and_a_mend) {
   for (const auto& [text, problem] : cases) {
     EXPECT_NE(refusal(text).find(problem), std::string::npos) << problem << "\n" << refusal(text);
   }
-  std::string empty = to_toml(made_up());
+  std::string empty = to_toml(made_up_catalog());
   empty.erase(empty.find("\n[[kernel]]"));
   EXPECT_NE(refusal(empty).find("a catalog of kernels has no kernel"), std::string::npos);
   EXPECT_NE(refusal(empty + "kernel = []\n").find("there is no kernel"), std::string::npos);
@@ -124,8 +100,8 @@ TEST(Kernel_catalog, A_damaged_text_is_refused_or_reads_back) {
   test::Random random(20210708);
   int read = 0;
   for (int i = 0; i < 2000; ++i) {
-    const std::string text =
-        test::damaged(to_toml(made_up()), {"[", "\"", "k = ", "-", "9e99", "\n", "{", "0"}, random);
+    const std::string text = test::damaged(
+        to_toml(made_up_catalog()), {"[", "\"", "k = ", "-", "9e99", "\n", "{", "0"}, random);
     try {
       const KernelCatalog c = parse_kernel_catalog(text, "text");
       EXPECT_EQ(parse_kernel_catalog(to_toml(c), "again"), c) << text;
