@@ -1,62 +1,40 @@
-// tcsim bench kernels: the microkernels alone, operands in the first cache, and the catalog in
-// which their speeds are kept for schedules that are composed of several.
+// The microkernels alone, operands in the first cache, and the catalog in which their speeds are
+// kept for schedules that are composed of several (core/machine/kernel_catalog.hpp).
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "core/machine/kernel_catalog.hpp"
 #include "core/units/quantity.hpp"
-#include "kernels/shapes.hpp"
+#include "kernels/instruction_set.hpp"
 
 namespace tcsim::bench {
 
-struct KernelPoint {
-  std::int64_t k = 0;
-  FlopsPerSecond rate;  // median
-  double of_peak = 0;   // median of the shares of the peak measured around each repetition
-};
-
-// A register tile of an instruction set's family; those that schedules name are among them.
-struct MeasuredKernel {
-  KernelShape shape;
-  std::vector<KernelPoint> points;  // by rising k
-  double best_of_peak() const;
-};
-
-struct KernelCatalog {
-  std::string tcsim_version;
-  std::string processor;  // as this_processor() has it
-  std::vector<MeasuredKernel> kernels;
-};
-
 struct KernelOptions {
+  std::vector<InstructionSet> sets{best_instruction_set()};  // those that do not run are left out
+  std::vector<KernelScheme> schemes{all_kernel_schemes.begin(), all_kernel_schemes.end()};
   int repetitions = 5;
   Seconds at_least{0.001};  // of one repetition
-  std::function<void(double share)> progress;
+  std::function<void(const std::string& what, double share)> progress;
   std::stop_token stop;
 };
 
-// Every register tile of every instruction set that runs here, for several k from 4 up whose
-// operands and result fit the first cache. C is added to. Throws Interrupted.
-std::vector<MeasuredKernel> bench_kernels(const KernelOptions& options);
+// The first data cache of a core as the operating system has it; 32 KiB where it does not say.
+Bytes first_cache();
 
-inline constexpr int catalog_schema = 1;
+// Every register tile of these instruction sets in both types, for several k from 4 up whose
+// operands and result fit the first cache. Throws Interrupted.
+KernelCatalog measure_kernels(const KernelOptions& options, const std::string& tcsim_version);
 
-// JSON.
-std::string to_json(const KernelCatalog& catalog);
-// Throws InputError (place is `place`) for what is no catalog, or of another schema.
-KernelCatalog parse_catalog(const std::string& json, const std::string& place);
-
-// Beside the host's machine file: kernels.json. Empty without a home folder.
-std::filesystem::path catalog_file();
-// Of the file, if it is there, readable and of this processor.
-std::optional<KernelCatalog> kept_catalog();
-// Returns whether it was written.
-bool keep(const KernelCatalog& catalog);
+// Beside the host's machine file: kernels.toml. Empty without a home folder.
+std::filesystem::path kernel_catalog_file();
+// The catalog in it. Throws InputError where there is none, where it cannot be read, and where it
+// is of another processor or first cache, or has no kernel of the best instruction set here.
+KernelCatalog host_kernel_catalog();
+KernelCatalog load_kernel_catalog(const std::filesystem::path& file);
 
 }  // namespace tcsim::bench

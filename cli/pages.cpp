@@ -117,8 +117,8 @@ void print_manual(std::ostream& out) {
          ".TP\n.B 130\nInterrupted.\n"
          ".SH ENVIRONMENT\n"
          ".TP\n.B TCSIM_DATA_DIR\nFolder of the files that ship with tcsim.\n"
-         ".TP\n.B XDG_CACHE_HOME\nWhere the measured machine is kept, in tcsim/host.toml "
-         "(otherwise ~/.cache).\n";
+         ".TP\n.B XDG_CACHE_HOME\nWhere the measured machine and the catalog of its kernels are "
+         "kept, in tcsim/host.toml and tcsim/kernels.toml (otherwise ~/.cache).\n";
 }
 
 }  // namespace tcsim::cli

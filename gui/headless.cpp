@@ -48,6 +48,7 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
     throw UsageError("", scene.curve.error, "");
   }
   if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
+  if (s.view.name == "kernels" && !scene.kernels) throw UsageError("", scene.kernels.error, "");
   exportView(kind, scene, file, palette, size);
 }
 

@@ -1,29 +1,19 @@
-// bench kernels: the microkernels alone, and the catalog of their speeds.
+// bench kernels: the microkernels alone, each at every length of its sum.
 #include "bench/kernels.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/bench/bench.hpp"
+#include "cli/kernel_result.hpp"
 #include "cli/request.hpp"
 #include "cli/version.hpp"
-#include "core/io/json.hpp"
-#include "core/text/safe.hpp"
-#include "microbench/host.hpp"
 
 namespace tcsim::cli {
 
 namespace {
-
-using bench::KernelCatalog;
-using bench::KernelPoint;
-using bench::MeasuredKernel;
-using nlohmann::ordered_json;
-
-std::string shape(const MeasuredKernel& m) {
-  return fmt::format("{}x{}", m.shape.mr.value(), m.shape.nr.value());
-}
 
 void print_table(const KernelCatalog& catalog, std::ostream& out) {
   std::set<std::int64_t> depths;
@@ -36,8 +26,8 @@ void print_table(const KernelCatalog& catalog, std::ostream& out) {
   for (std::int64_t k : depths) out << fmt::format("{:>8}", fmt::format("k={}", k));
   out << fmt::format("{:>12}\n", "best GFLOPS");
   for (const MeasuredKernel& m : catalog.kernels) {
-    out << fmt::format("  {:<8}{:<6}{:<8}", shape(m), to_text(m.shape.type),
-                       to_text(m.shape.needs));
+    out << fmt::format("  {:<8}{:<6}{:<8}", fmt::format("{}x{}", m.rows.value(), m.columns.value()),
+                       fmt::format("f{}", 8 * m.element.value()), m.instruction_set);
     double best = 0;
     for (std::int64_t k : depths) {
       const auto p = std::ranges::find(m.points, k, &KernelPoint::k);
@@ -52,43 +42,24 @@ void print_table(const KernelCatalog& catalog, std::ostream& out) {
   }
 }
 
-void print_csv(const KernelCatalog& catalog, std::ostream& out) {
-  out << csv_line({"schema", "command", "tcsim_version", "processor", "shape", "type",
-                   "instruction_set", "k", "gflops", "of_peak"});
-  for (const MeasuredKernel& m : catalog.kernels) {
-    for (const KernelPoint& p : m.points) {
-      out << csv_line({bench_head("kernels")["schema"].dump(), "bench kernels", version,
-                       catalog.processor, shape(m), to_text(m.shape.type), to_text(m.shape.needs),
-                       fmt::format("{}", p.k), fmt::format("{}", p.rate.value() / 1e9),
-                       fmt::format("{}", p.of_peak)});
-    }
-  }
-}
-
 }  // namespace
 
 Exit bench_kernels(const Options& options, Context& context) {
   const Format form = format(options);
   bench::KernelOptions how;
+  how.sets = {InstructionSet::avx512, InstructionSet::avx2, InstructionSet::plain};
+  how.schemes = {KernelScheme::packed};
   how.repetitions = options["repetitions"].as<int>();
   how.stop = context.stop;
-  KernelCatalog catalog{version, this_processor(), {}};
-  {
+  const KernelCatalog catalog = [&] {
     Progress progress(context, "kernels");
-    how.progress = [&](double share) { progress.show(share); };
-    catalog.kernels = bench::bench_kernels(how);
-  }
-  if (form == Format::table) print_table(catalog, context.out);
-  if (form == Format::csv) print_csv(catalog, context.out);
-  if (form == Format::json) {
-    ordered_json j = bench_head("kernels");
-    j["catalog"] = ordered_json::parse(to_json(catalog));
-    context.out << json_text(j) << "\n";
-  }
-  const bool kept = keep(catalog);
-  if (!context.quiet) {
-    context.err << (kept ? fmt::format("note: kept in {}\n", bench::catalog_file().string())
-                         : "note: not kept, as the cache folder cannot be written\n");
+    how.progress = [&](const std::string& what, double share) { progress.show(what, share); };
+    return bench::measure_kernels(how, version);
+  }();
+  if (form == Format::table) {
+    print_table(catalog, context.out);
+  } else {
+    print(catalog, {}, "bench kernels", form, context.out);
   }
   return Exit::done;
 }

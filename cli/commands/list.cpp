@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
+#include "cli/kernel_result.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
+#include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/data/shipped.hpp"
 #include "core/error.hpp"
@@ -16,7 +19,6 @@
 #include "core/units/nearest.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/suite.hpp"
-#include "kernels/shapes.hpp"
 
 namespace tcsim::cli {
 
@@ -78,53 +80,79 @@ Table list_machines() {
   return t;
 }
 
-// In percent of the peak, by the catalog that "bench kernels" keeps; "" where it was not measured.
-std::string best_of_peak(const std::optional<bench::KernelCatalog>& catalog, const KernelShape& k) {
-  if (!catalog) return "";
-  for (const bench::MeasuredKernel& m : catalog->kernels) {
-    if (m.shape.mr == k.mr && m.shape.nr == k.nr && m.shape.type == k.type &&
-        m.shape.needs == k.needs) {
-      return fmt::format("{:.1f}", 100 * m.best_of_peak());
-    }
+// Options of "list kernels" alone.
+constexpr std::array kernel_options{"type", "scheme", "machine"};
+
+// The catalog that --machine names: this machine's, or a file.
+KernelCatalog named_catalog(const std::string& name) {
+  if (name == "host") return bench::host_kernel_catalog();
+  const std::vector<std::string> shipped = shipped_machines();
+  if (std::ranges::find(shipped, name) != shipped.end()) {
+    throw UsageError("--machine", fmt::format("the kernels of {} are not known", name),
+                     "say host, or a file that 'tcsim probe --kernels --out FILE' wrote there");
   }
-  return "";
+  return bench::load_kernel_catalog(name);
 }
 
-Table list_kernels() {
-  Table t{"list kernels",
-          {"shape", "type", "instruction_set", "runs_here", "best_percent_of_peak"},
-          {}};
-  const auto catalog = bench::kept_catalog();
-  for (const KernelShape& k : kernel_shapes()) {
-    t.rows.push_back({fmt::format("{}x{}", k.mr.value(), k.nr.value()), to_text(k.type),
-                      to_text(k.needs), k.needs <= best_instruction_set() ? "yes" : "no",
-                      best_of_peak(catalog, k)});
+void list_kernels(const Options& options, std::ostream& out) {
+  KernelChoice choice;
+  if (options.count("type") != 0) {
+    choice.element = Bytes(options["type"].as<std::string>() == "f64" ? 8 : 4);
   }
-  return t;
+  if (options.count("scheme") != 0) {
+    const auto& name = options["scheme"].as<std::string>();
+    choice.scheme = *std::ranges::find_if(all_kernel_schemes,
+                                          [&](KernelScheme s) { return name == to_text(s); });
+  }
+  print(named_catalog(options["machine"].as<std::string>()), choice, "list kernels",
+        format(options), out);
+}
+
+Exit list(const Options& options, Context& context) {
+  const auto given = arguments(options);
+  const std::string what = given.empty() ? "" : given[0];
+  const std::vector<std::string> known = argument_words(list_command());
+  if (std::ranges::find(known, what) == known.end()) {
+    throw UsageError("list", fmt::format("'{}' cannot be listed", what), one_of(what, known));
+  }
+  if (what == "kernels") {
+    list_kernels(options, context.out);
+    return Exit::done;
+  }
+  for (const char* option : kernel_options) {
+    if (options.count(option) != 0 && !options[option].defaulted()) {
+      throw UsageError(fmt::format("--{}", option), fmt::format("list {} has no such option", what),
+                       "leave it out; see 'tcsim help list'");
+    }
+  }
+  print(what == "workloads" ? list_workloads() : list_machines(), format(options), context.out);
+  return Exit::done;
+}
+
+std::vector<std::string> scheme_words() {
+  std::vector<std::string> all;
+  for (KernelScheme s : all_kernel_schemes) all.push_back(to_text(s));
+  return all;
+}
+
+void declare_list(po::options_description& o) {
+  o.add_options()("type", words({"f64", "f32"}), "of kernels: those of one type")(
+      "scheme", words(scheme_words()),
+      "of kernels: how the right operand lies, packed or as an image in place")(
+      "machine", po::value<std::string>()->default_value("host"),
+      "of kernels: host, or a file that 'tcsim probe --kernels --out FILE' wrote");
+  declare_output(o);
 }
 
 }  // namespace
 
 const Command& list_command() {
-  static const Command command{
-      "list",
-      "workloads|machines|kernels",
-      "what ships with tcsim",
-      "tcsim list workloads",
-      [](po::options_description& o) { declare_output(o); },
-      [](const Options& options, Context& context) {
-        const auto given = arguments(options);
-        const std::string what = given.empty() ? "" : given[0];
-        const std::vector<std::string> known = argument_words(list_command());
-        if (std::ranges::find(known, what) == known.end()) {
-          throw UsageError("list", fmt::format("'{}' cannot be listed", what), one_of(what, known));
-        }
-        print(what == "workloads"  ? list_workloads()
-              : what == "machines" ? list_machines()
-                                   : list_kernels(),
-              format(options), context.out);
-        return Exit::done;
-      }};
+  static const Command command{"list",
+                               "workloads|machines|kernels",
+                               "what ships with tcsim, and how fast its kernels are here",
+                               "tcsim list workloads",
+                               declare_list,
+                               list};
   return command;
 }
 

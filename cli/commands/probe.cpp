@@ -2,9 +2,12 @@
 
 #include <optional>
 
+#include "bench/kernels.hpp"
+#include "cli/kernel_result.hpp"
 #include "cli/out_file.hpp"
 #include "cli/probe_result.hpp"
 #include "cli/request.hpp"
+#include "cli/version.hpp"
 #include "core/machine/toml.hpp"
 #include "microbench/host.hpp"
 #include "microbench/keep.hpp"
@@ -16,22 +19,25 @@ namespace po = boost::program_options;
 
 namespace {
 
-// Where the machine file went is said, since it is what later commands use.
-void save(const Probed& probed, std::optional<OutFile>& out, const Options& options,
+constexpr int quick_kernel_repetitions = 2;
+
+// Writes what was measured to --out, otherwise to where it is kept, and says where: it is what
+// later commands use. `note` stands behind the name of the file that is kept.
+void save(const std::string& text, const std::string& kept, const std::string& what,
+          const std::string& note, std::optional<OutFile>& out, const Options& options,
           Context& context) {
-  const std::string kept = host_file().string();
   std::string file = kept;
   if (out) {
-    out->write(to_toml(probed.machine));
+    out->write(text);
     file = options["out"].as<std::string>();
-  } else if (!keep(probed.machine, kept)) {
+  } else if (!keep(text, kept)) {
     context.err << "note: nothing was kept, since "
                 << (kept.empty() ? "there is no home folder" : kept + " cannot be written")
                 << "; name a file with --out\n";
     return;
   }
   if (context.quiet) return;
-  context.err << fmt::format("machine file: {}{}\n", file, out ? "" : " (--machine host)");
+  context.err << fmt::format("{}: {}{}\n", what, file, out ? "" : note);
 }
 
 void name_unstable_levels(const Probed& probed, Context& context) {
@@ -48,10 +54,22 @@ void name_unstable_levels(const Probed& probed, Context& context) {
       names);
 }
 
-Exit probe(const Options& options, Context& context) {
-  const Format form = format(options);
-  std::optional<OutFile> out;  // found to be writable before the work
-  if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
+Exit probe_kernels(std::optional<OutFile>& out, const Options& options, Context& context) {
+  bench::KernelOptions how;
+  if (options["quick"].as<bool>()) how.repetitions = quick_kernel_repetitions;
+  how.stop = context.stop;
+  const KernelCatalog catalog = [&] {
+    Progress progress(context, "kernels");
+    how.progress = [&](const std::string& what, double share) { progress.show(what, share); };
+    return bench::measure_kernels(how, version);
+  }();
+  print(catalog, {}, "probe --kernels", format(options), context.out);
+  save(to_toml(catalog), bench::kernel_catalog_file().string(), "catalog of kernels",
+       " (tcsim list kernels)", out, options, context);
+  return Exit::done;
+}
+
+Exit probe_machine(std::optional<OutFile>& out, const Options& options, Context& context) {
   ProbeOptions probe;
   probe.quick = options["quick"].as<bool>();
   probe.stop = context.stop;
@@ -61,10 +79,18 @@ Exit probe(const Options& options, Context& context) {
     probe.progress = [&](const std::string& what, double share) { progress.show(what, share); };
     return probe_host(probe);
   }();
-  print(probed, form, context.out);
-  save(probed, out, options, context);
+  print(probed, format(options), context.out);
+  save(to_toml(probed.machine), host_file().string(), "machine file", " (--machine host)", out,
+       options, context);
   name_unstable_levels(probed, context);
   return Exit::done;
+}
+
+Exit probe(const Options& options, Context& context) {
+  std::optional<OutFile> out;  // found to be writable before the work
+  if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
+  return options["kernels"].as<bool>() ? probe_kernels(out, options, context)
+                                       : probe_machine(out, options, context);
 }
 
 }  // namespace
@@ -73,14 +99,18 @@ const Command& probe_command() {
   static const Command command{
       "probe",
       "",
-      "measure this machine into a machine file",
+      "measure this machine into a machine file, or its microkernels",
       "tcsim probe --quick --out here.toml",
       [](po::options_description& o) {
         o.add_options()("quick", po::bool_switch(),
                         "under 15 s in place of under 5 minutes: fewer repetitions, working sets "
                         "and core counts")(
+            "kernels", po::bool_switch(),
+            "the microkernels instead, each by itself, into the catalog that 'tcsim list kernels' "
+            "shows; under a minute")(
             "out", po::value<std::string>(),
-            "the machine file; otherwise the one that --machine host reads");
+            "the machine file; otherwise the one that --machine host reads. With --kernels the "
+            "catalog's");
         declare_format(o);
       },
       probe,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/io/toml.hpp"
 #include "core/machine/fields.hpp"
 #include "core/machine/toml.hpp"
 #include "core/machine/toml_reader.hpp"
@@ -12,23 +13,6 @@
 namespace tcsim {
 
 namespace {
-
-// A TOML basic string.
-std::string quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += fmt::format("\\u{:04X}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 // A value as a file has it.
 template <class T>
@@ -38,7 +22,7 @@ std::string value_text(const T& value) {
   } else if constexpr (std::is_same_v<T, Cycles>) {
     return fmt::format("{}", value.value());
   } else {
-    return quote(to_text(value));
+    return toml_string(to_text(value));
   }
 }
 
@@ -61,14 +45,14 @@ class FigureWriter {
           return uses(a.provenance) < uses(b.provenance);
         })->provenance;
     std::string text = fmt::format("origin = \"{}\"\n", to_text(shared.origin));
-    if (!shared.source.empty()) text += fmt::format("source = {}\n", quote(shared.source));
+    if (!shared.source.empty()) text += fmt::format("source = {}\n", toml_string(shared.source));
     for (const Line& l : lines_) {
       if (l.provenance == shared) {
         text += fmt::format("{} = {}\n", l.key, l.value);
         continue;
       }
       const std::string source =
-          l.provenance.source.empty() ? "" : ", source = " + quote(l.provenance.source);
+          l.provenance.source.empty() ? "" : ", source = " + toml_string(l.provenance.source);
       text += fmt::format("{} = {{ value = {}, origin = \"{}\"{} }}\n", l.key, l.value,
                           to_text(l.provenance.origin), source);
     }
@@ -96,16 +80,16 @@ std::string rates_text(const char* key, const std::vector<Rate>& rates) {
 
 template <class Series>
 std::string series_head(const Series& s) {
-  return fmt::format("element = {}\ninstruction_set = {}\ncores = {}\n", quote(to_text(s.element)),
-                     quote(s.instruction_set), s.cores);
+  return fmt::format("element = {}\ninstruction_set = {}\ncores = {}\n",
+                     toml_string(to_text(s.element)), toml_string(s.instruction_set), s.cores);
 }
 
 std::string series_text(const BandwidthSeries& s) {
   std::string text = fmt::format("\n[[level.series]]\nmix = \"{}\"\n", to_text(s.mix)) +
                      series_head(s) +
-                     fmt::format("working_set = {}\n", quote(to_text(s.working_set)));
+                     fmt::format("working_set = {}\n", toml_string(to_text(s.working_set)));
   if (s.frequency.value() > 0) {
-    text += fmt::format("frequency = {}\n", quote(to_text(s.frequency)));
+    text += fmt::format("frequency = {}\n", toml_string(to_text(s.frequency)));
   }
   if (s.unstable) text += "unstable = true\n";
   return text + rates_text("bytes_per_second", s.repetitions);
@@ -148,7 +132,7 @@ std::string fields_text(const Owner& owner) {
 
 std::string level_text(const Level& l) {
   std::string text =
-      fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", quote(l.name), to_text(l.kind));
+      fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", toml_string(l.name), to_text(l.kind));
   const bool cache = l.kind == LevelKind::cache;
   // The plain ones of the policies are written together.
   bool plain_policies = cache;
@@ -167,7 +151,7 @@ std::string level_text(const Level& l) {
   } else {
     const bool limited = l.capacity.value != Bytes(0);
     figures.add("capacity", l.capacity,
-                quote(limited ? to_text(l.capacity.value) : std::string(unlimited)));
+                toml_string(limited ? to_text(l.capacity.value) : std::string(unlimited)));
   }
   add_fields(l, text, figures,
              [&](const auto& field) { return field.part == Part::other && is_told(l, field); });
@@ -177,9 +161,9 @@ std::string level_text(const Level& l) {
 }
 
 std::string method_text(const Method& m) {
-  std::string text =
-      fmt::format("\n[method]\naffinity = {}\nclock = {}\npages = {}\nwarm_up = {}\n",
-                  quote(m.affinity), quote(m.clock), quote(m.pages), quote(m.warm_up));
+  std::string text = fmt::format(
+      "\n[method]\naffinity = {}\nclock = {}\npages = {}\nwarm_up = {}\n", toml_string(m.affinity),
+      toml_string(m.clock), toml_string(m.pages), toml_string(m.warm_up));
   if (m.repetitions > 0) text += fmt::format("repetitions = {}\n", m.repetitions);
   return text;
 }
@@ -188,20 +172,22 @@ std::string method_text(const Method& m) {
 
 std::string to_toml(const Machine& machine) {
   std::string text = fmt::format("schema = {}\nname = {}\ndescription = {}\n", machine_schema,
-                                 quote(machine.name), quote(machine.description));
+                                 toml_string(machine.name), toml_string(machine.description));
   if (!machine.remarks.empty()) {
     text += "remarks = [\n";
-    for (const std::string& remark : machine.remarks) text += fmt::format("  {},\n", quote(remark));
+    for (const std::string& remark : machine.remarks)
+      text += fmt::format("  {},\n", toml_string(remark));
     text += "]\n";
   }
-  text += fmt::format("\n[accounting]\nname = {}\n{}\n[core]\n{}", quote(machine.accounting.name),
-                      fields_text(machine.accounting), fields_text(machine.core));
+  text +=
+      fmt::format("\n[accounting]\nname = {}\n{}\n[core]\n{}", toml_string(machine.accounting.name),
+                  fields_text(machine.accounting), fields_text(machine.core));
   if (const std::string overhead = fields_text(machine.core.overhead); !overhead.empty()) {
     text += "\n[core.overhead]\n" + overhead;
   }
   for (const PeakSeries& s : machine.core.peaks) text += peak_text(s);
   for (const Tlb& t : machine.tlbs) {
-    text += fmt::format("\n[[tlb]]\nname = {}\n{}", quote(t.name), fields_text(t));
+    text += fmt::format("\n[[tlb]]\nname = {}\n{}", toml_string(t.name), fields_text(t));
   }
   if (machine.method) text += method_text(*machine.method);
   for (const Level& l : machine.levels) text += level_text(l);

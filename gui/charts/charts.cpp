@@ -36,6 +36,10 @@ constexpr ViewKind kinds[] = {
      trafficTable},
     {Draws::text, "schedule", "Schedule", "Loops and packs that all numbers are about.", nullptr,
      scheduleTable},
+    {Draws::plot, "kernels", "Kernels",
+     "The microkernels on this computer, each by itself: rows across, columns upward. Outlined "
+     "are those that are worth composing.",
+     kernelsPlot, kernelsTable},
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ Plot trafficPlot(const Scene& scene);  // bytes, predicted and simulated
 Table trafficTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
+Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's
+Table kernelsTable(const Scene& scene);
 std::string scheduleText(const Scene& scene);
 // The schedule as one C file, as tcsim emit writes it; empty while it is not settled, or says why
 // there is none.

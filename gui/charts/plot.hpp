@@ -69,6 +69,7 @@ struct Cells {
   std::vector<double> values;  // a row after the other, from the bottom
   std::string scale;           // what the colours mean
   bool logarithmic = true;
+  bool brightHigh = false;                 // otherwise small values are bright
   std::vector<std::string> readings = {};  // of each cell, for the cursor
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/machine/kernel_catalog.hpp"
 #include "core/saved/session.hpp"
 #include "gui/scene/evaluation.hpp"
 
@@ -34,6 +35,7 @@ struct Scene {
   Late<Mapped> baselineMap;
   Late<Simulated> simulation;
   Late<Ran> run;
+  Late<KernelCatalog> kernels;  // of this machine, whatever the design's is
 };
 
 }  // namespace tcsim::gui

@@ -17,6 +17,7 @@ constexpr int livePatienceMs = 200;
 constexpr int patienceMs = 400;          // for what follows at rest
 constexpr double followSeconds = 0.010;  // of a frame's 16 ms; the rest is for painting
 constexpr int mostCounted = 300;
+constexpr const char* kernelsView = "kernels";  // as charts.cpp has it
 
 PredictedDesign judgedOf(const Evaluation& e) {
   return {e.subject.contraction, e.subject.machine, e.choice.schedule, e.prediction()};
@@ -118,6 +119,7 @@ void Studio::swapBaseline() {
 
 void Studio::setView(const ViewState& view) {
   if (view == session_.view) return;
+  if (view.name == kernelsView && session_.view.name != kernelsView) readKernels();
   session_.view = view;
   scene_.view = view;
   markCurrency();
@@ -166,6 +168,9 @@ void Studio::apply(const Session& session) {
   const bool otherBaseline = session.baseline != session_.baseline;
   session_ = session;
   scene_.view = session.view;
+  if (session.view.name == kernelsView && !scene_.kernels && scene_.kernels.error.empty()) {
+    readKernels();
+  }
   error_.clear();
   if (otherMachine) baseChanged();
   markCurrency();
@@ -188,6 +193,14 @@ void Studio::baseChanged() {
   } catch (const std::exception& e) {
     machines_.erase(name);
     fail(QString::fromUtf8(e.what()));
+  }
+}
+
+void Studio::readKernels() {
+  try {
+    scene_.kernels = {std::make_shared<const KernelCatalog>(readKernels_()), true, ""};
+  } catch (const std::exception& e) {
+    scene_.kernels = {nullptr, false, e.what()};
   }
 }
 

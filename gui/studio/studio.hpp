@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/kernels.hpp"
 #include "core/saved/session.hpp"
 #include "gui/scene/run_apart.hpp"
 #include "gui/scene/scene.hpp"
@@ -70,6 +71,8 @@ class Studio : public QObject {
   void setMeasure(std::function<Machine(const ProbeOptions&)> measure) {
     measure_ = std::move(measure);
   }
+  // What reads the catalog of this machine's kernels, each time that its view is turned to.
+  void setReadKernels(std::function<KernelCatalog()> read) { readKernels_ = std::move(read); }
   // The long jobs: simulation, run, measurement.
   Worker& job() { return *job_; }
   Worker& exploring() { return *curveWorker_; }
@@ -105,6 +108,7 @@ class Studio : public QObject {
   void settle();
   void explore();
   void judgeBaseline();
+  void readKernels();
   // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
   std::vector<std::string> wantedOfBaseline(const Design& design) const;
   bool mayBegin();  // a job of the design; says why not
@@ -118,6 +122,7 @@ class Studio : public QObject {
   std::optional<Machine> base_;
   bool measuring_ = false;  // the host, as the job
   std::function<Machine(const ProbeOptions&)> measure_ = host_machine;
+  std::function<KernelCatalog()> readKernels_ = bench::host_kernel_catalog;
   QString error_;
   QUndoStack* history_;
   // Of the design before the last edit, undo or redo; null where that could not be judged.

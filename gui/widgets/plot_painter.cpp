@@ -295,10 +295,11 @@ class Painter {
       low *= 0.9;
       high *= 1.1;
     }
-    QCPColorGradient gradient;  // viridis, bright where it is quick
+    QCPColorGradient gradient;  // viridis, bright where it is good
     gradient.clearColorStops();
     const char* stops[] = {"#fde725", "#5ec962", "#21918c", "#3b528b", "#440154"};
-    for (int i = 0; i < 5; ++i) gradient.setColorStopAt(i / 4.0, QColor(stops[i]));
+    for (int i = 0; i < 5; ++i)
+      gradient.setColorStopAt(c.brightHigh ? 1 - i / 4.0 : i / 4.0, QColor(stops[i]));
     gradient.setNanHandling(QCPColorGradient::nhTransparent);
     canvas_.axisRect()->setBackground(QBrush(theme_.grid(), Qt::BDiagPattern));
     for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(false);

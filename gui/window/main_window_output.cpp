@@ -62,6 +62,7 @@ void MainWindow::copyPicture() {
 QString MainWindow::equivalentCommand() const {
   const Session& s = studio_->session();
   if (!studio_->hasSession()) return "tcsim --help";
+  if (s.view.name == "kernels") return "tcsim list kernels";
   const Scene& scene = studio_->scene();
   std::string command = "report";
   std::vector<std::string> more;

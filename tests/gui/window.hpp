@@ -15,6 +15,7 @@
 #include "gui/window/inputs.hpp"
 #include "gui/window/main_window.hpp"
 #include "gui/window/start_page.hpp"
+#include "tests/core/made_up_catalog.hpp"
 
 namespace tcsim::gui {
 
@@ -35,7 +36,10 @@ inline void type(KnobRow& row, const char* text) {
 
 class Window : public testing::Test {
  protected:
-  Window() { window.show(); }
+  Window() {
+    studio().setReadKernels(test::made_up_family);
+    window.show();
+  }
   Studio& studio() { return window.studio(); }
   const Scene& scene() { return window.studio().scene(); }
   KnobRow& row(const char* knob) {

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/charts/charts.hpp"
+#include "tests/core/made_up_catalog.hpp"
 
 namespace tcsim::gui {
 namespace {
@@ -38,6 +39,7 @@ const Scene& example() {
         curveOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.25x..4x"), nullptr, {}));
     s.map = late(mapOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.5x..2x:4"),
                        varyText(s.now->subject, "L3.capacity", "0.5x..2x:3"), nullptr, {}));
+    s.kernels = late(test::made_up_catalog());
     return s;
   }();
   return scene;
@@ -286,6 +288,53 @@ TEST(Help, Has_a_row_for_each_knob) {
     EXPECT_EQ(table.rows[i][0].text, knobs[i].knob.name);
   EXPECT_NE(example().help->advice.words.find("A larger L1, L2 or L3 changes nothing"),
             std::string::npos);
+}
+
+// Two schemes of four vectors beside one another, with an empty column between them.
+TEST(Kernels, Are_cells_of_rows_by_columns_and_candidates_are_outlined) {
+  const Plot p = kernelsPlot(example());
+  EXPECT_EQ(p.missing, "");
+  EXPECT_EQ(p.title, "Microkernels by themselves, f64, avx512");
+  EXPECT_NE(p.x.label.find("packed | in-place"), std::string::npos) << p.x.label;
+  ASSERT_EQ(p.cells.columns, 9u);
+  ASSERT_EQ(p.cells.rows, 14u);
+  const auto cell = [&](std::size_t column, std::size_t row) { return row * 9 + column; };
+  EXPECT_DOUBLE_EQ(p.cells.values[cell(0, 0)], 20);
+  EXPECT_DOUBLE_EQ(p.cells.values[cell(1, 13)], 96);
+  EXPECT_DOUBLE_EQ(p.cells.values[cell(2, 7)], 81.6);
+  EXPECT_DOUBLE_EQ(p.cells.values[cell(7, 7)], 60);  // in place
+  EXPECT_NE(p.cells.readings[cell(7, 7)].find("in-place, k = 8: 60.0 % of the peak"),
+            std::string::npos)
+      << p.cells.readings[cell(7, 7)];
+  EXPECT_EQ(std::ranges::count_if(p.cells.values, [](double v) { return !std::isnan(v); }), 6);
+  // Three candidates, none beside another: four sides each.
+  EXPECT_EQ(p.outlines.size(), 12u);
+  const auto around = [&](double x, double y) {
+    return std::ranges::count_if(p.outlines, [&](const Segment& s) {
+      return std::abs((s.x0 + s.x1) / 2 - x) + std::abs((s.y0 + s.y1) / 2 - y) == 0.5;
+    });
+  };
+  EXPECT_EQ(around(1, 13), 4);
+  EXPECT_EQ(around(2, 7), 4);
+  EXPECT_EQ(around(7, 7), 4);
+  EXPECT_EQ(p.x.ticks.size(), 6u);  // the rows of vectors that there are
+  EXPECT_EQ(p.x.ticks[1].second, "16");
+
+  const Table table = kernelsTable(example());
+  ASSERT_EQ(table.rows.size(), 7u);  // of both types
+  EXPECT_EQ(table.rows[1][0].text, "16x14");
+  EXPECT_EQ(table.rows[1][7].value, 96);
+  EXPECT_EQ(table.rows[1][8].text, "yes");
+}
+
+TEST(Kernels, Say_why_there_is_no_picture) {
+  Scene s = example();
+  s.kernels = {nullptr, false, "they have not been measured; run 'tcsim probe --kernels'"};
+  EXPECT_EQ(kernelsPlot(s).missing, s.kernels.error);
+  KernelCatalog other = test::made_up_catalog();
+  std::erase_if(other.kernels, [](const MeasuredKernel& m) { return m.element == Bytes(8); });
+  s.kernels = late(std::move(other));
+  EXPECT_NE(kernelsPlot(s).missing.find("no kernels of f64"), std::string::npos);
 }
 
 TEST(Tables, Csv_has_all_digits_and_quotes_what_needs_it) {

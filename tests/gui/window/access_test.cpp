@@ -21,6 +21,7 @@
 #include "gui/study/study_window.hpp"
 #include "gui/window/main_window.hpp"
 #include "gui/window/start_page.hpp"
+#include "tests/core/made_up_catalog.hpp"
 
 namespace tcsim::gui {
 namespace {
@@ -126,6 +127,7 @@ void expectNothingCut(QWidget& window) {
 
 TEST(Access, Nothing_is_cut_in_a_small_window_or_a_large_one) {
   MainWindow window;
+  window.studio().setReadKernels(test::made_up_family);
   window.restoreDefaultLayout();
   window.show();
   Session s = examples().at(0).session;
@@ -147,6 +149,7 @@ TEST(Access, Nothing_is_cut_in_a_small_window_or_a_large_one) {
 
 TEST(Access, Every_control_says_what_it_is_and_Tab_leads_there) {
   MainWindow window;
+  window.studio().setReadKernels(test::made_up_family);
   expectNames(window);
   window.open(examples().at(0).session);
   waitFor(window.studio());

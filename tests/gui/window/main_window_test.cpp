@@ -288,6 +288,32 @@ TEST_F(Window, Numbers_equal_the_command_lines_to_the_last_digit) {
   EXPECT_NE(report.dump().find(scene().help->advice.words), std::string::npos);
 }
 
+// The catalog is a file that somebody may measure while the window is open.
+TEST_F(Window, The_catalog_of_kernels_is_read_when_its_view_is_turned_to) {
+  int reads = 0;
+  bool there = false;
+  studio().setReadKernels([&] {
+    ++reads;
+    if (!there) throw InputError("kernels.toml", "not there", "run 'tcsim probe --kernels'");
+    return test::made_up_family();
+  });
+  openExample(0);
+  EXPECT_EQ(reads, 0);
+  window.showView("kernels");
+  EXPECT_EQ(reads, 1);
+  EXPECT_FALSE(scene().kernels);
+  EXPECT_NE(kernelsPlot(scene()).missing.find("run 'tcsim probe --kernels'"), std::string::npos);
+  there = true;
+  window.showView("time");
+  window.showView("kernels");
+  EXPECT_EQ(reads, 2);
+  ASSERT_TRUE(scene().kernels);
+  studio().setKnob("L2.capacity", "512KiB");
+  waitFor(studio());
+  EXPECT_EQ(reads, 2);
+  EXPECT_EQ(window.equivalentCommand(), "tcsim list kernels");
+}
+
 TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {
   openExample(0);
   window.setTablesShown(true);

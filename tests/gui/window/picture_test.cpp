@@ -31,6 +31,7 @@
 #include "gui/window/start_page.hpp"
 #include "gui/window/view_page.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/core/made_up_catalog.hpp"
 #include "tests/gui/drawn_text.hpp"
 
 namespace tcsim::gui {
@@ -95,7 +96,10 @@ Session compared() {
 
 class Picture : public testing::Test {
  protected:
-  Picture() { window.show(); }
+  Picture() {
+    window.studio().setReadKernels(test::made_up_family);
+    window.show();
+  }
   void open(const Session& session) {
     window.open(session);
     waitFor(window.studio());
