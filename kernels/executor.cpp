@@ -102,9 +102,9 @@ void Executor<T>::block(const KernelBlock& block) {
   const Interval ks = tiles_of[DimClass::k];
   const std::int64_t batch = tiles_of[DimClass::batch].begin;
   at(ks, batch);
-  const Calls calls{ks,
-                    {update_.alpha, block.first_writer ? update_.beta : 1},
-                    c_ + plan_.offset(TensorId::C, DimClass::batch, batch)};
+  Calls calls{ks,
+              {update_.alpha, block.first_writer ? update_.beta : 1},
+              c_ + plan_.offset(TensorId::C, DimClass::batch, batch)};
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
@@ -129,7 +129,7 @@ void Executor<T>::block(const KernelBlock& block) {
       tiles = code && m.size == block.row_tile && n.size == block.column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
-      if (is_new) fetch_columns(n.begin + n.size, n.size);
+      if (is_new) calls.fetch = next_columns(n);
       if (tiles == 0) {
         tile(m, n, calls, left_offset, right_offset);
         tiles = 1;
@@ -151,8 +151,8 @@ void Executor<T>::block(const KernelBlock& block) {
 // A task for one tile, which waits from now on; the one before it is done. The tile's first column
 // is `column`, and the right operand begins there.
 template <class T>
-KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t column,
-                                const Calls& calls, std::int64_t left_offset, Panel<T> right) {
+KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
+                                std::int64_t left_offset, Panel<T> right) {
   const std::vector<Stretch>& stretches = stretches_[present_];
   KernelTask<T>& task = tasks_[1 - waiting_];
   codes_[1 - waiting_] = code;
@@ -166,6 +166,7 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.tiles = 1;
   task.stretches = stretches.data() + 1;
   task.more_stretches = std::ssize(stretches) - 1;
+  task.fetch = std::exchange(calls.fetch, {});
   finish(task.c);
   waiting_ = 1 - waiting_;
   return task;
@@ -179,12 +180,12 @@ Microkernel<T> Executor<T>::code_for(const KernelBlock& block) const {
   return whole ? family_.of(vectors_, block.column_tile) : nullptr;
 }
 
-// What kernels read next of the right operand in place comes from far away along a stretch that
-// nothing has read before, most often the last one: an image's next row.
+// What kernels read of the right operand in place for the columns behind n. Only the last stretch
+// along k is new there: an image's next row.
 template <class T>
-void Executor<T>::fetch_columns(std::int64_t begin, std::int64_t size) const {
+Fetch<T> Executor<T>::next_columns(Interval n) const {
   const std::int64_t kc = stretches_[present_].back().kc;
-  right_.fetch({begin, size}, ks_.size - kc, kc);
+  return right_.lines({n.begin + n.size, n.size}, ks_.size - kc, kc);
 }
 
 // How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
@@ -203,7 +204,7 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
 // A tile of another size than the schedule's kernel, at an edge, or whose columns in place are not
 // all evenly apart. A kernel takes those that are.
 template <class T>
-void Executor<T>::tile(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
                        std::int64_t right_offset) {
   const std::int64_t vectors = m.size / family_.lanes;
   if (m.size % family_.lanes != 0 || vectors > KernelFamily<T>::most_vectors || !rows_together(m) ||

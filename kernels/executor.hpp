@@ -53,15 +53,16 @@ class Executor {
   struct Calls {
     Interval ks;
     Update<T> update;
-    T* c;  // where C begins, of the block's batch
+    T* c;                 // where C begins, of the block's batch
+    Fetch<T> fetch = {};  // with the next task
   };
   void at(Interval ks, std::int64_t batch);
   Microkernel<T> code_for(const KernelBlock& block) const;
   std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
-  void fetch_columns(std::int64_t begin, std::int64_t size) const;
-  KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, const Calls& calls,
+  Fetch<T> next_columns(Interval n) const;
+  KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
                      std::int64_t left_offset, Panel<T> right);
-  void tile(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+  void tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
             std::int64_t right_offset);
   void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
               std::int64_t right_offset);

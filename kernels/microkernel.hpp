@@ -54,6 +54,15 @@ struct Stretch {
   std::int64_t left_jump = 0, right_jump = 0;
 };
 
+// Lines to be asked for while a kernel computes, one with each step of k: all at once they would
+// stand in the way of what it loads. `runs` of `lines` neighbours, `apart` elements from one run's
+// beginning to the next.
+template <class T>
+struct Fetch {
+  const T* first = nullptr;
+  std::int64_t runs = 0, lines = 1, apart = 0;
+};
+
 // Tiles of C to compute one after the other.
 template <class T>
 struct KernelTask {
@@ -71,6 +80,7 @@ struct KernelTask {
   // The stretches behind the first one.
   const Stretch* stretches = nullptr;
   std::int64_t more_stretches = 0;
+  Fetch<T> fetch = {};  // during the first tile
 };
 
 // ahead: the tile that a later task will write first. Its lines are fetched meanwhile, some with

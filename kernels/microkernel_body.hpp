@@ -58,7 +58,8 @@ struct Apart {
 // One tile. Its left panel begins at `left`.
 template <class T, int bytes, int vectors, int columns, class Right>
 [[gnu::always_inline]] inline void multiply_tile(const T* left, Right right, ResultTile<T> c,
-                                                 ResultTile<T> ahead, const KernelTask<T>& task) {
+                                                 ResultTile<T> ahead, const KernelTask<T>& task,
+                                                 const Fetch<T>& fetch) {
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
@@ -107,7 +108,19 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 4
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
+  std::int64_t runs = fetch.runs, lines = fetch.lines;
+  const T *asked = fetch.first, *run = fetch.first;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    for (; runs > 0 && kc > 0; --kc) {
+      __builtin_prefetch(asked, 0, 2);
+      asked += line;
+      if (--lines == 0) {
+        asked = run += fetch.apart;
+        lines = fetch.lines;
+        --runs;
+      }
+      step(true, false);
+    }
     if (left_ahead != 0) {
       for (; kc > 0; --kc) step(true, false);
     }
@@ -150,6 +163,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
   const T* left = task.left.first;
   const std::int64_t* row = task.onwards.rows;
   ResultTile<T> c = task.c;
+  Fetch<T> fetch = task.fetch;
   for (std::int64_t more = task.tiles - 1;; --more) {
     ResultTile<T> next = ahead;
     if (more > 0) {
@@ -159,8 +173,9 @@ template <class T, int bytes, int vectors, int columns, class Right>
       // The table may be as long as C is, and is read an entry here and there.
       __builtin_prefetch(row + 8 * task.onwards.row_step);
     }
-    multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task);
+    multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task, fetch);
     if (more == 0) return;
+    fetch.runs = 0;
     left += task.onwards.left;
     right.move(task.onwards.right);
     c = next;

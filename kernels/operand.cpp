@@ -73,13 +73,15 @@ void Operand<T>::at(Interval ks, std::int64_t batch) {
 }
 
 template <class T>
-void Operand<T>::fetch(Interval rows, std::int64_t k, std::int64_t kc) const {
-  if (packed() || !long_stretches_ || step_ != 1) return;
-  const std::int64_t end = std::min(rows.begin + rows.size, extent_);
-  for (std::int64_t r = rows.begin; r < end; ++r) {
-    const T* const from = here_ + rows_[r] + (k_offsets_[k] - k_offsets_[0]);
-    for (std::int64_t i = 0; i < kc; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
-  }
+Fetch<T> Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc) const {
+  const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
+  if (packed() || !long_stretches_ || step_ != 1 || size <= 0) return {};
+  const auto lines_of = [](std::int64_t elements) { return elements / line_elements<T> + 1; };
+  Fetch<T> fetch{here_ + rows_[rows.begin] + (k_offsets_[k] - k_offsets_[0]), size, lines_of(kc),
+                 0};
+  if (size > 1) fetch.apart = rows_[rows.begin + 1] - rows_[rows.begin];
+  if (size == 1 || fetch.apart > kc) return fetch;
+  return {fetch.first, 1, lines_of((size - 1) * fetch.apart + kc), 0};
 }
 
 template <class T>

@@ -47,9 +47,9 @@ class Operand {
     return {here_ + rows_[row], step_,
             row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
   }
-  // Asks for rows of the tensor soon to be read in place, `kc` places from the k-th of the block
-  // on, those that there are.
-  void fetch(Interval rows, std::int64_t k, std::int64_t kc) const;
+  // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
+  // of the block on. None where they are not neighbours.
+  Fetch<T> lines(Interval rows, std::int64_t k, std::int64_t kc) const;
   // A copy of any rows. It lasts until the next copy.
   Panel<T> copy(Interval rows);
   // From the rows of a call to those of the call for the rows behind them, in elements.
