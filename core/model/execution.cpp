@@ -7,6 +7,9 @@ namespace tcsim {
 
 namespace {
 
+// A box has so many lines fewer than it is to have, as a share, and is good enough. Source: chosen.
+constexpr double enough_lines = 0.02;
+
 std::size_t at(int d) { return static_cast<std::size_t>(d); }
 
 // Which iteration of a loop that its array follows a line belongs to: 0 to count - 1, and the share
@@ -49,14 +52,13 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
   const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
   if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
     const double times = lines / full_[at(d)][a];
-    if (times <= 1 || !nest_.overlaps(a)) {
-      e[grows] *= times;
-    } else {
-      // So many tiles share lines; twice as many never have more than twice the lines.
-      const double tile = e[grows], most = d == from_ ? HUGE_VAL : narrowed_[at(d - 1)][grows];
-      for (int i = 0; i < 4; ++i) {
-        e[grows] = std::clamp(e[grows] * lines / nest_.tensor_lines(t, e), tile, most);
-      }
+    const double tile = e[grows], most = d == from_ ? HUGE_VAL : narrowed_[at(d - 1)][grows];
+    e[grows] *= times;
+    // Tiles may share lines. Twice as many never have more than twice the lines.
+    for (int i = 0; i < 4 && times > 1; ++i) {
+      const double missing = lines / nest_.tensor_lines(t, e);
+      if (missing < 1 + enough_lines) break;
+      e[grows] = std::clamp(e[grows] * missing, tile, most);
     }
   }
   return e;
@@ -174,17 +176,22 @@ void Execution::outward(Sides& s, ArrayId x, int d, const Places& places) const 
   if (!follows[x]) return;  // last touched in the last iteration, first in the first
   const double c = count(d);
   if (c <= 1) return;
-  const double p = iteration(d, places), later = c - 1 - p;
   const PerArray& inner = full(d + 1);
   const PerArray& whole = full(d);
+  // Several neighbouring iterations touch a line that is longer than a tile, or in a halo: the last
+  // of them counts for what comes after, the first for what comes before.
+  const double touching = std::clamp(c * inner[x] / std::max(1.0, whole[x]), 1.0, c);
+  const double around = (touching - 1) / 2, last = c - 1 - around;
+  const double p = std::clamp(iteration(d, places), around, std::max(around, last));
+  const double earlier = p - around, later = std::max(0.0, last - p);
   for (ArrayId a : inner.ids()) {
     if (follows[a]) {
       const double fresh = (whole[a] - inner[a]) / (c - 1);  // lines that each iteration adds
       s.after[a] += later * fresh;
-      s.before[a] += p * fresh;
+      s.before[a] += earlier * fresh;
     } else {
-      if (p < c - 1) s.after[a] = inner[a];
-      if (p > 0) s.before[a] = inner[a];
+      if (later > 0) s.after[a] = inner[a];
+      if (earlier > 0) s.before[a] = inner[a];
     }
   }
 }

@@ -95,11 +95,12 @@ class WindowModel {
     const PerArray* most = nullptr;  // lines that two neighbouring executions touch, if known
   };
 
-  // What an array has in a window: lines at one place, or, of a tensor that moves on, some where
-  // the earlier iteration ends and others where the later one begins.
+  // What an array has in a window. Of an operand that moves on, what is left of the earlier tile
+  // and what has come of the later one are different steps of k, and fall on the sets as one tile
+  // does. Of C they are two tiles.
   struct Parts {
-    std::array<WindowPart, 2 * max_arrays> all;
-    std::array<ArrayId, 2 * max_arrays> array;
+    std::array<WindowPart, max_arrays + 1> all;
+    std::array<ArrayId, max_arrays + 1> array;
     std::size_t size = 0;
     double lines = 0;
 
@@ -125,7 +126,7 @@ class WindowModel {
       // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
       const double run =
           buffer ? n + 1 : nest_.run_lines(arrays_.tensor_of(a), at_.window.extents(at_.d));
-      if (at_.moves_on[a] && !buffer && after >= 1 && before >= 1) {
+      if (a == ArrayId::C && at_.moves_on[a] && after >= 1 && before >= 1) {
         parts_.add(a, n * after / (after + before), run, own);
         parts_.add(a, n * before / (after + before), run, own);
       } else {

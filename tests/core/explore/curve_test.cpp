@@ -182,7 +182,7 @@ TEST(Curve_property, Never_rises_with_a_better_machine_and_crossovers_chain) {
 
 // A range of two points with both ends far apart finds what a fine one finds.
 TEST(Curve, Finds_several_crossovers_between_two_points) {
-  const Contraction c = parse_contraction("ij-ik-jk", {{'i', 48}, {'j', 48}, {'k', 48}},
+  const Contraction c = parse_contraction("ij-ki-jk", {{'i', 64}, {'j', 64}, {'k', 64}},
                                           Layout::row_major, ElementType::f64);
   Machine m = test::machine({{1, 64}, {1, 512}});
   m.levels[0].bandwidth.value.value = 8;
