@@ -14,6 +14,7 @@
 #include "core/machine/override.hpp"
 #include "core/machine/toml.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
@@ -111,7 +112,9 @@ void declare_objective(po::options_description& options) {
 
 void declare_schedule(po::options_description& options) {
   options.add_options()("schedule", po::value<std::string>(),
-                        "a file with a schedule, or its text; otherwise the best one is chosen");
+                        "a file with a schedule, or its text; otherwise the best one is chosen")(
+      "scheme", po::value<std::string>(),
+      "a schedule in ttile's notation: [T2,k,T34,y,λx [(2,11),(1,12)],T9,r,U*,x,U2,l,Vl]");
 }
 
 Format format(const Options& options) { return meaning(options, "format", formats); }
@@ -176,23 +179,47 @@ Machine machine(const Options& options, Context& context) {
   return m;
 }
 
+bool has_schedule(const Options& options) {
+  return options.count("schedule") != 0 || options.count("scheme") != 0;
+}
+
+namespace {
+
+// Of --schedule or --scheme.
+Schedule given_schedule(const Options& options, const Contraction& contraction,
+                        const Machine& machine, std::string& place) {
+  if (options.count("scheme") != 0) {
+    if (options.count("schedule") != 0) {
+      throw UsageError("--scheme", "there is --schedule as well", "leave one of them out");
+    }
+    place = "--scheme";
+    return parse_scheme(options["scheme"].as<std::string>(), contraction,
+                        lanes_of(machine.core, contraction.type()), place);
+  }
+  const auto given = options["schedule"].as<std::string>();
+  std::string text = given;
+  place = "--schedule";
+  std::error_code ignored;
+  if (std::filesystem::exists(given, ignored)) {
+    text = read_file(given, "name the file of a schedule");
+    place = given;
+  } else if (given.find_first_of(" \n{") == std::string::npos) {
+    throw UsageError(
+        "--schedule", fmt::format("there is no file '{}'", given),
+        "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
+  }
+  return parse_schedule(text, contraction, place);
+}
+
+}  // namespace
+
 Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
               Context& context) {
   const ModelKind model = parse_model(options["model"].as<std::string>());
   Chosen chosen;
-  if (options.count("schedule") != 0) {
-    const auto given = options["schedule"].as<std::string>();
-    std::string text = given, place = "--schedule";
-    std::error_code ignored;
-    if (std::filesystem::exists(given, ignored)) {
-      text = read_file(given, "name the file of a schedule");
-      place = given;
-    } else if (given.find_first_of(" \n{") == std::string::npos) {
-      throw UsageError(
-          "--schedule", fmt::format("there is no file '{}'", given),
-          "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
-    }
-    chosen.schedule = parse_schedule(text, contraction, place);
+  if (has_schedule(options)) {
+    std::string place;
+    chosen.schedule = given_schedule(options, contraction, machine, place);
     std::vector<std::string> levels;
     for (const Level& l : machine.levels) levels.push_back(l.name);
     check(chosen.schedule, contraction, levels, place);

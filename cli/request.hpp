@@ -24,7 +24,8 @@ void declare_format(boost::program_options::options_description&);    // --forma
 void declare_output(boost::program_options::options_description&);    // --format, --out
 void declare_workload(boost::program_options::options_description&);  // --size, --layout, --type
 void declare_machine(boost::program_options::options_description&);   // --machine, --set, ...
-void declare_schedule(boost::program_options::options_description&);  // --schedule
+void declare_schedule(boost::program_options::options_description&);  // --schedule, --scheme
+bool has_schedule(const Options&);
 // How one is chosen where that is not given: --objective, --divide.
 void declare_objective(boost::program_options::options_description&);
 

@@ -14,6 +14,8 @@
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
@@ -87,6 +89,12 @@ ordered_json level_json(const Result& r, std::size_t link) {
   return level;
 }
 
+// In ttile's notation, of convolutions.
+std::optional<std::string> scheme_of(const Result& r) {
+  if (r.workload.is_plain(TensorId::A) && r.workload.is_plain(TensorId::B)) return {};
+  return to_scheme(r.schedule, r.workload, lanes_of(r.machine.core, r.workload.type()));
+}
+
 ordered_json to_json(const Result& r) {
   ordered_json j{{"schema", results_schema},
                  {"command", r.command},
@@ -97,6 +105,7 @@ ordered_json to_json(const Result& r) {
                  {"accounting", json_of(r.machine.accounting)},
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
+  if (const auto scheme = scheme_of(r)) j["scheme"] = *scheme;
   if (r.prediction) add_warnings(j, r.machine);
   j["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
@@ -374,6 +383,7 @@ void print_table(const Result& r, std::ostream& out) {
   }
   if (r.advice) out << "\nwhat would help\n  " << r.advice->words << "\n";
   out << "\nschedule\n" << to_text(r.schedule, r.workload);
+  if (const auto scheme = scheme_of(r)) out << "scheme  " << *scheme << "\n";
 }
 
 }  // namespace

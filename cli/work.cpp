@@ -33,7 +33,7 @@ void add_advice(Result& result, const Options& options, Context& context) {
   ExploreOptions explore;
   explore.stop = context.stop;
   explore.progress = [&](double share) { progress.show(share); };
-  if (options.count("schedule") != 0) {
+  if (has_schedule(options)) {
     explore.fixed = &result.schedule;
   } else if (result.tiling) {
     explore.incumbents = {*result.tiling};

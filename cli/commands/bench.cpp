@@ -27,12 +27,12 @@ const std::array<Benchmark, 5>& benchmarks() {
   static const std::array<Benchmark, 5> all{{
       {"tccg", bench_tccg, {"neighbours", "layout", "image-layout"}},
       {"conv", bench_conv, {"neighbours", "layout"}},
-      {"small", bench_small, {"case", "suite", "schedule", "neighbours", "image-layout"}},
+      {"small", bench_small, {"case", "suite", "schedule", "scheme", "neighbours", "image-layout"}},
       {"kernels",
        bench_kernels,
-       {"case", "suite", "schedule", "neighbours", "layout", "image-layout", "peers", "machine",
-        "set", "accounting", "threads", "model"}},
-      {"regret", bench_regret, {"schedule", "peers", "layout", "image-layout"}},
+       {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "peers",
+        "machine", "set", "accounting", "threads", "model"}},
+      {"regret", bench_regret, {"schedule", "scheme", "peers", "layout", "image-layout"}},
   }};
   return all;
 }

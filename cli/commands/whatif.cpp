@@ -63,7 +63,7 @@ WhatIf whatif(const Options& options, const Contraction& contraction, const Mach
               Context& context) {
   WhatIf w(contraction, machine);
   w.ranges = ranges(options, machine);
-  w.fixed_schedule = options["fixed-schedule"].as<bool>() || options.count("schedule") != 0;
+  w.fixed_schedule = options["fixed-schedule"].as<bool>() || has_schedule(options);
   Progress progress(context, contraction.name() + ": what if");
   ExploreOptions explore_options;
   explore_options.stop = context.stop;

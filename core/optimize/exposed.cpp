@@ -10,6 +10,7 @@
 
 #include "core/model/window.hpp"
 #include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
 
 namespace tcsim {
 
@@ -114,11 +115,6 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
   if (together == all) return 0;
   const std::int64_t across = rows - std::gcd(rows, together);
   return std::min(1.0, static_cast<double>(across) / static_cast<double>(together));
-}
-
-// Elements of the core's vectors.
-std::int64_t lanes_of(const Core& core, ElementType type) {
-  return std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
 }
 
 // The sizes of a group's register tiles, and how many there are of each.

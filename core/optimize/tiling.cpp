@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/units/divisor.hpp"
 
 namespace tcsim {
@@ -130,8 +131,7 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
   };
   constexpr Shape shapes[] = {{32, 3, 8},  {32, 2, 14}, {32, 4, 6}, {16, 2, 6}, {16, 3, 4},
                               {16, 1, 12}, {8, 1, 6},   {8, 2, 2},  {1, 1, 1}};
-  const std::int64_t lanes =
-      std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
+  const std::int64_t lanes = lanes_of(core, type);
   const double in_flight = core.fma_per_cycle.value * core.fma_latency.value.value();
   std::vector<Kernel> kernels;
   int registers = 0;

@@ -9,11 +9,11 @@
 
 namespace tcsim {
 
-namespace {
-
 std::int64_t lanes_of(const Core& core, ElementType type) {
   return std::max<std::int64_t>(1, core.vector_bits.value / (8 * size_of(type).value()));
 }
+
+namespace {
 
 // Of all kernels within this one that fit, one that loads least for each multiply-add.
 Kernel largest_part(const Kernel& kernel, const Core& core, ElementType type) {

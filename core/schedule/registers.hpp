@@ -12,6 +12,9 @@
 
 namespace tcsim {
 
+// Elements of a vector of the core's, at least one.
+std::int64_t lanes_of(const Core& core, ElementType type);
+
 // Registers for mr x nr results in vectors of rows, the shorter of a column in vectors and a row in
 // broadcasts, and one for the other (acmtc-sc19, section 4). Precondition: both sides are at
 // least 1.
