@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t many_kernels = 8;
 // Places along k that an image's pieces have at least, or a copy is better. Source: chosen, as the
 // executor's.
-constexpr std::int64_t shortest_piece = 8;
+constexpr std::int64_t shortest_piece = 3;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
 

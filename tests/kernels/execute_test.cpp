@@ -10,6 +10,8 @@
 
 #include "core/error.hpp"
 #include "core/plan/walk.hpp"
+#include "core/workload/contraction_view.hpp"
+#include "core/workload/convolution.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
@@ -109,6 +111,32 @@ TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {
   const KernelShape& shape = GetParam();
   if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   expect_random_cases_correct(shape.type, shape.mr.value(), shape.nr.value(), 300);
+}
+
+// Channels last: columns are evenly apart within a row of the image, and places along k jump from
+// one row of the filter to the next. Nothing is packed, so kernels follow both.
+TEST_P(Every_shape, Reads_images_as_they_lie) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  for (const auto& [x, c, stride] : {std::tuple{nr, 8, 1}, {2 * nr + 3, 5, 2}, {5L, 3, 1}}) {
+    const Contraction layer = contraction_of(
+        parse_convolution("conv2d",
+                          fmt::format("n=2,k={},c={},y=3,x={},r=3,s=2,stride={},layout=nhwc{}k",
+                                      2 * mr, c, x, stride, mr),
+                          shape.type));
+    for (const char* order :
+         {"for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }}",
+          "for m by {0} {{ for n by {1} {{ kernel {0}x{1} }} }}",
+          "for k by 7 {{ for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }} }}"}) {
+      const std::int64_t columns = std::min(nr, 2 * 3 * x);
+      const std::string text =
+          "groups m=lk n=xyn k=csr " + fmt::format(fmt::runtime(order), mr, columns);
+      SCOPED_TRACE(layer.sizes() + " " + text);
+      Random random(static_cast<std::uint64_t>(x * c));
+      expect_correct(random, layer, parse_schedule(text, layer, "s"));
+    }
+  }
 }
 
 TEST_P(Every_shape, Computes_random_convolutions_in_random_schedules) {

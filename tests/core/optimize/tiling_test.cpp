@@ -213,8 +213,8 @@ TEST(In_place, Of_an_image_the_places_of_a_row_are_read_by_pieces_of_k) {
   };
   EXPECT_TRUE(right("k=32,c=64,y=300,x=300,r=3,s=3,layout=nhwc"));  // of 23 MB
   EXPECT_TRUE(right("k=32,c=3,y=9,x=9,r=3,s=3,stride=2,layout=nhwc"));
-  EXPECT_FALSE(right("k=32,c=2,y=9,x=9,r=3,s=3,layout=nhwc"));  // pieces of 6 along k
-  EXPECT_FALSE(right("k=32,c=3,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));
+  EXPECT_TRUE(right("k=32,c=3,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));   // pieces of 3 along k
+  EXPECT_FALSE(right("k=32,c=2,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));  // of 2
   const Contraction c = layer("n=2,k=32,c=64,y=5,x=9,r=3,s=3,layout=nhwc");
   EXPECT_EQ(image_row(c, groupings(c).front()), 9);
   EXPECT_EQ(image_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front()), 0);
