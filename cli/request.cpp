@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "bench/tuned_file.hpp"
 #include "cli/describe.hpp"
 #include "cli/values.hpp"
 #include "cli/visible_stream.hpp"
@@ -138,6 +139,22 @@ void refine_with_kernels(Machine& machine, const ProbeOptions& probe) {
   measure_overhead(machine, {probe.quick, probe.progress, probe.stop});
 }
 
+namespace {
+
+// A schedule that somebody wrote.
+void use(Chosen& chosen, const std::string& text, const std::string& place,
+         const Contraction& contraction, const Machine& machine, ModelKind model) {
+  chosen.schedule = parse_schedule(text, contraction, place);
+  std::vector<std::string> levels;
+  for (const Level& l : machine.levels) levels.push_back(l.name);
+  check(chosen.schedule, contraction, levels, place);
+  require_registers(chosen.schedule, contraction.type(), machine, place);
+  chosen.prediction = predict(contraction, chosen.schedule, machine, model);
+  chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+}
+
+}  // namespace
+
 bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
 
 Machine named_machine(const std::string& name, const Options& options, Context& context) {
@@ -177,7 +194,7 @@ Machine machine(const Options& options, Context& context) {
 }
 
 Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
-              Context& context) {
+              Context& context, const std::optional<Tuned>& tuned) {
   const ModelKind model = parse_model(options["model"].as<std::string>());
   Chosen chosen;
   if (options.count("schedule") != 0) {
@@ -192,13 +209,18 @@ Chosen choose(const Options& options, const Contraction& contraction, const Mach
           "--schedule", fmt::format("there is no file '{}'", given),
           "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
     }
-    chosen.schedule = parse_schedule(text, contraction, place);
-    std::vector<std::string> levels;
-    for (const Level& l : machine.levels) levels.push_back(l.name);
-    check(chosen.schedule, contraction, levels, place);
-    require_registers(chosen.schedule, contraction.type(), machine, place);
-    chosen.prediction = predict(contraction, chosen.schedule, machine, model);
-    chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+    use(chosen, text, place, contraction, machine, model);
+    return chosen;
+  }
+  if (tuned) {
+    const std::string place = bench::tuned_file().string();
+    try {
+      use(chosen, tuned->schedule, place, contraction, machine, model);
+    } catch (const Error& e) {
+      throw InputError(place, fmt::format("the schedule of {}: {}", contraction.label(), e.what()),
+                       fmt::format("tune it anew after 'tcsim tune --forget {}', or use --untuned",
+                                   contraction.name()));
+    }
     return chosen;
   }
   const double start = now();

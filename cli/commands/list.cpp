@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
+#include "bench/tuned_file.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -103,13 +104,30 @@ Table list_kernels() {
   return t;
 }
 
+Table list_tuned() {
+  Table t{"list tuned",
+          {"label", "sizes", "type", "layout", "threads", "processor", "instruction_set", "gflops",
+           "percent_of_peak", "times_the_models_choice", "candidates", "date", "schedule"},
+          {}};
+  const TunedSchedules tuned = bench::load_tuned(bench::tuned_file());
+  for (const Tuned& one : tuned.all()) {
+    const TunedKey& k = one.key;
+    t.rows.push_back({k.label, k.sizes, to_text(k.type), to_text(k.layout),
+                      fmt::format("{}", k.threads), k.processor, k.instruction_set,
+                      fmt::format("{:.1f}", one.measured.value() / 1e9),
+                      fmt::format("{:.1f}", 100 * one.of_peak), fmt::format("{:.3f}", one.ratio),
+                      fmt::format("{}", one.tried.size()), one.date, one.schedule});
+  }
+  return t;
+}
+
 }  // namespace
 
 const Command& list_command() {
   static const Command command{
       "list",
-      "workloads|machines|kernels",
-      "what ships with tcsim",
+      "workloads|machines|kernels|tuned",
+      "what ships with tcsim, and what tcsim tune found",
       "tcsim list workloads",
       [](po::options_description& o) { declare_output(o); },
       [](const Options& options, Context& context) {
@@ -121,7 +139,8 @@ const Command& list_command() {
         }
         print(what == "workloads"  ? list_workloads()
               : what == "machines" ? list_machines()
-                                   : list_kernels(),
+              : what == "kernels"  ? list_kernels()
+                                   : list_tuned(),
               format(options), context.out);
         return Exit::done;
       }};

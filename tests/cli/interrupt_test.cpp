@@ -80,6 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Of, Interrupt,
                                          Args{"whatif", "tccg:8", "--machine", "i7-6700k", "--vary",
                                               "L3.capacity=1MiB..4GiB"},
                                          Args{"probe", "--out", "/dev/null"},
+                                         Args{"tune", "ij-ik-kj", "--size", "i=500,j=500,k=500",
+                                              "--machine", "i7-6700k", "--budget", "1h"},
                                          Args{"bench", "tccg", "--machine", "i7-6700k", "--peers",
                                               "none"}));
 
