@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "bench/tuned_file.hpp"
 #include "cli/describe.hpp"
 #include "cli/values.hpp"
 #include "cli/visible_stream.hpp"
@@ -141,6 +142,22 @@ void refine_with_kernels(Machine& machine, const ProbeOptions& probe) {
   measure_overhead(machine, {probe.quick, probe.progress, probe.stop});
 }
 
+namespace {
+
+// A schedule that somebody wrote.
+void use(Chosen& chosen, Schedule schedule, const std::string& place,
+         const Contraction& contraction, const Machine& machine, ModelKind model) {
+  chosen.schedule = std::move(schedule);
+  std::vector<std::string> levels;
+  for (const Level& l : machine.levels) levels.push_back(l.name);
+  check(chosen.schedule, contraction, levels, place);
+  require_registers(chosen.schedule, contraction.type(), machine, place);
+  chosen.prediction = predict(contraction, chosen.schedule, machine, model);
+  chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+}
+
+}  // namespace
+
 bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
 
 Machine named_machine(const std::string& name, const Options& options, Context& context) {
@@ -214,18 +231,25 @@ Schedule given_schedule(const Options& options, const Contraction& contraction,
 }  // namespace
 
 Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
-              Context& context) {
+              Context& context, const std::optional<Tuned>& tuned) {
   const ModelKind model = parse_model(options["model"].as<std::string>());
   Chosen chosen;
   if (has_schedule(options)) {
     std::string place;
-    chosen.schedule = given_schedule(options, contraction, machine, place);
-    std::vector<std::string> levels;
-    for (const Level& l : machine.levels) levels.push_back(l.name);
-    check(chosen.schedule, contraction, levels, place);
-    require_registers(chosen.schedule, contraction.type(), machine, place);
-    chosen.prediction = predict(contraction, chosen.schedule, machine, model);
-    chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+    Schedule schedule = given_schedule(options, contraction, machine, place);
+    use(chosen, std::move(schedule), place, contraction, machine, model);
+    return chosen;
+  }
+  if (tuned) {
+    const std::string place = bench::tuned_file().string();
+    try {
+      use(chosen, parse_schedule(tuned->schedule, contraction, place), place, contraction, machine,
+          model);
+    } catch (const Error& e) {
+      throw InputError(place, fmt::format("the schedule of {}: {}", contraction.label(), e.what()),
+                       fmt::format("tune it anew after 'tcsim tune --forget {}', or use --untuned",
+                                   contraction.name()));
+    }
     return chosen;
   }
   const double start = now();

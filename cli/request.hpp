@@ -9,6 +9,7 @@
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/saved/tuned.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -47,16 +48,18 @@ Machine named_machine(const std::string& name, const Options&, Context&);
 Machine machine(const Options&, Context&);
 bool is_host(const Options&);
 
-// A schedule for the workload: the one that --schedule names (checked), or the optimizer's choice.
+// A schedule for the workload: the one that --schedule names or that was tuned (both checked), or
+// the optimizer's choice.
 struct Chosen {
   Schedule schedule;
   std::optional<Tiling> tiling;  // of the optimizer's choice
   Prediction prediction;
   std::optional<Certificate> certificate;  // of the optimizer's choice
-  std::string not_certified;  // of --schedule: why the optimizer's bound does not hold for it
+  std::string not_certified;  // of a given or tuned one: why the optimizer's bound does not hold
   double seconds_to_solve = 0;
 };
-Chosen choose(const Options&, const Contraction&, const Machine&, Context&);
+Chosen choose(const Options&, const Contraction&, const Machine&, Context&,
+              const std::optional<Tuned>& tuned = {});
 
 // One line on a terminal that is rewritten as work goes on; nothing elsewhere.
 class Progress {

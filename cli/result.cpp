@@ -106,6 +106,13 @@ ordered_json to_json(const Result& r) {
                  {"model", to_text(r.model)},
                  {"seed", r.seed}};
   if (const auto scheme = scheme_of(r)) j["scheme"] = *scheme;
+  if (r.tuned) {
+    j["tuned"] = {{"date", r.tuned->date},
+                  {"candidates", r.tuned->tried.size()},
+                  {"ratio", r.tuned->ratio},
+                  {"gflops", r.tuned->measured.value() / 1e9},
+                  {"of_peak", r.tuned->of_peak}};
+  }
   if (r.prediction) add_warnings(j, r.machine);
   j["levels"] = ordered_json::array();
   for (std::size_t l = 0; l < link_count(r); ++l) j["levels"].push_back(level_json(r, l));
@@ -355,6 +362,7 @@ void print_table(const Result& r, std::ostream& out) {
   if (!r.not_certified.empty()) {
     out << fmt::format("  certificate   not certified: {}\n", r.not_certified);
   }
+  if (r.tuned) out << fmt::format("  schedule      {}\n", r.tuned->words());
   if (!r.kernel.empty()) {
     out << fmt::format("  kernel        {}{}\n", r.kernel,
                        r.copies > 1    ? fmt::format(", {} contractions at a time", r.copies)

@@ -31,6 +31,7 @@ struct Result {
   Machine machine;
   Schedule schedule;
   std::optional<Tiling> tiling;  // of a schedule that the optimizer chose
+  std::optional<Tuned> tuned;    // of one that was found by running
   ModelKind model = ModelKind::window;
   std::uint64_t seed = 0;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/tuned_file.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
@@ -11,20 +12,46 @@ namespace tcsim::cli {
 namespace po = boost::program_options;
 
 Result predicted_result(const std::string& command, const Options& options,
-                        const Contraction& contraction, const Machine& machine, Context& context) {
+                        const Contraction& contraction, const Machine& machine, Context& context,
+                        std::optional<Tuned> tuned) {
   Result r(command, contraction, machine);
   r.model = parse_model(options["model"].as<std::string>());
   r.seed = options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : 0;
   Progress progress(context, contraction.name() + ": choosing a schedule");
   progress.show(0);
-  Chosen chosen = choose(options, contraction, machine, context);
+  Chosen chosen = choose(options, contraction, machine, context, tuned);
   r.schedule = std::move(chosen.schedule);
   r.tiling = std::move(chosen.tiling);
   r.prediction = std::move(chosen.prediction);
   r.certificate = chosen.certificate;
   r.not_certified = std::move(chosen.not_certified);
   r.seconds_to_solve = chosen.seconds_to_solve;
+  r.tuned = std::move(tuned);
   return r;
+}
+
+void declare_untuned(po::options_description& options) {
+  options.add_options()("untuned", po::bool_switch(),
+                        "the model's choice, also where 'tcsim tune' found a faster schedule");
+}
+
+std::optional<Tuned> tuned_schedule(const Options& options, const Contraction& contraction,
+                                    int threads, Context& context) {
+  const bool asks_the_model = options["untuned"].as<bool>() || options["divide"].as<bool>() ||
+                              options["objective"].as<std::string>() != to_text(Objective::time);
+  const auto given = [&](const char* option) { return options.count(option) != 0; };
+  if (!is_host(options) || asks_the_model || has_schedule(options) || given("set") ||
+      given("accounting")) {
+    return {};
+  }
+  const TunedSchedules all = bench::load_tuned(bench::tuned_file());
+  const Tuned* found = all.find(bench::tuned_key_here(contraction, threads));
+  if (found == nullptr) return {};
+  // Tables and JSON say it themselves.
+  if (format(options) == Format::csv && !context.quiet) {
+    context.err << fmt::format("note: {}: schedule {}\n", contraction.name(), found->words());
+  }
+  return *found;
 }
 
 void add_advice(Result& result, const Options& options, Context& context) {
@@ -33,7 +60,7 @@ void add_advice(Result& result, const Options& options, Context& context) {
   ExploreOptions explore;
   explore.stop = context.stop;
   explore.progress = [&](double share) { progress.show(share); };
-  if (has_schedule(options)) {
+  if (has_schedule(options) || result.tuned) {
     explore.fixed = &result.schedule;
   } else if (result.tiling) {
     explore.incumbents = {*result.tiling};

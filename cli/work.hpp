@@ -14,7 +14,13 @@ namespace tcsim::cli {
 
 // A result with a schedule and its prediction.
 Result predicted_result(const std::string& command, const Options&, const Contraction&,
-                        const Machine&, Context&);
+                        const Machine&, Context&, std::optional<Tuned> tuned = {});
+
+// Commands that run on this machine take what tcsim tune found for it: --untuned.
+void declare_untuned(boost::program_options::options_description& options);
+// That for the contraction on so many threads. None if there is none, or where the schedule is
+// given or chosen for something else: another machine or objective, other figures or accounting.
+std::optional<Tuned> tuned_schedule(const Options&, const Contraction&, int threads, Context&);
 // By the window model; nothing for a result by another model.
 void add_advice(Result& result, const Options& options, Context& context);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/kernels.hpp"
+#include "bench/tuned_file.hpp"
 #include "cli/kernel_result.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
@@ -80,6 +81,23 @@ Table list_machines() {
   return t;
 }
 
+Table list_tuned() {
+  Table t{"list tuned",
+          {"label", "sizes", "type", "layout", "threads", "processor", "instruction_set", "gflops",
+           "percent_of_peak", "times_the_models_choice", "candidates", "date", "schedule"},
+          {}};
+  const TunedSchedules tuned = bench::load_tuned(bench::tuned_file());
+  for (const Tuned& one : tuned.all()) {
+    const TunedKey& k = one.key;
+    t.rows.push_back({k.label, k.sizes, to_text(k.type), to_text(k.layout),
+                      fmt::format("{}", k.threads), k.processor, k.instruction_set,
+                      fmt::format("{:.1f}", one.measured.value() / 1e9),
+                      fmt::format("{:.1f}", 100 * one.of_peak), fmt::format("{:.3f}", one.ratio),
+                      fmt::format("{}", one.tried.size()), one.date, one.schedule});
+  }
+  return t;
+}
+
 // Options of "list kernels" alone.
 constexpr std::array kernel_options{"type", "scheme", "machine"};
 
@@ -125,7 +143,10 @@ Exit list(const Options& options, Context& context) {
                        "leave it out; see 'tcsim help list'");
     }
   }
-  print(what == "workloads" ? list_workloads() : list_machines(), format(options), context.out);
+  print(what == "workloads"  ? list_workloads()
+        : what == "machines" ? list_machines()
+                             : list_tuned(),
+        format(options), context.out);
   return Exit::done;
 }
 
@@ -147,12 +168,13 @@ void declare_list(po::options_description& o) {
 }  // namespace
 
 const Command& list_command() {
-  static const Command command{"list",
-                               "workloads|machines|kernels",
-                               "what ships with tcsim, and how fast its kernels are here",
-                               "tcsim list workloads",
-                               declare_list,
-                               list};
+  static const Command command{
+      "list",
+      "workloads|machines|kernels|tuned",
+      "what ships with tcsim, how fast its kernels are here, and what tcsim tune found",
+      "tcsim list workloads",
+      declare_list,
+      list};
   return command;
 }
 

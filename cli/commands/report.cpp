@@ -17,6 +17,7 @@ const Command& report_command() {
         declare_schedule(o);
         declare_objective(o);
         declare_run(o);
+        declare_untuned(o);
         o.add_options()("no-simulate", po::bool_switch(), "leave the simulation out")(
             "no-run", po::bool_switch(),
             "leave the measurement out (it only takes place with --machine host)")(
@@ -28,7 +29,8 @@ const Command& report_command() {
         if (is_host(options) && !options["no-run"].as<bool>()) runner.emplace(options, context);
         return for_each_workload(options, context, [&](const Contraction& c, const Machine& m) {
           if (runner) runner->require_memory(c);
-          Result r = predicted_result("report", options, c, m, context);
+          Result r = predicted_result("report", options, c, m, context,
+                                      tuned_schedule(options, c, 1, context));
           if (runner) runner->require_memory(r);
           if (!options["no-simulate"].as<bool>()) add_simulation(r, options, context);
           if (runner) runner->add_run(r);

@@ -19,6 +19,7 @@ const Command& run_command() {
         declare_schedule(o);
         declare_objective(o);
         declare_run(o);
+        declare_untuned(o);
         o.add_options()(
             "batched", whole(1, 1),
             "run so many independent contractions at a time, each on a core of its own");
@@ -33,7 +34,10 @@ const Command& run_command() {
           // What is predicted and chosen is for one core of as many, which share the outer levels.
           Machine shared = m;
           shared.core.cores = std::max({m.core.cores, threads, copies});
-          Result r = predicted_result("run", options, c, shared, context);
+          // Of a batch each has its core, but they share what is outside it.
+          std::optional<Tuned> tuned;
+          if (copies == 1) tuned = tuned_schedule(options, c, threads, context);
+          Result r = predicted_result("run", options, c, shared, context, std::move(tuned));
           if (copies > 1) runner.require_memory(r);
           runner.add_run(r);
           return r;

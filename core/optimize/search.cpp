@@ -249,7 +249,7 @@ void Search::resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t w
   }
 }
 
-// Tilings that differ in one tile, one loop order, the kernel or the groups.
+// Tilings that differ in one tile, one loop order, the kernel, the groups or what is packed.
 std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
   std::vector<Tiling> all;
   const auto add = [&](Tiling t) {

@@ -61,6 +61,8 @@ class Search {
   void descend_in_full(Tiling start, int budget);
   // Judges one tiling in full, as it is.
   void judge(const Tiling& tiling);
+  // Tilings of the family one move away. Several may make the same schedule.
+  std::vector<Tiling> neighbours(const Tiling& tiling) const;
 
   // Of those judged in full. Throws std::logic_error if there is none.
   const Tiling& best() const;
@@ -70,7 +72,6 @@ class Search {
   using Known = std::unordered_map<std::string, Score>;
 
   static void resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t wanted);
-  std::vector<Tiling> neighbours(const Tiling& tiling) const;
   std::vector<std::int64_t> tile_wishes(const Tiling& tiling, std::size_t l, std::size_t c) const;
   std::vector<std::int64_t> whole_dims(const Group& group) const;
   std::int64_t line_period(const Tiling& tiling, TensorId t, std::size_t c) const;

@@ -113,6 +113,13 @@ constexpr std::array energy_units{EnergyUnit{"fJ/B", 1e15}, EnergyUnit{"pJ/B", 1
                                   EnergyUnit{"nJ/B", 1e9},  EnergyUnit{"uJ/B", 1e6},
                                   EnergyUnit{"mJ/B", 1e3},  EnergyUnit{"J/B", 1}};
 
+struct TimeUnit {
+  std::string_view text;
+  double seconds;
+};
+constexpr std::array time_units{TimeUnit{"s", 1}, TimeUnit{"min", 60}, TimeUnit{"h", 3600},
+                                TimeUnit{"ms", 1e-3}};
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text) {
@@ -169,6 +176,20 @@ Hertz parse_frequency(std::string_view text) {
     throw UsageError(quoted(text), fmt::format("'{}' is no unit of frequency", p.unit), example);
   }
   return Hertz(p.value * static_cast<double>(*scale));
+}
+
+Seconds parse_seconds(std::string_view text) {
+  const std::string example = "write a time such as 60s, 5min or 1h";
+  const Parsed p = split(text, example);
+  for (const TimeUnit& u : time_units) {
+    if (p.unit != u.text) continue;
+    const Seconds time(p.value * u.seconds);
+    if (!(time.value() > 0) || !std::isfinite(time.value())) {
+      throw UsageError(quoted(text), "number out of range", example);
+    }
+    return time;
+  }
+  throw UsageError(quoted(text), fmt::format("'{}' is no unit of time", p.unit), example);
 }
 
 JoulesPerByte parse_energy(std::string_view text) {

@@ -68,19 +68,23 @@ TEST_P(Interrupt, Ends_the_work_with_130) {
 }
 
 using Args = std::vector<std::string>;
-INSTANTIATE_TEST_SUITE_P(
-    Of, Interrupt,
-    testing::Values(
-        Args{"run", "ik,kj->ij", "--size", "i=20000000,j=1,k=1", "--machine", "i7-6700k",
-             "--repetitions", "10000"},
-        Args{"run", "ij-ik-kj", "--size", "i=8000,j=8000,k=8000", "--machine", "i7-6700k",
-             "--repetitions", "10000"},
-        Args{"simulate", "ij-ik-kj", "--size", "i=20000,j=20000,k=20000", "--machine", "i7-6700k"},
-        Args{"optimize", "tccg", "--machine", "e5-2680v4"},
-        Args{"validate", "tccg", "--machine", "i7-6700k"},
-        Args{"whatif", "tccg:8", "--machine", "i7-6700k", "--vary", "L3.capacity=1MiB..4GiB"},
-        Args{"probe", "--out", "/dev/null"}, Args{"probe", "--kernels", "--out", "/dev/null"},
-        Args{"bench", "tccg", "--machine", "i7-6700k", "--peers", "none"}));
+INSTANTIATE_TEST_SUITE_P(Of, Interrupt,
+                         testing::Values(Args{"run", "ik,kj->ij", "--size", "i=20000000,j=1,k=1",
+                                              "--machine", "i7-6700k", "--repetitions", "10000"},
+                                         Args{"run", "ij-ik-kj", "--size", "i=8000,j=8000,k=8000",
+                                              "--machine", "i7-6700k", "--repetitions", "10000"},
+                                         Args{"simulate", "ij-ik-kj", "--size",
+                                              "i=20000,j=20000,k=20000", "--machine", "i7-6700k"},
+                                         Args{"optimize", "tccg", "--machine", "e5-2680v4"},
+                                         Args{"validate", "tccg", "--machine", "i7-6700k"},
+                                         Args{"whatif", "tccg:8", "--machine", "i7-6700k", "--vary",
+                                              "L3.capacity=1MiB..4GiB"},
+                                         Args{"probe", "--out", "/dev/null"},
+                                         Args{"tune", "ij-ik-kj", "--size", "i=500,j=500,k=500",
+                                              "--machine", "i7-6700k", "--budget", "1h"},
+                                         Args{"probe", "--kernels", "--out", "/dev/null"},
+                                         Args{"bench", "tccg", "--machine", "i7-6700k", "--peers",
+                                              "none"}));
 
 }  // namespace
 }  // namespace tcsim::cli

@@ -56,6 +56,7 @@ class Every_command : public testing::TestWithParam<std::string> {
         on("simulate", {"--tlb"}),
         {"simulate", "--trace", path("trace.din"), "--machine", machine()},
         on("run", {"--repetitions", "1"}),
+        on("tune", {"--budget", "50ms"}),
         on("validate", {"--explain", "0.001", "--limit", "1000"}),
         on("whatif"),
         on("whatif", {"--fixed-schedule"}),

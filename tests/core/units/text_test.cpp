@@ -89,6 +89,18 @@ TEST(Units, Frequencies_need_their_unit) {
   }
 }
 
+TEST(Units, Times_need_their_unit) {
+  EXPECT_EQ(parse_seconds("60s").value(), 60);
+  EXPECT_EQ(parse_seconds("1.5 min").value(), 90);
+  EXPECT_EQ(parse_seconds("2h").value(), 7200);
+  EXPECT_EQ(parse_seconds("200ms").value(), 0.2);
+  for (const char* text : {"60", "60 S", "0s", "-1s", "1d", "s", "", "1e308h", "1e-323ms"}) {
+    EXPECT_THROW(parse_seconds(text), UsageError) << text;
+  }
+  EXPECT_EQ(usage_error([] { parse_seconds("60"); }),
+            "'60': '' is no unit of time; write a time such as 60s, 5min or 1h");
+}
+
 TEST(Units, Counts_are_whole_and_named_in_the_error) {
   EXPECT_EQ(parse_count(" 16 ", "ways"), 16);
   for (const char* text : {"0", "-1", "8.5", "8 ways", "", "99999999999999999999"}) {
