@@ -31,7 +31,10 @@ TileBoxes tileBoxes(const Scene& scene) {
   const Contraction& c = e.subject.contraction;
   const Machine& m = e.subject.machine;
   const Path path = only_path(c, e.choice.schedule);
-  all.kernel = fmt::format("kernel {}\u00d7{}", path.mr, path.nr);
+  for (const Kernel& k : kernels_of(e.choice.schedule.root)) {
+    all.kernel += fmt::format("{}{}\u00d7{}", all.kernel.empty() ? "kernel " : ", then ",
+                              k.mr.value(), k.nr.value());
+  }
   TileBox memory;
   memory.name = m.levels.back().name;
   memory.tile = extentsText(
