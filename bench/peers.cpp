@@ -36,7 +36,7 @@ std::vector<Library> small_libraries() {
 
 std::vector<Library> convolution_libraries() {
   return {{"onednn", "oneDNN", onednn_version(),
-           "apt-get install libdnnl-dev, or another oneDNN that runs on OpenMP, then configure and "
+           "apt-get install libdnnl-dev, or another on OpenMP, then configure and "
            "build tcsim again",
            onednn_installed()}};
 }
