@@ -167,7 +167,8 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.stretches = stretches.data() + 1;
   task.more_stretches = std::ssize(stretches) - 1;
   task.fetch = std::exchange(calls.fetch, {});
-  finish(task.c);
+  // The waiting kernel asks for as many columns as it has, which are not more than nr.
+  finish(column + nr_ <= plan_.extent(DimClass::n) ? task.c : result_tile_);
   waiting_ = 1 - waiting_;
   return task;
 }
