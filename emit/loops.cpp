@@ -34,12 +34,7 @@ std::vector<std::int64_t> tiled(const std::vector<std::int64_t>& sizes, const St
     if (std::ranges::find(found, size) == found.end()) found.push_back(size);
   };
   for (std::int64_t size : sizes) {
-    const std::int64_t head = std::min(size, loop.head);
-    for (const auto& [part, tile] : {std::pair{head, loop.head_tile}, {size - head, loop.tile}}) {
-      if (part == 0) continue;
-      if (part >= tile) add(tile);
-      if (part % tile != 0) add(part % tile);
-    }
+    loop.for_each_size(size, [&](std::int64_t tile, std::int64_t) { add(tile); });
   }
   return found;
 }
@@ -278,11 +273,7 @@ constexpr std::string_view direct = R"(  if (rows == $MR && column_count == $NR$
 }  // namespace
 
 std::string contract_functions(const Plan& plan) {
-  const bool aligned = std::ranges::all_of(plan.steps(), [&](const Step& s) {
-    return s.kind != Step::Kind::loop || s.group != DimClass::m ||
-           (s.tile % plan.mr() == 0 && s.head_tile % plan.mr() == 0);
-  });
-  const std::string beside = neighbours(plan, TensorId::C, DimClass::m, plan.mr(), aligned, "m");
+  const std::string beside = neighbours(plan, TensorId::C, DimClass::m, plan.mr(), "m");
   Values values{{"T", element_name(plan)},
                 {"MR", std::to_string(plan.mr())},
                 {"NR", std::to_string(plan.nr())},

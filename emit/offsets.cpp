@@ -2,6 +2,8 @@
 // emitted file needs no tables.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/parts.hpp"
 
 namespace tcsim::emit {
@@ -60,8 +62,12 @@ std::optional<std::int64_t> run(const std::vector<Digit>& digits) {
 }
 
 std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_t count,
-                       bool aligned, const std::string& index) {
+                       const std::string& index) {
   const auto length = run(digits(plan, t, group));
+  const bool aligned = std::ranges::all_of(plan.steps(), [&](const Step& s) {
+    return s.kind != Step::Kind::loop || s.group != group ||
+           (s.tile % count == 0 && s.head % count == 0 && s.head_tile % count == 0);
+  });
   if (!length || count == 1 || (aligned && *length % count == 0)) return "1";
   if (*length < count) return "0";
   return fmt::format("{} % {} <= {}", index, *length, *length - count);

@@ -3,8 +3,6 @@
 // it from its first element to its last.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "emit/parts.hpp"
 #include "emit/text.hpp"
 
@@ -57,13 +55,6 @@ for (size_t p = 0; p < columns; ++p) to[p * $P + r] = from[column[p]];
 }
 )";
 
-bool multiples(const Plan& plan, DimClass group, std::int64_t of) {
-  return std::ranges::all_of(plan.steps(), [&](const Step& s) {
-    return s.kind != Step::Kind::loop || s.group != group ||
-           (s.tile % of == 0 && s.head_tile % of == 0);
-  });
-}
-
 Values names(const Plan& plan, TensorId t) {
   const std::int64_t line = 64 / size_of(plan.contraction().type()).value();
   return {{"T", element_name(plan)},
@@ -78,8 +69,7 @@ std::string panel_function(const Plan& plan, TensorId t) {
   const DimClass rows = rows_of(plan, t);
   const std::int64_t panel = panel_of(plan, t);
   std::string text = fill_in(panel_head, values);
-  const std::string beside =
-      neighbours(plan, t, rows, panel, multiples(plan, rows, panel), name_of(rows));
+  const std::string beside = neighbours(plan, t, rows, panel, name_of(rows));
   if (beside != "0") {
     values.push_back({"CONDITION", beside == "1"
                                        ? fmt::format("if (rows == {}) {{ ", panel)

@@ -32,9 +32,9 @@ std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group);
 // number on; nullopt where all are.
 std::optional<std::int64_t> run(const std::vector<Digit>& digits);
 // The condition, in C, that `count` rows from `index` on are neighbours in t: "1", "0" or a test.
-// `aligned`: index is a multiple of count.
+// The index is where a tile of the group begins.
 std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_t count,
-                       bool aligned, const std::string& index);
+                       const std::string& index);
 
 // T_of_GROUP(): where the fused indices lead in the tensors.
 std::string offset_functions(const Plan& plan);

@@ -14,7 +14,6 @@ namespace {
 std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges, const Step& loop) {
   std::vector<Nest::Occurrence> parts;
   const auto add = [&](std::int64_t size, std::int64_t times) {
-    if (size <= 0 || times <= 0) return;
     for (auto& p : parts) {
       if (p.size == size) {
         p.times += times;
@@ -24,13 +23,8 @@ std::vector<Nest::Occurrence> split(const std::vector<Nest::Occurrence>& ranges,
     parts.push_back({size, times});
   };
   for (const auto& r : ranges) {
-    const std::int64_t head = std::min(loop.head, r.size), rest = r.size - head;
-    if (head > 0) {
-      add(loop.head_tile, head / loop.head_tile * r.times);
-      add(head % loop.head_tile, r.times);
-    }
-    add(loop.tile, rest / loop.tile * r.times);
-    add(rest % loop.tile, r.times);
+    loop.for_each_size(r.size,
+                       [&](std::int64_t size, std::int64_t times) { add(size, times * r.times); });
   }
   return parts;
 }

@@ -123,13 +123,10 @@ std::map<std::int64_t, double> tiles_of(const Path& path, DimClass group) {
   for (const Step& s : path.steps) {
     if (s.kind != Step::Kind::loop || s.group != group) continue;
     std::map<std::int64_t, double> inner;
-    for (const auto& [size, times] : sizes) {
-      const std::int64_t head = std::min(s.head, size);
-      for (const auto& [part, tile] : {std::pair{head, s.head_tile}, {size - head, s.tile}}) {
-        if (part == 0) continue;
-        if (part >= tile) inner[tile] += times * static_cast<double>(part / tile);
-        if (part % tile != 0) inner[part % tile] += times;
-      }
+    for (const auto& [range, times] : sizes) {
+      s.for_each_size(range, [&, t = times](std::int64_t size, std::int64_t count) {
+        inner[size] += t * static_cast<double>(count);
+      });
     }
     sizes = std::move(inner);
   }

@@ -210,9 +210,9 @@ Path only_path(const Contraction& contraction, const Schedule& schedule) {
 }
 
 std::int64_t Step::iterations(std::int64_t size) const {
-  const auto in = [](std::int64_t range, std::int64_t by) { return (range + by - 1) / by; };
-  const std::int64_t first = std::min(head, size);
-  return (first > 0 ? in(first, head_tile) : 0) + in(size - first, tile);
+  std::int64_t all = 0;
+  for_each_size(size, [&](std::int64_t, std::int64_t times) { all += times; });
+  return all;
 }
 
 double Step::mean_tile(double size) const {

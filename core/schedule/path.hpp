@@ -41,10 +41,25 @@ struct Step {
   std::int64_t tile_at(std::int64_t i, std::int64_t size) const {
     return i < head ? std::min({head_tile, head - i, size - i}) : std::min(tile, size - i);
   }
+  // Calls f(tile, times) for each size of tiles, and how many there are of it. A size may come
+  // twice.
+  template <class F>
+  void for_each_size(std::int64_t size, F&& f) const;
   std::int64_t iterations(std::int64_t size) const;
   double mean_tile(double size) const;
   std::int64_t largest_tile() const { return std::max(tile, head_tile); }
 };
+
+template <class F>
+void Step::for_each_size(std::int64_t size, F&& f) const {
+  const auto cut = [&](std::int64_t part, std::int64_t by) {
+    if (part >= by) f(by, part / by);
+    if (part % by != 0) f(part % by, std::int64_t{1});
+  };
+  const std::int64_t first = std::min(head, size);
+  if (first > 0) cut(first, head_tile);
+  cut(size - first, tile);
+}
 
 struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }

@@ -16,6 +16,7 @@
 #include "microbench/keep.hpp"
 #include "tests/core/made_up_catalog.hpp"
 #include "tests/core/refusal.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::bench {
 namespace {
@@ -47,8 +48,7 @@ class Kept_kernel_catalog : public testing::Test {
     return refusal_of([] { host_kernel_catalog(); });
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / "tcsim_kernel_catalog";
+  const std::filesystem::path folder_ = test::scratch("kernel_catalog");
   const std::string before_ = getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "";
 };
 

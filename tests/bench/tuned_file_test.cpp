@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/processes.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::bench {
 namespace {
@@ -32,7 +33,7 @@ Tuned entry(int size) {
 class TunedFile : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("tcsim_tuned_" + std::to_string(getpid()));
+    folder_ = test::scratch("tuned");
     fs::remove_all(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

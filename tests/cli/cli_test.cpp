@@ -10,6 +10,7 @@
 #include "core/schedule/schedule.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -106,7 +107,7 @@ TEST(Size, May_have_blanks_around_every_part) {
 }
 
 TEST(SessionOption, Counts_where_the_command_line_says_nothing) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_session_test.toml";
+  const auto file = test::scratch("session_test.toml");
   std::ofstream(file) << "schema = 1\n[design]\nworkload = \"ij-ik-kj\"\nsize = "
                          "\"i=96,j=72,k=80\"\nmachine = \"i7-6700k\"\nset = "
                          "[\"L1.ways=4\"]\naccounting = \"paper\"\n";

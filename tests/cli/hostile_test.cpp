@@ -10,6 +10,7 @@
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -22,7 +23,7 @@ const std::string escapes = "+1\033]0;owned\a\r\n\u009b2J\u202e\x7f \\";
 class Hostile : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("tcsim_hostile\n\033[2J." + std::to_string(getpid()));
+    folder_ = test::scratch("hostile\n\033[2J");
     fs::create_directories(folder_);
     Machine m = find_machine("i7-6700k");
     m.name = formula;

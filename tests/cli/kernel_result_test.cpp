@@ -11,6 +11,7 @@
 
 #include "tests/cli/run.hpp"
 #include "tests/core/made_up_catalog.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -31,8 +32,7 @@ class Catalog_file : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  const std::filesystem::path file_ =
-      std::filesystem::path(testing::TempDir()) / "tcsim_made_up_kernels.toml";
+  const std::filesystem::path file_ = test::scratch("made_up_kernels.toml");
 };
 
 TEST_F(Catalog_file, The_table_is_columns_by_vectors_for_each_type_and_scheme) {
@@ -109,7 +109,7 @@ TEST_F(Catalog_file, One_that_is_not_there_or_wrong_is_refused_with_its_mend) {
   std::ofstream(file_) << "schema = 1\n";
   Ran r = list();
   EXPECT_EQ(r.code, Exit::input);
-  EXPECT_TRUE(contains(r.err, "tcsim_made_up_kernels.toml:1:1: a catalog of kernels has no "))
+  EXPECT_TRUE(contains(r.err, "made_up_kernels.toml:1:1: a catalog of kernels has no "))
       << r.err;
   std::filesystem::remove(file_);
   r = list();

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string said(const std::function<void()>& f) {
 class OutFiles : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("tcsim_out_file_test." + std::to_string(getpid()));
+    folder_ = test::scratch("out_file_test");
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

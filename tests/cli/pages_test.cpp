@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -27,8 +28,7 @@ struct Answer {
   std::string said;
 };
 Answer ask(const std::string& command, const std::string& text) {
-  const fs::path file =
-      fs::temp_directory_path() / ("tcsim_pages_test." + std::to_string(getpid()));
+  const fs::path file = test::scratch("pages_test");
   const fs::path said = file.string() + ".said";
   std::ofstream(file) << text;
   const int status =
@@ -125,7 +125,7 @@ TEST(Completion, Bash_offers_commands_options_and_their_words) {
 // Names of machines are names of files, which may be anybody's.
 TEST(Completion, Bash_takes_no_name_of_a_machine_for_code) {
   if (!installed("bash")) GTEST_SKIP() << "bash is not installed";
-  const fs::path sprung = fs::temp_directory_path() / ("tcsim_sprung." + std::to_string(getpid()));
+  const fs::path sprung = test::scratch("sprung");
   const std::string names = "$(touch " + sprung.string() + ")\n`touch " + sprung.string() +
                             "`\n*\na b\n;touch " + sprung.string() + "\ni7\n";
   const std::string told = "tcsim() { cat <<'END'\n" + names + "END\n}\n";

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/microbench/made_up.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -105,7 +106,7 @@ TEST(Probe_command, A_file_that_cannot_be_written_is_refused_before_the_work) {
 }
 
 TEST(Probe_command, A_stop_leaves_no_file) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_probe_stop_test.toml";
+  const auto file = test::scratch("probe_stop_test.toml");
   std::filesystem::remove(file);
   std::stop_source stop;
   stop.request_stop();
@@ -114,7 +115,7 @@ TEST(Probe_command, A_stop_leaves_no_file) {
 }
 
 TEST(Probe_command, A_stop_leaves_the_file_that_was_there) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_probe_keep_test.toml";
+  const auto file = test::scratch("probe_keep_test.toml");
   std::ofstream(file) << "old\n";
   std::stop_source stop;
   stop.request_stop();

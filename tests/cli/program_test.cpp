@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -21,7 +22,7 @@ constexpr const char* chain_refused =
 class ProgramFile : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("tcsim_program." + std::to_string(getpid()));
+    folder_ = test::scratch("program");
     fs::create_directories(folder_);
     std::ofstream(chain()) << "program chain\ndims i=14 j=15 k=16 l=17\n"
                               "f64 input A[i, k]\nf64 input B[k, j]\nf64 intermediate T[i, j]\n"

@@ -4,25 +4,17 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
-#include <iostream>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 
 #include "core/machine/machine.hpp"
 #include "core/model/countable.hpp"
 #include "core/model/traffic.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim::test {
-
-// Of a test that draws anew each time; printed, so that it can be drawn again.
-inline std::uint64_t new_seed() {
-  const std::uint64_t seed = std::random_device{}();
-  std::cout << "seed " << seed << "\n";
-  return seed;
-}
 
 using Wide = boost::multiprecision::cpp_int;
 

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
+#include "tests/scratch.hpp"
 #include "tests/source_dir.hpp"
 
 namespace tcsim::machine_files {
@@ -58,8 +59,7 @@ class MachineFiles : public testing::Test {
  protected:
   void SetUp() override {
     setenv("TCSIM_DATA_DIR", TCSIM_SOURCE_DIR, 1);
-    folder_ =
-        fs::path(testing::TempDir()) / ("tcsim_machine_" + std::to_string(std::random_device{}()));
+    folder_ = test::scratch("machine");
     fs::create_directories(folder_);
   }
   void TearDown() override {

@@ -11,12 +11,14 @@
 #include <iterator>
 #include <limits>
 
+#include "core/workload/parse.hpp"
 #include "emit/emit.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
+#include "tests/scratch.hpp"
 
 // Sanitizers take long to compile for at -O3.
 #ifdef TCSIM_SANITIZE
@@ -39,7 +41,7 @@ class Emitted : public testing::Test {
  protected:
   void SetUp() override {
     if (!installed("cc")) GTEST_SKIP() << "there is no C compiler called cc";
-    folder_ = fs::temp_directory_path() / fmt::format("tcsim_emit_test.{}", getpid());
+    folder_ = test::scratch("emit_test");
     fs::create_directories(folder_);
   }
   void TearDown() override {
@@ -134,6 +136,15 @@ std::vector<Case> random_cases(Random& random) {
     check(s, c, {"L1", "L2", "L3"}, "test");
     cases.push_back({Plan(c, s), fmt::format("case{}_", cases.size()), cases.size() % 3 == 2});
   }
+  // Two kernels that meet within a tile: rows from there on go over the end of a run in C.
+  const Contraction c = parse_contraction("znx-zxk-kn", parse_sizes("x=8,z=3,n=2,k=5"),
+                                          Layout::row_major, ElementType::f64);
+  const Schedule s = parse_schedule(
+      "groups m=xz n=n k=k seq over m { part 5 { for m by 4 { kernel 4x2 } }"
+      " part 19 { for m by 4 { kernel 4x2 } } }",
+      c, "test");
+  check(s, c, {"L1"}, "test");
+  cases.push_back({Plan(c, s), "meeting_", false});
   return cases;
 }
 

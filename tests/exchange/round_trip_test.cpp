@@ -14,6 +14,7 @@
 #include "exchange/exchange.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_machine.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -83,7 +84,7 @@ constexpr int tries = 100;
 
 class RoundTrip : public testing::Test {
  protected:
-  const std::uint32_t seed_ = std::random_device{}();
+  const std::uint32_t seed_ = static_cast<std::uint32_t>(test::new_seed());
   Plain random_{seed_};
   testing::ScopedTrace trace_{__FILE__, __LINE__, fmt::format("seed {}", seed_)};
 };
@@ -262,7 +263,7 @@ TEST_F(RoundTrip, Likwid_carries_geometry_sharing_and_inclusion) {
 }
 
 TEST_F(MachineFiles, The_kernels_files_carry_geometry_and_sharing) {
-  const std::uint32_t seed = std::random_device{}();
+  const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE(fmt::format("seed {}", seed));
   Plain random(seed);
   for (int t = 0; t < 20; ++t) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim {
 namespace {
@@ -19,8 +20,7 @@ namespace fs = std::filesystem;
 class Geometry : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) / ("tcsim_geometry_" + std::to_string(std::random_device{}()));
+    folder_ = test::scratch("geometry");
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }

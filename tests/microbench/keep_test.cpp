@@ -13,6 +13,7 @@
 
 #include "core/machine/toml.hpp"
 #include "microbench/host.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim {
 namespace {
@@ -49,8 +50,7 @@ class Variable {
 class Keep : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) / ("tcsim_keep_" + std::to_string(std::random_device{}()));
+    folder_ = test::scratch("keep");
     file_ = folder_ / "deep" / "host.toml";
   }
   void TearDown() override { fs::remove_all(folder_); }

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "microbench/team.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim {
 namespace {
@@ -18,8 +19,7 @@ namespace fs = std::filesystem;
 class Files : public testing::Test {
  protected:
   void SetUp() override {
-    root_ =
-        fs::path(testing::TempDir()) / ("tcsim_topology_" + std::to_string(std::random_device{}()));
+    root_ = test::scratch("topology");
     fs::create_directories(root_);
   }
   void TearDown() override { fs::remove_all(root_); }

@@ -13,6 +13,7 @@
 #include "sim/simulate_trace.hpp"
 #include "sim/system.hpp"
 #include "sim/trace/trace.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::sim {
 namespace {
@@ -38,8 +39,7 @@ class Cachegrind : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (std::system("valgrind --version > /dev/null 2>&1") != 0) return;
-    folder_ =
-        std::filesystem::temp_directory_path() / ("tcsim_cachegrind_" + std::to_string(::getpid()));
+    folder_ = test::scratch("cachegrind");
     std::filesystem::create_directory(folder_);
     // Without an environment both tools give the program the same stack.
     const std::string program = CACHEGRIND_PROGRAM, valgrind = "env -i valgrind --tool=";

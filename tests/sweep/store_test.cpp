@@ -12,6 +12,7 @@
 #include "sweep/encoding.hpp"
 #include "sweep/sweep.hpp"
 #include "tests/core/study/study_file.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -325,7 +326,7 @@ TEST_F(Damaged_store, Untouched_it_is_completed) {
 }
 
 TEST_F(Damaged_store, Flipped_bits_change_no_result) {
-  const auto seed = std::random_device()();
+  const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   int told = 0;
@@ -344,7 +345,7 @@ TEST_F(Damaged_store, Flipped_bits_change_no_result) {
 }
 
 TEST_F(Damaged_store, Cut_or_overwritten_files_change_no_result) {
-  const auto seed = std::random_device()();
+  const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   for (int i = 0; i < 30; ++i) {
@@ -365,7 +366,7 @@ TEST_F(Damaged_store, Cut_or_overwritten_files_change_no_result) {
 }
 
 TEST_F(Damaged_store, Rows_that_are_lost_twice_or_elsewhere_are_refused) {
-  const auto seed = std::random_device()();
+  const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
   for (const char* sql : {

@@ -10,6 +10,7 @@
 #include "cli/bench/bench.hpp"
 #include "core/error.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -36,7 +37,7 @@ class Bench : public testing::Test {
   }
 
   // Tests run at the same time, each in a process of its own.
-  const std::string file_ = fmt::format("{}tcsim_bench_{}.toml", testing::TempDir(), getpid());
+  const std::string file_ = test::scratch("bench.toml").string();
 };
 
 TEST_F(Bench, Tccg_prints_the_same_cases_in_every_format) {

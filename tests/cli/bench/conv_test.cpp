@@ -11,6 +11,7 @@
 #include "cli/bench/bench.hpp"
 #include "core/error.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -47,7 +48,7 @@ class Bench_conv : public testing::Test {
 
   // Tests run at the same time, each in a process of its own.
   static std::string file(const char* name) {
-    return fmt::format("{}tcsim_bench_{}_{}.toml", testing::TempDir(), name, getpid());
+    return test::scratch(name + std::string(".toml")).string();
   }
   const std::string layers_ = file("layers"), mixed_ = file("mixed"), doubles_ = file("doubles");
 };

@@ -10,6 +10,7 @@
 #include "core/data/shipped.hpp"
 #include "core/machine/toml.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -86,7 +87,7 @@ class Every_command : public testing::TestWithParam<std::string> {
 
   static constexpr const char* sizes = "i=24,j=20,k=16";
   // Of this test alone: they run at the same time.
-  fs::path folder_ = fs::temp_directory_path() / ("tcsim_every_command_" + GetParam());
+  fs::path folder_ = test::scratch(GetParam());
 };
 
 std::string joined(const std::vector<std::string>& args) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -19,8 +20,7 @@ Ran simulate(std::vector<std::string> more) {
 // A file that is gone when the test is.
 class File {
  public:
-  File(const std::string& name, const std::string& bytes)
-      : path_((std::filesystem::temp_directory_path() / ("tcsim_simulate_test_" + name)).string()) {
+  File(const std::string& name, const std::string& bytes) : path_((test::scratch(name)).string()) {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   File(const File&) = delete;

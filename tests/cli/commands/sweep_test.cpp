@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -34,9 +35,7 @@ class Sweep_command : public testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   // Of this test alone: they run at the same time.
-  fs::path folder_ =
-      fs::temp_directory_path() /
-      (std::string("tcsim_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  fs::path folder_ = test::scratch(testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Sweep_command, Counts_points_without_computing_them) {

@@ -17,6 +17,7 @@
 #include "microbench/team.hpp"
 #include "microbench/topology.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -54,7 +55,7 @@ Machine made_up_host() {
 class TuneCommand : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("tcsim_tune_" + std::to_string(getpid()));
+    folder_ = test::scratch("tune");
     if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
     setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
     ASSERT_TRUE(keep(made_up_host(), host_file()));

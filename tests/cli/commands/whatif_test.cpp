@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -134,7 +135,7 @@ TEST(Whatif, A_fixed_schedule_is_the_same_everywhere) {
 }
 
 TEST(Whatif, A_suite_ends_with_all_of_its_workloads_together) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_whatif_test.toml";
+  const auto file = test::scratch("whatif_test.toml");
   std::ofstream(file) << "schema = 1\nname = \"two\"\nlayout = \"column-major\"\n"
                          "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=40,j=48,k=56\"\n"
                          "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=80,j=24,k=16\"\n";

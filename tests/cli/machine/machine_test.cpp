@@ -8,6 +8,7 @@
 #include "core/machine/toml.hpp"
 #include "exchange/exchange.hpp"
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 #include "tests/source_dir.hpp"
 
 namespace tcsim::cli {
@@ -23,8 +24,7 @@ fs::path corpus(const std::string& file) {
 // A file of this test, gone when the test ends.
 class File {
  public:
-  File(const std::string& name, const std::string& text)
-      : path_(fs::temp_directory_path() / ("tcsim_cli_test_" + name)) {
+  File(const std::string& name, const std::string& text) : path_(test::scratch(name)) {
     std::ofstream(path_) << text;
   }
   ~File() { fs::remove(path_); }
@@ -35,7 +35,7 @@ class File {
 };
 
 TEST(Input, A_damaged_machine_file_is_named_with_its_line) {
-  const auto file = std::filesystem::temp_directory_path() / "tcsim_cli_test_damaged.toml";
+  const auto file = test::scratch("cli_test_damaged.toml");
   std::ofstream(file) << "schema = 1\nname = \"x\"\n[[level]]\nname = 7\n";
   const Ran r = tcsim({"machine", "check", file.string(), "e5-2680v4"});
   EXPECT_EQ(r.code, Exit::input);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/core/refusal.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim {
 namespace {
@@ -28,9 +29,7 @@ class Read_file : public testing::Test {
   static std::string why(const fs::path& file, std::size_t most = most_file_bytes) {
     return test::refusal_of([&] { read_file(file, "name another", most); });
   }
-  fs::path folder_ =
-      fs::temp_directory_path() /
-      (std::string("tcsim_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  fs::path folder_ = test::scratch(testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Read_file, Has_all_bytes) {

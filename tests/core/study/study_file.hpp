@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/study/study.hpp"
+#include "tests/scratch.hpp"
 #include "tests/source_dir.hpp"
 
 namespace tcsim {
@@ -31,8 +32,7 @@ inline Study small_study() {
 // A folder that goes away with the test.
 class Folder {
  public:
-  explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("tcsim_study_" + name)) {
+  explicit Folder(const std::string& name) : path_(test::scratch(name)) {
     std::filesystem::remove_all(path_);
   }
   ~Folder() { std::filesystem::remove_all(path_); }

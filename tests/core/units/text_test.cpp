@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/units/text.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -143,7 +144,7 @@ TEST(Units, Bandwidths_and_frequencies_are_written_short) {
 }
 
 TEST(Units, What_is_written_reads_back_to_the_last_bit) {
-  const std::uint32_t seed = std::random_device{}();
+  const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> exponent(-3, 15);

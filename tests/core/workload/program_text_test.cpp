@@ -10,6 +10,7 @@
 #include "core/workload/request.hpp"
 #include "tests/core/damaged.hpp"
 #include "tests/core/random_program.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim {
 namespace {
@@ -279,8 +280,7 @@ TEST(Program_file, Is_known_by_its_suffix_and_read) {
   EXPECT_FALSE(is_program_file("abcd-aebf-dfce"));
   EXPECT_FALSE(is_label("my-layer.program"));
   EXPECT_FALSE(is_label("a->b.program"));
-  const auto file = std::filesystem::temp_directory_path() /
-                    ("tcsim_test." + std::to_string(getpid()) + ".program");
+  const auto file = test::scratch("test.program");
   std::ofstream(file) << canonical_conv;
   EXPECT_EQ(load_program(file), conv());
   std::ofstream(file) << "program x\n dims 5";

@@ -16,6 +16,7 @@
 #include "gui/window/verdict.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/gui/window.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::gui {
 namespace {
@@ -95,8 +96,7 @@ TEST_F(Typing, What_is_no_workload_is_refused_in_the_command_lines_words) {
 
 TEST_F(Typing, A_program_is_opened_if_it_is_a_contraction_and_refused_in_words_if_not) {
   const auto file = [](const char* name, const char* text) {
-    const auto path = std::filesystem::temp_directory_path() /
-                      ("tcsim_gui." + std::to_string(getpid()) + name + ".program");
+    const auto path = test::scratch(name + std::string(".program"));
     std::ofstream(path) << text;
     return path.string();
   };
