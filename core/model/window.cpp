@@ -318,13 +318,14 @@ class WindowModel {
     const Execution& last = smaller ? *smaller : w;
     const ByArray<bool>& moves_on = nest_.follows(d);
     const PerArray most = pair_lines(d, e, child);
+    const auto of_tiles = lines_of_two_tile_sizes(d, e);
     for (ArrayId x : arrays_.ids()) {
       const Setting setting{x, w, d + 1, moves_on, g, &most};
       const int pack = pack_depth(x);
       if (!arrays_.is_buffer(x) && pack >= 0 && d > pack) continue;
       const double lines = w.full(d + 1)[x], last_lines = last.full(d + 1)[x];
       if (moves_on[x]) {
-        const double apart = (iterations - 1) * lines + last_lines;
+        const double apart = of_tiles ? (*of_tiles)[x] : (iterations - 1) * lines + last_lines;
         if (nest_.overlaps(x)) {
           count_overlap(setting, new_round(x), child, e[g], times * (apart - lines_at(d, e)[x]));
           continue;
@@ -336,6 +337,23 @@ class WindowModel {
       if (pairs > 0) count_pairs(setting, d, w, times * pairs * lines);
       if (smaller_last) count_pairs(setting, d, last, times * last_lines);
     }
+  }
+
+  // Lines of all iterations together where step d has two tile sizes, each counted for itself: of
+  // a mean tile they would not add up to what is inside, as lines do not grow evenly with a tile.
+  std::optional<PerArray> lines_of_two_tile_sizes(int d, const Extents& e) const {
+    const Step& step = nest_.step(d);
+    if (step.head == 0 || detail_ == Detail::coarse) return {};
+    PerArray lines(arrays_.size());
+    Extents tile = e;
+    step.for_each_size(static_cast<std::int64_t>(e[step.group]),
+                       [&](std::int64_t size, std::int64_t times) {
+                         tile[step.group] = static_cast<double>(size);
+                         const PerArray one = lines_at(d + 1, tile);
+                         for (ArrayId a : arrays_.ids())
+                           lines[a] += static_cast<double>(times) * one[a];
+                       });
+    return lines;
   }
 
   // Lines that two neighbouring tiles touch, at most all that the loop at depth d touches.

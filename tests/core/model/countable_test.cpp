@@ -11,6 +11,7 @@
 #include "core/model/predict.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/workload/parse.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/large_problems.hpp"
 
@@ -156,6 +157,25 @@ TEST(Countable, Predictions_are_what_wide_arithmetic_gives_or_are_refused) {
   EXPECT_GT(right, 30);
   EXPECT_GT(refused, 20);
   EXPECT_GT(beyond_doubles, 0);
+}
+
+// Tiles of two sizes are counted each for itself: of thirteen mean tiles the lines would be an
+// eighth more than A's elements, each of which is asked for once.
+TEST(Countable, Lines_of_two_tile_sizes_add_up) {
+  const Contraction c =
+      parse_contraction("efb-gcbfdha-gdbecah", parse_sizes("a=7,b=2,c=5,d=6,e=1,f=9,g=10,h=3"),
+                        Layout::column_major, ElementType::f32);
+  const Schedule s = parse_schedule(
+      "groups m=f n=e k=hcdag batch=b for batch by 1 { seq over k {"
+      " part 4306 { for k by 1314 { for m by 3 { for m by 1 { kernel 6x4 } } } }"
+      " part 1994 { for k by 245 { for m by 3 { for m by 1 { kernel 6x4 } } } } } }",
+      c, "test");
+  check(s, c, random_levels(), "test");
+  const Traffic traffic = predict(c, s, small_caches()).traffic;
+  const double elements = 10.0 * 5 * 2 * 9 * 6 * 3 * 7, line = 64;
+  const auto in = static_cast<double>(traffic.links[1].at(Phase::compute, ArrayId::A).in.value());
+  EXPECT_LE(in, elements * line);
+  EXPECT_GE(in, 0.8 * elements * line);  // neighbours along g are far apart in this order
 }
 
 // Where everything stays in the cache, each tensor comes in once and C leaves once: whole numbers
