@@ -50,12 +50,14 @@ std::string warning_line(const Machine& machine) {
 }
 
 std::string heading(const Contraction& workload, const Machine& machine, const std::string& more) {
-  return fmt::format(
-      "{}  {}  {}  {} {}\nmachine {}{}{}, accounting {}{}\n", workload.name(), workload.label(),
-      workload.sizes(), to_text(workload.type()), to_text(workload.layout()), machine.name,
-      machine.description.empty() ? "" : " (" + visible(machine.description) + ")",
-      machine.core.cores == 1 ? "" : fmt::format(", each of {} cores at work", machine.core.cores),
-      to_words(machine.accounting), more) +
+  return fmt::format("{}  {}  {}  {} {}\nmachine {}{}{}, accounting {}{}\n", workload.name(),
+                     workload.label(), workload.sizes(), to_text(workload.type()),
+                     to_text(workload.layout()), machine.name,
+                     machine.description.empty() ? "" : " (" + visible(machine.description) + ")",
+                     machine.core.cores == 1
+                         ? ""
+                         : fmt::format(", each of {} cores at work", machine.core.cores),
+                     to_words(machine.accounting), more) +
          warning_line(machine);
 }
 

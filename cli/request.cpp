@@ -17,6 +17,7 @@
 #include "core/schedule/registers.hpp"
 #include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
+#include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
 #include "kernels/overhead.hpp"
@@ -88,6 +89,9 @@ void declare_workload(po::options_description& options) {
       "extent of each index: a=72,b=72,...; conv2d has its own (docs/convolutions.md)")(
       "layout", words(words_of(layouts)),
       "of the tensors; row-major unless the suite says otherwise")(
+      "image-layout", po::value<std::string>(),
+      "of a suite's convolutions: nhwc, nhwc32k, nchw16c; of several, the first that a layer's "
+      "channels allow")(
       "type", words(words_of(types)),
       "of the elements; unless the suite says otherwise f64, of convolutions f32");
 }
@@ -120,8 +124,21 @@ void declare_schedule(po::options_description& options) {
 
 Format format(const Options& options) { return meaning(options, "format", formats); }
 
+std::string image_layouts(const Options& options) {
+  const auto layouts = options["image-layout"].as<std::string>();
+  for (const std::string& word : comma_list(layouts)) {
+    if (!is_image_layout(word)) {
+      throw UsageError("--image-layout", fmt::format("layout '{}' is unknown", word),
+                       "use nhwc, nhwc32k (weights in blocks of 32 channels), nchw, nchw8c or "
+                       "nchw16c, or several with commas");
+    }
+  }
+  return layouts;
+}
+
 std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
   WorkloadRequest request{argument, "", layout(options), type(options)};
+  if (options.count("image-layout") != 0) request.image_layout = image_layouts(options);
   if (options.count("size") != 0) {
     request.sizes = options["size"].as<std::string>();
     if (request.sizes.empty()) parse_sizes(request.sizes);  // throws, with the right form

@@ -32,6 +32,9 @@ void declare_objective(boost::program_options::options_description&);
 
 Format format(const Options&);
 
+// What --image-layout says, which must be there. Throws UsageError for a layout that is unknown.
+std::string image_layouts(const Options&);
+
 // The workloads that a WORKLOAD argument names: "tccg:8", "tccg", a label with --size, a
 // suite's .toml file, or a .program file.
 std::vector<Contraction> workloads(const Options&, const std::string& argument);

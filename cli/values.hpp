@@ -27,6 +27,9 @@ class BadValue : public boost::program_options::error_with_option_name {
   std::string problem_, mend_;
 };
 
+// The words of "a,b".
+std::vector<std::string> comma_list(const std::string& text);
+
 // One of a few words.
 class Words : public boost::program_options::typed_value<std::string> {
  public:

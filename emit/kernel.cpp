@@ -137,6 +137,7 @@ constexpr std::string_view portable =
 }  // namespace
 
 std::string kernel_functions(const Plan& plan) {
+  if (plan.lanes()) return {};  // sums along the rows stand in the loops
   const Values values{{"T", element_name(plan)},
                       {"MR", std::to_string(plan.mr())},
                       {"NR", std::to_string(plan.nr())}};
@@ -168,7 +169,7 @@ std::string kernel_functions(const Plan& plan) {
 std::string kernel_name(const Plan& plan) {
   const Vectors* vectors = find_vectors(plan.mr(), plan.nr(), plan.contraction().type());
   const std::string definition = "  const char *const kernel = ";
-  if (!vectors) return definition + "\"portable\";\n";
+  if (!vectors || plan.lanes()) return definition + "\"portable\";\n";
   const std::string name = to_text(vectors->set);
   if (*vectors->test) {
     return fmt::format("{}@best_kernel() == @multiply_{} ? \"portable\" : \"{}\";\n", definition,

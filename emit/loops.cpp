@@ -52,6 +52,7 @@ std::vector<Piece> workspace(const Plan& plan) {
       pieces.push_back({fmt::format("packed_{}", to_text(t)), pack->capacity});
     }
   }
+  if (plan.lanes()) return pieces;
   pieces.push_back({"tile", plan.mr() * plan.nr()});
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (plan.pack(t)) continue;
@@ -173,6 +174,7 @@ class LoopWriter {
   }
 
   void columns() {
+    if (plan_.lanes()) return;
     const Extent& n = range(DimClass::n);
     lines_.add(fmt::format("size_t columns[{}]; /* of C */", plan_.nr()));
     lines_.add(fmt::format("for (size_t j = 0; j < {}; ++j) columns[j] = @C_of_n({} + j);",
@@ -182,6 +184,7 @@ class LoopWriter {
   void kernel() {
     const Extent &m = range(DimClass::m), &n = range(DimClass::n), &k = range(DimClass::k);
     const TensorId left = plan_.left(), right = plan_.right();
+    if (plan_.lanes()) return kernel_by_lane(m, n, k);
     const auto call = [&](const std::string& kc, const std::string& l, const std::string& r,
                           const std::string& first) {
       lines_.add(fmt::format("@block(multiply, {}, {}, {}, {}, {}, {}, columns, {}, {}, tile);", kc,
@@ -213,6 +216,34 @@ class LoopWriter {
     call("kc", panels[0], panels[1], "p == 0");
   }
 
+  // Where each row has columns of its own no panels are multiplied: sums along the rows, which the
+  // compiler makes vectors of.
+  void kernel_by_lane(const Extent& m, const Extent& n, const Extent& k) {
+    const TensorId left = plan_.left(), right = plan_.right();
+    const char *const l = to_text(left), *const r = to_text(right);
+    lines_.add(fmt::format("for (size_t j = {}; j < {}; ++j) {{", n.begin, n.end));
+    lines_.add(fmt::format("{} sum[{}] = {{0}};", element_name(plan_), plan_.mr()));
+    lines_.add(fmt::format("for (size_t p = {}; p < {}; ++p) {{", k.begin, k.end));
+    lines_.add(fmt::format("const {} *const of_{} = {} + @{}_of_n(j) + @{}_of_k(p);",
+                           element_name(plan_), r, tensors_[right], r, r));
+    lines_.add(fmt::format("for (size_t i = {}; i < {}; ++i) {{", m.begin, m.end));
+    const std::string of_left =
+        packed_[left].empty() ? fmt::format("{}[@{}_of_m(i) + @{}_of_k(p)]", tensors_[left], l, l)
+                              : fmt::format("{}[(p - {}) * {} + i - {}]", packed_[left], k.begin,
+                                            plan_.mr(), m.begin);
+    lines_.add(fmt::format("sum[i - {}] += {} * of_{}[@{}_of_m(i)];", m.begin, of_left, r, r));
+    lines_.add("}");
+    lines_.add("}");
+    lines_.add(fmt::format("for (size_t i = {}; i < {}; ++i) {{", m.begin, m.end));
+    lines_.add(fmt::format("{0} *const to = {1} + @C_of_m(i) + @C_of_n(j);", element_name(plan_),
+                           tensors_[TensorId::C]));
+    const std::string sum = fmt::format("sum[i - {}]", m.begin);
+    lines_.add(k.begin == "0" ? fmt::format("*to = {};", sum)
+                              : fmt::format("*to = {} == 0 ? {} : *to + {};", k.begin, sum, sum));
+    lines_.add("}");
+    lines_.add("}");
+  }
+
   const Plan& plan_;
   Lines lines_;
   ByGroup<Extent> ranges_;
@@ -242,7 +273,9 @@ $DIRECT  size_t row[$MR], tile_columns[$NR];
     }
   }
 }
+)";
 
+constexpr std::string_view contract = R"(
 static _Thread_local $T *@kept; /* of $BYTES */
 
 static $T *@workspace(void) {
@@ -258,8 +291,7 @@ void @contract_release(void) {
 int @contract(const $T *A, const $T *B, $T *C) {
   $T *const work = @workspace();
   if (work == NULL) return -1;
-$PIECES  @kernel_code *const multiply = @best_kernel();
-
+$PIECES$KERNEL
 $NEST  return 0;
 }
 )";
@@ -287,10 +319,12 @@ std::string contract_functions(const Plan& plan) {
     place += in_pages(plan, piece.elements);
   }
   values.push_back({"PIECES", pieces});
-  values.push_back({"ELEMENTS", std::to_string(place)});
+  values.push_back({"ELEMENTS", std::to_string(std::max<std::int64_t>(1, place))});
   values.push_back({"BYTES", to_binary_display(place * plan.element())});
+  values.push_back(
+      {"KERNEL", plan.lanes() ? "" : "  @kernel_code *const multiply = @best_kernel();\n"});
   values.push_back({"NEST", LoopWriter(plan).text()});
-  return fill_in(block, values);
+  return (plan.lanes() ? std::string() : fill_in(block, values)) + fill_in(contract, values);
 }
 
 }  // namespace tcsim::emit

@@ -41,7 +41,7 @@ std::int64_t panel_of(const Plan& plan, TensorId t) {
 std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
   const Contraction& c = plan.contraction();
   std::vector<Digit> found;
-  if (!has_group(t, plan.left(), group)) return found;
+  if (!plan.follows(t, group)) return found;
   for (DimId d : plan.schedule().groups[group]) {
     const Digit next{c.dim(d).extent, c.stride(t, d).value()};
     if (next.extent == 1) continue;
@@ -94,7 +94,7 @@ std::string offset_functions(const Plan& plan) {
   text += "*/\n";
   for (TensorId t : all_tensors) {
     for (DimClass g : all_dim_classes) {
-      if (!has_group(t, plan.left(), g)) continue;
+      if (!plan.follows(t, g)) continue;
       if (g == DimClass::batch && plan.schedule().groups[g].empty()) continue;
       const std::string group = name_of(g);
       const auto parts = digits(plan, t, g);

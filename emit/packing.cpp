@@ -183,7 +183,7 @@ std::string packing_functions(const Plan& plan) {
     if (in_strips(plan, t)) {
       text += pack_in_strips(plan, t);
     } else {
-      text += panel_function(plan, t);
+      if (plan.pack(t) || !plan.lanes()) text += panel_function(plan, t);
       if (plan.pack(t)) text += pack_function(plan, t);
     }
   }

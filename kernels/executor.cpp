@@ -40,6 +40,9 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   result_.resize(static_cast<std::size_t>(result_rows_ * nr_));
   for (std::int64_t j = 0; j < nr_; ++j) result_columns_.push_back(j * result_rows_);
   result_tile_ = {result_.data(), result_columns_.data()};
+  if (!plan.lanes()) return;
+  lanes_ = plan.offsets(plan.right(), DimClass::m);
+  lane_runs_ = contiguous_runs(lanes_, plan.extent(DimClass::m));
 }
 
 template <class T>
@@ -124,21 +127,23 @@ void Executor<T>::block(const KernelBlock& block) {
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       // What is read next is asked for tile by tile where an operand in place is new.
-      const bool is_new = row == 0 && !right_.packed();
+      const bool is_new = row == 0 && !right_.packed() && !lanes_;
       const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
       tiles = code && m.size == block.row_tile && n.size == block.column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
       if (is_new) calls.fetch = next_columns(n);
+      if (lanes_) calls.fetch = next_lanes(m.begin, n);
       if (tiles == 0) {
         tile(m, n, calls, left_offset, right_offset);
         tiles = 1;
       } else {
         KernelTask<T>& task =
-            add(code, m, n.begin, calls, left_offset, right_.panel(n.begin, right_offset));
+            add(code, m, n.begin, calls, left_offset, right_panel(m.begin, n.begin, right_offset));
         task.tiles = tiles;
-        task.onwards = rows_inside ? Onwards{left_.to_next(m), 0, c_rows_ + m.begin, mr_, 0}
-                                   : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, n.size};
+        task.onwards = rows_inside
+                           ? Onwards{left_.to_next(m), lanes_ ? mr_ : 0, c_rows_ + m.begin, mr_, 0}
+                           : Onwards{0, right_.to_next(n), c_rows_ + m.begin, 0, n.size};
       }
       if ((until_asked_ -= tiles) <= 0) {
         until_asked_ = tiles_unasked;
@@ -178,7 +183,8 @@ template <class T>
 Microkernel<T> Executor<T>::code_for(const KernelBlock& block) const {
   const bool whole = vectors_ > 0 && block.row_tile == mr_ &&
                      block.column_tile <= family_.columns_for(static_cast<int>(vectors_));
-  return whole ? family_.of(vectors_, block.column_tile) : nullptr;
+  if (!whole || (lanes_ && vectors_ > 1)) return nullptr;
+  return lanes_ ? family_.by_lane[block.column_tile - 1] : family_.of(vectors_, block.column_tile);
 }
 
 // What kernels read of the right operand in place for the columns behind n. Only the last stretch
@@ -187,6 +193,14 @@ template <class T>
 Fetch<T> Executor<T>::next_columns(Interval n) const {
   const std::int64_t kc = stretches_[present_].back().kc;
   return right_.lines({n.begin + n.size, n.size}, ks_.size - kc, kc);
+}
+
+template <class T>
+Fetch<T> Executor<T>::next_lanes(std::int64_t m, Interval n) const {
+  Fetch<T> fetch = right_.last_lines({n.begin + n.size, n.size});
+  if (fetch.runs > 0) fetch.first += lanes_[m];
+  fetch.onwards = mr_;
+  return fetch;
 }
 
 // How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
@@ -198,6 +212,10 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.follows_k() || !right_.is_even(n)) {
     return 0;
   }
+  if (lanes_) {
+    if (lane_run(m.begin) < mr_) return 0;
+    if (rows_inside) most = std::min(most, lane_run(m.begin) / mr_);
+  }
   if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
   return right_.is_even({n.begin, most * n.size}) ? most : 1;
 }
@@ -207,6 +225,7 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
 template <class T>
 void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
                        std::int64_t right_offset) {
+  if (lanes_) return tile_by_lane(m, n, calls, left_offset);
   const std::int64_t vectors = m.size / family_.lanes;
   if (m.size % family_.lanes != 0 || vectors > KernelFamily<T>::most_vectors || !rows_together(m) ||
       left_.run(m.begin) < m.size || !right_.follows_k()) {
@@ -254,6 +273,54 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
     task.more_stretches = std::ssize(stretches) - 1;
   }
   call_part(m, n, task, calls.c);
+}
+
+template <class T>
+Panel<T> Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offset) const {
+  Panel<T> panel = right_.panel(n, offset);
+  if (lanes_) panel.first += lanes_[m];
+  return panel;
+}
+
+// Whole vectors of rows that are neighbours everywhere, vector by vector.
+template <class T>
+void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset) {
+  const std::int64_t lanes = family_.lanes;
+  std::int64_t rows = m.size / lanes * lanes;
+  if (!rows_together(m) || left_.run(m.begin) < m.size || lane_run(m.begin) < m.size ||
+      !left_.follows_k() || !right_.follows_k()) {
+    rows = 0;
+  }
+  for (std::int64_t i = 0; i < rows; i += lanes) {
+    for (std::int64_t j = 0, columns; j < n.size; j += columns) {
+      columns =
+          std::min({n.size - j, right_.run(n.begin + j), std::int64_t{family_.columns_for(1)}});
+      add(family_.by_lane[columns - 1], {m.begin + i, lanes}, n.begin + j, calls, left_offset + i,
+          right_panel(m.begin + i, n.begin + j, 0));
+    }
+  }
+  if (rows < m.size) {
+    single_by_lane({m.begin + rows, m.size - rows}, n, calls, left_offset + rows);
+  }
+}
+
+template <class T>
+void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
+                                 std::int64_t left_offset) {
+  finish(result_tile_);
+  const std::int64_t* ks = plan_.offsets(plan_.right(), DimClass::k) + calls.ks.begin;
+  for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
+    const T* column = right_.panel(j, 0).first;
+    for (std::int64_t i = m.begin; i < m.begin + m.size; ++i) {
+      T sum = 0;
+      for (std::int64_t p = 0; p < calls.ks.size; ++p) {
+        sum += left_.element(m.begin, i, p, left_offset) * column[lanes_[i] + (ks[p] - ks[0])];
+      }
+      T& to = calls.c[c_rows_[i] + c_columns_[j]];
+      const T old = calls.update.beta == 0 ? 0 : calls.update.beta * to;
+      to = old + calls.update.alpha * sum;
+    }
+  }
 }
 
 template <class T>

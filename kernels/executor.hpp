@@ -66,6 +66,14 @@ class Executor {
             std::int64_t right_offset);
   void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
               std::int64_t right_offset);
+  // Where each lane has columns of its own (Plan::lanes()): how many lanes, from this one on, are
+  // neighbours in the right operand, and tiles that no single call takes.
+  std::int64_t lane_run(std::int64_t m) const { return lane_runs_[static_cast<std::size_t>(m)]; }
+  // What is new in them for the columns behind n, of the lanes from m on.
+  Fetch<T> next_lanes(std::int64_t m, Interval n) const;
+  Panel<T> right_panel(std::int64_t m, std::int64_t n, std::int64_t offset) const;
+  void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
+  void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
@@ -86,6 +94,9 @@ class Executor {
   std::vector<std::int64_t> result_columns_;
   ResultTile<T> result_tile_;
   Operand<T> left_, right_;
+  // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
+  const std::int64_t* lanes_ = nullptr;
+  std::vector<std::int64_t> lane_runs_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};
   // A task waits until the one after it is known, since it fetches that one's lines of C (`ahead`).

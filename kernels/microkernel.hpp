@@ -56,11 +56,13 @@ struct Stretch {
 
 // Lines to be asked for while a kernel computes, one with each step of k: all at once they would
 // stand in the way of what it loads. `runs` of `lines` neighbours, `apart` elements from one run's
-// beginning to the next.
+// beginning to the next. For one tile of a task, or for each, `onwards` elements further; the lines
+// of `by_lane` kernels are of one run each.
 template <class T>
 struct Fetch {
   const T* first = nullptr;
   std::int64_t runs = 0, lines = 1, apart = 0;
+  std::int64_t onwards = 0;  // 0: during the first tile only
 };
 
 // Tiles of C to compute one after the other.
@@ -80,7 +82,7 @@ struct KernelTask {
   // The stretches behind the first one.
   const Stretch* stretches = nullptr;
   std::int64_t more_stretches = 0;
-  Fetch<T> fetch = {};  // during the first tile
+  Fetch<T> fetch = {};
 };
 
 // ahead: the tile that a later task will write first. Its lines are fetched meanwhile, some with
@@ -91,13 +93,16 @@ template <class T>
 using Microkernel = MicrokernelCode<T>*;
 
 // The register tiles of one instruction set and type: 1 to `most_vectors` vectors of `lanes` rows,
-// 1 to `most_columns` columns, those of them that fit into the registers.
+// 1 to `most_columns` columns, those of them that fit into the registers. `by_lane`: one vector of
+// rows, each lane of which has columns of its own, neighbours in the right operand. More vectors
+// would share nothing: a column's vector is read for one multiplication.
 template <class T>
 struct KernelFamily {
   static constexpr int most_vectors = 4, most_columns = 14;
 
   int lanes;
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
+  Microkernel<T> by_lane[most_columns];
 
   // Members with `vectors` vectors have columns from 1 up to this.
   int columns_for(int vectors) const {

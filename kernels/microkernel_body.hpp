@@ -13,6 +13,7 @@ namespace {
 // The columns of the right operand at one place along k, where they are neighbours.
 template <class T>
 struct Neighbours {
+  static constexpr bool by_lane = false;
   explicit Neighbours(const Panel<T>& panel) : first(panel.first), step(panel.step) {}
   void hide() {}
   T operator[](int j) const { return first[j]; }
@@ -24,9 +25,12 @@ struct Neighbours {
 };
 
 // The same where they are evenly apart. A few odd multiples of the distance, in registers, and the
-// scales of an address make all columns. There are too few registers for a pointer to each.
-template <class T>
+// scales of an address make all columns. There are too few registers for a pointer to each. A
+// column is an element, or a vector of them: one for each lane of the left operand's.
+template <class T, int bytes = sizeof(T)>
 struct Apart {
+  static constexpr bool by_lane = bytes != sizeof(T);
+  typedef T Vector __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
   explicit Apart(const Panel<T>& panel)
       : first(reinterpret_cast<const char*>(panel.first)),
         step(panel.step * static_cast<std::int64_t>(sizeof(T))),
@@ -40,9 +44,14 @@ struct Apart {
   [[gnu::always_inline]] void hide() {
     asm("" : "+r"(once), "+r"(three), "+r"(five), "+r"(seven), "+r"(eighth));
   }
-  T operator[](int j) const {
+  auto operator[](int j) const {
     const std::int64_t multiples[] = {0, once, 2 * once, three, 4 * once, five, 2 * three, seven};
-    return *reinterpret_cast<const T*>((j < 8 ? first : eighth) + multiples[j % 8]);
+    const char* const column = (j < 8 ? first : eighth) + multiples[j % 8];
+    if constexpr (by_lane) {
+      return *reinterpret_cast<const Vector*>(column);
+    } else {
+      return *reinterpret_cast<const T*>(column);
+    }
   }
   void next() { first += step, eighth += step; }
   void move(std::int64_t elements) {
@@ -93,7 +102,10 @@ template <class T, int bytes, int vectors, int columns, class Right>
 
   step(true, true);  // there is at least one, and it spares setting the sums to zero
   --kc;
-  // A column of the tile ahead with every `vectors` steps of k.
+  std::int64_t runs = fetch.runs, lines = fetch.lines;
+  const T *asked = fetch.first, *run = fetch.first;
+  // A column of the tile ahead with every `vectors` steps of k. Kernels of lanes have few steps,
+  // and ask for what is read next at the same time.
   int fetched = 0;
   for (; fetched < columns && kc >= vectors; ++fetched, kc -= vectors) {
     const T* column = ahead.first + ahead.columns[fetched];
@@ -102,14 +114,18 @@ template <class T, int bytes, int vectors, int columns, class Right>
       if (v * lanes % line == 0) __builtin_prefetch(column + v * lanes, 1);
       step(true, false);
     }
+    if constexpr (Right::by_lane) {
+      for (int i = 0; i < 2 && runs > 0; ++i, --runs, asked += fetch.apart) {
+        __builtin_prefetch(asked, 0, 2);
+      }
+      run = asked;
+    }
   }
   for (; fetched < columns; ++fetched) {
     const T* column = ahead.first + ahead.columns[fetched];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
-  std::int64_t runs = fetch.runs, lines = fetch.lines;
-  const T *asked = fetch.first, *run = fetch.first;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
     for (; runs > 0 && kc > 0; --kc) {
       __builtin_prefetch(asked, 0, 2);
@@ -175,7 +191,8 @@ template <class T, int bytes, int vectors, int columns, class Right>
     }
     multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task, fetch);
     if (more == 0) return;
-    fetch.runs = 0;
+    fetch.first += fetch.onwards;
+    if (fetch.onwards == 0) fetch.runs = 0;
     left += task.onwards.left;
     right.move(task.onwards.right);
     c = next;
@@ -192,6 +209,12 @@ void multiply(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   }
 }
 
+// One vector of rows, each lane with columns of its own.
+template <class T, int bytes, int columns>
+void multiply_lanes(const KernelTask<T>& task, const ResultTile<T>& ahead) {
+  multiply_by<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
+}
+
 // The code of a tile, or null if its accumulators leave too few registers: a column of the left
 // operand, and a vector for the right one. With AVX-512 the right one needs none, since the
 // multiplication reads its elements from memory.
@@ -199,6 +222,11 @@ template <class T, int bytes, int vectors, int columns>
 constexpr Microkernel<T> member() {
   constexpr int spare = bytes == 64 ? 32 - vectors : 16 - vectors - 1;
   if constexpr (vectors * columns <= spare) return multiply<T, bytes, vectors, columns>;
+  return nullptr;
+}
+template <class T, int bytes, int columns>
+constexpr Microkernel<T> member_by_lane() {
+  if constexpr (member<T, bytes, 1, columns>() != nullptr) return multiply_lanes<T, bytes, columns>;
   return nullptr;
 }
 
@@ -213,9 +241,16 @@ constexpr Microkernel<T> member() {
 
 template <class T, int bytes>
 constexpr KernelFamily<T> family() {
-  return {bytes / static_cast<int>(sizeof(T)),
-          {TCSIM_MEMBERS(T, bytes, 1), TCSIM_MEMBERS(T, bytes, 2), TCSIM_MEMBERS(T, bytes, 3),
-           TCSIM_MEMBERS(T, bytes, 4)}};
+  return {
+      bytes / static_cast<int>(sizeof(T)),
+      {TCSIM_MEMBERS(T, bytes, 1), TCSIM_MEMBERS(T, bytes, 2), TCSIM_MEMBERS(T, bytes, 3),
+       TCSIM_MEMBERS(T, bytes, 4)},
+      {member_by_lane<T, bytes, 1>(), member_by_lane<T, bytes, 2>(), member_by_lane<T, bytes, 3>(),
+       member_by_lane<T, bytes, 4>(), member_by_lane<T, bytes, 5>(), member_by_lane<T, bytes, 6>(),
+       member_by_lane<T, bytes, 7>(), member_by_lane<T, bytes, 8>(), member_by_lane<T, bytes, 9>(),
+       member_by_lane<T, bytes, 10>(), member_by_lane<T, bytes, 11>(),
+       member_by_lane<T, bytes, 12>(), member_by_lane<T, bytes, 13>(),
+       member_by_lane<T, bytes, 14>()}};
 }
 
 #undef TCSIM_MEMBERS

@@ -85,6 +85,15 @@ Fetch<T> Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc) const
 }
 
 template <class T>
+Fetch<T> Operand<T>::last_lines(Interval rows) const {
+  const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
+  if (packed() || size <= 0) return {};
+  const std::int64_t even = std::min(size, run(rows.begin));
+  const std::int64_t apart = even > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
+  return {here_ + rows_[rows.begin] + (k_offsets_[ks_.size - 1] - k_offsets_[0]), even, 1, apart};
+}
+
+template <class T>
 Panel<T> Operand<T>::copy(Interval rows) {
   const std::array wanted{rows.begin, rows.size, ks_.begin, ks_.size, batch_};
   if (copied_ != wanted) {

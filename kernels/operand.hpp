@@ -47,9 +47,17 @@ class Operand {
     return {here_ + rows_[row], step_,
             row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
   }
+  // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
+  // the buffer, if packed.
+  T element(std::int64_t first, std::int64_t row, std::int64_t k, std::int64_t offset) const {
+    return packed() ? buffer_[offset + k * panel_ + (row - first)]
+                    : here_[rows_[row] + (k_offsets_[k] - k_offsets_[0])];
+  }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
   Fetch<T> lines(Interval rows, std::int64_t k, std::int64_t kc) const;
+  // The first line of each of these rows at the last place along k, where they are evenly apart.
+  Fetch<T> last_lines(Interval rows) const;
   // A copy of any rows. It lasts until the next copy.
   Panel<T> copy(Interval rows);
   // From the rows of a call to those of the call for the rows behind them, in elements.

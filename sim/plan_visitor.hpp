@@ -78,7 +78,11 @@ class PlanVisitor {
       const std::int64_t right_start = plan_.offset(right, DimClass::batch, batch);
       for (std::int64_t p = 0; p < ks.size; ++p) {
         touch_operand(left, DimClass::m, ms, call.left_offset, plan_.mr(), p, ks, left_start);
-        touch_operand(right, DimClass::n, ns, call.right_offset, plan_.nr(), p, ks, right_start);
+        if (plan_.lanes()) {
+          touch_lanes(ms, ns, right_start + plan_.offset(right, DimClass::k, ks.begin + p));
+        } else {
+          touch_operand(right, DimClass::n, ns, call.right_offset, plan_.nr(), p, ks, right_start);
+        }
       }
     }
     const std::int64_t c_start = plan_.offset(TensorId::C, DimClass::batch, batch);
@@ -87,7 +91,8 @@ class PlanVisitor {
                       c_start + plan_.offset(TensorId::C, DimClass::n, n));
     }
     count_loads(left, (left_packed ? plan_.mr() : ms.size) * ks.size);
-    count_loads(right, (right_packed ? plan_.nr() : ns.size) * ks.size);
+    const std::int64_t columns = plan_.lanes() ? ms.size * ns.size : ns.size;
+    count_loads(right, (right_packed ? plan_.nr() : columns) * ks.size);
     Moved& c = registers(Phase::compute, ArrayId::C);
     c.out += Bytes(ms.size * ns.size * element_);
     if (!call.first_writer) c.in += Bytes(ms.size * ns.size * element_);
@@ -161,6 +166,14 @@ class PlanVisitor {
       touch<false>(read_as_[t], offset + p * panel, panel);
     } else {
       touch_row<false>(t, group, range, start + plan_.offset(t, DimClass::k, ks.begin + p));
+    }
+  }
+
+  // The right operand's columns at one place along k, for each lane one of its own.
+  void touch_lanes(Interval ms, Interval ns, std::int64_t start) {
+    for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
+      touch_row<false>(plan_.right(), DimClass::m, ms,
+                       start + plan_.offset(plan_.right(), DimClass::n, n));
     }
   }
 

@@ -39,9 +39,6 @@ std::vector<ChosenSuite> bench_suites(const Options& options, const std::string&
 // The workloads that --suite and --case name, of f64.
 std::vector<Contraction> bench_cases(const Options& options);
 
-// The words of "a,b".
-std::vector<std::string> comma_list(const std::string& text);
-
 // For each case: measures it with progress shown, which gets the share done of the case and returns
 // whether its results are right, then calls `measured`. Says how far it came when interrupted.
 Exit for_each_bench_case(

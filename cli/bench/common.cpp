@@ -9,6 +9,7 @@
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
+#include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/text/safe.hpp"
@@ -33,18 +34,6 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 }
 
 }  // namespace
-
-std::vector<std::string> comma_list(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
 
 std::vector<std::size_t> parse_cases(const std::string& text, const std::string& suite,
                                      std::size_t count) {

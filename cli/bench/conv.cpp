@@ -6,6 +6,7 @@
 #include "bench/convolution.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/request.hpp"
+#include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "kernels/execute.hpp"
@@ -32,16 +33,8 @@ struct ConvBench {
 };
 
 Layers layers_of(const Options& options) {
-  const auto layouts = options["image-layout"].as<std::string>();
-  for (const std::string& word : comma_list(layouts)) {
-    if (!is_image_layout(word)) {
-      throw UsageError("--image-layout", fmt::format("layout '{}' is unknown", word),
-                       "use nhwc, nhwc32k (weights in blocks of 32 channels), nchw, nchw8c or "
-                       "nchw16c, or several with commas");
-    }
-  }
   Layers layers;
-  const SuiteOverrides overrides{.type = {}, .image_layout = layouts};
+  const SuiteOverrides overrides{.type = {}, .image_layout = image_layouts(options)};
   for (const auto& [suite, places] : bench_suites(options, "yolo9000,resnet18", overrides)) {
     for (const std::size_t place : places) {
       const Contraction& c = suite.workloads[place];

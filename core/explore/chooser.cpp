@@ -33,7 +33,7 @@ Choice Chooser::search(const Machine& machine, const std::vector<Tiling>& incumb
 bool Chooser::improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling) {
   if (!tiling || !choice.tiling || *tiling == *choice.tiling) return false;
   if (stop_.stop_requested()) throw Interrupted();
-  const auto kernels = kernel_choices(machine.core, contraction_.type());
+  const auto kernels = kernel_choices(machine.core, contraction_);
   if (std::find(kernels.begin(), kernels.end(), tiling->kernel) == kernels.end()) return false;
   Choice other{tiling, build(contraction_, machine, *tiling), {}};
   other.prediction = predict(contraction_, other.schedule, machine, counter_);

@@ -65,6 +65,11 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
     const std::int64_t read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);
     const ArrayId from = nest.read_as(t);
     const std::int64_t k = extent(DimClass::k);
+    if (path.lanes && !is_left) {  // each lane has columns of its own
+      link.at(Phase::compute, from).in =
+          count.bytes({extent(DimClass::m), extent(DimClass::n), k, batch});
+      continue;
+    }
     link.at(Phase::compute, from).in = count.bytes({read, k, nest.tiles(kernel, others), batch});
     if (pack < 0) continue;
     const std::int64_t packs = nest.tiles(pack, others);

@@ -19,7 +19,7 @@ HeldTile tile_of(const Contraction& contraction, const Groups& groups, const Pat
   for (TensorId t : all_tensors) {
     std::int64_t elements = 1, all = 1;
     for (DimClass c : all_dim_classes) {
-      if (!has_group(t, path.left, c)) continue;
+      if (!path.follows(t, c)) continue;
       elements *= extents[c];
       all *= path.extents[c];
     }

@@ -40,7 +40,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
       double moved = operand_lines(nest, t, whole);
       for (int d = 0; d < nest.depth() - 1; ++d) {
         const Step& s = nest.step(d);
-        if (s.kind != Step::Kind::loop || has_group(t, nest.path().left, s.group)) continue;
+        if (s.kind != Step::Kind::loop || nest.path().follows(t, s.group)) continue;
         double footprint = 0;
         for (TensorId u : all_tensors) {
           footprint += operand_lines(nest, u, narrowed[static_cast<std::size_t>(d) + 1]);

@@ -56,7 +56,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     if (s.kind == Step::Kind::loop) {
       for (ArrayId a : arrays_.ids()) {
         follows_[here][a] =
-            has_group(arrays_.tensor_of(a), path_.left, s.group) && d > arrays_.depth_of(a);
+            path_.follows(arrays_.tensor_of(a), s.group) && d > arrays_.depth_of(a);
       }
     }
     if (d + 1 == depth()) break;

@@ -20,7 +20,7 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
         dim.before *= static_cast<double>(contraction.dim(*before).extent);
       }
     }
-    indexed_[dim.group] = true;
+    if (dim.extent > 1) indexed_[dim.group] = true;  // one of one place may be in any group
     for (double x :
          {static_cast<double>(index(dim.group)), dim.before, dim.extent, dim.stride, line_}) {
       shape_ = (shape_ ^ std::hash<double>()(x)) * 0x100000001b3;  // FNV-1a

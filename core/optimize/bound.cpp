@@ -190,7 +190,7 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
 
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
                            const Machine& machine) {
-  const auto kernels = kernel_choices(machine.core, contraction.type());
+  const auto kernels = kernel_choices(machine.core, contraction);
   const Path path = only_path(contraction, schedule);
   if (std::ranges::none_of(kernels, [&](const Kernel& k) {
         return path.mr <= k.mr.value() && path.nr <= k.nr.value();

@@ -59,10 +59,11 @@ using Ranges = ByGroup<std::int64_t>;
 // many. The tile begins where dimensions begin.
 double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
               double most) {
-  // How far the tile covers each dimension: whole ones first, in the group's order.
-  std::vector<std::int64_t> covered(static_cast<std::size_t>(c.dim_count()));
+  // How far the tile covers each dimension: whole ones first, in the group's order. One of one
+  // place may be in a group that t does not follow.
+  std::vector<std::int64_t> covered(static_cast<std::size_t>(c.dim_count()), 1);
   for (DimClass g : all_dim_classes) {
-    if (!has_group(t, left_operand(c, schedule.groups), g)) continue;
+    if (!follows(c, schedule.groups, t, g)) continue;
     std::int64_t left = ranges[g], inner = 1;
     for (DimId d : schedule.groups[g]) {
       const std::int64_t extent = c.dim(d).extent;
@@ -136,16 +137,17 @@ std::map<std::int64_t, double> tiles_of(const Path& path, DimClass group) {
 // Cycles of a step along k of a kernel on so many rows and columns beyond those that its
 // multiply-adds take at the peak. Vectors are whole whatever the rows; each result waits for itself
 // (acmtc-sc19, section 4); and a step loads a column of the left operand and a row of the right
-// one.
-double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns) {
+// one, or with `by_lane` as many vectors as there are results.
+double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
+                    bool by_lane) {
   // Source: Intel's cores from Haswell on, AMD's from Zen 2 on, of the widest vectors.
   constexpr double loads_per_cycle = 2;
   const auto vectors = static_cast<double>((rows + lanes - 1) / lanes);
   const auto n = static_cast<double>(columns);
   const double fma = core.fma_per_cycle.value;
   const double needs = static_cast<double>(rows * columns) / static_cast<double>(lanes) / fma;
-  return std::max(
-             {vectors * n / fma, core.fma_latency.value.value(), (vectors + n) / loads_per_cycle}) -
+  return std::max({vectors * n / fma, core.fma_latency.value.value(),
+                   (vectors + n * (by_lane ? vectors : 1)) / loads_per_cycle}) -
          needs;
 }
 
@@ -182,7 +184,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
     return s.kind == Step::Kind::move && s.tensor == path.right();
   });
-  if (!packed && !n.empty() && c.stride(path.right(), n.front()) != Elements(1)) {
+  if (!packed && !path.lanes && !n.empty() && c.stride(path.right(), n.front()) != Elements(1)) {
     seconds += lost.apart.value * prediction.timing.compute.value();
   }
   const double results = static_cast<double>(path.mr * path.nr);
@@ -240,7 +242,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   for (const auto& [rows, row_tiles] : tiles_of(path, DimClass::m)) {
     for (const auto& [columns, column_tiles] : tiles_of(path, DimClass::n)) {
       const double tiles = row_tiles * column_tiles * batch;
-      cycles += tiles * steps_of_k * lost_in_step(machine.core, lanes, rows, columns);
+      cycles += tiles * steps_of_k * lost_in_step(machine.core, lanes, rows, columns, path.lanes);
       if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();
     }
   }

@@ -151,7 +151,7 @@ class Optimizer {
         machine_(machine),
         options_(options),
         stop_(stop),
-        kernels_(kernel_choices(machine.core, contraction.type())),
+        kernels_(kernel_choices(machine.core, contraction)),
         bound_(proven_bound(contraction, machine, kernels_)),
         least_(least_cost(bound_, machine, options.objective)),
         loads_(share_of_loads()),

@@ -98,7 +98,7 @@ Search::Search(const Contraction& contraction, const Machine& machine,
       stop_(std::move(stop)),
       may_(may),
       groupings_(groupings(contraction, rows_apart)),
-      kernels_(kernel_choices(machine.core, contraction.type())) {}
+      kernels_(kernel_choices(machine.core, contraction)) {}
 
 bool Search::has_groups(const Groups& groups) const {
   return std::ranges::find(groupings_, groups) != groupings_.end();

@@ -119,7 +119,47 @@ std::int64_t evenly(std::int64_t range, double wanted) {
   return ceil_div(range, steps);
 }
 
+// Groups with batch dimensions as lanes, where that is the way to have vectors: a batch dimension
+// has stride one in C and in the operand that the columns are of, and the other operand has no
+// dimension of C but the batch. None elsewhere.
+std::optional<Groups> lanes_of_batch(const Contraction& c) {
+  const auto fastest = c.fastest(TensorId::C);
+  if (!fastest || c.dim_class(*fastest) != DimClass::batch) return {};
+  const auto extent = [&](DimClass g) { return c.extent(g).value(); };
+  if (std::min(extent(DimClass::m), extent(DimClass::n)) > 1) return {};
+  const bool of_a = extent(DimClass::m) > 1;
+  const TensorId right = of_a ? TensorId::A : TensorId::B;
+  if (c.stride(right, *fastest) != Elements(1)) return {};
+  Groups groups;
+  groups[DimClass::m] = in_order_of(c, TensorId::C, DimClass::batch);
+  groups[DimClass::n] = in_order_of(c, TensorId::C, of_a ? DimClass::m : DimClass::n);
+  for (DimId d : in_order_of(c, TensorId::C, of_a ? DimClass::n : DimClass::m)) {
+    groups[DimClass::n].push_back(d);  // of one place
+  }
+  groups[DimClass::k] = in_order_of(c, k_owner(c), DimClass::k);
+  return groups;
+}
+
 }  // namespace
+
+std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction) {
+  if (!lanes_of_batch(contraction)) return kernel_choices(core, contraction.type());
+  // One vector: more would share no column's. Source: the widest are the executor's; the others
+  // keep enough accumulators in flight.
+  constexpr std::int64_t widest = 14;
+  const double in_flight = core.fma_per_cycle.value * core.fma_latency.value.value();
+  const std::int64_t lanes = lanes_of(core, contraction.type());
+  std::vector<Kernel> kernels;
+  for (std::int64_t columns = widest; columns > 0; --columns) {
+    const Kernel kernel{Elements(lanes), Elements(columns)};
+    if (!fits_registers(kernel, core, contraction.type())) continue;
+    const bool few = static_cast<double>(columns) < in_flight;
+    if (kernels.empty() || !few) kernels.push_back(kernel);
+    if (few) break;
+  }
+  if (kernels.size() > 2) kernels = {kernels.front(), kernels.back()};
+  return kernels;
+}
 
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
   // Source: acmtc-sc19, section 4, has the rule that the shapes meet; which of those are here is
@@ -157,6 +197,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   } else {
     good.right = image_in_place(c, right, groups);
   }
+  good.right |= holds_lanes(c, groups);  // there is no pack of it
   if (m.empty()) return good;
   const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
@@ -217,6 +258,7 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     rows = c.dim_class(d);
     break;
   }
+  if (const auto lanes = lanes_of_batch(c)) return {*lanes};
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
@@ -317,7 +359,8 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   for (int i = 0; i < 3; ++i) {
     const DimClass g = band[static_cast<std::size_t>(i)];
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (runs(g) && has_group(t, left, g)) after[static_cast<std::size_t>(index(t))] = i;
+      if (runs(g) && follows(contraction, tiling.groups, t, g))
+        after[static_cast<std::size_t>(index(t))] = i;
     }
   }
   for (int i = -1; i < 3; ++i) {
@@ -326,7 +369,8 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
       loop(g, tiling.tiles[outermost][at(g)]);
     }
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (t == left ? tiling.in_place.left : tiling.in_place.right) continue;
+      const bool lanes = t != left && holds_lanes(contraction, tiling.groups);
+      if (lanes || (t == left ? tiling.in_place.left : tiling.in_place.right)) continue;
       if (after[static_cast<std::size_t>(index(t))] == i)
         spine.emplace_back(Move{Move::Kind::pack, t, buffer_level, {}});
     }
@@ -371,6 +415,7 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   std::array<std::int64_t, 3> range;
   const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
   tiling.in_place.right &= good.right;
+  tiling.in_place.right |= holds_lanes(contraction, tiling.groups);
   const std::int64_t row = tiling.in_place.right ? image_row(contraction, tiling.groups) : 0;
   for (std::size_t c = 0; c < 3; ++c) {
     range[c] = group_extent(contraction, tiling, c);

@@ -119,7 +119,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   for (DimClass g : all_dim_classes) limit_extent(contraction_, g, extent(g));
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
-      if (has_group(t, left(), g)) {
+      if (path_.follows(t, g)) {
         offsets_[t][g] = offset_table(contraction_, t, schedule_.groups[g], extent(g));
       }
     }

@@ -39,6 +39,8 @@ class Plan {
   // Only that loop may have tiles of two sizes.
   std::size_t block_depth() const { return block_depth_; }
 
+  bool follows(TensorId t, DimClass g) const { return path_.follows(t, g); }
+  bool lanes() const { return path_.lanes; }        // kernels' vectors run along the batch
   TensorId left() const { return path_.left; }      // has the rows (group m) and k
   TensorId right() const { return path_.right(); }  // has the columns (group n) and k
   std::int64_t extent(DimClass group) const { return path_.extents[group]; }

@@ -73,15 +73,18 @@ class Checker {
     }
   }
 
-  // The groups hold what their names say; m and n may be exchanged, but not mixed. Sets the ranges
-  // that they have: a tensor has the dimensions of each, so that their product is a number.
+  // The groups hold what their names say; m and n may be exchanged, but not mixed. m may hold batch
+  // dimensions, as lanes. Sets the ranges that they have: a tensor has the dimensions of each, so
+  // that their product is a number.
   void classes() {
     left_ = left_operand(contraction_, schedule_.groups);
+    lanes_ = holds_lanes(contraction_, schedule_.groups);
     const bool exchanged = left_ == TensorId::B;
     for (DimClass g : all_dim_classes) {
       DimClass wanted = g;
       if (exchanged && g == DimClass::m) wanted = DimClass::n;
       if (exchanged && g == DimClass::n) wanted = DimClass::m;
+      if (lanes_ && g == DimClass::m) wanted = DimClass::batch;
       for (DimClass other : all_dim_classes) {
         if (other == wanted || !in_group(g, other)) continue;
         const Group& group = schedule_.groups[g];
@@ -95,10 +98,12 @@ class Checker {
     }
   }
 
-  // Whether the schedule's group g holds a dimension of the class c.
+  // Whether the schedule's group g holds a dimension of the class c. Beside lanes there is no group
+  // for what the left operand shares with C alone, so dimensions of one place may be in any.
   bool in_group(DimClass g, DimClass c) const {
-    return std::ranges::any_of(schedule_.groups[g],
-                               [&](DimId d) { return contraction_.dim_class(d) == c; });
+    return std::ranges::any_of(schedule_.groups[g], [&](DimId d) {
+      return contraction_.dim_class(d) == c && !(lanes_ && contraction_.dim(d).extent == 1);
+    });
   }
 
   std::string groups_mend() const {
@@ -286,6 +291,10 @@ class Checker {
 
   void check_pack(const Move& pack, const std::string& text, Left& left) const {
     if (pack.tensor == TensorId::C) fail(fmt::format("'{}' packs the output", text), "pack A or B");
+    if (lanes_ && pack.tensor != left_) {
+      fail(fmt::format("'{}' packs an operand that has both m and n, as m holds a batch", text),
+           "read it in place: take the pack out");
+    }
     bool& packed = left.packed[pack.tensor];
     if (packed) {
       fail(fmt::format("'{}' inside another pack of {}", text, to_text(pack.tensor)),
@@ -332,6 +341,7 @@ class Checker {
   const std::vector<std::string>* levels_;  // none: any will do
   const std::string& place_;
   TensorId left_ = TensorId::A;
+  bool lanes_ = false;                        // holds_lanes()
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
 };
 

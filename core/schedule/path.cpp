@@ -71,6 +71,7 @@ void for_each_path(const Contraction& contraction, const Schedule& schedule, F f
   assert(is_legal(schedule, contraction));
   Path path;
   path.left = left_operand(contraction, schedule.groups);
+  path.lanes = holds_lanes(contraction, schedule.groups);
   for (DimClass g : all_dim_classes) {
     path.extents[g] = extent_of(contraction, schedule.groups[g]);
   }
@@ -110,7 +111,7 @@ Path composed(const Contraction& contraction, const Path& a, const Path& b) {
                      (g == DimClass::n || a.nr == b.nr);
   if (!alike) refuse(contraction, "parts of a range that differ in more than their tile");
   for (const Step& s : a.steps) {
-    if (s.kind == Step::Kind::move && has_group(s.tensor, a.left, g)) {
+    if (s.kind == Step::Kind::move && a.follows(s.tensor, g)) {
       refuse(contraction,
              fmt::format("parts of a range that the pack of {} holds", to_text(s.tensor)));
     }
@@ -142,10 +143,10 @@ std::int64_t extent_of(const Contraction& contraction, const Group& group) {
   return n;
 }
 
-bool has_group(TensorId t, TensorId left, DimClass group) {
+bool has_group(TensorId t, TensorId left, bool lanes, DimClass group) {
   switch (group) {
     case DimClass::m:
-      return t == left || t == TensorId::C;
+      return t == left || t == TensorId::C || lanes;
     case DimClass::n:
       return t != left;
     case DimClass::k:
@@ -154,6 +155,10 @@ bool has_group(TensorId t, TensorId left, DimClass group) {
       return true;
   }
   return false;
+}
+
+bool follows(const Contraction& contraction, const Groups& groups, TensorId t, DimClass group) {
+  return has_group(t, left_operand(contraction, groups), holds_lanes(contraction, groups), group);
 }
 
 Node nested(std::vector<Node> steps, Node inside) {
@@ -177,7 +182,20 @@ std::vector<Kernel> kernels_of(const Node& root) {
   return kernels;
 }
 
+bool holds_lanes(const Contraction& contraction, const Groups& groups) {
+  const Group& m = groups[DimClass::m];
+  return !m.empty() && contraction.dim_class(m[0]) == DimClass::batch;
+}
+
 TensorId left_operand(const Contraction& contraction, const Groups& groups) {
+  if (holds_lanes(contraction, groups)) {
+    // Dimensions of one place may be in any group (check()).
+    const Group& columns = groups[DimClass::n];
+    const auto counts = [&](DimId d) { return contraction.dim(d).extent > 1; };
+    const auto first = std::ranges::find_if(columns, counts);
+    const bool of_a = first != columns.end() && contraction.dim_class(*first) == DimClass::m;
+    return of_a ? TensorId::B : TensorId::A;
+  }
   for (DimClass g : {DimClass::m, DimClass::n}) {
     const Group& dims = groups[g];
     if (!dims.empty()) return contraction.dim_class(dims[0]) == g ? TensorId::A : TensorId::B;

@@ -61,13 +61,30 @@ void Step::for_each_size(std::int64_t size, F&& f) const {
   cut(size - first, tile);
 }
 
+// Whether group m holds batch dimensions: each lane of a vector is then a multiplication of its
+// own, and both operands have group m.
+bool holds_lanes(const Contraction& contraction, const Groups& groups);
+
+// The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
+// they are exchanged (group m then holds dimensions that C shares with B). Of lanes, which both
+// have, the one that has not group n.
+TensorId left_operand(const Contraction& contraction, const Groups& groups);
+
+// Whether tensor t is indexed by `group` when `left` is left_operand() and `lanes` holds_lanes();
+// given the groups of a schedule.
+bool has_group(TensorId t, TensorId left, bool lanes, DimClass group);
+bool follows(const Contraction& contraction, const Groups& groups, TensorId t, DimClass group);
+
 struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }
+  // Whether tensor t is indexed by the group.
+  bool follows(TensorId t, DimClass group) const { return has_group(t, left, lanes, group); }
 
   std::vector<Step> steps;      // outermost first, the kernel last
   std::int64_t mr = 1, nr = 1;  // of the kernel
   int statement = 0;            // of the kernel
   TensorId left = TensorId::A;  // the operand that has group m
+  bool lanes = false;           // holds_lanes()
   ByGroup<std::int64_t> extents{1, 1, 1, 1};
 };
 
@@ -81,18 +98,11 @@ std::vector<Path> paths_of(const Contraction& contraction, const Schedule& sched
 // which says what else it has: those are not done yet.
 Path only_path(const Contraction& contraction, const Schedule& schedule);
 
-// Whether tensor t is indexed by `group` when `left` is the operand that has group m.
-bool has_group(TensorId t, TensorId left, DimClass group);
-
 // The tree of a path: loops and moves with empty bodies, outermost first, around what is inside.
 Node nested(std::vector<Node> steps, Node inside);
 
 // The kernels of a tree, in the order in which they run.
 std::vector<Kernel> kernels_of(const Node& root);
-
-// The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
-// they are exchanged (group m then holds dimensions that C shares with B).
-TensorId left_operand(const Contraction& contraction, const Groups& groups);
 
 // Elements of a group's fused index, 1 where it is empty.
 std::int64_t extent_of(const Contraction& contraction, const Group& group);

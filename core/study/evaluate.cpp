@@ -131,7 +131,7 @@ class ChainWork {
   }
 
   double least(const Machine& machine) const {
-    const auto kernels = kernel_choices(machine.core, contraction_.type());
+    const auto kernels = kernel_choices(machine.core, contraction_);
     const ProvenBound bound = proven_bound(contraction_, machine, kernels);
     if (study_.schedule_objective() == Objective::time) return bound.time.value();
     double joules = 0;
@@ -206,7 +206,7 @@ class ChainWork {
 
   // Whether the core has the candidate's kernel.
   bool fits(std::size_t i, const Machine& machine) const {
-    const auto kernels = kernel_choices(machine.core, contraction_.type());
+    const auto kernels = kernel_choices(machine.core, contraction_);
     return std::find(kernels.begin(), kernels.end(), pool_[i].tiling.kernel) != kernels.end();
   }
 

@@ -334,7 +334,11 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
   if (layout.k_block > 0) k_in.push_back(b.index(b.dim("l", layout.k_block)));
   if (layout.c_block > 0) c_in.push_back(b.index(b.dim("d", layout.c_block)));
 
-  std::vector<Index> in_output{n}, in_image{n}, in_filter = g;
+  // With channels last a depthwise layer has those of its filters last too, as TensorFlow has.
+  const bool depthwise = layout.channels_last && layout.k_block == 0 && shape.k == shape.groups &&
+                         shape.c == shape.groups;
+  std::vector<Index> in_output{n}, in_image{n}, in_filter;
+  if (!depthwise) in_filter = g;
   const auto add = [](std::vector<Index>& to, const std::vector<Index>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };
@@ -342,7 +346,9 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
     add(in_output, output), add(in_output, g), add(in_output, {k}), add(in_output, k_in);
     add(in_image, image), add(in_image, g), add(in_image, {c});
     if (layout.k_block > 0) add(in_filter, {k});
-    add(in_filter, filter), add(in_filter, {c});
+    add(in_filter, filter);
+    if (depthwise) add(in_filter, g);
+    add(in_filter, {c});
     add(in_filter, layout.k_block > 0 ? k_in : std::vector<Index>{k});
   } else {
     add(in_output, g), add(in_output, {k}), add(in_output, output), add(in_output, k_in);

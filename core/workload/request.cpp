@@ -75,6 +75,12 @@ bool needs_sizes(const std::string& text) {
 }
 
 std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
+  const bool by_itself = is_statement(request.name) || is_convolution_name(request.name) ||
+                         is_label(request.name) || is_program_file(request.name);
+  if (!request.image_layout.empty() && by_itself) {
+    throw UsageError("--image-layout", fmt::format("'{}' is no suite", request.name),
+                     "leave the option out, or write layout=nhwc among a convolution's sizes");
+  }
   const std::string& name = request.name;
   if (is_statement(name) || is_convolution_name(name)) return {convolution(request)};
   if (is_label(name)) {
@@ -93,7 +99,13 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
   const auto colon = name.find(':');
   const std::filesystem::path file = find_suite_file(name.substr(0, colon));
   refuse_options(request, "suite");
-  const Suite suite = load_suite(file, {.type = request.type, .image_layout = {}});
+  const Suite suite =
+      load_suite(file, {.type = request.type, .image_layout = request.image_layout});
+  const auto is_convolution = [](const auto& shape) { return shape.has_value(); };
+  if (!request.image_layout.empty() && std::ranges::none_of(suite.shapes, is_convolution)) {
+    throw UsageError("--image-layout", fmt::format("suite {} has no convolutions", suite.name),
+                     "leave the option out");
+  }
   if (colon == std::string::npos) return suite.workloads;
   const std::string number = name.substr(colon + 1);
   const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&

@@ -18,6 +18,7 @@ struct WorkloadRequest {
   std::string sizes;                // of a label, a convolution or a statement: "a=72,b=72,..."
   std::optional<Layout> layout;     // of a label; row-major unless it is said
   std::optional<ElementType> type;  // f64, or the suite's or program's, unless it is said
+  std::string image_layout = {};    // of a suite's convolutions, as SuiteOverrides has it
 
   bool operator==(const WorkloadRequest&) const = default;
 };

@@ -106,7 +106,7 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
   const double began = now();
   const auto& known = before.choice.tiling;
   const auto caches = static_cast<std::size_t>(subject.machine.cache_count());
-  const auto kernels = kernel_choices(subject.machine.core, subject.contraction.type());
+  const auto kernels = kernel_choices(subject.machine.core, subject.contraction);
   if (!known || known->tiles.size() != caches || !subject.design.schedule.empty() ||
       std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
     return evaluate(subject, std::move(stop));

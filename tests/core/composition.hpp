@@ -33,7 +33,6 @@ struct Divisible {
 };
 
 inline std::vector<Divisible> divisible(Node& root, const Contraction& c, const Groups& groups) {
-  const TensorId left = left_operand(c, groups);
   ByGroup<std::int64_t> range{};
   for (DimClass g : all_dim_classes) range[g] = extent_of(c, groups[g]);
   std::vector<Divisible> found;
@@ -42,7 +41,7 @@ inline std::vector<Divisible> divisible(Node& root, const Contraction& c, const 
       // What is outside a move is divided into parts with a move each, which no interpreter does.
       found.clear();
       for (DimClass g : all_dim_classes) {
-        if (has_group(move->tensor, left, g)) range[g] = 1;
+        if (follows(c, groups, move->tensor, g)) range[g] = 1;
       }
     }
     const auto* loop = std::get_if<Loop>(&node->is);

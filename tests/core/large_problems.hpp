@@ -159,7 +159,9 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
       link.at(Phase::compute, ArrayId::C).in += results * (sum(k, once) - 1);
       for (TensorId t : {TensorId::A, TensorId::B}) {
         const DimClass rows = rows_of(t), others = rows == DimClass::m ? DimClass::n : DimClass::m;
-        const Wide times = sum(ranges[others], once) * sum(batch, once) * sum(k, size);
+        const bool by_lane = path.lanes && t == path.right();  // m columns beside each other
+        const Wide times = (by_lane ? sum(ranges[others], size) : sum(ranges[others], once)) *
+                           sum(batch, once) * sum(k, size);
         if (packed[t]) {
           link.at(Phase::compute, *packed[t]).in += times * sum(ranges[rows], panels(t)) * element;
         } else {

@@ -84,6 +84,19 @@ class RandomSchedule {
       }
       random_.shuffle(groups_[g]);
     }
+    // Batch dimensions as lanes, where A or B has no other dimension of C.
+    lanes_ = !groups_[DimClass::batch].empty() && random_.chance(50) &&
+             (groups_[DimClass::m].empty() || groups_[DimClass::n].empty());
+    if (lanes_) {
+      if (groups_[DimClass::n].empty()) {
+        std::swap(groups_[DimClass::m], groups_[DimClass::n]);
+        std::swap(ranges_[DimClass::m], ranges_[DimClass::n]);
+      }
+      std::swap(groups_[DimClass::m], groups_[DimClass::batch]);
+      std::swap(ranges_[DimClass::m], ranges_[DimClass::batch]);
+      exchanged_ = left_operand(contraction, groups_) == TensorId::B;
+      return;
+    }
     // With m and n both empty there is nothing to exchange, and A counts as the left operand.
     if (groups_[DimClass::m].empty() && groups_[DimClass::n].empty()) exchanged_ = false;
   }
@@ -124,9 +137,9 @@ class RandomSchedule {
 
   void add_pack() {
     const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
-    if (packed_[rows]) return;
-    packed_[rows] = true;
     const bool left = rows == DimClass::m;
+    if (packed_[rows] || (lanes_ && !left)) return;
+    packed_[rows] = true;
     level_ = random_.between(1, level_);
     spine_.push_back({Move{Move::Kind::pack,
                            left != exchanged_ ? TensorId::A : TensorId::B,
@@ -135,7 +148,7 @@ class RandomSchedule {
   }
 
   Random& random_;
-  bool exchanged_ = false;
+  bool exchanged_ = false, lanes_ = false;
   Groups groups_;
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   ByGroup<std::int64_t> panels_{};

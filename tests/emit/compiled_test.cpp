@@ -11,6 +11,8 @@
 #include <iterator>
 #include <limits>
 
+#include "core/workload/contraction_view.hpp"
+#include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
 #include "emit/emit.hpp"
 #include "kernels/shapes.hpp"
@@ -115,6 +117,24 @@ void expect_correct(void* library, const Case& one, Random& random) {
   release();
 }
 
+// Batch dimensions as the rows of a kernel, whole tiles and parts, packed and in place.
+void add_lanes(std::vector<Case>& cases) {
+  const auto add = [&](const Contraction& c, const std::string& schedule) {
+    const Schedule s = parse_schedule(schedule, c, "test");
+    check(s, c, {"L1"}, "test");
+    cases.push_back({Plan(c, s), fmt::format("lanes{}_", cases.size()), false});
+  };
+  const Contraction depthwise = contraction_of(parse_convolution(
+      "conv2d", "n=2,k=24,c=24,h=9,w=10,r=3,s=3,stride=2,groups=24,layout=nhwc", ElementType::f32));
+  add(depthwise, "groups m=g n=xynk k=csr for n by 4 { for m by 16 { kernel 16x4 } }");
+  add(depthwise,
+      "groups m=g n=xynk k=csr for k by 3 { pack B in L1 { for m by 8 { for n by 7 { kernel 8x7 "
+      "} } } }");
+  const Contraction plain = parse_contraction("hab-kahb-kh", parse_sizes("h=11,a=3,b=4,k=7"),
+                                              Layout::row_major, ElementType::f64);
+  add(plain, "groups m=h n=ab k=k for m by 4 { for k by 2 { for n by 5 { kernel 4x5 } } }");
+}
+
 // A random contraction in a random schedule for every kernel shape of the executor's list and some
 // others; of every third only the portable kernel.
 std::vector<Case> random_cases(Random& random) {
@@ -145,6 +165,7 @@ std::vector<Case> random_cases(Random& random) {
       c, "test");
   check(s, c, {"L1"}, "test");
   cases.push_back({Plan(c, s), "meeting_", false});
+  add_lanes(cases);
   return cases;
 }
 

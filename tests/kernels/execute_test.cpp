@@ -12,6 +12,7 @@
 #include "core/plan/walk.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
+#include "core/workload/parse.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
@@ -135,6 +136,58 @@ TEST_P(Every_shape, Reads_images_as_they_lie) {
       SCOPED_TRACE(layer.sizes() + " " + text);
       Random random(static_cast<std::uint64_t>(x * c));
       expect_correct(random, layer, parse_schedule(text, layer, "s"));
+    }
+  }
+}
+
+// Depthwise layers with channels last: each lane is a channel of its own. Channels that fill the
+// tiles and such that do not, rows of the image that columns cross, weights packed and in place.
+TEST_P(Every_shape, Has_lanes_for_channels) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  Random random(static_cast<std::uint64_t>(mr * nr));
+  for (int i = 0; i < 30; ++i) {
+    const std::int64_t channels = between(random, 1, 3) * mr + (i % 3 == 0 ? 5 : 0);
+    const Contraction layer = contraction_of(parse_convolution(
+        "conv2d",
+        fmt::format("n=2,k={0},c={0},groups={0},y={1},x={2},r={3},s={4},stride={5},layout=nhwc",
+                    channels, between(random, 1, 4), between(random, 1, 2 * nr + 3),
+                    between(random, 1, 3), between(random, 1, 3), between(random, 1, 2)),
+        shape.type));
+    const bool m_inside = between(random, 0, 1) == 1, packed = i % 2 == 0;
+    std::string text = fmt::format("kernel {}x{}", mr, nr);
+    for (const bool m : {m_inside, !m_inside}) {
+      const std::int64_t tile =
+          std::min(m ? mr : nr, layer.extent(m ? DimClass::batch : DimClass::m).value());
+      text = fmt::format("for {} by {} {{ {} }}", m ? "m" : "n", tile, text);
+    }
+    if (packed) text = fmt::format("pack B in L1 {{ {} }}", text);
+    if (i % 5 == 0) text = fmt::format("for k by 1 {{ {} }}", text);
+    const Schedule schedule = parse_schedule("groups m=g n=xynk k=csr " + text, layer, "s");
+    SCOPED_TRACE(layer.sizes() + " " + text);
+    expect_correct(random, layer, schedule);
+    if (HasFailure()) return;
+  }
+}
+
+// Matrices in a batch whose index has stride one everywhere: both operands lie as kernels of lanes
+// read them.
+TEST_P(Every_shape, Has_lanes_for_a_batch_of_matrices) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  for (const std::int64_t rest : {std::int64_t{0}, std::int64_t{1}}) {
+    const Contraction c = parse_contraction(
+        "han-hkan-hk", parse_sizes(fmt::format("h={},a=3,n={},k=7", 4 * mr + rest, nr)),
+        Layout::column_major, shape.type);
+    for (const char* order : {"for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }}",
+                              "for m by {0} {{ for n by {1} {{ kernel {0}x{1} }} }}"}) {
+      Random random(static_cast<std::uint64_t>(mr));
+      expect_correct(
+          random, c,
+          parse_schedule("groups m=h n=an k=k " + fmt::format(fmt::runtime(order), mr, nr), c,
+                         "s"));
     }
   }
 }
