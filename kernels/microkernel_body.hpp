@@ -215,18 +215,22 @@ void multiply_lanes(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   multiply_by<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
 }
 
-// The code of a tile, or null if its accumulators leave too few registers: a column of the left
-// operand, and a vector for the right one. With AVX-512 the right one needs none, since the
-// multiplication reads its elements from memory.
+// Whether the accumulators leave enough registers: a column of the left operand, and a vector for
+// the right one. With AVX-512 the right one needs none, since the multiplication reads its elements
+// from memory.
+constexpr bool fits(int bytes, int vectors, int columns) {
+  return vectors * columns <= (bytes == 64 ? 32 - vectors : 16 - vectors - 1);
+}
+
+// The code of a tile, or null where there are too few registers.
 template <class T, int bytes, int vectors, int columns>
 constexpr Microkernel<T> member() {
-  constexpr int spare = bytes == 64 ? 32 - vectors : 16 - vectors - 1;
-  if constexpr (vectors * columns <= spare) return multiply<T, bytes, vectors, columns>;
+  if constexpr (fits(bytes, vectors, columns)) return multiply<T, bytes, vectors, columns>;
   return nullptr;
 }
 template <class T, int bytes, int columns>
 constexpr Microkernel<T> member_by_lane() {
-  if constexpr (member<T, bytes, 1, columns>() != nullptr) return multiply_lanes<T, bytes, columns>;
+  if constexpr (fits(bytes, 1, columns)) return multiply_lanes<T, bytes, columns>;
   return nullptr;
 }
 

@@ -158,6 +158,11 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const Path path = only_path(c, schedule);
   const Overhead& lost = machine.core.overhead;
   const Translation translation = translation_of(machine);
+  // Lanes that run inside columns read an image from beginning to end, as the hardware foresees.
+  const auto loops = [](const Step& s) { return s.kind == Step::Kind::loop; };
+  const auto last = std::find_if(path.steps.rbegin(), path.steps.rend(), loops);
+  const bool reads_on = path.lanes && (last == path.steps.rend() || last->group == DimClass::m ||
+                                       path.extents[DimClass::m] <= path.mr);
   double seconds = 0;
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
@@ -166,7 +171,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
     for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
-      if (a == ArrayId::C || (!link.arrays.is_buffer(a) && l > 1)) {
+      const bool foreseen = link.arrays.is_buffer(a) || (reads_on && a == array_of(path.right()));
+      if (a == ArrayId::C || (!foreseen && l > 1)) {
         bytes += link.counted(machine.accounting, a);
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;

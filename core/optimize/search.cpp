@@ -72,10 +72,13 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
   Score s;
   const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
-  const Seconds compute = prediction.timing.compute;
-  if (compute.value() > 0 && decisive(prediction.timing.total) == decisive(compute)) {
-    const double waiting = exposed(contraction, schedule, prediction, machine) / compute;
-    return {decisive(compute), std::round(waiting / exposed_step),
+  // Where tiles change nothing about what decides, what the core waits for does: at the compute
+  // roof, and with lanes, whose tensors come in once whatever the tiles.
+  const Seconds compute = prediction.timing.compute, total = prediction.timing.total;
+  const bool at_roof = compute.value() > 0 && decisive(total) == decisive(compute);
+  if (at_roof || holds_lanes(contraction, schedule.groups)) {
+    const double waiting = exposed(contraction, schedule, prediction, machine) / total;
+    return {decisive(total), std::round(waiting / exposed_step),
             cost(prediction, machine, Objective::sum)};
   }
   for (Seconds t : prediction.timing.links) s.push_back(t.value());

@@ -22,8 +22,8 @@ namespace tcsim {
 // the right. The first one is listed even where it keeps fewer. In vectors: 3x8, 2x14 and 4x6 for
 // 32 registers, 2x6, 3x4 and 1x12 for 16.
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
-// Those for a contraction: the same, or where groupings() have lanes one vector by 14 columns and
-// by as few as keep enough accumulators in flight.
+// Those for a contraction: the same, or where groupings() have lanes one vector by at most 14
+// columns and by as few as keep enough accumulators in flight.
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);
 
 // Operands that kernels read as they lie, without a packed copy.
