@@ -62,6 +62,7 @@ void print_json(const Validation& v, std::ostream& out) {
                  {"limit", v.limit},
                  {"complete", v.complete.size() == v.workloads.size()},
                  {"workloads", ordered_json::array()}};
+  if (v.seed) j["seed"] = *v.seed;
   add_warnings(j, v.machine);
   for (const Validated& one : v.complete) {
     ordered_json w{{"workload", json_of(workload_of(v, one))},
@@ -75,6 +76,7 @@ void print_json(const Validation& v, std::ostream& out) {
                   {"median", number_or_null(s.median)},
                   {"p90", number_or_null(s.p90)},
                   {"worst", number_or_null(s.worst)},
+                  {"time_off_2_percent", s.time_off_2_percent},
                   {"passed", v.passed()}};
   out << json_text(j) << "\n";
 }
@@ -100,6 +102,9 @@ void print_csv(const Validation& v, std::ostream& out) {
 void print_table(const Validation& v, std::ostream& out) {
   out << fmt::format("machine {}, accounting {}, model {}\n{}\n", v.machine.name,
                      to_words(v.machine.accounting), to_text(v.model), warning_line(v.machine));
+  if (v.seed) {
+    out << fmt::format("schedules drawn at random, {} with seed {}\n", v.workloads.size(), *v.seed);
+  }
   out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}  {}\n", "workload", "link", "predicted",
                      "simulated", "error", "reason");
   for (const Validated& one : v.complete) {

@@ -1,6 +1,8 @@
 // The record that validate prints, and its three printers (docs/results.md).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -13,9 +15,10 @@ struct Validation {
   std::vector<Contraction> workloads;  // all that were asked for
   Machine machine;
   ModelKind model = ModelKind::window;
-  double limit = 0;                 // of |error|, as a fraction
-  std::vector<Validated> complete;  // in the order of the workloads
-  bool passed() const;              // no error above the limit
+  double limit = 0;                        // of |error|, as a fraction
+  std::vector<Validated> complete;         // in the order of the workloads
+  std::optional<std::uint64_t> seed = {};  // of random schedules; none: they were chosen or given
+  bool passed() const;                     // no error above the limit
 };
 
 void print(const Validation& validation, Format format, std::ostream& out);

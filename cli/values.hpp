@@ -89,4 +89,10 @@ Whole<T>* whole(T by_default, T least, T most = std::numeric_limits<T>::max()) {
   return value;
 }
 
+// The same for an option that need not be there.
+template <class T>
+Whole<T>* whole_if_given(T least, T most = std::numeric_limits<T>::max()) {
+  return new Whole<T>(least, most);
+}
+
 }  // namespace tcsim::cli

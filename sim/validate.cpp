@@ -19,6 +19,7 @@ namespace tcsim {
 
 namespace {
 
+constexpr double noticeable = 0.02;  // part of a time
 constexpr std::int64_t more_ways = 8, more_capacity = 2;
 
 void set_shape(Level& level, std::int64_t sets, std::int64_t ways, Bytes line) {
@@ -82,7 +83,11 @@ class Judge {
 
   Validated judge() {
     const Answers as_is = ask(schedule_, machine_);
-    Validated v{contraction_.name(), schedule_, {}};
+    Validated v{contraction_.name(),
+                schedule_,
+                {},
+                timing(as_is.predicted, contraction_, machine_).total,
+                timing(as_is.simulated, contraction_, machine_).total};
     for (std::size_t l = 1; l < machine_.levels.size(); ++l) {
       const LinkTraffic &p = as_is.predicted.links[l], &s = as_is.simulated.links[l];
       const Accounting& counts = machine_.accounting;
@@ -299,7 +304,9 @@ ValidationSummary summary(std::span<const Validated> all) {
   std::ranges::sort(errors);
   const std::size_t n = errors.size();
   const double median = n % 2 == 1 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
-  return {n, median, errors[(9 * n + 9) / 10 - 1], errors.back()};
+  const auto off = std::ranges::count_if(
+      all, [](const Validated& v) { return std::abs(v.predicted / v.simulated - 1) > noticeable; });
+  return {n, median, errors[(9 * n + 9) / 10 - 1], errors.back(), static_cast<std::size_t>(off)};
 }
 
 Schedule with_dividing_tiles(const Contraction& contraction, const Schedule& schedule) {

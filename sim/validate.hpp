@@ -70,6 +70,8 @@ struct Validated {
   std::string workload;  // its name
   Schedule schedule;
   std::vector<ValidatedLink> links;  // all but that to the registers, which is arithmetic in both
+  // Of the predicted and of the simulated traffic.
+  Seconds predicted, simulated;
   bool operator==(const Validated&) const = default;
 };
 
@@ -99,6 +101,8 @@ std::vector<Validated> validate(std::span<const Contraction> workloads, const Ma
 struct ValidationSummary {
   std::size_t links = 0;
   double median = 0, p90 = 0, worst = 0;
+  // Workloads whose predicted time is more than 2 % away from the simulated one.
+  std::size_t time_off_2_percent = 0;
 };
 ValidationSummary summary(std::span<const Validated> all);
 

@@ -1,8 +1,12 @@
 // validate: what the model predicts against what the simulator counts, and why they differ.
 #include <fmt/format.h>
 
+#include <random>
+
 #include "cli/validation.hpp"
+#include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/optimize/random_schedule.hpp"
 
 namespace tcsim::cli {
 
@@ -10,12 +14,36 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr std::uint64_t most_random = 100000;  // schedules
+
 // An option in percent, as a fraction.
 double fraction(const Options& options, const char* option) {
   const double percent = options[option].as<double>();
   if (percent >= 0 && percent <= 1e9) return percent / 100;
   throw UsageError(fmt::format("--{} {}", option, percent), "it is no limit in percent",
                    "give 0 or more, such as 10");
+}
+
+// Draws workloads of v and a schedule for each. The contractions that are asked for then are those
+// of v, each of which has its own place there.
+ChooseSchedule draw(const Options& options, Validation& v) {
+  if (has_schedule(options)) {
+    throw UsageError("--random", "there is a schedule as well",
+                     "leave out --random, or --schedule and --scheme");
+  }
+  v.seed =
+      options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : std::random_device()();
+  std::mt19937_64 engine(*v.seed);
+  const std::vector<Contraction> all = std::move(v.workloads);
+  v.workloads.clear();
+  std::vector<std::uint64_t> seeds;
+  for (auto left = options["random"].as<std::uint64_t>(); left > 0; --left) {
+    v.workloads.push_back(all[static_cast<std::size_t>(engine() % all.size())]);
+    seeds.push_back(engine());
+  }
+  return [&v, seeds](const Contraction& c) {
+    return random_schedule(c, v.machine, seeds[static_cast<std::size_t>(&c - v.workloads.data())]);
+  };
 }
 
 Exit run_validate(const Options& options, Context& context) {
@@ -27,14 +55,21 @@ Exit run_validate(const Options& options, Context& context) {
   how.stop = context.stop;
   Validation v{
       workloads(options), machine(options, context), how.model, fraction(options, "limit"), {}};
-  {
-    Progress progress(context, "validating");
-    how.progress = [&](double share) { progress.show(share); };
+  ChooseSchedule schedule;
+  if (options.count("random") != 0) {
+    schedule = draw(options, v);
+  } else if (options.count("seed") != 0) {
+    throw UsageError("--seed", "nothing is drawn", "give --random as well");
+  } else {
     // Several threads choose at once: none of them writes.
-    const auto schedule = [&](const Contraction& c) {
+    schedule = [&](const Contraction& c) {
       Context silent{context.out, context.err, context.stop, false, true, false};
       return choose(options, c, v.machine, silent).schedule;
     };
+  }
+  {
+    Progress progress(context, "validating");
+    how.progress = [&](double share) { progress.show(share); };
     v.complete = validate(v.workloads, v.machine, schedule, how);
   }
   print(v, form, context.out);
@@ -59,6 +94,11 @@ const Command& validate_command() {
                         "percent; with an error above it the exit code is 1")(
             "explain", po::value<double>()->default_value(5),
             "percent; errors above it get their reason, which takes further simulations");
+        o.add_options()("random", whole_if_given<std::uint64_t>(1, most_random),
+                        "draw so many times a workload of the suite and a legal schedule for it, "
+                        "instead of choosing good ones")(
+            "seed", whole_if_given<std::uint64_t>(0),
+            "that --random draws the same ones by again; otherwise a new one, which is printed");
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);

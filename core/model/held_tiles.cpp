@@ -27,7 +27,19 @@ HeldTile tile_of(const Contraction& contraction, const Groups& groups, const Pat
     if (!contraction.is_plain(t)) {
       Extents real;
       for (DimClass c : all_dim_classes) real[c] = static_cast<double>(extents[c]);
-      elements = std::llround(TileLines(contraction, groups, t, 1).elements(real));
+      const TileLines tensor(contraction, groups, t, 1);
+      elements = std::llround(tensor.elements(real));
+      // What it shares along k is the filter's, not its neighbours'.
+      Extents together = real;
+      double tiles = 1;
+      for (DimClass c : {DimClass::m, DimClass::n}) {
+        if (!has_group(t, path.left, c)) continue;
+        together[c] = static_cast<double>(path.extents[c]);
+        tiles *= together[c] / real[c];
+      }
+      const double own = tensor.elements(together) / tiles;
+      tile.halo[t] =
+          std::max<std::int64_t>(0, elements - std::llround(own)) * size_of(contraction.type());
     }
     tile.bytes[t] = elements * size_of(contraction.type());
   }

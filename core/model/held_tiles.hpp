@@ -17,6 +17,10 @@ namespace tcsim {
 struct HeldTile {
   std::array<std::int64_t, 3> extents{1, 1, 1};  // m, n, k
   ByTensor<Bytes> bytes{};
+  // Of those, what other tiles of the same pixels' group have as well where tiles overlap: a
+  // convolution's halo. The mean over all tiles, each place being counted as that of the first tile
+  // that has it.
+  ByTensor<Bytes> halo{};
   ByTensor<bool> whole{};  // the tensor is there as a whole
 
   Bytes total() const { return bytes[TensorId::A] + bytes[TensorId::B] + bytes[TensorId::C]; }

@@ -61,9 +61,16 @@ TileBoxes tileBoxes(const Scene& scene) {
       box.tile = extentsText(h.tile->extents);
       box.filled = static_cast<double>(h.tile->total().value()) / capacity;
       for (TensorId t : all_tensors) {
-        box.parts.push_back({fmt::format("{} {}", to_text(t), to_binary_display(h.tile->bytes[t])),
-                             static_cast<double>(h.tile->bytes[t].value()) / capacity, inkOf(t),
-                             h.tile->whole[t]});
+        const auto add = [&](const char* what, Bytes bytes, bool halo) {
+          box.parts.push_back({fmt::format("{}{} {}", to_text(t), what, to_binary_display(bytes)),
+                               static_cast<double>(bytes.value()) / capacity, inkOf(t),
+                               h.tile->whole[t], halo});
+        };
+        const Bytes halo = h.tile->halo[t];
+        add("", h.tile->bytes[t] - halo, false);
+        if (halo == Bytes(0)) continue;
+        add(" halo", halo, true);
+        all.legend = "hatched: the halo, which a neighbouring tile of the image has as well";
       }
     }
     if (l < before.size() && before[l].tile) {
@@ -76,7 +83,8 @@ TileBoxes tileBoxes(const Scene& scene) {
 }
 
 Table tilesTable(const Scene& scene) {
-  Table table{{"cache", "capacity_bytes", "m", "n", "k", "A_bytes", "B_bytes", "C_bytes", "filled"},
+  Table table{{"cache", "capacity_bytes", "m", "n", "k", "A_bytes", "B_bytes", "C_bytes",
+               "halo_bytes", "filled"},
               {}};
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
@@ -90,6 +98,9 @@ Table tilesTable(const Scene& scene) {
       for (std::int64_t x : h.tile->extents)
         row.push_back(numberCell(static_cast<double>(x), "{}"));
       for (Bytes b : h.tile->bytes) row.push_back(size(b));
+      Bytes halo;
+      for (Bytes b : h.tile->halo) halo += b;
+      row.push_back(size(halo));
       const double filled =
           static_cast<double>(h.tile->total().value()) / static_cast<double>(h.capacity.value());
       row.emplace_back(fmt::format("{:.0f} %", 100 * filled), filled);

@@ -22,6 +22,7 @@ struct TileBox {
     double share = 0;   // of the capacity
     Ink ink = Ink::A;
     bool whole = false;
+    bool halo = false;  // what neighbouring tiles have as well, behind the rest of its tensor
   };
   std::vector<Part> parts;
 };
@@ -31,6 +32,7 @@ struct TileBoxes {
   std::string missing;
   std::string kernel;          // "kernel 8x6"
   std::vector<TileBox> boxes;  // the outermost first: memory, L3, ..., L1
+  std::string legend;          // of halos; empty where there are none
 };
 TileBoxes tileBoxes(const Scene& scene);
 

@@ -40,7 +40,9 @@ class Boxes {
       : boxes_(boxes), font_(font), bold_(font), line_(QFontMetricsF(font).height()) {
     bold_.setBold(true);
     title_ = wrapped(text(boxes.title), bold_, size.width() - 2 * edge, 3);
+    legend_ = wrapped(text(boxes.legend), font_, size.width() - 2 * edge, 3);
     QRectF r(edge, 8, size.width() - 2 * edge, size.height() - 8 - edge);
+    if (!legend_.isEmpty()) r.setBottom(r.bottom() - legendLines() * line_ - 4);
     r.setTop(r.top() + (static_cast<double>(title_.size()) + 0.6) * line_);
     first_ = r;
     for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
@@ -53,7 +55,8 @@ class Boxes {
     const double each = (first_.height() - 3 * line_) / (n + 1);
     const double least = line_ + 8;
     bar_ = std::clamp(each - around(), least, 3.2 * line_);
-    height_ = first_.top() + n * (least + around() + 0.6 * line_) + 1.5 * line_ + edge;
+    height_ =
+        first_.top() + n * (least + around() + 0.6 * line_) + (1.5 + legendLines()) * line_ + edge;
   }
 
   // The least height in which nothing lies on another.
@@ -91,6 +94,11 @@ class Boxes {
       r = within(r, bar_ + around());
     }
     write(bold_, theme_.text(), r, text(boxes_.kernel), Qt::AlignHCenter);
+    QRectF below(first_.left(), first_.bottom() + 4, first_.width(), line_);
+    for (const QString& words : legend_) {
+      write(font_, theme_.faint(), below, words, Qt::AlignHCenter);
+      below.translate(0, line_);
+    }
   }
 
  private:
@@ -99,6 +107,8 @@ class Boxes {
   static double advance(const QFont& font, const QString& words) {
     return QFontMetricsF(font).horizontalAdvance(words);
   }
+
+  double legendLines() const { return static_cast<double>(legend_.size()); }
 
   // Of a box but for its bar: lines of words above it and below, and what parts it from the next.
   double around() const { return (1.4 + heads_ + feet_) * line_; }
@@ -129,8 +139,9 @@ class Boxes {
     return b.capacity.empty() ? words + 14 : part.share * width;
   }
 
+  // Words do not stand on a halo's hatching.
   bool fitsInBar(const TileBox& b, const TileBox::Part& part, double width) const {
-    return advance(font_, text(part.label)) + 12 <= shareOf(b, part, width);
+    return !part.halo && advance(font_, text(part.label)) + 12 <= shareOf(b, part, width);
   }
 
   double besides(const TileBox::Part& part) const {
@@ -193,9 +204,7 @@ class Boxes {
     double x = r.left();
     for (const TileBox::Part& part : b.parts) {
       const QRectF at(x, r.top(), shareOf(b, part, r.width()), r.height());
-      p_->setPen(QPen(theme_.paper(), 1));
-      p_->setBrush(theme_.colour(part.ink));
-      p_->drawRect(at);
+      fill(part, at, QPen(theme_.paper(), 1));
       const QColor ink = theme_.dark || part.ink == Ink::B ? QColor(Qt::black) : QColor(Qt::white);
       if (fitsInBar(b, part, r.width())) {
         write(font_, ink, at, text(part.label), Qt::AlignHCenter);
@@ -211,6 +220,18 @@ class Boxes {
     outside(b, r, x + inside);
   }
 
+  // A halo is hatched in its tensor's colour.
+  void fill(const TileBox::Part& part, const QRectF& at, const QPen& pen) {
+    p_->setPen(pen);
+    const QColor colour = theme_.colour(part.ink);
+    if (part.halo) {
+      p_->setBrush(theme_.paper());
+      p_->drawRect(at);
+    }
+    p_->setBrush(part.halo ? QBrush(colour, Qt::BDiagPattern) : QBrush(colour));
+    p_->drawRect(at);
+  }
+
   void outside(const TileBox& b, const QRectF& r, double free) {
     double middle = r.center().y();
     for (const TileBox::Part& part : b.parts) {
@@ -219,9 +240,7 @@ class Boxes {
         middle = std::max(middle, r.bottom() - line_ / 2 + 2) + line_;
         free = r.left();
       }
-      p_->setPen(Qt::NoPen);
-      p_->setBrush(theme_.colour(part.ink));
-      p_->drawRect(QRectF(free, middle - 5, 10, 10));
+      fill(part, QRectF(free, middle - 5, 10, 10), Qt::NoPen);
       write(font_, theme_.text(), QRectF(free + swatch, middle - line_ / 2, r.width(), line_),
             text(part.label));
       free += besides(part);
@@ -233,7 +252,7 @@ class Boxes {
   Theme theme_;
   QFont font_, bold_;
   double line_;
-  QStringList title_;
+  QStringList title_, legend_;
   QRectF first_;              // the outermost box
   int heads_ = 1, feet_ = 0;  // lines of words above and below each bar
   double bar_ = 0;            // height

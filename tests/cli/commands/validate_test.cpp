@@ -98,6 +98,37 @@ TEST(Validate_command, Interrupted_it_prints_what_is_there) {
   EXPECT_EQ(j["workloads"].size(), 0u);
 }
 
+TEST(Validate_command, Draws_schedules_at_random_and_says_by_which_seed) {
+  const std::vector<std::string> drawn{
+      "validate", "mobilenet-v2", "--machine", "i7-6700k",  "--random",
+      "3",        "--limit",      "1000000",   "--explain", "1000000"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), drawn.begin(), drawn.end());
+    return tcsim(more);
+  };
+  const json j = json::parse(with({"--format", "json"}).out);
+  ASSERT_EQ(j["workloads"].size(), 3u);
+  EXPECT_EQ(j["summary"]["links"], 9);
+  EXPECT_LE(j["summary"]["time_off_2_percent"].get<int>(), 3);
+  const std::string seed = j["seed"].dump();
+  EXPECT_EQ(json::parse(with({"--format", "json", "--seed", seed}).out), j);
+  const Ran table = with({"--seed", seed});
+  EXPECT_TRUE(contains(table.out, "3 with seed " + seed)) << table.out;
+  EXPECT_FALSE(json::parse(tcsim(validate({"--format", "json"})).out).contains("seed"));
+}
+
+TEST(Validate_command, Refuses_to_draw_beside_a_given_schedule_and_a_seed_of_nothing) {
+  Ran r = tcsim(validate({"--random", "2", "--schedule", "groups m=j n=i k=k kernel 8x6"}));
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "leave out --random")) << r.err;
+  r = tcsim(validate({"--seed", "2"}));
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "give --random")) << r.err;
+  r = tcsim(validate({"--random", "0"}));
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "give 1 to 100000")) << r.err;
+}
+
 TEST(Validate_command, Refuses_limits_that_are_none) {
   for (const char* limit : {"-1", "nan", "ten"}) {
     const Ran r = tcsim(validate({"--limit", limit}));

@@ -34,5 +34,26 @@ TEST(HeldTiles, A_small_workload_is_held_whole_everywhere_it_fits) {
   }
 }
 
+// Seven tiles of 8 columns of one row of 56, with a filter of 3: 10 pixels are read, and 58 / 7 of
+// them are a tile's own on average.
+TEST(HeldTiles, Know_the_halo_of_an_image) {
+  const Contraction c = find_workload({"conv1d", "k=8,c=1,x=56,s=3", {}, {}});
+  Machine m = find_machine("e5-2680v4");
+  for (std::size_t l = 0; l < 2; ++l) m.levels[l].capacity.value = Bytes(2048);
+  const Schedule s = parse_schedule(
+      "groups m=k n=x k=s for n by 8 { for n by 4 { for m by 8 { kernel 8x4 } } }", c, "test");
+  const auto held = held_tiles(c, s, m);
+  ASSERT_EQ(held.size(), 3);
+  ASSERT_TRUE(held[0].tile);
+  const TensorId image = TensorId::A;
+  EXPECT_EQ(held[0].tile->extents, (std::array<std::int64_t, 3>{8, 8, 3}));
+  EXPECT_EQ(held[0].tile->bytes[image], Bytes(10 * 4));
+  EXPECT_EQ(held[0].tile->halo[image], Bytes((10 - 8) * 4));
+  EXPECT_EQ(held[0].tile->halo[TensorId::B] + held[0].tile->halo[TensorId::C], Bytes(0));
+  // All of it has no neighbours.
+  EXPECT_EQ(held[2].tile->bytes[image], Bytes(58 * 4));
+  EXPECT_EQ(held[2].tile->halo[image], Bytes(0));
+}
+
 }  // namespace
 }  // namespace tcsim

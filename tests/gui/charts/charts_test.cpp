@@ -255,6 +255,36 @@ TEST(Tiles, Boxes_hold_no_more_than_their_caches_and_count_what_they_hold) {
   EXPECT_EQ(*l1[2].value * *l1[3].value * 8, *l1[7].value);
 }
 
+TEST(Tiles, Halos_stand_apart_from_the_rest_of_their_image) {
+  EXPECT_EQ(tileBoxes(example()).legend, "");
+  Scene s = example();
+  Design layer;
+  layer.workload = {"conv2d", "k=64,c=64,y=56,x=56,r=3,s=3,layout=nhwc", {}, {}};
+  layer.machine = "i7-6700k";
+  // 28 tiles of two rows, for which four of 58 pixels are read, of 64 channels each: 58 KiB. Of
+  // 58 x 58 pixels each has a 28th for itself on average: 30 KiB.
+  layer.schedule =
+      "groups m=k n=xyn k=csr for n by 112 { for n by 14 { for m by 8 { kernel 8x14 } } }";
+  s.now = evaluated(layer);
+  const TileBoxes boxes = tileBoxes(s);
+  EXPECT_NE(boxes.legend, "");
+  const TileBox& l2 = boxes.boxes.at(2);
+  EXPECT_EQ(l2.name, "L2");
+  double sum = 0;
+  std::string labels;
+  for (const auto& part : l2.parts) {
+    sum += part.share;
+    labels += part.label + ", ";
+    EXPECT_EQ(part.halo, part.label.find("halo") != std::string::npos);
+  }
+  EXPECT_NEAR(sum, l2.filled, 1e-12);
+  EXPECT_EQ(labels, "A 30.04 KiB, A halo 27.96 KiB, B 144 KiB, C 28 KiB, ");
+  const auto row = tilesTable(s).rows.at(1);
+  EXPECT_EQ(*row[5].value, 58 * 1024);
+  EXPECT_EQ(*row[8].value, 58 * 1024 - std::round(58 * 58 * 64 / 28.0) * 4);
+  for (const auto& part : boxes.boxes[0].parts) EXPECT_FALSE(part.halo);
+}
+
 TEST(Traffic, Simulated_bytes_stand_beside_the_predicted_ones_until_the_inputs_move_on) {
   Scene s = example();
   EXPECT_EQ(trafficTable(s).rows[0][4].text, "");
