@@ -1,0 +1,108 @@
+// tcsim bounds, as a user sees it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+using nlohmann::json;
+
+// IOOpt, section 2.
+std::vector<std::string> product(std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"bounds", "ij-ik-kj", "--size", "i=2000,j=1500,k=1500"};
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(BoundsCommand, Prints_the_expression_and_the_number) {
+  const Ran r = tcsim(product({"--symbolic", "--cache", "1024", "--accounting", "paper"}));
+  EXPECT_EQ(r.code, Exit::done);
+  EXPECT_EQ(r.out,
+            "ij-ik-kj: elements over the link to a memory of S elements, loads, ideal replacement\n"
+            "  multiply-adds  N_i N_j N_k\n"
+            "  lower bound    max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j N_k / sqrt(S))\n"
+            "  S     multiply-adds  compulsory  lower bound\n"
+            "  1024  4500000000     8250000     281250939\n");
+}
+
+TEST(BoundsCommand, Counts_C_twice_unless_told_otherwise) {
+  const json once = json::parse(
+      tcsim(product({"--cache", "8KiB", "--accounting", "paper", "--format", "json"})).out);
+  const json twice = json::parse(tcsim(product({"--cache", "8KiB", "--format", "json"})).out);
+  EXPECT_EQ(once["cache_elements"], 1024);  // of f64
+  EXPECT_EQ(once["accounting"]["name"], "paper");
+  EXPECT_EQ(twice["accounting"]["name"], "honest");
+  EXPECT_EQ(twice["lower_elements"].get<std::int64_t>(),
+            once["lower_elements"].get<std::int64_t>() + 3000000);
+  EXPECT_EQ(twice["lower_symbolic"],
+            "max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j N_k / sqrt(S)) + N_i N_j");
+  EXPECT_EQ(twice["operations"], 4.5e9);
+  EXPECT_FALSE(twice.contains("bounds"));
+}
+
+TEST(BoundsCommand, Lists_several_capacities_and_workloads) {
+  const json j = json::parse(
+      tcsim(product({"--cache", "100", "--cache", "1MiB", "--format", "json"})).out);
+  ASSERT_EQ(j["bounds"].size(), 2u);
+  EXPECT_EQ(j["bounds"][1]["cache_elements"], 131072);
+  EXPECT_GT(j["bounds"][0]["lower_elements"], j["bounds"][1]["lower_elements"]);
+  EXPECT_FALSE(j.contains("lower_elements"));
+  const Ran csv = tcsim({"bounds", "yolo9000", "--cache", "32KiB", "--format", "csv"});
+  EXPECT_EQ(csv.code, Exit::done);
+  EXPECT_EQ(lines(csv.out).size(), 12u);
+  EXPECT_EQ(lines(csv.out)[0],
+            "workload,cache_elements,operations,compulsory_elements,lower_elements");
+  EXPECT_EQ(json::parse(tcsim({"bounds", "yolo9000", "--format", "json"}).out)["results"].size(),
+            11u);
+}
+
+TEST(BoundsCommand, Takes_affine_programs_with_named_sizes) {
+  const std::string conv =
+      "affine conv1d loops f=Nf c=Nc x=Nx w=Nw small w\n"
+      "Out[f, x] += Image[c, x + w] * Filter[f, c, w]";
+  const Ran symbolic = tcsim({"bounds", conv, "--accounting", "paper"});
+  EXPECT_EQ(symbolic.code, Exit::done);
+  EXPECT_TRUE(contains(symbolic.out,
+                       "max(Nc Nf Nw + Nc (Nw + Nx - 1) + Nf Nx, 2 Nc Nf sqrt(Nw) Nx / sqrt(S))"))
+      << symbolic.out;
+  EXPECT_FALSE(contains(symbolic.out, "compulsory"));
+  EXPECT_TRUE(contains(tcsim({"bounds", conv, "--symbolic=latex"}).out, "\\sqrt{S}"));
+  EXPECT_TRUE(contains(tcsim({"bounds", conv, "--symbolic=python"}).out, "S**(1/2)"));
+  const Ran number = tcsim({"bounds", conv, "--size", "Nf=64,c=64,x=100,w=3", "--cache", "100"});
+  EXPECT_TRUE(contains(number.out, "1228800")) << number.out;
+  const std::string file =
+      testing::TempDir() + "bounds_test_" + std::to_string(getpid()) + ".affine";
+  std::ofstream(file) << conv;
+  EXPECT_EQ(tcsim({"bounds", file, "--accounting", "paper"}).out, symbolic.out);
+  std::filesystem::remove(file);
+}
+
+TEST(BoundsCommand, Says_what_is_wrong) {
+  const auto said = [](const std::vector<std::string>& args, Exit code, const std::string& part) {
+    const Ran r = tcsim(args);
+    EXPECT_EQ(r.code, code) << part;
+    EXPECT_TRUE(contains(r.err, part)) << r.err;
+    EXPECT_EQ(r.out, "");
+  };
+  const std::string one = "affine a loops i=N\nC[i] += A[i]";
+  said({"bounds"}, Exit::usage, "a WORKLOAD is missing");
+  said(product({"--cache", "much"}), Exit::usage, "much");
+  said(product({"--cache", "4B"}), Exit::usage, "has no room for one element");
+  said(product({"--cache", "0"}), Exit::usage, "--cache");
+  said(product({"--accounting", "mine"}), Exit::usage, "use one of honest, paper");
+  said({"bounds", "affine a loops i=N\nC[i] += A[k]"}, Exit::input,
+       "WORKLOAD:2:11: there is no loop 'k'");
+  said({"bounds", one, "--size", "j=3"}, Exit::usage, "there is no loop and no size 'j'");
+  said({"bounds", one, "--size", "i"}, Exit::usage, "'i' is no size");
+  said({"bounds", one, "--size", "i=3,N=4"}, Exit::usage, "N is 3 already");
+  said({"bounds", "no.affine"}, Exit::input, "no.affine");
+}
+
+}  // namespace
+}  // namespace tcsim::cli
