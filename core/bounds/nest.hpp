@@ -1,0 +1,63 @@
+// A statement with its sizes, as the upper bound reads it: loops, and arrays that they index.
+// Nothing else of a workload decides what must move.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/workload/affine.hpp"
+#include "core/workload/contraction.hpp"
+#include "core/workload/program.hpp"
+
+namespace tcsim::bounds {
+
+// Whether an element of the output counts once each time that it is in the store, for its load, or
+// twice, for its load and its store. ioopt's closed forms count it once, the printed figure of its
+// section 2 twice.
+enum class OutputCounts { once, twice };
+const char* to_text(OutputCounts);  // "once", "twice"
+
+// Where a dimension is in tables by dimension.
+constexpr std::size_t place(DimId d) { return static_cast<std::size_t>(index(d)); }
+
+struct Nest {
+  struct Array {
+    std::string name;
+    std::vector<Affine> axes;  // by index in `extents`; constants never matter
+    // What bringing an element costs: 2 where its store counts too.
+    int weight = 1;
+    // Elements begin as zeros that are made in the store: what brings each for the first time is
+    // not counted, only its store.
+    bool starts_at_zero = false;
+    bool operator==(const Array&) const = default;
+  };
+  std::vector<std::int64_t> extents;  // at least 1
+  std::vector<Array> arrays;          // the first is written, the others are read
+
+  bool operator==(const Nest&) const = default;
+};
+
+// One of the program's statements, with the dimensions that it has: `dims` has their indices in
+// the program. An intermediate begins as zeros where it is written.
+struct StatementNest {
+  Nest nest;
+  std::vector<DimId> dims;
+};
+StatementNest nest_of(const Program& program, std::size_t statement, OutputCounts counts);
+// C, A and B; dimensions as the contraction has them.
+Nest nest_of(const Contraction& contraction, OutputCounts counts);
+
+// The same with fewer dimensions: those that are axes of their own in the same arrays are one,
+// since any pieces of them hold the same elements; those of extent 1 are gone.
+struct FusedNest {
+  Nest nest;
+  // By dimension of `nest`, what it was: the fastest first. Extents are their products.
+  std::vector<std::vector<DimId>> dims;
+};
+FusedNest fused(const Nest& nest);
+
+// Multiply-adds; in floating point since they may be more than 2^63.
+double iterations(const Nest& nest);
+
+}  // namespace tcsim::bounds
