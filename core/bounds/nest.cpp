@@ -22,7 +22,10 @@ std::optional<std::vector<int>> own_axes(const Nest& nest, DimId d) {
       if (std::none_of(terms.begin(), terms.end(), [&](const auto& t) { return t.dim == d; })) {
         continue;
       }
-      if (axis >= 0 || terms.size() > 1) return {};
+      const bool alone = std::all_of(terms.begin(), terms.end(), [&](const auto& t) {
+        return t.dim == d || nest.extents[place(t.dim)] == 1;
+      });
+      if (axis >= 0 || !alone) return {};
       axis = static_cast<int>(i);
     }
     own.push_back(axis < 0 ? -1 : 0);

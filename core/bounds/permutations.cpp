@@ -14,6 +14,10 @@ namespace {
 // calls those small that are "orders of magnitude" shorter.
 constexpr std::int64_t much_shorter = 10;
 
+// Of n dimensions with the same reuse there are n! orders. Nests of contractions and of
+// convolutions in three dimensions have fewer than these.
+constexpr std::size_t most_permutations = 120;
+
 struct Choice {
   DimId dim;
   std::uint64_t arrays;  // with reuse along it
@@ -22,6 +26,7 @@ struct Choice {
 // genPerm(): all orders of the dimensions that are left, outermost first, with `inner` behind them.
 void generate(const std::vector<Choice>& left, const std::vector<DimId>& inner,
               std::set<std::vector<DimId>>& found) {
+  if (found.size() >= most_permutations) return;
   const bool none = std::all_of(left.begin(), left.end(), [](auto& c) { return c.arrays == 0; });
   if (none) {
     std::vector<DimId> permutation;

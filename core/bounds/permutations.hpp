@@ -21,7 +21,8 @@ Reuse reuse_of(const Nest& nest, const std::vector<bool>& small);
 std::vector<bool> small_dims(const Nest& nest);
 
 // From the outermost loop to the innermost. Without reuse that is left, dimensions stand in their
-// order. Sorted, each once; never empty.
+// order. Sorted, each once; never empty, and
+// the first 120 that the algorithm finds where there are more.
 std::vector<std::vector<DimId>> permutations(const Reuse& reuse);
 
 }  // namespace tcsim::bounds

@@ -142,7 +142,7 @@ const std::vector<std::vector<std::string>> floors{
     {"plan"},
     {"model"},
     {"optimize"},
-    {"explore", "saved"},
+    {"bounds", "explore", "saved"},
     {"study"},
 };
 

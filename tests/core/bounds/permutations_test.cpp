@@ -47,6 +47,11 @@ TEST(Permutations, Without_reuse_there_is_one) {
   EXPECT_EQ(permutations(Reuse{}), (std::vector<Order>{Order{}}));
 }
 
+TEST(Permutations, There_is_an_end_to_them) {
+  EXPECT_EQ(permutations(Reuse(4, 1)).size(), 24u);
+  EXPECT_EQ(permutations(Reuse(64, 1)).size(), 120u);
+}
+
 TEST(Permutations, A_long_filter_is_not_small) {
   const Nest nest = nest_of_text(
       "program conv dims x=20 w=3\nf64 output O[x]\nf64 input I[22]\nf64 input F[w]\n"
