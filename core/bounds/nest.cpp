@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace tcsim::bounds {
 
 namespace {
@@ -39,29 +41,30 @@ const char* to_text(OutputCounts counts) {
   return counts == OutputCounts::twice ? "twice" : "once";
 }
 
-StatementNest nest_of(const Program& program, std::size_t statement, OutputCounts counts) {
-  const Program::Statement& s = program.statements()[statement];
+StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCounts counts) {
+  const Problem::Statement& s = problem.statements[statement];
   StatementNest result;
-  std::vector<int> renumbered(program.dims().size(), -1);
-  const auto add = [&](const Program::Access& access, int weight) {
-    const Program::Tensor& tensor = program.tensor(access.tensor);
-    const bool zeros = result.nest.arrays.empty() && tensor.role == Program::Role::intermediate;
-    Nest::Array array{tensor.name, access.axes, weight, zeros};
+  result.dims = dims_of(s);
+  std::vector<int> renumbered(problem.dims.size(), -1);
+  for (std::size_t d = 0; d < result.dims.size(); ++d) {
+    const Problem::Dim& dim = problem.dim(result.dims[d]);
+    if (!dim.extent) {
+      throw UsageError(problem.name, "the extent of " + dim.name + " is not known",
+                       "say it, as in " + dim.name + "=64");
+    }
+    renumbered[place(result.dims[d])] = static_cast<int>(d);
+    result.nest.extents.push_back(*dim.extent);
+  }
+  for (const Problem::Access& access : accesses_of(s)) {
+    const Problem::Array& read = problem.arrays[static_cast<std::size_t>(access.array)];
+    const bool is_output = result.nest.arrays.empty();
+    Nest::Array array{read.name, access.axes, is_output ? weight_of_output(counts) : 1,
+                      is_output && read.starts_at_zero};
     for (Affine& axis : array.axes) {
-      for (Affine::Term& term : axis.terms) {
-        int& to = renumbered[place(term.dim)];
-        if (to < 0) {
-          to = static_cast<int>(result.dims.size());
-          result.dims.push_back(term.dim);
-          result.nest.extents.push_back(program.dim(term.dim).extent);
-        }
-        term.dim = DimId{to};
-      }
+      for (Affine::Term& term : axis.terms) term.dim = DimId{renumbered[place(term.dim)]};
     }
     result.nest.arrays.push_back(std::move(array));
-  };
-  add(s.out, weight_of_output(counts));
-  for (const Program::Access& access : s.in) add(access, 1);
+  }
   return result;
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/bounds/problem.hpp"
 #include "core/workload/affine.hpp"
 #include "core/workload/contraction.hpp"
-#include "core/workload/program.hpp"
 
 namespace tcsim::bounds {
 
@@ -38,13 +38,13 @@ struct Nest {
   bool operator==(const Nest&) const = default;
 };
 
-// One of the program's statements, with the dimensions that it has: `dims` has their indices in
-// the program. An intermediate begins as zeros where it is written.
+// One of the problem's statements, with the dimensions that it has: `dims` has their indices in
+// the problem. Throws UsageError for an extent that is not known.
 struct StatementNest {
   Nest nest;
   std::vector<DimId> dims;
 };
-StatementNest nest_of(const Program& program, std::size_t statement, OutputCounts counts);
+StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCounts counts);
 // C, A and B; dimensions as the contraction has them.
 Nest nest_of(const Contraction& contraction, OutputCounts counts);
 

@@ -46,10 +46,10 @@ TEST(LeastLoads, The_last_one_used_goes) {
 TEST(LeastLoads, No_tiled_nest_beats_the_best_order) {
   Random random(20260718);
   int compared = 0;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const TinyNest nest = random_tiny_nest(random, 12);
     const OutputCost cost = random.pick<OutputCost>({{1, 1}, {0, 1}, {2, 2}});
-    for (int capacity = 3; capacity <= 6; ++capacity) {
+    for (int capacity = 3; capacity <= 5; ++capacity) {
       const auto best = least_cost(unroll(nest), capacity, cost, 200000);
       if (!best) continue;
       const auto tiled = least_tiled_cost(nest, capacity, cost);
@@ -58,7 +58,7 @@ TEST(LeastLoads, No_tiled_nest_beats_the_best_order) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, 50);
+  EXPECT_GT(compared, 30);
 }
 
 }  // namespace
