@@ -20,6 +20,8 @@ constexpr int most_solver_evaluations = 200;
 constexpr double filled_at_start = 0.5;
 // Steps of the search for whole tiles, far more than it takes.
 constexpr int most_steps = 200;
+// How many pieces more or fewer it looks at. Whole numbers make valleys of a few.
+constexpr std::int64_t pieces_apart = 4;
 
 double to_real(std::int64_t n) { return static_cast<double>(n); }
 
@@ -292,8 +294,9 @@ namespace {
 // the best: so it steps by numbers of pieces, and by one.
 class WholeSearch {
  public:
-  WholeSearch(const Nest& nest, std::span<const Band> bands)
-      : nest_(nest), inner_(nest), bands_(bands) {
+  WholeSearch(const Nest& nest, std::span<const Band> bands, std::vector<bool> fixed)
+      : nest_(nest), inner_(nest), bands_(bands), fixed_(std::move(fixed)) {
+    fixed_.resize(nest.extents.size());
     // Zeros are made once, not in every tile of a band.
     for (Nest::Array& array : inner_.arrays) {
       if (array.starts_at_zero) zeros_ += footprint(array, nest.extents);
@@ -385,11 +388,16 @@ class WholeSearch {
     bool better = false;
     for (std::size_t b = 0; b < bands_.size(); ++b) {
       for (std::size_t d = 0; d < nest_.extents.size(); ++d) {
+        if (fixed_[d]) continue;
         const std::int64_t tile = from[b][d], extent = most(from, b, d);
         const std::int64_t count = (extent - 1) / tile + 1;
-        for (std::int64_t to :
-             {tile - 1, tile + 1, cut(extent, count - 1), cut(extent, count + 1),
-              cut(extent, count / 2), cut(extent, 2 * count), std::int64_t{1}, extent}) {
+        std::vector<std::int64_t> steps{
+            tile - 1, tile + 1, cut(extent, count / 2), cut(extent, 2 * count), 1, extent};
+        for (std::int64_t more = 1; more <= pieces_apart; ++more) {
+          steps.push_back(cut(extent, count - more));
+          steps.push_back(cut(extent, count + more));
+        }
+        for (std::int64_t to : steps) {
           if (to < 1 || to > extent || to == tile) continue;
           Tiles next = from;
           next[b][d] = to;
@@ -411,7 +419,7 @@ class WholeSearch {
   bool try_smaller_others(const Tiles& larger, std::size_t band, std::size_t grown) {
     bool better = false;
     for (std::size_t d = 0; d < nest_.extents.size(); ++d) {
-      if (d == grown || larger[band][d] == 1) continue;
+      if (d == grown || fixed_[d] || larger[band][d] == 1) continue;
       std::int64_t low = 1, high = larger[band][d];  // the largest that fits is in [low, high)
       Tiles next = larger;
       next[band][d] = low;
@@ -431,6 +439,7 @@ class WholeSearch {
   const Nest& nest_;
   Nest inner_;  // a band's loops, within a tile of the next band
   std::span<const Band> bands_;
+  std::vector<bool> fixed_;  // by dimension
   double zeros_ = 0;
   std::optional<WholeTiling> best_;
 };
@@ -438,8 +447,9 @@ class WholeSearch {
 }  // namespace
 
 std::optional<WholeTiling> best_whole_tiles(const Nest& nest, std::span<const Band> bands,
-                                            const std::vector<RealTiling>& near) {
-  return WholeSearch(nest, bands).run(near);
+                                            const std::vector<RealTiling>& near,
+                                            const std::vector<bool>& fixed) {
+  return WholeSearch(nest, bands, fixed).run(near);
 }
 
 }  // namespace tcsim::bounds

@@ -52,8 +52,10 @@ struct WholeTiling {
 };
 
 // From whole tiles near these, by steps that move less, until none does. The bands' reuse levels
-// are not looked at: each count has its best ones. Nothing where tiles of one iteration do not fit.
+// are not looked at: each count has its best ones. `fixed`, where it is not empty, says which
+// dimensions' tiles stay as they are. Nothing where tiles of one iteration do not fit.
 std::optional<WholeTiling> best_whole_tiles(const Nest& nest, std::span<const Band> bands,
-                                            const std::vector<RealTiling>& near);
+                                            const std::vector<RealTiling>& near,
+                                            const std::vector<bool>& fixed = {});
 
 }  // namespace tcsim::bounds

@@ -13,7 +13,7 @@ namespace {
 
 // Real tilings from which whole ones are searched, and how much more than the best of them one may
 // move: what rounding changes is less.
-constexpr std::size_t most_rounded = 6;
+constexpr std::size_t most_rounded = 12;
 constexpr double worth_rounding = 1.5;
 // Orders of loops that a store behind others is tried with, and what another one must save.
 constexpr std::size_t most_orders = 12;
@@ -87,7 +87,7 @@ std::optional<UpperBound> upper_bound(const Nest& nest, double capacity) {
   if (real.empty()) return {};
   std::optional<WholeTiling> best;
   std::size_t rounded = 0;
-  for (const RealTiling& r : real) {
+  for (const RealTiling& r : different(real)) {
     if (rounded == most_rounded || r.moved > worth_rounding * real.front().moved) break;
     const std::vector<Band> bands{band_of(r, capacity, 1)};
     auto whole = best_whole_tiles(loops.nest, bands, {r});

@@ -1,0 +1,129 @@
+// The upper bound's schedule, run through caches.
+#include <gtest/gtest.h>
+
+#include "core/bounds/upper_schedule.hpp"
+#include "core/model/predict.hpp"
+#include "core/workload/parse.hpp"
+#include "core/workload/request.hpp"
+#include "sim/simulate.hpp"
+#include "tests/core/random_convolution.hpp"
+#include "tests/core/random_schedule.hpp"
+
+namespace tcsim {
+namespace {
+
+using bounds::OutputCounts;
+using bounds::ScheduledBound;
+
+// What a fully associative LRU cache of so many elements moves.
+LevelCounts counted(const Contraction& c, const Schedule& schedule, double capacity) {
+  sim::SystemConfig config;
+  config.name = "store";
+  sim::LevelConfig level;
+  level.name = "store";
+  level.ways = static_cast<std::int64_t>(capacity);
+  level.line = size_of(c.type());
+  config.levels.push_back(level);
+  check(schedule, c, {"store"}, "bound");
+  return simulate(Plan(c, schedule), config).levels[0];
+}
+double fetched(const Contraction& c, const Schedule& schedule, double capacity) {
+  return static_cast<double>(counted(c, schedule, capacity).fetches.value());
+}
+
+void expect_no_more(const Contraction& c, double capacity) {
+  const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+  ASSERT_TRUE(b) << c.label() << c.sizes();
+  EXPECT_LE(
+      static_cast<double>(fetched(c, b->schedule, static_cast<std::int64_t>(b->lru_capacity))),
+      b->bound.cost.moved)
+      << c.label() << " " << c.sizes() << " in " << capacity << "\n"
+      << to_line(b->schedule, c);
+}
+
+TEST(BoundSchedule, An_lru_cache_of_the_said_size_moves_no_more) {
+  test::Random random(12);
+  for (int i = 0; i < 150; ++i) {
+    expect_no_more(test::random_contraction(random), static_cast<double>(random.between(3, 60)));
+    const auto between = [&](std::int64_t a, std::int64_t b) { return random.between(a, b); };
+    expect_no_more(test::random_convolution(between, ElementType::f64),
+                   static_cast<double>(random.between(3, 60)));
+  }
+}
+
+Contraction contraction(const char* label, const char* sizes) {
+  return parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+}
+
+// Classes of ioopt, Fig. 5, with extents that no tile divides.
+std::vector<Contraction> small_contractions() {
+  return {contraction("ab-ac-cb", "a=101,b=90,c=83"),
+          contraction("abc-adec-ebd", "a=13,b=71,c=11,d=10,e=9"),
+          contraction("abcd-dbea-ec", "a=11,b=9,c=37,d=12,e=41"),
+          contraction("ab-cad-dcb", "a=29,b=31,c=33,d=17")};
+}
+
+TEST(BoundSchedule, Twice_the_store_as_an_lru_cache_moves_what_was_counted) {
+  for (const Contraction& c : small_contractions()) {
+    for (const double capacity : {24.0, 50.0, 120.0, 440.0}) {
+      const auto once = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+      ASSERT_TRUE(once);
+      EXPECT_LE(once->lru_capacity, 2 * capacity);
+      EXPECT_EQ(fetched(c, once->schedule, 2 * capacity), once->bound.cost.moved)
+          << to_line(once->schedule, c);
+      // Its groups are all that a contraction's tiles need.
+      EXPECT_LE(once->bound.cost.moved,
+                1.01 * bounds::upper_bound(nest_of(c, OutputCounts::once), capacity)->cost.moved);
+      const auto twice = bounds::scheduled_upper_bound(c, OutputCounts::twice, capacity);
+      ASSERT_TRUE(twice);
+      const LevelCounts counts = counted(c, twice->schedule, 2 * capacity);
+      EXPECT_EQ(static_cast<double>((counts.fetches + counts.write_backs).value()),
+                twice->bound.cost.moved)
+          << to_line(twice->schedule, c);
+    }
+  }
+}
+
+TEST(BoundSchedule, The_window_model_counts_the_same) {
+  for (const Contraction& c : small_contractions()) {
+    for (const double capacity : {50.0, 440.0}) {
+      const auto bound = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+      ASSERT_TRUE(bound);
+      Machine machine;
+      machine.name = "store";
+      Level store;
+      store.name = "L1";
+      store.ways.value = static_cast<std::int64_t>(2 * capacity);
+      store.line.value = size_of(c.type());
+      store.capacity.value = size_of(c.type()) * store.ways.value;
+      Level memory;
+      memory.name = "memory";
+      memory.kind = LevelKind::memory;
+      machine.levels = {store, memory};
+      const Traffic traffic = predict(c, bound->schedule, machine).traffic;
+      double in = 0;
+      for (TensorId t : all_tensors) {
+        in += static_cast<double>(traffic.links.at(1).at(Phase::compute, array_of(t)).in.value()) /
+              static_cast<double>(size_of(c.type()).value());
+      }
+      EXPECT_EQ(in, bound->bound.cost.moved) << to_line(bound->schedule, c);
+    }
+  }
+}
+
+// LRU keeps what was used last, so S is not enough; how much is differs from tiling to tiling.
+TEST(BoundSchedule, Says_what_an_lru_cache_needs) {
+  const Contraction c = find_workload({"conv2d", "k=16,c=24,y=14,x=14,r=3,s=3", {}, {}});
+  for (const double capacity : {40.0, 100.0, 500.0, 1000.0}) {
+    const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+    ASSERT_TRUE(b);
+    EXPECT_GT(b->lru_capacity, capacity);
+    EXPECT_LT(b->lru_capacity, 2.2 * capacity);
+    EXPECT_EQ(fetched(c, b->schedule, b->lru_capacity), b->bound.cost.moved);
+  }
+  const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, 500);
+  EXPECT_GT(fetched(c, b->schedule, 500), 1.5 * b->bound.cost.moved);
+}
+
+}  // namespace
+}  // namespace tcsim
