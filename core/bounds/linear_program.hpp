@@ -1,0 +1,25 @@
+// Small linear programs in exact numbers, for the exponents of bounds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/bounds/expression.hpp"
+
+namespace tcsim::bounds {
+
+// Finds the x >= 0 with the least cost x costs and a x >= b for each row.
+struct LinearProgram {
+  struct Row {
+    std::vector<Rational> a;
+    Rational b;
+  };
+  std::vector<Rational> costs;
+  std::vector<Row> rows;  // each with as many a as there are costs
+};
+
+// A vertex; nothing where no x is feasible or the cost has no least value. Simplex in two phases
+// with Bland's rule, which ends always and gives the same vertex on every run.
+std::optional<std::vector<Rational>> solve(const LinearProgram& program);
+
+}  // namespace tcsim::bounds

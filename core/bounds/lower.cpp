@@ -1,0 +1,298 @@
+// Lower bounds as expressions.
+#include "core/bounds/lower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/bounds/traffic.hpp"
+
+namespace tcsim::bounds {
+namespace {
+
+using Access = Problem::Access;
+using Statement = Problem::Statement;
+
+// Choices of small dimensions are all looked at up to so many groups of them.
+constexpr std::size_t most_groups = 8;
+
+Expression symbol_of(const Problem& problem, DimId d) {
+  return Expression::symbol(problem.dim(d).symbol);
+}
+
+// The bound with T = S / (sigma - 1): runs T / (most runs that touch S + T elements). The most runs
+// have s_a T elements of an array a with the exponent s_a.
+Expression loads_of(const Exponents& e, const Rational& sigma, const Problem& problem,
+                    const Statement& statement) {
+  const Expression T = Expression::symbol(capacity_symbol) / Expression(sigma - 1);
+  std::map<int, Rational> share;
+  const std::vector<Access> accesses = accesses_of(statement);
+  for (std::size_t j = 0; j < accesses.size(); ++j) share[accesses[j].array] += e.access[j];
+  Expression most = 1;
+  for (const auto& [array, s] : share) most *= power(s == 0 ? Expression(1) : Expression(s) * T, s);
+  const std::vector<DimId> dims = dims_of(statement);
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    most *= power(symbol_of(problem, dims[d]), e.dim[d]);
+  }
+  return runs_of(problem, statement) * T / most;
+}
+
+// Dimensions that are indices alone, of the same accesses: together they are as one.
+std::vector<std::vector<std::size_t>> groups_of(const Statement& statement) {
+  const std::vector<Access> accesses = accesses_of(statement);
+  const std::vector<DimId> dims = dims_of(statement);
+  std::map<std::vector<bool>, std::size_t> place;
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    std::vector<bool> is_in;
+    bool alone = true;
+    for (const Access& a : accesses) {
+      bool here = false;
+      for (const Affine& axis : a.axes) {
+        for (const Affine::Term& t : axis.terms) {
+          if (t.dim != dims[d]) continue;
+          alone = alone && !here && axis.terms.size() == 1;
+          here = true;
+        }
+      }
+      is_in.push_back(here);
+    }
+    const auto [at, fresh] = place.emplace(std::move(is_in), groups.size());
+    if (alone && !fresh) {
+      groups[at->second].push_back(d);
+    } else {
+      if (!alone && fresh) place.erase(at);
+      groups.push_back({d});
+    }
+  }
+  return groups;
+}
+
+// Each choice marks the dimensions that are small in it. Those that are said to be are always.
+std::vector<std::vector<bool>> choices_of(const Problem& problem, const Statement& statement) {
+  const std::vector<DimId> dims = dims_of(statement);
+  std::vector<bool> said;
+  for (DimId d : dims) said.push_back(problem.dim(d).small);
+  const std::vector<std::vector<std::size_t>> groups = groups_of(statement);
+  const std::size_t chosen = std::min(groups.size(), most_groups);
+  std::vector<std::vector<bool>> choices;
+  for (std::size_t choice = 0; choice < std::size_t{1} << chosen; ++choice) {
+    std::vector<bool> small = said;
+    for (std::size_t g = 0; g < chosen; ++g) {
+      for (std::size_t d : groups[g]) {
+        if (choice >> g & 1) small[d] = true;
+      }
+    }
+    if (std::find(choices.begin(), choices.end(), small) == choices.end()) {
+      choices.push_back(std::move(small));
+    }
+  }
+  return choices;
+}
+
+Rational sum_of(const std::vector<Rational>& numbers) {
+  Rational sum = 0;
+  for (const Rational& n : numbers) sum += n;
+  return sum;
+}
+
+// The least sum over accesses; nothing if no exponents are known.
+std::optional<Rational> least_sum(const ExponentSet& set, std::size_t accesses,
+                                  const std::vector<bool>& small) {
+  const std::vector<Rational> ones(accesses, Rational(1)), none(small.size(), Rational(0));
+  const std::optional<Exponents> first = set.least(ones, none, small);
+  if (!first) return {};
+  return sum_of(first->access);
+}
+
+// With that sum, and then the least over small dimensions: vertices, and what is between them.
+std::vector<Exponents> exponents_for(const ExponentSet& set, std::size_t accesses,
+                                     const std::vector<bool>& small, const Rational& sigma) {
+  // A dimension costs more than accesses can save.
+  const std::vector<Rational> many(small.size(), Rational(1000));
+  std::vector<Exponents> found;
+  for (std::size_t j = 0; j < accesses; ++j) {
+    std::vector<Rational> costs(accesses, Rational(0));
+    costs[j] = 1;
+    const std::optional<Exponents> e = set.least(costs, many, small, sigma);
+    if (e && std::find(found.begin(), found.end(), *e) == found.end()) found.push_back(*e);
+  }
+  if (found.size() < 2) return found;
+  Exponents middle = found[0];
+  const auto add = [&](std::vector<Rational>& to, const std::vector<Rational>& from) {
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
+  };
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    add(middle.access, found[k].access);
+    add(middle.dim, found[k].dim);
+  }
+  for (Rational& s : middle.access) s /= Rational(found.size());
+  for (Rational& s : middle.dim) s /= Rational(found.size());
+  found.push_back(std::move(middle));
+  return found;
+}
+
+// A product of powers as logarithms: of its number, and of each symbol's exponent.
+struct Product {
+  Rational number;
+  std::map<std::string, Rational> exponents;
+};
+
+Product product_of(const Expression& e) {
+  Product p;
+  const Expression::Term& term = e.terms().at(0);
+  long double size = to_long_double(term.coefficient);
+  for (const Expression::Factor& f : term.factors) {
+    if (f.kind == Expression::Factor::Kind::symbol) {
+      p.exponents[f.name] = f.exponent;
+    } else {
+      size *= std::pow(to_long_double(Rational(f.number)), to_long_double(f.exponent));
+    }
+  }
+  p.number =
+      Rational(static_cast<std::int64_t>(std::llround(std::log2(size) * (1 << 20))), 1 << 20);
+  return p;
+}
+
+// One dimension for each index of the access: so many elements are touched at least.
+void add_faces(const Problem& problem, const Access& access, std::vector<Expression>& faces) {
+  std::vector<std::vector<DimId>> chosen{{}};
+  for (const Affine& axis : access.axes) {
+    std::vector<std::vector<DimId>> longer;
+    for (const std::vector<DimId>& c : chosen) {
+      for (const Affine::Term& t : axis.terms) {
+        if (std::find(c.begin(), c.end(), t.dim) != c.end() || longer.size() > 64) continue;
+        longer.push_back(c);
+        longer.back().push_back(t.dim);
+      }
+    }
+    if (longer.empty()) return;
+    chosen = std::move(longer);
+  }
+  for (const std::vector<DimId>& c : chosen) {
+    Expression face = 1;
+    for (DimId d : c) face *= symbol_of(problem, d);
+    faces.push_back(std::move(face));
+  }
+}
+
+// Whether a mean of the others is at least as large wherever all sizes are at least 1.
+bool is_exceeded(const Product& p, const std::vector<Product>& others) {
+  std::set<std::string> symbols;
+  for (const Product& o : others) {
+    for (const auto& [name, exponent] : o.exponents) symbols.insert(name);
+  }
+  for (const auto& [name, exponent] : p.exponents) symbols.insert(name);
+  LinearProgram program;
+  program.costs.assign(others.size(), Rational(0));
+  program.rows.push_back({std::vector<Rational>(others.size(), Rational(1)), 1});
+  program.rows.push_back({std::vector<Rational>(others.size(), Rational(-1)), -1});
+  const auto exponent_in = [](const Product& in, const std::string& name) {
+    const auto at = in.exponents.find(name);
+    return at == in.exponents.end() ? Rational(0) : at->second;
+  };
+  for (const std::string& name : symbols) {
+    LinearProgram::Row row{{}, exponent_in(p, name)};
+    for (const Product& o : others) row.a.push_back(exponent_in(o, name));
+    program.rows.push_back(std::move(row));
+  }
+  LinearProgram::Row numbers{{}, p.number - Rational(1, 1 << 18)};
+  for (const Product& o : others) numbers.a.push_back(o.number);
+  program.rows.push_back(std::move(numbers));
+  return solve(program).has_value();
+}
+
+// Without those that others exceed.
+std::vector<Partition> needed(std::vector<Partition> all, const Problem& problem,
+                              const Statement& statement) {
+  std::vector<Expression> faces;
+  for (const Access& a : accesses_of(statement)) {
+    if (!problem.arrays[static_cast<std::size_t>(a.array)].starts_at_zero) {
+      add_faces(problem, a, faces);
+    }
+  }
+  std::vector<Product> fixed;
+  for (const Expression& face : faces) fixed.push_back(product_of(face));
+  for (std::size_t i = all.size(); i-- > 0;) {
+    std::vector<Product> others = fixed;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (k != i) others.push_back(product_of(all[k].loads));
+    }
+    if (!others.empty() && is_exceeded(product_of(all[i].loads), others)) {
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  return all;
+}
+
+std::vector<Partition> partitions_of(const Problem& problem, const Statement& statement) {
+  const ExponentSet set(statement);
+  std::vector<Partition> all;
+  const std::size_t accesses = statement.in.size() + 1;
+  // With a sum of at most 1 the compulsory traffic is no less, and so with more small dimensions.
+  std::vector<std::vector<bool>> enough;
+  for (const std::vector<bool>& small : choices_of(problem, statement)) {
+    const auto has_all_of = [&](const std::vector<bool>& fewer) {
+      for (std::size_t d = 0; d < small.size(); ++d) {
+        if (fewer[d] && !small[d]) return false;
+      }
+      return true;
+    };
+    if (std::any_of(enough.begin(), enough.end(), has_all_of)) continue;
+    const std::optional<Rational> sigma = least_sum(set, accesses, small);
+    if (!sigma) break;
+    if (*sigma <= 1) {
+      enough.push_back(small);
+      continue;
+    }
+    for (const Exponents& e : exponents_for(set, accesses, small, *sigma)) {
+      const auto same = [&](const Partition& p) { return p.exponents == e; };
+      if (std::any_of(all.begin(), all.end(), same)) continue;
+      all.push_back(partition_by(e, problem, statement));
+    }
+  }
+  return needed(std::move(all), problem, statement);
+}
+
+}  // namespace
+
+Partition partition_by(const Exponents& exponents, const Problem& problem,
+                       const Statement& statement) {
+  Partition p{exponents, sum_of(exponents.access), {}, {}};
+  const std::vector<DimId> dims = dims_of(statement);
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (exponents.dim[d] != 0) p.small.push_back(dims[d]);
+  }
+  p.loads = loads_of(exponents, p.sigma, problem, statement);
+  return p;
+}
+
+LowerBound lower_bound(const Problem& problem, Moves moves) {
+  LowerBound bound;
+  for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
+    bound.compulsory += first_loads(problem, array);
+  }
+  const Expression stores = moves == Moves::loads_and_stores ? stored(problem) : Expression();
+  bound.compulsory += stores;
+  std::vector<Expression> each{bound.compulsory};
+  for (const Statement& s : problem.statements) {
+    bound.runs += runs_of(problem, s);
+    const std::vector<Partition> partitions = partitions_of(problem, s);
+    // What the other statements' arrays are loaded for at least is added.
+    Expression rest = stores - most_made(problem, s);
+    const std::vector<int> own = arrays_of(s);
+    for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
+      if (std::find(own.begin(), own.end(), array) == own.end()) {
+        rest += first_loads(problem, array);
+      }
+    }
+    for (const Partition& p : partitions) each.push_back(p.loads + rest);
+    if (problem.statements.size() == 1) bound.partitions = partitions;
+  }
+  bound.moves = largest(each);
+  return bound;
+}
+
+}  // namespace tcsim::bounds

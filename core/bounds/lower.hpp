@@ -1,0 +1,69 @@
+// Lower bounds on data movement (IOOpt, section 5): what no order of a program's runs moves less
+// than. docs/bounds.md says what is counted and proves each step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bounds/exponents.hpp"
+#include "core/bounds/problem.hpp"
+
+namespace tcsim::bounds {
+
+// What counts between the fast memory of S elements, empty at first, and the slow one. A run has
+// all its elements in the fast memory.
+enum class Moves {
+  loads,             // an element that is written counts when it is read before its sums are added
+  loads_and_stores,  // and when it is written back: C counts twice
+};
+
+// The runs fall into parts of T loads each. What a part can do follows from how many elements it
+// can touch (partitioning, section 5.1); with the exponents' sum sigma over accesses above 1, the
+// best T is S / (sigma - 1).
+struct Partition {
+  Exponents exponents;
+  Rational sigma;
+  std::vector<DimId> small;  // dimensions with an exponent of their own (section 5.2)
+  // The bound on loads that follows, for all sizes with a whole T.
+  Expression loads;
+};
+
+// Of one statement, with any exponents for which the inequality holds and sigma is above 1.
+Partition partition_by(const Exponents& exponents, const Problem& problem,
+                       const Problem::Statement& statement);
+
+struct LowerBound {
+  Expression runs;        // arithmetic complexity: multiply-adds
+  Expression compulsory;  // each element once, and what is stored
+  // Of a program with one statement; those that none of the others exceeds everywhere.
+  std::vector<Partition> partitions;
+  Expression moves;  // the largest of all that is known
+};
+
+// Of all choices of small dimensions (where some are said to be small: of those with them).
+// Statements that share no array add up.
+LowerBound lower_bound(const Problem& problem, Moves moves);
+
+struct LowerNumber {
+  long double elements = 0;  // whole
+  long double compulsory = 0;
+  // What proves it, of a program with one statement, where that is no compulsory traffic.
+  std::optional<Exponents> exponents;
+};
+
+// The proven number for sizes and a capacity of at least one element: with a whole T, with the
+// first part beginning in an empty memory, and with exponents that are the best for these sizes. It
+// may be above the expression; it is no less than the `known` partitions of a program with one
+// statement prove. Throws UsageError where a size has no value, is no whole number or below 1.
+LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
+                           const Values& sizes, const std::vector<Partition>& known = {});
+
+// What the exponents prove of a statement's loads (with elements that start at zero counted among
+// them when they are made), at any point: for tests.
+long double loads_by(const Exponents& exponents, const Problem& problem,
+                     const Problem::Statement& statement, std::int64_t capacity,
+                     const Values& sizes);
+
+}  // namespace tcsim::bounds
