@@ -195,13 +195,13 @@ std::vector<Expression> symbols_of(const Problem& problem, const std::vector<Dim
   return extents;
 }
 
-StatementNest sample_of(const Problem& problem, std::size_t statement, OutputCounts counts) {
+StatementNest sample_of(const Problem& problem, std::size_t statement, Moves moves) {
   Problem at_sample = problem;
   for (Problem::Dim& d : at_sample.dims) {
     d.extent =
         std::max<std::int64_t>(d.extent.value_or(d.small ? sample_small_extent : sample_extent), 2);
   }
-  StatementNest nest = nest_of(at_sample, statement, counts);
+  StatementNest nest = nest_of(at_sample, statement, moves);
   std::vector<bool> small = small_dims(nest.nest);
   for (std::size_t d = 0; d < small.size(); ++d) {
     if (!small[d] && !problem.dim(nest.dims[d]).small) nest.nest.extents[d] *= long_beside_sides;
@@ -241,13 +241,13 @@ bool ClosedForm::holds(const Values& values) const {
                                     [&](const Expression& n) { return length <= n.value(values); });
 }
 
-FusedNest fused_sample(const Problem& problem, std::size_t statement, OutputCounts counts) {
-  return fused(sample_of(problem, statement, counts).nest);
+FusedNest fused_sample(const Problem& problem, std::size_t statement, Moves moves) {
+  return fused(sample_of(problem, statement, moves).nest);
 }
 
-std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement,
-                                      OutputCounts counts, const TilePattern& pattern) {
-  const StatementNest at_sample = sample_of(problem, statement, counts);
+std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement, Moves moves,
+                                      const TilePattern& pattern) {
+  const StatementNest at_sample = sample_of(problem, statement, moves);
   ClosedForm form{fused(at_sample.nest), pattern, {}, {}, {}, {}};
   const std::vector<Expression> extents = symbols_of(problem, at_sample.dims, form.nest);
   const PatternCost<Expression> cost(form.nest.nest, pattern, extents);
@@ -262,9 +262,8 @@ std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statem
   return form;
 }
 
-std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement,
-                                      OutputCounts counts) {
-  const Nest nest = fused_sample(problem, statement, counts).nest;
+std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement, Moves moves) {
+  const Nest nest = fused_sample(problem, statement, moves).nest;
   std::vector<double> extents(nest.extents.begin(), nest.extents.end());
   double least = std::numeric_limits<double>::infinity();
   std::optional<TilePattern> best;
@@ -285,13 +284,13 @@ std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statem
     });
   }
   if (!best) return {};
-  return closed_form(problem, statement, counts, *best);
+  return closed_form(problem, statement, moves, *best);
 }
 
-TilingExpressions tiling_expressions(const Problem& problem, std::size_t statement,
-                                     OutputCounts counts, const std::vector<DimId>& permutation,
+TilingExpressions tiling_expressions(const Problem& problem, std::size_t statement, Moves moves,
+                                     const std::vector<DimId>& permutation,
                                      const std::vector<int>& levels) {
-  const StatementNest nest = sample_of(problem, statement, counts);
+  const StatementNest nest = sample_of(problem, statement, moves);
   TilingExpressions result{0, 0};
   for (std::size_t a = 0; a < nest.nest.arrays.size(); ++a) {
     const Nest::Array& array = nest.nest.arrays[a];

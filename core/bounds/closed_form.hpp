@@ -43,25 +43,24 @@ struct ClosedForm {
 
 // Of a pattern for fused_sample()'s nest; nothing where the store's equation is not quadratic, or
 // no tile is a side.
-std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement,
-                                      OutputCounts counts, const TilePattern& pattern);
+std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement, Moves moves,
+                                      const TilePattern& pattern);
 
 // The pattern that moves least where dimensions are much longer than the sides, and these much
 // longer than dimensions that are called small or much shorter than their partners in a sum. Which
 // array stays is decided by known extents; of those that move as much, the last.
-std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement,
-                                      OutputCounts counts);
+std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statement, Moves moves);
 
 // The statement's loops at such extents; dimensions that are always together are one.
-FusedNest fused_sample(const Problem& problem, std::size_t statement, OutputCounts counts);
+FusedNest fused_sample(const Problem& problem, std::size_t statement, Moves moves);
 
 // ioopt's expressions for a tiling (Eqs. of sections 4.1 and 4.2), in T_ and the dimension's name:
 // what moves, and what must fit. `permutation` and `levels` are of the statement's own dimensions.
 struct TilingExpressions {
   Expression moved, held;
 };
-TilingExpressions tiling_expressions(const Problem& problem, std::size_t statement,
-                                     OutputCounts counts, const std::vector<DimId>& permutation,
+TilingExpressions tiling_expressions(const Problem& problem, std::size_t statement, Moves moves,
+                                     const std::vector<DimId>& permutation,
                                      const std::vector<int>& levels);
 
 }  // namespace tcsim::bounds

@@ -80,7 +80,7 @@ class Counter {
              std::size_t term, SizedTerms& terms) const {
     if (term == axis.terms.size()) {
       bool exact = true;
-      return places(terms, exact);
+      return places_along(terms, exact);
     }
     const DimId d = axis.terms[term].dim;
     const Cut& c = cuts_[place(d)];

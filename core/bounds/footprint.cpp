@@ -10,7 +10,7 @@ namespace {
 // Sums of three and more terms that leave gaps are counted one by one up to this many values.
 constexpr std::int64_t most_counted = 1 << 20;
 
-double counted(const SizedTerms& terms, std::int64_t reach) {
+double count_one_by_one(const SizedTerms& terms, std::int64_t reach) {
   std::vector<bool> reached(static_cast<std::size_t>(reach) + 1);
   reached[0] = true;
   std::int64_t last = 0;
@@ -32,13 +32,13 @@ double counted(const SizedTerms& terms, std::int64_t reach) {
 
 }  // namespace
 
-double places(SizedTerms terms, bool& exact) {
+double places_along(SizedTerms terms, bool& exact) {
   std::erase_if(terms, [](const auto& t) { return t.second == 1; });
   if (terms.empty()) return 1;
   if (terms.size() == 1) return static_cast<double>(terms[0].second);
   if (terms.size() == 2) {
-    return different_values(terms[0].first, static_cast<double>(terms[0].second), terms[1].first,
-                            static_cast<double>(terms[1].second));
+    return tcsim::different_values(terms[0].first, static_cast<double>(terms[0].second),
+                                   terms[1].first, static_cast<double>(terms[1].second));
   }
   std::int64_t common = 0;
   for (const auto& t : terms) common = std::gcd(common, t.first);
@@ -53,7 +53,7 @@ double places(SizedTerms terms, bool& exact) {
   }
   if (gapless) return reach + 1;
   if (reach < static_cast<double>(most_counted)) {
-    return counted(terms, static_cast<std::int64_t>(reach));
+    return count_one_by_one(terms, static_cast<std::int64_t>(reach));
   }
   exact = false;
   return std::min(reach + 1, pairs);
@@ -76,7 +76,7 @@ double footprint(const Nest::Array& array, const std::vector<std::int64_t>& size
       terms.emplace_back(t.coefficient, sizes[static_cast<std::size_t>(index(t.dim))]);
     }
     bool exact = true;
-    elements *= places(std::move(terms), exact);
+    elements *= places_along(std::move(terms), exact);
   }
   return elements;
 }

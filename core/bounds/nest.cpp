@@ -11,7 +11,7 @@ namespace tcsim::bounds {
 
 namespace {
 
-int weight_of_output(OutputCounts counts) { return counts == OutputCounts::twice ? 2 : 1; }
+int weight_of_output(Moves moves) { return moves == Moves::loads_and_stores ? 2 : 1; }
 
 // For each array the axis that the dimension has to itself, -1 where it is not in the array;
 // nothing where it shares one or is in several.
@@ -37,11 +37,7 @@ std::optional<std::vector<int>> own_axes(const Nest& nest, DimId d) {
 
 }  // namespace
 
-const char* to_text(OutputCounts counts) {
-  return counts == OutputCounts::twice ? "twice" : "once";
-}
-
-StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCounts counts) {
+StatementNest nest_of(const Problem& problem, std::size_t statement, Moves moves) {
   const Problem::Statement& s = problem.statements[statement];
   StatementNest result;
   result.dims = dims_of(s);
@@ -58,7 +54,7 @@ StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCount
   for (const Problem::Access& access : accesses_of(s)) {
     const Problem::Array& read = problem.arrays[static_cast<std::size_t>(access.array)];
     const bool is_output = result.nest.arrays.empty();
-    Nest::Array array{read.name, access.axes, is_output ? weight_of_output(counts) : 1,
+    Nest::Array array{read.name, access.axes, is_output ? weight_of_output(moves) : 1,
                       is_output && read.starts_at_zero};
     for (Affine& axis : array.axes) {
       for (Affine::Term& term : axis.terms) term.dim = DimId{renumbered[place(term.dim)]};
@@ -68,7 +64,7 @@ StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCount
   return result;
 }
 
-Nest nest_of(const Contraction& contraction, OutputCounts counts) {
+Nest nest_of(const Contraction& contraction, Moves moves) {
   Nest nest;
   for (int d = 0; d < contraction.dim_count(); ++d) {
     nest.extents.push_back(contraction.dim(DimId{d}).extent);
@@ -76,7 +72,7 @@ Nest nest_of(const Contraction& contraction, OutputCounts counts) {
   for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
     const IndexedTensor& tensor = contraction.tensor(t);
     nest.arrays.push_back(
-        {tensor.name, tensor.axes, t == TensorId::C ? weight_of_output(counts) : 1, false});
+        {tensor.name, tensor.axes, t == TensorId::C ? weight_of_output(moves) : 1, false});
   }
   return nest;
 }

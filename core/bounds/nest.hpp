@@ -6,17 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/bounds/lower.hpp"
 #include "core/bounds/problem.hpp"
 #include "core/workload/affine.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim::bounds {
-
-// Whether an element of the output counts once each time that it is in the store, for its load, or
-// twice, for its load and its store. ioopt's closed forms count it once, the printed figure of its
-// section 2 twice.
-enum class OutputCounts { once, twice };
-const char* to_text(OutputCounts);  // "once", "twice"
 
 // Where a dimension is in tables by dimension.
 constexpr std::size_t place(DimId d) { return static_cast<std::size_t>(index(d)); }
@@ -25,7 +20,8 @@ struct Nest {
   struct Array {
     std::string name;
     std::vector<Affine> axes;  // by index in `extents`; constants never matter
-    // What bringing an element costs: 2 where its store counts too.
+    // What bringing an element costs: 2 where its store counts too, as each stay of an output ends
+    // with one.
     int weight = 1;
     // Elements begin as zeros that are made in the store: what brings each for the first time is
     // not counted, only its store.
@@ -44,9 +40,9 @@ struct StatementNest {
   Nest nest;
   std::vector<DimId> dims;
 };
-StatementNest nest_of(const Problem& problem, std::size_t statement, OutputCounts counts);
+StatementNest nest_of(const Problem& problem, std::size_t statement, Moves moves);
 // C, A and B; dimensions as the contraction has them.
-Nest nest_of(const Contraction& contraction, OutputCounts counts);
+Nest nest_of(const Contraction& contraction, Moves moves);
 
 // The same with fewer dimensions: those that are axes of their own in the same arrays are one,
 // since any pieces of them hold the same elements; those of extent 1 are gone.

@@ -99,6 +99,48 @@ std::optional<UpperBound> upper_bound(const Nest& nest, double capacity) {
   return UpperBound{std::move(loops), best->tilings[0], best->costs[0], real.front()};
 }
 
+std::optional<ProblemUpperBound> upper_bound(const Problem& problem, Moves moves, double capacity) {
+  ProblemUpperBound all;
+  for (std::size_t s = 0; s < problem.statements.size(); ++s) {
+    auto bound = upper_bound(nest_of(problem, s, moves).nest, capacity);
+    if (!bound) return {};
+    all.moved += bound->cost.moved;
+    all.statements.push_back(std::move(*bound));
+  }
+  return all;
+}
+
+namespace {
+
+std::string name_of(const UpperBound& bound, DimId d, const std::vector<std::string>& names) {
+  std::string text;
+  for (DimId of : bound.nest.dims[place(d)]) {
+    if (!text.empty()) text += '*';
+    text += names[place(of)];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string permutation_text(const UpperBound& bound, const std::vector<std::string>& names) {
+  std::string text;
+  for (DimId d : bound.tiling.permutation) {
+    if (!text.empty()) text += ' ';
+    text += name_of(bound, d, names);
+  }
+  return text;
+}
+
+std::string tiles_text(const UpperBound& bound, const std::vector<std::string>& names) {
+  std::string text;
+  for (DimId d : bound.tiling.permutation) {
+    if (!text.empty()) text += ' ';
+    text += name_of(bound, d, names) + "=" + std::to_string(bound.tiling.tiles[place(d)]);
+  }
+  return text;
+}
+
 namespace {
 
 // Bands for all stores, and their tiles together.

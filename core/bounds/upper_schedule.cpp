@@ -255,9 +255,9 @@ double lru_capacity(const Nest& nest, const Tiling& tiling, const NestCost& cost
   return needed;
 }
 
-std::optional<ScheduledBound> scheduled_upper_bound(const Contraction& contraction,
-                                                    OutputCounts counts, double capacity) {
-  const Nest nest = nest_of(contraction, counts);
+std::optional<ScheduledBound> scheduled_upper_bound(const Contraction& contraction, Moves moves,
+                                                    double capacity) {
+  const Nest nest = nest_of(contraction, moves);
   auto bound = upper_bound(nest, capacity);
   if (!bound) return {};
   const auto found = ShapeSearch(contraction, bound->nest, capacity).run();

@@ -23,8 +23,8 @@ struct ScheduledBound {
 };
 
 // Nothing where not even one multiply-add has its elements in the store together.
-std::optional<ScheduledBound> scheduled_upper_bound(const Contraction& contraction,
-                                                    OutputCounts counts, double capacity);
+std::optional<ScheduledBound> scheduled_upper_bound(const Contraction& contraction, Moves moves,
+                                                    double capacity);
 
 // Between two uses of an element that the bound keeps, at most so many elements are used.
 double lru_capacity(const Nest& nest, const Tiling& tiling, const NestCost& cost);

@@ -12,7 +12,7 @@
 namespace tcsim {
 namespace {
 
-using bounds::OutputCounts;
+using bounds::Moves;
 using bounds::ScheduledBound;
 
 // What a fully associative LRU cache of so many elements moves.
@@ -32,7 +32,7 @@ double fetched(const Contraction& c, const Schedule& schedule, double capacity) 
 }
 
 void expect_no_more(const Contraction& c, double capacity) {
-  const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+  const auto b = bounds::scheduled_upper_bound(c, Moves::loads, capacity);
   ASSERT_TRUE(b) << c.label() << c.sizes();
   EXPECT_LE(
       static_cast<double>(fetched(c, b->schedule, static_cast<std::int64_t>(b->lru_capacity))),
@@ -66,15 +66,15 @@ std::vector<Contraction> small_contractions() {
 TEST(BoundSchedule, Twice_the_store_as_an_lru_cache_moves_what_was_counted) {
   for (const Contraction& c : small_contractions()) {
     for (const double capacity : {24.0, 50.0, 120.0, 440.0}) {
-      const auto once = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+      const auto once = bounds::scheduled_upper_bound(c, Moves::loads, capacity);
       ASSERT_TRUE(once);
       EXPECT_LE(once->lru_capacity, 2 * capacity);
       EXPECT_EQ(fetched(c, once->schedule, 2 * capacity), once->bound.cost.moved)
           << to_line(once->schedule, c);
       // Its groups are all that a contraction's tiles need.
       EXPECT_LE(once->bound.cost.moved,
-                1.01 * bounds::upper_bound(nest_of(c, OutputCounts::once), capacity)->cost.moved);
-      const auto twice = bounds::scheduled_upper_bound(c, OutputCounts::twice, capacity);
+                1.01 * bounds::upper_bound(nest_of(c, Moves::loads), capacity)->cost.moved);
+      const auto twice = bounds::scheduled_upper_bound(c, Moves::loads_and_stores, capacity);
       ASSERT_TRUE(twice);
       const LevelCounts counts = counted(c, twice->schedule, 2 * capacity);
       EXPECT_EQ(static_cast<double>((counts.fetches + counts.write_backs).value()),
@@ -87,7 +87,7 @@ TEST(BoundSchedule, Twice_the_store_as_an_lru_cache_moves_what_was_counted) {
 TEST(BoundSchedule, The_window_model_counts_the_same) {
   for (const Contraction& c : small_contractions()) {
     for (const double capacity : {50.0, 440.0}) {
-      const auto bound = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+      const auto bound = bounds::scheduled_upper_bound(c, Moves::loads, capacity);
       ASSERT_TRUE(bound);
       Machine machine;
       machine.name = "store";
@@ -115,13 +115,13 @@ TEST(BoundSchedule, The_window_model_counts_the_same) {
 TEST(BoundSchedule, Says_what_an_lru_cache_needs) {
   const Contraction c = find_workload({"conv2d", "k=16,c=24,y=14,x=14,r=3,s=3", {}, {}});
   for (const double capacity : {40.0, 100.0, 500.0, 1000.0}) {
-    const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, capacity);
+    const auto b = bounds::scheduled_upper_bound(c, Moves::loads, capacity);
     ASSERT_TRUE(b);
     EXPECT_GT(b->lru_capacity, capacity);
     EXPECT_LT(b->lru_capacity, 2.2 * capacity);
     EXPECT_EQ(fetched(c, b->schedule, b->lru_capacity), b->bound.cost.moved);
   }
-  const auto b = bounds::scheduled_upper_bound(c, OutputCounts::once, 500);
+  const auto b = bounds::scheduled_upper_bound(c, Moves::loads, 500);
   EXPECT_GT(fetched(c, b->schedule, 500), 1.5 * b->bound.cost.moved);
 }
 

@@ -56,7 +56,7 @@ TEST(ClosedForm, The_papers_contractions) {
                            Line{"abcd-aebf-fdec", "a=72,b=72,c=72,d=72,e=72,f=72", "cdef"}}) {
     const Problem problem = problem_of(program_of(parse_contraction(
         line.label, parse_sizes(line.sizes), Layout::row_major, ElementType::f64)));
-    const auto form = closed_form(problem, 0, OutputCounts::once);
+    const auto form = closed_form(problem, 0, Moves::loads);
     ASSERT_TRUE(form) << line.label;
     expect_same(
         form->moved,
@@ -79,7 +79,7 @@ TEST(ClosedForm, The_papers_convolution) {
                       {{"f", 1000}, {"x", 1000}, {"y", 1000}, {"w", 3}, {"h", 3}, {"c", 1000}},
                       ElementType::f64, "test"));
   for (Problem::Dim& d : problem.dims) d.small = d.name == "w" || d.name == "h";
-  const auto form = closed_form(problem, 0, OutputCounts::once);
+  const auto form = closed_form(problem, 0, Moves::loads);
   ASSERT_TRUE(form);
   // Its loops: x innermost, one at a time; c, f and y have the side.
   EXPECT_EQ(to_text(form->moved_by_side),
@@ -111,17 +111,17 @@ Problem matrix_product(std::int64_t i, std::int64_t j, std::int64_t k) {
 // ioopt, section 2; its figures with C counted twice are in upper_test.cpp.
 TEST(ClosedForm, The_papers_matrix_product) {
   const Problem problem = matrix_product(100, 100, 1000);
-  const auto once = closed_form(problem, 0, OutputCounts::once);
+  const auto once = closed_form(problem, 0, Moves::loads);
   ASSERT_TRUE(once);
   EXPECT_EQ(to_text(once->moved), "2 N_i N_j N_k / (sqrt(S + 1) - 1) + N_i N_j");
   EXPECT_EQ(to_text(once->side), "sqrt(S + 1) - 1");
-  const auto twice = closed_form(problem, 0, OutputCounts::twice);
+  const auto twice = closed_form(problem, 0, Moves::loads_and_stores);
   ASSERT_TRUE(twice);
   EXPECT_EQ(to_text(twice->moved), "2 N_i N_j N_k / (sqrt(S + 1) - 1) + 2 N_i N_j");
 }
 
 TEST(ClosedForm, Holds_where_the_side_is_within_its_dimensions) {
-  const auto form = closed_form(matrix_product(30, 40, 1000), 0, OutputCounts::once);
+  const auto form = closed_form(matrix_product(30, 40, 1000), 0, Moves::loads);
   ASSERT_TRUE(form);
   Values at{{"N_i", 30}, {"N_j", 40}, {"N_k", 1000}, {"S", 31 * 31 - 1}};
   EXPECT_TRUE(form->holds(at));
@@ -138,8 +138,7 @@ TEST(ClosedForm, Holds_where_the_side_is_within_its_dimensions) {
 TEST(ClosedForm, The_papers_cost_and_footprint) {
   const std::vector<DimId> order{DimId{0}, DimId{1}, DimId{2}};
   // C slides along nothing of its own, A and B along k.
-  const auto e =
-      tiling_expressions(matrix_product(8, 8, 8), 0, OutputCounts::once, order, {2, 1, 1});
+  const auto e = tiling_expressions(matrix_product(8, 8, 8), 0, Moves::loads, order, {2, 1, 1});
   EXPECT_EQ(to_text(e.moved), "N_i N_j N_k / T_i + N_i N_j N_k / T_j + N_i N_j");
   EXPECT_EQ(to_text(e.held.replaced("T_k", 1)), "T_i T_j + T_i + T_j");
 }
@@ -152,7 +151,7 @@ TEST(ClosedForm, Expressions_are_the_real_costs) {
         parse_statement(text, {{"i", 70}, {"j", 50}, {"k", 60}}, ElementType::f64, "test"));
     problem.arrays[static_cast<std::size_t>(problem.statements[0].out.array)].starts_at_zero =
         random.chance(50);
-    const Nest nest = nest_of(problem, 0, OutputCounts::twice).nest;
+    const Nest nest = nest_of(problem, 0, Moves::loads_and_stores).nest;
     for (int i = 0; i < 100; ++i) {
       std::vector<DimId> order{DimId{0}, DimId{1}, DimId{2}};
       random.shuffle(order);
@@ -164,7 +163,7 @@ TEST(ClosedForm, Expressions_are_the_real_costs) {
         tiles.push_back(static_cast<double>(random.between(1, 40)));
         at["T_" + problem.dims[d].name] = static_cast<std::int64_t>(tiles.back());
       }
-      const auto e = tiling_expressions(problem, 0, OutputCounts::twice, order, levels);
+      const auto e = tiling_expressions(problem, 0, Moves::loads_and_stores, order, levels);
       const RealTiling real = real_cost(nest, order, levels, tiles);
       EXPECT_NEAR(static_cast<double>(e.moved.value(at)) / real.moved, 1, 1e-9);
       EXPECT_NEAR(static_cast<double>(e.held.value(at)) / real.held, 1, 1e-9);

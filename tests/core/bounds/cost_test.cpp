@@ -38,7 +38,7 @@ TEST(Footprint, Counts_what_a_sum_takes) {
       values = next;
     }
     bool exact = true;
-    ASSERT_EQ(places(terms, exact), static_cast<double>(values.size()));
+    ASSERT_EQ(places_along(terms, exact), static_cast<double>(values.size()));
     EXPECT_TRUE(exact);
   }
 }

@@ -10,7 +10,7 @@ namespace {
 using Order = std::vector<DimId>;
 
 Nest nest_of_text(const std::string& text) {
-  return nest_of(problem_of(parse_program(text, "test")), 0, OutputCounts::once).nest;
+  return nest_of(problem_of(parse_program(text, "test")), 0, Moves::loads).nest;
 }
 
 Order order(std::initializer_list<int> dims) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/bounds/footprint.hpp"
+#include "core/error.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 #include "tests/core/bounds/random_nest.hpp"
@@ -77,6 +78,41 @@ TEST(UpperBound, Stores_behind_one_another_tile_each_other) {
   EXPECT_FALSE(upper_bounds(nest, std::vector<double>{2, 440}));
 }
 
+TEST(UpperBound, Is_said_in_names) {
+  const Contraction c = parse_contraction("abc-adec-ebd", parse_sizes("a=20,b=90,c=30,d=8,e=9"),
+                                          Layout::row_major, ElementType::f64);
+  UpperBound bound;
+  bound.nest = fused(nest_of(c, Moves::loads));
+  bound.tiling = {{DimId{1}, DimId{2}, DimId{0}}, {7, 23, 18}};
+  const std::vector<std::string> names{"a", "b", "c", "d", "e"};
+  EXPECT_EQ(permutation_text(bound, names), "b d*e a*c");
+  EXPECT_EQ(tiles_text(bound, names), "b=23 d*e=18 a*c=7");
+}
+
+TEST(UpperBound, Statements_of_a_chain_add_up) {
+  const Problem chain =
+      problem_of(parse_program("program chain dims i=30 j=20 k=40 l=25\n"
+                               "f64 input A[i, k]\nf64 input B[k, j]\nf64 input D[j, l]\n"
+                               "f64 intermediate T[i, j]\nf64 output E[i, l]\n"
+                               "T[i, j] += A[i, k] * B[k, j]\nE[i, l] += T[i, j] * D[j, l]\n",
+                               "test"));
+  // With all in the store: T is made in it, and stored and loaded between the statements.
+  const auto all = upper_bound(chain, Moves::loads, 1e6);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->statements[0].cost.moved, 30 * 40 + 40 * 20);
+  EXPECT_EQ(all->moved, 30 * 40 + 40 * 20 + 30 * 20 + 20 * 25 + 30 * 25);
+  EXPECT_EQ(upper_bound(chain, Moves::loads_and_stores, 1e6)->moved,
+            all->moved + 30 * 20 + 30 * 25);
+  EXPECT_FALSE(upper_bound(chain, Moves::loads, 2));
+}
+
+TEST(UpperBound, Needs_all_extents) {
+  Problem problem = problem_of(
+      parse_program("program sum dims i=3\nf64 input A[i]\nf64 output C[]\nC[] += A[i]\n", "test"));
+  problem.dims[0].extent.reset();
+  EXPECT_THROW(upper_bound(problem, Moves::loads, 10), UsageError);
+}
+
 TEST(UpperBound, Three_elements_do) {
   const Nest nest = to_nest(test::matrix_product(4, 5, 6), {1, 1});
   EXPECT_FALSE(upper_bound(nest, 2));
@@ -90,7 +126,7 @@ TEST(UpperBound, Three_elements_do) {
 TEST(UpperBound, A_larger_store_moves_no_more) {
   for (const char* suite : {"tccg", "yolo9000"}) {
     for (const Contraction& c : find_suite(suite).workloads) {
-      const Nest nest = nest_of(c, OutputCounts::once);
+      const Nest nest = nest_of(c, Moves::loads);
       double before = 3 * iterations(nest);
       for (double capacity = 1 << 11; capacity <= 1 << 19; capacity *= 4) {
         const auto bound = upper_bound(nest, capacity);
