@@ -1,10 +1,15 @@
 // The upper bound's schedule, run through caches.
 #include <gtest/gtest.h>
 
+#include <stop_token>
+#include <vector>
+
+#include "core/bounds/curve.hpp"
 #include "core/bounds/upper_schedule.hpp"
 #include "core/model/predict.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
+#include "sim/lru_store.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/core/random_schedule.hpp"
@@ -123,6 +128,75 @@ TEST(BoundSchedule, Says_what_an_lru_cache_needs) {
   }
   const auto b = bounds::scheduled_upper_bound(c, Moves::loads, 500);
   EXPECT_GT(fetched(c, b->schedule, 500), 1.5 * b->bound.cost.moved);
+}
+
+TEST(LruStore, Moves_what_a_set_of_as_many_ways_does) {
+  test::Random random(13);
+  for (int i = 0; i < 60; ++i) {
+    const Contraction c = test::random_contraction(random);
+    const Schedule schedule = test::random_schedule(c, random);
+    const std::int64_t capacity = random.between(1, 200);
+    sim::SystemConfig config;
+    config.name = "store";
+    sim::LevelConfig level;
+    level.name = "store";
+    level.ways = capacity;
+    level.line = size_of(c.type());
+    config.levels.push_back(level);
+    const Plan plan(c, schedule);
+    const LevelCounts set = simulate(plan, config).levels[0];
+    const StoreCounts store = run_in_lru_store(plan, Elements(capacity));
+    EXPECT_EQ(store.loads.value(), set.fetches.value()) << to_line(schedule, c);
+    EXPECT_EQ(store.stores.value(), set.write_backs.value()) << to_line(schedule, c);
+  }
+}
+
+// Over the capacity: lower bound, upper bound, its schedule and the same in an LRU cache.
+TEST(BoundCurve, Lines_do_not_cross) {
+  const Contraction product = contraction("ab-ac-cb", "a=64,b=60,c=50");
+  const Contraction layer = find_workload({"conv2d", "k=12,c=10,y=12,x=12,r=3,s=3", {}, {}});
+  for (const Contraction* c : {&product, &layer}) {
+    std::vector<std::int64_t> capacities{2, 3, 20000};
+    for (std::int64_t s = 4096; s > 4; s /= 2) capacities.push_back(s);
+    const auto points = bounds::bound_curve(*c, capacities);
+    ASSERT_EQ(points.size(), capacities.size());
+    EXPECT_FALSE(points[0].upper);
+    double before = 1e300;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const bounds::BoundPoint& p = points[i];
+      ASSERT_TRUE(p.upper && p.schedule);
+      EXPECT_EQ(p.capacity, capacities[i]);
+      const double upper = p.upper->cost.moved, scheduled = p.schedule->bound.cost.moved;
+      EXPECT_LE(static_cast<double>(p.lower.elements), upper);
+      EXPECT_LE(upper, scheduled);
+      const Plan plan(*c, p.schedule->schedule);
+      const auto lru = [&](double capacity) {
+        return static_cast<double>(
+            run_in_lru_store(plan, Elements(static_cast<std::int64_t>(capacity))).loads.value());
+      };
+      EXPECT_LE(lru(p.schedule->lru_capacity), scheduled);
+      EXPECT_GE(lru(static_cast<double>(p.capacity)), static_cast<double>(p.lower.elements));
+      // From the largest of those that fall.
+      if (i >= 3) {
+        EXPECT_LE(i == 3 ? 0 : before, scheduled);
+        before = scheduled;
+      }
+    }
+    // With all in the store the lines meet.
+    EXPECT_EQ(points[2].schedule->bound.cost.moved, static_cast<double>(points[2].lower.elements));
+  }
+}
+
+TEST(BoundCurve, Stops_when_asked) {
+  const Contraction c = contraction("ab-ac-cb", "a=9,b=9,c=9");
+  const std::vector<std::int64_t> capacities{10, 20, 30};
+  std::stop_source stop;
+  bounds::BoundCurveOptions options;
+  options.stop = stop.get_token();
+  options.progress = [&](double share) {
+    if (share > 0.5) stop.request_stop();
+  };
+  EXPECT_EQ(bounds::bound_curve(c, capacities, options).size(), 2u);
 }
 
 }  // namespace
