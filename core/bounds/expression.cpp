@@ -50,11 +50,22 @@ int compare_bases(const Factor& a, const Factor& b) {
   return 0;
 }
 
+Rational degree(const Term& term);
+
+// How fast it grows with all symbols.
+Rational degree(const Factor& factor) {
+  if (factor.kind == Kind::number) return 0;
+  if (factor.kind == Kind::symbol) return factor.exponent;
+  Rational most = 0;
+  for (const Expression& part : factor.parts) {
+    if (!part.is_zero()) most = std::max(most, degree(part.terms()[0]));
+  }
+  return most * factor.exponent;
+}
+
 Rational degree(const Term& term) {
   Rational sum = 0;
-  for (const Factor& f : term.factors) {
-    if (f.kind != Kind::number) sum += f.exponent;
-  }
+  for (const Factor& f : term.factors) sum += degree(f);
   return sum;
 }
 

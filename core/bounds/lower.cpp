@@ -227,33 +227,50 @@ std::vector<Partition> needed(std::vector<Partition> all, const Problem& problem
   return all;
 }
 
+// One for each power of S: the one that is the largest at the sizes.
+void keep_largest(std::vector<Partition>& all, Values sizes) {
+  sizes[capacity_symbol] = 1;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    const bool exceeded = std::any_of(all.begin(), all.end(), [&](const Partition& other) {
+      return &other != &all[i] && other.sigma == all[i].sigma &&
+             other.loads.value(sizes) >= all[i].loads.value(sizes);
+    });
+    if (exceeded) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 std::vector<Partition> partitions_of(const Problem& problem, const Statement& statement) {
   const ExponentSet set(statement);
   std::vector<Partition> all;
   const std::size_t accesses = statement.in.size() + 1;
   // With a sum of at most 1 the compulsory traffic is no less, and so with more small dimensions.
-  std::vector<std::vector<bool>> enough;
+  // More that do not lower the sum lead to means of what fewer lead to.
+  std::vector<std::pair<std::vector<bool>, Rational>> seen;
   for (const std::vector<bool>& small : choices_of(problem, statement)) {
-    const auto has_all_of = [&](const std::vector<bool>& fewer) {
-      for (std::size_t d = 0; d < small.size(); ++d) {
-        if (fewer[d] && !small[d]) return false;
-      }
-      return true;
-    };
-    if (std::any_of(enough.begin(), enough.end(), has_all_of)) continue;
+    std::optional<Rational> of_fewer;
+    for (const auto& [fewer, sum] : seen) {
+      bool has_all = true;
+      for (std::size_t d = 0; d < small.size(); ++d) has_all = has_all && (small[d] || !fewer[d]);
+      if (has_all && (!of_fewer || sum < *of_fewer)) of_fewer = sum;
+    }
+    if (of_fewer && *of_fewer <= 1) continue;
     const std::optional<Rational> sigma = least_sum(set, accesses, small);
     if (!sigma) break;
-    if (*sigma <= 1) {
-      enough.push_back(small);
-      continue;
-    }
+    if (of_fewer && *sigma == *of_fewer) continue;
+    seen.emplace_back(small, *sigma);
+    if (*sigma <= 1) continue;
     for (const Exponents& e : exponents_for(set, accesses, small, *sigma)) {
       const auto same = [&](const Partition& p) { return p.exponents == e; };
       if (std::any_of(all.begin(), all.end(), same)) continue;
       all.push_back(partition_by(e, problem, statement));
     }
   }
-  return needed(std::move(all), problem, statement);
+  all = needed(std::move(all), problem, statement);
+  const Values sizes = sizes_of(problem);
+  const auto is_known = [&](DimId d) { return problem.dim(d).extent.has_value(); };
+  const std::vector<DimId> dims = dims_of(statement);
+  if (std::all_of(dims.begin(), dims.end(), is_known)) keep_largest(all, sizes);
+  return all;
 }
 
 }  // namespace
@@ -274,14 +291,14 @@ LowerBound lower_bound(const Problem& problem, Moves moves) {
   for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
     bound.compulsory += first_loads(problem, array);
   }
+  std::vector<Expression> each{bound.compulsory};
   const Expression stores = moves == Moves::loads_and_stores ? stored(problem) : Expression();
   bound.compulsory += stores;
-  std::vector<Expression> each{bound.compulsory};
   for (const Statement& s : problem.statements) {
     bound.runs += runs_of(problem, s);
     const std::vector<Partition> partitions = partitions_of(problem, s);
     // What the other statements' arrays are loaded for at least is added.
-    Expression rest = stores - most_made(problem, s);
+    Expression rest = -most_made(problem, s);
     const std::vector<int> own = arrays_of(s);
     for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
       if (std::find(own.begin(), own.end(), array) == own.end()) {
@@ -291,7 +308,7 @@ LowerBound lower_bound(const Problem& problem, Moves moves) {
     for (const Partition& p : partitions) each.push_back(p.loads + rest);
     if (problem.statements.size() == 1) bound.partitions = partitions;
   }
-  bound.moves = largest(each);
+  bound.moves = largest(each) + stores;
   return bound;
 }
 

@@ -37,7 +37,8 @@ Partition partition_by(const Exponents& exponents, const Problem& problem,
 struct LowerBound {
   Expression runs;        // arithmetic complexity: multiply-adds
   Expression compulsory;  // each element once, and what is stored
-  // Of a program with one statement; those that none of the others exceeds everywhere.
+  // Of a program with one statement; those that none of the others exceeds everywhere. With all
+  // extents known, the best of them for each power of S; they hold for all extents.
   std::vector<Partition> partitions;
   Expression moves;  // the largest of all that is known
 };

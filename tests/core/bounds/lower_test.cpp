@@ -101,6 +101,17 @@ TEST(BoundLower, Dimensions_that_are_said_to_be_small_leave_the_others_out) {
                                       ", 2 N_b N_c N_f sqrt(N_h) sqrt(N_w) N_x N_y / sqrt(S))");
 }
 
+TEST(BoundLower, Of_known_extents_one_expression_for_each_power_of_the_capacity_is_left) {
+  const LowerBound bound = lower_bound(
+      problem("O[b,f,x,y] += I[b,c,x+h,y+w] * W[f,c,h,w]",
+              {{"b", 1}, {"f", 64}, {"c", 32}, {"x", 272}, {"y", 272}, {"h", 3}, {"w", 3}}),
+      Moves::loads_and_stores);
+  EXPECT_EQ(to_text(bound.moves),
+            "max(N_b N_c (N_h + N_x - 1) (N_w + N_y - 1) + N_b N_f N_x N_y + N_c N_f N_h N_w, "
+            "9 N_b N_c N_f N_h N_w N_x N_y / (4 S), "
+            "2 N_b N_c N_f sqrt(N_h) sqrt(N_w) N_x N_y / sqrt(S)) + N_b N_f N_x N_y");
+}
+
 // What the best expression says is no more than the number, where T is whole.
 TEST(BoundLower, The_number_is_at_least_the_expression) {
   Random random(5);

@@ -13,10 +13,9 @@ namespace tcsim::bounds::test {
 
 using tcsim::test::Random;
 
-// Of one statement, with these extents; 1 for dimensions that are not there.
+// Of one statement, with these extents, or with none known.
 inline Problem problem(const std::string& statement,
                        std::map<std::string, std::int64_t> extents = {}) {
-  const std::string indices = statement;
   std::string name;
   std::string all = " ";
   bool inside = false;
@@ -36,7 +35,11 @@ inline Problem problem(const std::string& statement,
       name.clear();
     }
   }
-  return problem_of(parse_statement(statement, needed, ElementType::f64, "test"));
+  Problem p = problem_of(parse_statement(statement, needed, ElementType::f64, "test"));
+  for (Problem::Dim& d : p.dims) {
+    if (!extents.contains(d.name)) d.extent.reset();
+  }
+  return p;
 }
 
 // A contraction or a convolution with strides: each dimension is in two or all of the accesses, or

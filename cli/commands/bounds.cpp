@@ -1,0 +1,293 @@
+// bounds: how little any order of a workload's multiply-adds can move.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/describe.hpp"
+#include "cli/request.hpp"
+#include "cli/result.hpp"
+#include "cli/table.hpp"
+#include "cli/values.hpp"
+#include "cli/version.hpp"
+#include "core/bounds/lower.hpp"
+#include "core/bounds/problem_text.hpp"
+#include "core/error.hpp"
+#include "core/io/json.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/text.hpp"
+#include "core/workload/contraction_view.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using bounds::Moves;
+using bounds::Problem;
+using nlohmann::ordered_json;
+
+// The capacity that is meant where none is given.
+constexpr const char* usual_capacity = "32KiB";
+
+struct Work {
+  std::string name;
+  Problem problem;
+  Bytes element;                        // the smallest of its elements
+  std::optional<Contraction> workload;  // unless it is an affine program
+};
+
+// "Nx=56,w=3" of the loops or of the names of their bounds.
+void set_sizes(Problem& problem, const std::string& text) {
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    const std::size_t equals = one.find('=');
+    if (equals == std::string::npos) {
+      throw UsageError("--size", fmt::format("'{}' is no size", one), "write --size x=56,w=3");
+    }
+    const std::string name = one.substr(0, equals);
+    bool found = false;
+    for (Problem::Dim& d : problem.dims) {
+      if (d.name != name && d.symbol != name) continue;
+      const std::int64_t extent = parse_count(one.substr(equals + 1), name);
+      if (d.extent && *d.extent != extent) {
+        throw UsageError("--size", fmt::format("{} is {} already", name, *d.extent),
+                         "leave it out");
+      }
+      found = true;
+      // Loops that share a size have it all.
+      const std::string symbol = d.symbol;
+      for (Problem::Dim& other : problem.dims) {
+        if (other.symbol == symbol) other.extent = extent;
+      }
+    }
+    if (!found) {
+      throw UsageError("--size", fmt::format("there is no loop and no size '{}'", name),
+                       "name those of the program");
+    }
+    begin = end + 1;
+  }
+}
+
+Work affine_work(const Options& options, const std::string& given) {
+  Work work{"", {}, Bytes(8), {}};
+  if (bounds::is_problem_file(given)) {
+    work.problem = bounds::load_problem(given);
+  } else {
+    work.problem = bounds::parse_problem(given, "WORKLOAD");
+  }
+  if (options.count("size") != 0) set_sizes(work.problem, options["size"].as<std::string>());
+  if (options.count("type") != 0 && options["type"].as<std::string>() == "f32") {
+    work.element = Bytes(4);
+  }
+  work.name = work.problem.name;
+  return work;
+}
+
+Work program_work(const Program& program) {
+  Work work{program.name(), bounds::problem_of(program), Bytes(8), {}};
+  for (const Program::Tensor& t : program.tensors()) {
+    work.element = std::min(work.element, size_of(t.type));
+  }
+  return work;
+}
+
+std::vector<Work> works(const Options& options) {
+  const std::vector<std::string> given = arguments(options);
+  if (!given.empty() && (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]))) {
+    return {affine_work(options, given[0])};
+  }
+  // A chain is no contraction, but it has bounds.
+  if (!given.empty() && is_program_file(given[0]) && options.count("type") == 0 &&
+      options.count("size") == 0 && options.count("layout") == 0) {
+    return {program_work(load_program(given[0]))};
+  }
+  std::vector<Work> all;
+  for (const Contraction& c : workloads(options)) {
+    all.push_back(program_work(program_of(c)));
+    all.back().name = c.name();
+    all.back().workload = c;
+  }
+  return all;
+}
+
+// A bare number counts elements, a size with a unit bytes.
+std::int64_t capacity_of(const std::string& text, Bytes element) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {
+    return parse_count(text, "--cache");
+  }
+  const std::int64_t elements = parse_bytes(text).value() / element.value();
+  if (elements < 1) {
+    throw UsageError("--cache", fmt::format("'{}' has no room for one element", text),
+                     "give a larger one");
+  }
+  return elements;
+}
+
+struct Row {
+  std::int64_t capacity;
+  bounds::LowerNumber lower;
+};
+
+struct Answer {
+  Work work;
+  bounds::LowerBound lower;
+  std::optional<double> operations;
+  std::vector<Row> rows;  // none where a size is not known
+};
+
+Answer answer(const Options& options, Work work, Moves moves) {
+  Answer a{std::move(work), {}, {}, {}};
+  a.lower = bounds::lower_bound(a.work.problem, moves);
+  const bounds::Values sizes = bounds::sizes_of(a.work.problem);
+  for (const Problem::Dim& d : a.work.problem.dims) {
+    if (!d.extent) return a;
+  }
+  a.operations = static_cast<double>(a.lower.runs.value(sizes));
+  std::vector<std::string> capacities{usual_capacity};
+  if (options.count("cache") != 0) capacities = options["cache"].as<std::vector<std::string>>();
+  for (const std::string& text : capacities) {
+    const std::int64_t capacity = capacity_of(text, a.work.element);
+    a.rows.push_back({capacity, bounds::lower_bound_at(a.work.problem, moves, capacity, sizes,
+                                                       a.lower.partitions)});
+  }
+  return a;
+}
+
+std::string written(const bounds::Expression& e, const std::string& notation) {
+  if (notation == "latex") return bounds::to_latex(e);
+  if (notation == "python") return bounds::to_python(e);
+  return bounds::to_text(e);
+}
+
+// No more than the number, which is whole.
+double at_most(long double number) {
+  const auto near = static_cast<double>(number);
+  return static_cast<long double>(near) <= number ? near : std::nextafter(near, 0.0);
+}
+
+std::string number(long double value) { return fmt::format("{:.0f}", at_most(value)); }
+
+ordered_json json_number(long double value) {
+  const double exact = at_most(value);
+  if (exact < 9e15) return static_cast<std::int64_t>(exact);
+  return exact;
+}
+
+std::string notation_of(const Options& options) {
+  return options.count("symbolic") != 0 ? options["symbolic"].as<std::string>() : "text";
+}
+
+Moves moves_of(const Options& options) {
+  const bool paper =
+      options.count("accounting") != 0 && options["accounting"].as<std::string>() == "paper";
+  return paper ? Moves::loads : Moves::loads_and_stores;
+}
+
+ordered_json json_of_row(const Answer& a, const Row& r) {
+  return {{"cache_elements", r.capacity},
+          {"operations", *a.operations},
+          {"lower_elements", json_number(r.lower.elements)},
+          {"compulsory_elements", json_number(r.lower.compulsory)}};
+}
+
+ordered_json json_of_answer(const Answer& a, const Options& options) {
+  ordered_json j{{"schema", results_schema}, {"command", "bounds"}, {"tcsim_version", version}};
+  j["workload"] = a.work.workload ? json_of(*a.work.workload) : ordered_json{{"name", a.work.name}};
+  j["accounting"] = {{"name", moves_of(options) == Moves::loads ? "paper" : "honest"}};
+  const std::string notation = notation_of(options);
+  j["notation"] = notation;
+  j["operations_symbolic"] = written(a.lower.runs, notation);
+  j["lower_symbolic"] = written(a.lower.moves, notation);
+  if (a.rows.size() == 1) {
+    j.update(json_of_row(a, a.rows[0]));
+  } else {
+    j["bounds"] = ordered_json::array();
+    for (const Row& r : a.rows) j["bounds"].push_back(json_of_row(a, r));
+  }
+  return j;
+}
+
+void print_table(const Answer& a, const Options& options, std::ostream& out) {
+  out << visible(a.work.name) << ": elements over the link to a memory of S elements, "
+      << (moves_of(options) == Moves::loads ? "loads" : "loads and stores")
+      << ", ideal replacement\n";
+  if (options.count("symbolic") != 0 || a.rows.empty()) {
+    const std::string notation = notation_of(options);
+    out << "  multiply-adds  " << written(a.lower.runs, notation) << "\n"
+        << "  lower bound    " << written(a.lower.moves, notation) << "\n";
+  }
+  if (a.rows.empty()) return;
+  Rows rows;
+  for (const Row& r : a.rows) {
+    rows.push_back({std::to_string(r.capacity), fmt::format("{:.0f}", *a.operations),
+                    number(r.lower.compulsory), number(r.lower.elements)});
+  }
+  out << aligned({"S", "multiply-adds", "compulsory", "lower bound"}, rows, "  ");
+}
+
+void print_csv(const std::vector<Answer>& all, std::ostream& out) {
+  out << "workload,cache_elements,operations,compulsory_elements,lower_elements\n";
+  for (const Answer& a : all) {
+    for (const Row& r : a.rows) {
+      out << fmt::format("{},{},{:.0f},{},{}\n", csv_cell(a.work.name), r.capacity, *a.operations,
+                         number(r.lower.compulsory), number(r.lower.elements));
+    }
+  }
+}
+
+Exit run_bounds(const Options& options, Context& context) {
+  const Format form = format(options);
+  std::vector<Answer> all;
+  std::vector<Work> asked = works(options);
+  const bool suite = asked.size() > 1;
+  for (Work& work : asked) {
+    if (context.stop.stop_requested()) throw Interrupted();
+    all.push_back(answer(options, std::move(work), moves_of(options)));
+    if (form != Format::table) continue;
+    if (all.size() > 1) context.out << "\n";
+    print_table(all.back(), options, context.out);
+  }
+  if (form == Format::csv) print_csv(all, context.out);
+  if (form != Format::json) return Exit::done;
+  if (!suite) {
+    context.out << json_text(json_of_answer(all[0], options)) << "\n";
+    return Exit::done;
+  }
+  ordered_json j{{"schema", results_schema},
+                 {"command", "bounds"},
+                 {"tcsim_version", version},
+                 {"results", ordered_json::array()}};
+  for (const Answer& a : all) j["results"].push_back(json_of_answer(a, options));
+  context.out << json_text(j) << "\n";
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command& bounds_command() {
+  static const Command command{
+      "bounds",
+      "WORKLOAD",
+      "how little any order of its multiply-adds can move: proven, symbolic and as a number",
+      "tcsim bounds tccg:8 --symbolic --cache 32KiB --cache 1MiB",
+      [](po::options_description& o) {
+        declare_workload(o);
+        o.add_options()("symbolic", words({"text", "latex", "python"})->implied("text"),
+                        "print expressions of the sizes and the capacity S")(
+            "cache", po::value<std::vector<std::string>>(),
+            "capacity of the memory: 32KiB, or a bare number of elements (repeatable) [32KiB]")(
+            "accounting", words({"honest", "paper"}, "honest"),
+            "honest counts loads and stores, paper loads alone");
+        declare_output(o);
+      },
+      run_bounds};
+  return command;
+}
+
+}  // namespace tcsim::cli

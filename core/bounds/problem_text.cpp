@@ -1,0 +1,375 @@
+#include "core/bounds/problem_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/io/read_file.hpp"
+#include "core/text/lexer.hpp"
+
+namespace tcsim::bounds {
+namespace {
+
+constexpr std::int64_t most_number = (std::int64_t{1} << 62) - 1;
+
+constexpr std::string_view problem_form =
+    "an affine program begins with its name and loops, such as affine mm loops i=Ni j=Nj k=Nk";
+constexpr std::string_view loop_form = "write a loop as i=Ni or i=64";
+constexpr std::string_view statement_form = "write a statement as C[i, j] += A[i, k] * B[k, j]";
+constexpr std::string_view index_form = "write an index as a sum of loops, such as 2*x + w";
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+// Of a word or a sign.
+std::size_t size_of_token(std::string_view rest) {
+  if (rest.empty()) return 0;
+  if (rest.starts_with("+=")) return 2;
+  std::size_t size = 0;
+  while (size < rest.size() && in_word(rest[size])) ++size;
+  return std::max(size, std::size_t{1});
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& place)
+      : lexer_(text, size_of_token), place_(place) {}
+
+  Problem problem() {
+    expect("affine", problem_form);
+    p_.name = identifier("the program's name", problem_form).text;
+    expect("loops", problem_form);
+    while (!at("small") && !at("reductions") && !at_statement()) loop();
+    if (at("small")) small();
+    if (at("reductions")) reductions();
+    do {
+      statement();
+    } while (!at_end());
+    check_loops();
+    return std::move(p_);
+  }
+
+ private:
+  [[noreturn]] void fail(const Token& token, const std::string& problem,
+                         std::string_view mend) const {
+    throw InputError(fmt::format("{}:{}:{}", place_, token.line, token.column), problem,
+                     std::string(mend));
+  }
+
+  [[noreturn]] void fail_expected(const Token& token, std::string_view wanted,
+                                  std::string_view mend) const {
+    // A long run of bytes is noise in a message.
+    constexpr std::size_t longest = 32;
+    std::string found = "the end";
+    if (!token.text.empty()) found = fmt::format("'{}'", token.text.substr(0, longest));
+    if (token.text.size() > longest) found += "...";
+    fail(token, fmt::format("{} expected, found {}", wanted, found), mend);
+  }
+
+  bool at_end() const { return lexer_.next().text.empty(); }
+  bool at(std::string_view text) const { return lexer_.next().text == text; }
+  bool at_number() const {
+    return !at_end() && lexer_.next().text[0] >= '0' && lexer_.next().text[0] <= '9';
+  }
+
+  Token expect(std::string_view text, std::string_view mend) {
+    if (!at(text)) fail_expected(lexer_.next(), fmt::format("'{}'", text), mend);
+    return lexer_.take();
+  }
+
+  Token identifier(std::string_view wanted, std::string_view mend) {
+    if (!is_identifier(lexer_.next().text)) fail_expected(lexer_.next(), wanted, mend);
+    return lexer_.take();
+  }
+
+  std::int64_t number(std::int64_t least, std::string_view mend) {
+    const Token token = lexer_.take();
+    std::int64_t value = 0;
+    const char* end = token.text.data() + token.text.size();
+    const auto [stop, error] = std::from_chars(token.text.data(), end, value);
+    if (stop != end || error == std::errc::invalid_argument) {
+      fail_expected(token, "a number", mend);
+    }
+    if (error != std::errc() || value < least || value > most_number) {
+      fail(token, fmt::format("{} is not between {} and 2^62 - 1", token.text.substr(0, 32), least),
+           mend);
+    }
+    return value;
+  }
+
+  // So that no text of repeated parts takes the memory.
+  template <class T>
+  void make_room(const std::vector<T>& parts, const char* what) const {
+    if (parts.size() < Program::most) return;
+    fail(lexer_.next(), fmt::format("there are more than {} {}", Program::most, what),
+         "take some out");
+  }
+
+  // A loop is followed by "=", an array by "[": the name is taken and kept.
+  bool at_statement() {
+    if (at_end()) fail_expected(lexer_.next(), "a statement", statement_form);
+    if (!name_) name_ = identifier("a loop or an array", loop_form);
+    return at("[");
+  }
+
+  void loop() {
+    make_room(p_.dims, "loops");
+    const Token token = *std::exchange(name_, {});
+    Problem::Dim d{std::string(token.text), "", {}, false};
+    if (find(token)) fail(token, fmt::format("loop {} is there twice", d.name), "rename one");
+    expect("=", loop_form);
+    if (at_number()) {
+      d.extent = number(1, loop_form);
+      d.symbol = "N_" + d.name;
+    } else {
+      const Token size = identifier("a number or the name of a size", loop_form);
+      d.symbol = size.text;
+      if (d.symbol == capacity_symbol) {
+        fail(size, "S is the capacity of the fast memory", "take another name");
+      }
+    }
+    for (const Problem::Dim& other : p_.dims) {
+      if (other.symbol == d.symbol && other.extent != d.extent) {
+        fail(token, fmt::format("{} is already the size of {}", d.symbol, other.name),
+             "take another name");
+      }
+    }
+    loops_.push_back(token);
+    p_.dims.push_back(std::move(d));
+  }
+
+  std::optional<DimId> find(const Token& token) const {
+    for (std::size_t d = 0; d < p_.dims.size(); ++d) {
+      if (p_.dims[d].name == token.text) return DimId{static_cast<int>(d)};
+    }
+    return {};
+  }
+
+  DimId known(const Token& token) const {
+    const std::optional<DimId> d = find(token);
+    if (!d) fail(token, fmt::format("there is no loop '{}'", token.text.substr(0, 64)), loop_form);
+    return *d;
+  }
+
+  // Loops up to the next part; the name of the first statement's array is kept.
+  template <class F>
+  void names(F&& use) {
+    lexer_.take();
+    while (!at("reductions") && !at_statement()) use(*std::exchange(name_, {}));
+  }
+
+  void small() {
+    names([&](const Token& token) {
+      p_.dims[static_cast<std::size_t>(index(known(token)))].small = true;
+    });
+  }
+
+  void reductions() {
+    said_ = true;
+    names([&](const Token& token) {
+      make_room(reductions_, "reductions");
+      reductions_.emplace_back(known(token), token);
+    });
+  }
+
+  void statement() {
+    make_room(p_.statements, "statements");
+    Problem::Statement s;
+    if (!name_) name_ = identifier("an array", statement_form);
+    const Token token = *name_;
+    s.out = access();
+    const bool written = std::any_of(p_.statements.begin(), p_.statements.end(),
+                                     [&](const auto& x) { return x.out.array == s.out.array; });
+    if (at("=")) {
+      if (written) {
+        fail(lexer_.next(), fmt::format("{} is written before", token.text), "write +=");
+      }
+      lexer_.take();
+      p_.arrays[static_cast<std::size_t>(s.out.array)].starts_at_zero = true;
+    } else {
+      expect("+=", statement_form);
+    }
+    s.in.push_back(access());
+    while (at("*")) {
+      lexer_.take();
+      make_room(s.in, "reads");
+      s.in.push_back(access());
+    }
+    for (DimId d : dims_of(s)) used_.push_back(d);
+    for (const auto& [d, at] : reductions_) {
+      const std::vector<DimId> out = dims_of(s.out);
+      if (std::find(out.begin(), out.end(), d) != out.end()) {
+        fail(at, fmt::format("{} has the reduction {}", token.text, at.text),
+             "take it out of one of them");
+      }
+    }
+    for (DimId d : reductions_of(s)) {
+      const bool is_said = std::any_of(reductions_.begin(), reductions_.end(),
+                                       [&](const auto& r) { return r.first == d; });
+      if (said_ && !is_said) {
+        fail(token,
+             fmt::format("{} does not have {}, which is no reduction", token.text, p_.dim(d).name),
+             "add it to one of them");
+      }
+    }
+    p_.statements.push_back(std::move(s));
+  }
+
+  Problem::Access access() {
+    const Token token = name_ ? *std::exchange(name_, {}) : identifier("an array", statement_form);
+    Problem::Access a;
+    const auto at_array =
+        std::find_if(p_.arrays.begin(), p_.arrays.end(),
+                     [&](const Problem::Array& x) { return x.name == token.text; });
+    const bool fresh = at_array == p_.arrays.end();
+    a.array = static_cast<int>(at_array - p_.arrays.begin());
+    if (fresh) {
+      make_room(p_.arrays, "arrays");
+      p_.arrays.push_back({std::string(token.text), false});
+    }
+    expect("[", statement_form);
+    std::size_t count = 0;
+    while (!at("]")) {
+      if (count > 0) expect(",", index_form);
+      make_room(a.axes, "indices");
+      if (++count > Program::most) fail(token, "there are more than 64 indices", "take some out");
+      Affine axis = index_sum();
+      // A place that never changes tells no elements apart.
+      if (!axis.terms.empty()) a.axes.push_back(std::move(axis));
+    }
+    lexer_.take();
+    if (fresh) {
+      indices_.push_back(count);
+    } else if (indices_[static_cast<std::size_t>(a.array)] != count) {
+      fail(token,
+           fmt::format("{} has {} indices, and elsewhere {}", token.text, count,
+                       indices_[static_cast<std::size_t>(a.array)]),
+           "give it as many everywhere");
+    }
+    return a;
+  }
+
+  Affine index_sum() {
+    Affine sum;
+    for (;;) {
+      term(sum);
+      if (!at("+")) break;
+      lexer_.take();
+    }
+    std::sort(sum.terms.begin(), sum.terms.end(),
+              [](const Affine::Term& a, const Affine::Term& b) { return a.dim < b.dim; });
+    return sum;
+  }
+
+  void term(Affine& sum) {
+    Affine::Term t{DimId{}, 1};
+    if (at_number()) {
+      const Token token = lexer_.next();
+      t.coefficient = number(0, index_form);
+      if (!at("*")) return;
+      if (t.coefficient == 0) fail(token, "0 times a loop", "leave it out");
+      lexer_.take();
+    }
+    const Token token = identifier("a loop", index_form);
+    t.dim = known(token);
+    for (const Affine::Term& other : sum.terms) {
+      if (other.dim == t.dim) {
+        fail(token, fmt::format("{} is there twice", token.text), "add its numbers up");
+      }
+    }
+    sum.terms.push_back(t);
+  }
+
+  void check_loops() const {
+    for (std::size_t d = 0; d < p_.dims.size(); ++d) {
+      if (std::find(used_.begin(), used_.end(), DimId{static_cast<int>(d)}) == used_.end()) {
+        fail(loops_[d], fmt::format("no statement has the loop {}", p_.dims[d].name),
+             "take it out");
+      }
+    }
+  }
+
+  Lexer lexer_;
+  const std::string& place_;
+  Problem p_;
+  std::optional<Token> name_;  // taken, but not yet used
+  std::vector<Token> loops_;
+  std::vector<std::pair<DimId, Token>> reductions_;
+  bool said_ = false;
+  std::vector<DimId> used_;
+  std::vector<std::size_t> indices_;  // of each array
+};
+
+// The most indices that any access to the array has.
+std::size_t indices_of(const Problem& problem, int array) {
+  std::size_t most = 0;
+  for (const Problem::Statement& s : problem.statements) {
+    for (const Problem::Access& a : accesses_of(s)) {
+      if (a.array == array) most = std::max(most, a.axes.size());
+    }
+  }
+  return most;
+}
+
+std::string text_of(const Problem& problem, const Problem::Access& access) {
+  std::vector<std::string> indices;
+  for (const Affine& axis : access.axes) {
+    indices.emplace_back();
+    for (const Affine::Term& t : axis.terms) {
+      if (!indices.back().empty()) indices.back() += " + ";
+      if (t.coefficient != 1) indices.back() += std::to_string(t.coefficient) + "*";
+      indices.back() += problem.dim(t.dim).name;
+    }
+  }
+  // Those that never change.
+  indices.resize(indices_of(problem, access.array), "0");
+  return fmt::format("{}[{}]", problem.arrays[static_cast<std::size_t>(access.array)].name,
+                     fmt::join(indices, ", "));
+}
+
+}  // namespace
+
+Problem parse_problem(std::string_view text, const std::string& place) {
+  return Parser(text, place).problem();
+}
+
+std::string to_text(const Problem& problem) {
+  std::string text =
+      "affine " + (is_identifier(problem.name) ? problem.name : "unnamed") + "\nloops";
+  std::string small;
+  for (const Problem::Dim& d : problem.dims) {
+    text += " " + d.name + "=" + (d.extent ? std::to_string(*d.extent) : d.symbol);
+    if (d.small) small += " " + d.name;
+  }
+  if (!small.empty()) text += "\nsmall" + small;
+  std::vector<int> written;
+  for (const Problem::Statement& s : problem.statements) {
+    const bool first = std::find(written.begin(), written.end(), s.out.array) == written.end();
+    const bool zero = problem.arrays[static_cast<std::size_t>(s.out.array)].starts_at_zero;
+    text += "\n" + text_of(problem, s.out) + (first && zero ? " = " : " += ");
+    for (std::size_t i = 0; i < s.in.size(); ++i) {
+      text += (i > 0 ? " * " : "") + text_of(problem, s.in[i]);
+    }
+    written.push_back(s.out.array);
+  }
+  return text + "\n";
+}
+
+bool is_problem_text(std::string_view text) {
+  const Token first = Lexer(text, size_of_token).next();
+  return first.text == "affine";
+}
+
+bool is_problem_file(std::string_view name) { return name.ends_with(".affine"); }
+
+Problem load_problem(const std::filesystem::path& file) {
+  return parse_problem(read_file(file, "name a file that is there and readable"), file.string());
+}
+
+}  // namespace tcsim::bounds
