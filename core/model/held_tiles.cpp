@@ -33,7 +33,7 @@ HeldTile tile_of(const Contraction& contraction, const Groups& groups, const Pat
       Extents together = real;
       double tiles = 1;
       for (DimClass c : {DimClass::m, DimClass::n}) {
-        if (!has_group(t, path.left, c)) continue;
+        if (!path.follows(t, c)) continue;
         together[c] = static_cast<double>(path.extents[c]);
         tiles *= together[c] / real[c];
       }
