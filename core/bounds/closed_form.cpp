@@ -209,23 +209,37 @@ StatementNest sample_of(const Problem& problem, std::size_t statement, Moves mov
   return nest;
 }
 
-// All patterns with these loops; visit(pattern).
+// How often the side is a factor of an array's tile.
+int degree(const Nest::Array& array, const std::vector<TileKind>& tiles) {
+  return static_cast<int>(
+      std::count_if(array.axes.begin(), array.axes.end(), [&](const Affine& axis) {
+        return std::any_of(axis.terms.begin(), axis.terms.end(), [&](const Affine::Term& t) {
+          return tiles[place(t.dim)] == TileKind::side;
+        });
+      }));
+}
+
+// Patterns with these loops whose store may have a quadratic equation; visit(pattern). An array
+// keeps as little as it can, or is whole. What is small has no side, and what is long is not whole
+// in a tile.
 template <class Visit>
-void for_each_pattern(const Nest& nest, const std::vector<DimId>& order, Visit&& visit) {
-  std::vector<std::vector<int>> levels;
-  for (const Nest::Array& array : nest.arrays) levels.push_back(useful_levels(array, order));
+void for_each_pattern(const Nest& nest, const std::vector<DimId>& order,
+                      const std::vector<bool>& small, Visit&& visit) {
   TilePattern pattern{order, {}, std::vector<TileKind>(nest.extents.size())};
   const auto with_levels = [&](auto&& self, std::size_t a) -> void {
-    if (a == levels.size()) return visit(pattern);
-    for (int level : levels[a]) {
+    if (a == nest.arrays.size()) return visit(pattern);
+    const std::vector<int> levels = useful_levels(nest.arrays[a], order);
+    for (int level : {levels.front(), levels.back()}) {
+      if (level != levels.back() && degree(nest.arrays[a], pattern.tiles) > 2) continue;
       pattern.levels.push_back(level);
       self(self, a + 1);
       pattern.levels.pop_back();
+      if (levels.size() == 1) break;
     }
   };
   const auto with_tiles = [&](auto&& self, std::size_t d) -> void {
     if (d == pattern.tiles.size()) return with_levels(with_levels, 0);
-    for (TileKind kind : {TileKind::one, TileKind::side, TileKind::whole}) {
+    for (TileKind kind : {TileKind::one, small[d] ? TileKind::whole : TileKind::side}) {
       pattern.tiles[d] = kind;
       self(self, d + 1);
     }
@@ -270,7 +284,7 @@ std::optional<ClosedForm> closed_form(const Problem& problem, std::size_t statem
   std::vector<bool> small(nest.extents.size());
   for (std::size_t d = 0; d < small.size(); ++d) small[d] = nest.extents[d] < long_beside_sides;
   for (const std::vector<DimId>& order : permutations(reuse_of(nest, small))) {
-    for_each_pattern(nest, order, [&](const TilePattern& pattern) {
+    for_each_pattern(nest, order, small, [&](const TilePattern& pattern) {
       const PatternCost<double> cost(nest, pattern, extents);
       const auto side = filling_side(cost.held(), sample_capacity);
       if (!side || *side < 1) return;
