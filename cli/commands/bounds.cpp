@@ -1,4 +1,4 @@
-// bounds: how little any order of a workload's multiply-adds can move.
+// bounds: how little any order of a workload's multiply-adds can move, and what a schedule does.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,8 +12,11 @@
 #include "cli/table.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
+#include "core/bounds/closed_form.hpp"
 #include "core/bounds/lower.hpp"
 #include "core/bounds/problem_text.hpp"
+#include "core/bounds/upper.hpp"
+#include "core/bounds/upper_schedule.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
@@ -132,18 +135,32 @@ std::int64_t capacity_of(const std::string& text, Bytes element) {
 struct Row {
   std::int64_t capacity;
   bounds::LowerNumber lower;
+  std::optional<bounds::ProblemUpperBound> upper;   // none where no multiply-add fits
+  std::optional<bounds::ScheduledBound> scheduled;  // of a contraction or convolution
+  std::string order, tiles;                         // of one statement
 };
 
 struct Answer {
   Work work;
   bounds::LowerBound lower;
   std::optional<double> operations;
-  std::vector<Row> rows;  // none where a size is not known
+  std::vector<Row> rows;                     // none where a size is not known
+  std::optional<bounds::ClosedForm> closed;  // of one statement, where there is one
 };
 
-Answer answer(const Options& options, Work work, Moves moves) {
-  Answer a{std::move(work), {}, {}, {}};
+std::vector<std::string> names_of(const Problem& problem) {
+  std::vector<std::string> names;
+  for (const Problem::Dim& d : problem.dims) names.push_back(d.name);
+  return names;
+}
+
+// A schedule and the form that only JSON or --symbolic print take time, and are made for them.
+Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
+  Answer a{std::move(work), {}, {}, {}, {}};
   a.lower = bounds::lower_bound(a.work.problem, moves);
+  const bool one = a.work.problem.statements.size() == 1;
+  if (one && (for_json || options.count("symbolic") != 0))
+    a.closed = bounds::closed_form(a.work.problem, 0, moves);
   const bounds::Values sizes = bounds::sizes_of(a.work.problem);
   for (const Problem::Dim& d : a.work.problem.dims) {
     if (!d.extent) return a;
@@ -153,8 +170,22 @@ Answer answer(const Options& options, Work work, Moves moves) {
   if (options.count("cache") != 0) capacities = options["cache"].as<std::vector<std::string>>();
   for (const std::string& text : capacities) {
     const std::int64_t capacity = capacity_of(text, a.work.element);
-    a.rows.push_back({capacity, bounds::lower_bound_at(a.work.problem, moves, capacity, sizes,
-                                                       a.lower.partitions)});
+    Row row{capacity,
+            bounds::lower_bound_at(a.work.problem, moves, capacity, sizes, a.lower.partitions),
+            bounds::upper_bound(a.work.problem, moves, static_cast<double>(capacity)),
+            {},
+            "",
+            ""};
+    if (one && row.upper) {
+      const bounds::UpperBound& u = row.upper->statements[0];
+      row.order = bounds::permutation_text(u, names_of(a.work.problem));
+      row.tiles = bounds::tiles_text(u, names_of(a.work.problem));
+    }
+    if (for_json && a.work.workload) {
+      row.scheduled =
+          bounds::scheduled_upper_bound(*a.work.workload, moves, static_cast<double>(capacity));
+    }
+    a.rows.push_back(std::move(row));
   }
   return a;
 }
@@ -189,11 +220,34 @@ Moves moves_of(const Options& options) {
   return paper ? Moves::loads : Moves::loads_and_stores;
 }
 
+double ratio_of(const Row& r) { return r.upper->moved / static_cast<double>(r.lower.elements); }
+
 ordered_json json_of_row(const Answer& a, const Row& r) {
-  return {{"cache_elements", r.capacity},
-          {"operations", *a.operations},
-          {"lower_elements", json_number(r.lower.elements)},
-          {"compulsory_elements", json_number(r.lower.compulsory)}};
+  ordered_json j{{"cache_elements", r.capacity},
+                 {"operations", *a.operations},
+                 {"lower_elements", json_number(r.lower.elements)},
+                 {"compulsory_elements", json_number(r.lower.compulsory)},
+                 {"upper_elements", nullptr},
+                 {"ratio", nullptr},
+                 {"permutation", nullptr},
+                 {"tiles", nullptr},
+                 {"schedule", nullptr},
+                 {"schedule_elements", nullptr},
+                 {"schedule_lru_elements", nullptr}};
+  if (r.upper) {
+    j["upper_elements"] = r.upper->moved;
+    j["ratio"] = ratio_of(r);
+  }
+  if (!r.order.empty()) {
+    j["permutation"] = r.order;
+    j["tiles"] = r.tiles;
+  }
+  if (r.scheduled) {
+    j["schedule"] = to_line(r.scheduled->schedule, *a.work.workload);
+    j["schedule_elements"] = r.scheduled->bound.cost.moved;
+    j["schedule_lru_elements"] = r.scheduled->lru_capacity;
+  }
+  return j;
 }
 
 ordered_json json_of_answer(const Answer& a, const Options& options) {
@@ -204,6 +258,8 @@ ordered_json json_of_answer(const Answer& a, const Options& options) {
   j["notation"] = notation;
   j["operations_symbolic"] = written(a.lower.runs, notation);
   j["lower_symbolic"] = written(a.lower.moves, notation);
+  j["upper_symbolic"] = nullptr;
+  if (a.closed) j["upper_symbolic"] = written(a.closed->moved, notation);
   if (a.rows.size() == 1) {
     j.update(json_of_row(a, a.rows[0]));
   } else {
@@ -221,22 +277,37 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
     const std::string notation = notation_of(options);
     out << "  multiply-adds  " << written(a.lower.runs, notation) << "\n"
         << "  lower bound    " << written(a.lower.moves, notation) << "\n";
+    if (a.closed) {
+      out << "  upper form     " << written(a.closed->moved_by_side, notation)
+          << "\n    with Delta = " << written(a.closed->side, notation)
+          << "\n    (ioopt's, N / T tiles of real sizes: not proven as the number is)\n";
+    }
   }
   if (a.rows.empty()) return;
   Rows rows;
   for (const Row& r : a.rows) {
     rows.push_back({std::to_string(r.capacity), fmt::format("{:.0f}", *a.operations),
-                    number(r.lower.compulsory), number(r.lower.elements)});
+                    number(r.lower.compulsory), number(r.lower.elements),
+                    r.upper ? fmt::format("{:.0f}", r.upper->moved) : "-",
+                    r.upper ? fmt::format("{:.3f}", ratio_of(r)) : "-",
+                    r.order.empty() ? "-" : r.tiles});
   }
-  out << aligned({"S", "multiply-adds", "compulsory", "lower bound"}, rows, "  ");
+  out << aligned({"S", "multiply-adds", "compulsory", "lower bound", "upper bound", "ratio",
+                  "reached by tiles, outermost first"},
+                 rows, "  ");
 }
 
 void print_csv(const std::vector<Answer>& all, std::ostream& out) {
-  out << "workload,cache_elements,operations,compulsory_elements,lower_elements\n";
+  out << "workload,cache_elements,operations,compulsory_elements,lower_elements,upper_elements,"
+         "ratio,"
+         "permutation,tiles\n";
   for (const Answer& a : all) {
     for (const Row& r : a.rows) {
-      out << fmt::format("{},{},{:.0f},{},{}\n", csv_cell(a.work.name), r.capacity, *a.operations,
-                         number(r.lower.compulsory), number(r.lower.elements));
+      out << fmt::format("{},{},{:.0f},{},{},{},{},{},{}\n", csv_cell(a.work.name), r.capacity,
+                         *a.operations, number(r.lower.compulsory), number(r.lower.elements),
+                         r.upper ? fmt::format("{:.0f}", r.upper->moved) : "",
+                         r.upper ? fmt::format("{}", ratio_of(r)) : "", csv_cell(r.order),
+                         csv_cell(r.tiles));
     }
   }
 }
@@ -248,7 +319,7 @@ Exit run_bounds(const Options& options, Context& context) {
   const bool suite = asked.size() > 1;
   for (Work& work : asked) {
     if (context.stop.stop_requested()) throw Interrupted();
-    all.push_back(answer(options, std::move(work), moves_of(options)));
+    all.push_back(answer(options, std::move(work), moves_of(options), form == Format::json));
     if (form != Format::table) continue;
     if (all.size() > 1) context.out << "\n";
     print_table(all.back(), options, context.out);
@@ -274,7 +345,8 @@ const Command& bounds_command() {
   static const Command command{
       "bounds",
       "WORKLOAD",
-      "how little any order of its multiply-adds can move: proven, symbolic and as a number",
+      "how little any order of its multiply-adds can move, proven, and what one moves that is "
+      "there",
       "tcsim bounds tccg:8 --symbolic --cache 32KiB --cache 1MiB",
       [](po::options_description& o) {
         declare_workload(o);

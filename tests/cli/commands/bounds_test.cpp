@@ -27,8 +27,31 @@ TEST(BoundsCommand, Prints_the_expression_and_the_number) {
             "ij-ik-kj: elements over the link to a memory of S elements, loads, ideal replacement\n"
             "  multiply-adds  N_i N_j N_k\n"
             "  lower bound    max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j N_k / sqrt(S))\n"
-            "  S     multiply-adds  compulsory  lower bound\n"
-            "  1024  4500000000     8250000     281250939\n");
+            "  upper form     2 N_i N_j N_k / Delta + N_j N_k\n"
+            "    with Delta = sqrt(S + 1) - 1\n"
+            "    (ioopt's, N / T tiles of real sizes: not proven as the number is)\n"
+            "  S     multiply-adds  compulsory  lower bound  upper bound  ratio  reached by tiles, "
+            "outermost first\n"
+            "  1024  4500000000     8250000     281250939    293250000    1.043  j=32 k=30 i=1\n");
+}
+
+// What a cache of twice the capacity moves, as the simulator counts.
+TEST(BoundsCommand, Has_a_schedule_that_every_command_takes) {
+  const json j = json::parse(tcsim({"bounds", "ij-ik-kj", "--size", "i=60,j=50,k=40", "--cache",
+                                    "400", "--format", "json"})
+                                 .out);
+  EXPECT_GE(j["upper_elements"], j["lower_elements"]);
+  EXPECT_EQ(j["schedule_elements"], j["upper_elements"]);
+  EXPECT_TRUE(j["permutation"].is_string() && j["upper_symbolic"].is_string());
+  const Ran r = tcsim({"predict", "ij-ik-kj", "--size", "i=60,j=50,k=40", "--machine", "zen5",
+                       "--schedule", j["schedule"].get<std::string>()});
+  EXPECT_EQ(r.code, Exit::done) << r.err;
+}
+
+TEST(BoundsCommand, Says_nothing_of_a_store_in_which_nothing_fits) {
+  const Ran r = tcsim(product({"--cache", "2"}));
+  EXPECT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "-            -      -")) << r.out;
 }
 
 TEST(BoundsCommand, Counts_C_twice_unless_told_otherwise) {
@@ -47,8 +70,8 @@ TEST(BoundsCommand, Counts_C_twice_unless_told_otherwise) {
 }
 
 TEST(BoundsCommand, Lists_several_capacities_and_workloads) {
-  const json j = json::parse(
-      tcsim(product({"--cache", "100", "--cache", "1MiB", "--format", "json"})).out);
+  const json j =
+      json::parse(tcsim(product({"--cache", "100", "--cache", "1MiB", "--format", "json"})).out);
   ASSERT_EQ(j["bounds"].size(), 2u);
   EXPECT_EQ(j["bounds"][1]["cache_elements"], 131072);
   EXPECT_GT(j["bounds"][0]["lower_elements"], j["bounds"][1]["lower_elements"]);
@@ -57,7 +80,8 @@ TEST(BoundsCommand, Lists_several_capacities_and_workloads) {
   EXPECT_EQ(csv.code, Exit::done);
   EXPECT_EQ(lines(csv.out).size(), 12u);
   EXPECT_EQ(lines(csv.out)[0],
-            "workload,cache_elements,operations,compulsory_elements,lower_elements");
+            "workload,cache_elements,operations,compulsory_elements,lower_elements,upper_elements,"
+            "ratio,permutation,tiles");
   EXPECT_EQ(json::parse(tcsim({"bounds", "yolo9000", "--format", "json"}).out)["results"].size(),
             11u);
 }
