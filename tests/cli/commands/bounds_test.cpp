@@ -47,8 +47,8 @@ TEST(BoundsCommand, Counts_C_twice_unless_told_otherwise) {
 }
 
 TEST(BoundsCommand, Lists_several_capacities_and_workloads) {
-  const json j = json::parse(
-      tcsim(product({"--cache", "100", "--cache", "1MiB", "--format", "json"})).out);
+  const json j =
+      json::parse(tcsim(product({"--cache", "100", "--cache", "1MiB", "--format", "json"})).out);
   ASSERT_EQ(j["bounds"].size(), 2u);
   EXPECT_EQ(j["bounds"][1]["cache_elements"], 131072);
   EXPECT_GT(j["bounds"][0]["lower_elements"], j["bounds"][1]["lower_elements"]);
