@@ -1,12 +1,12 @@
 // tcsim bounds, as a user sees it.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::cli {
 namespace {
@@ -100,8 +100,7 @@ TEST(BoundsCommand, Takes_affine_programs_with_named_sizes) {
   EXPECT_TRUE(contains(tcsim({"bounds", conv, "--symbolic=python"}).out, "S**(1/2)"));
   const Ran number = tcsim({"bounds", conv, "--size", "Nf=64,c=64,x=100,w=3", "--cache", "100"});
   EXPECT_TRUE(contains(number.out, "1228800")) << number.out;
-  const std::string file =
-      testing::TempDir() + "bounds_test_" + std::to_string(getpid()) + ".affine";
+  const std::string file = test::scratch("bounds.affine").string();
   std::ofstream(file) << conv;
   EXPECT_EQ(tcsim({"bounds", file, "--accounting", "paper"}).out, symbolic.out);
   std::filesystem::remove(file);
