@@ -93,7 +93,12 @@ FusedNest fused(const Nest& nest) {
     }
     to[d] = target;
     result.dims[static_cast<std::size_t>(target)].push_back(dim);
-    result.nest.extents[static_cast<std::size_t>(target)] *= nest.extents[d];
+    std::int64_t& product = result.nest.extents[static_cast<std::size_t>(target)];
+    if (product > most_extent / nest.extents[d]) {
+      product = most_extent;
+    } else {
+      product *= nest.extents[d];
+    }
   }
   for (const Nest::Array& array : nest.arrays) {
     Nest::Array next{array.name, {}, array.weight, array.starts_at_zero};

@@ -45,7 +45,9 @@ StatementNest nest_of(const Problem& problem, std::size_t statement, Moves moves
 Nest nest_of(const Contraction& contraction, Moves moves);
 
 // The same with fewer dimensions: those that are axes of their own in the same arrays are one,
-// since any pieces of them hold the same elements; those of extent 1 are gone.
+// since any pieces of them hold the same elements; those of extent 1 are gone. A product above
+// most_extent is that: upper_bound() refuses it, and for samples of a form it is long enough.
+inline constexpr std::int64_t most_extent = std::int64_t{1} << 62;
 struct FusedNest {
   Nest nest;
   // By dimension of `nest`, what it was: the fastest first. Extents are their products.

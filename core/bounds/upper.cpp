@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bounds/permutations.hpp"
+#include "core/error.hpp"
 
 namespace tcsim::bounds {
 
@@ -79,10 +80,20 @@ std::vector<RealTiling> different(const std::vector<RealTiling>& tilings) {
   return kept;
 }
 
+// The nest with fewer dimensions, of sizes that can be counted.
+FusedNest countable(const Nest& nest) {
+  FusedNest loops = fused(nest);
+  if (std::ranges::find(loops.nest.extents, most_extent) != loops.nest.extents.end()) {
+    throw UsageError("", "loops that are always together have more than 2^62 iterations",
+                     "use smaller sizes");
+  }
+  return loops;
+}
+
 }  // namespace
 
 std::optional<UpperBound> upper_bound(const Nest& nest, double capacity) {
-  FusedNest loops = fused(nest);
+  FusedNest loops = countable(nest);
   const std::vector<RealTiling> real = real_tilings(loops.nest, capacity);
   if (real.empty()) return {};
   std::optional<WholeTiling> best;
@@ -169,7 +180,7 @@ std::optional<std::vector<UpperBound>> upper_bounds(const Nest& nest,
     if (!bound) return {};
     return std::vector<UpperBound>{std::move(*bound)};
   }
-  const FusedNest loops = fused(nest);
+  const FusedNest loops = countable(nest);
   // What each store may do by itself. Relative to what moves then, all count alike.
   std::vector<std::vector<RealTiling>> alone;
   std::vector<Band> first;

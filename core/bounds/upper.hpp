@@ -24,6 +24,7 @@ struct UpperBound {
 };
 
 // Of a statement. Nothing where not even one multiply-add has its elements in the store together.
+// Throws UsageError where dimensions that are one have 2^62 places or more.
 std::optional<UpperBound> upper_bound(const Nest& nest, double capacity);
 
 // Of a problem: its statements one after the other, each with an empty store at first.

@@ -178,5 +178,19 @@ TEST(UpperBound, Is_close_to_the_best_tiled_nest_of_tiny_ones) {
   EXPECT_LT(excess / compared, 0.01);
 }
 
+// i, j and l are one index of A and C, with 2^63 places.
+TEST(UpperBound, What_cannot_be_counted_is_refused) {
+  const std::int64_t n = std::int64_t{1} << 21;
+  Nest nest{{n, n, n, 4}, {}};
+  const auto axis = [](int d) { return Affine{{{DimId{d}, 1}}}; };
+  nest.arrays = {{"C", {axis(0), axis(1), axis(2)}, 1, false},
+                 {"A", {axis(0), axis(1), axis(2), axis(3)}, 1, false},
+                 {"B", {axis(3)}, 1, false}};
+  EXPECT_EQ(fused(nest).nest.extents[0], most_extent);
+  EXPECT_THROW(upper_bound(nest, 1000), UsageError);
+  nest.extents[2] = n / 4;  // 2^61
+  EXPECT_TRUE(upper_bound(nest, 1000));
+}
+
 }  // namespace
 }  // namespace tcsim::bounds
