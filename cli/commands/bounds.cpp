@@ -45,10 +45,7 @@ struct Work {
 
 // "Nx=56,w=3" of the loops or of the names of their bounds.
 void set_sizes(Problem& problem, const std::string& text) {
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string one = text.substr(begin, end - begin);
+  for (const std::string& one : comma_list(text)) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos) {
       throw UsageError("--size", fmt::format("'{}' is no size", one), "write --size x=56,w=3");
@@ -73,7 +70,6 @@ void set_sizes(Problem& problem, const std::string& text) {
       throw UsageError("--size", fmt::format("there is no loop and no size '{}'", name),
                        "name those of the program");
     }
-    begin = end + 1;
   }
 }
 

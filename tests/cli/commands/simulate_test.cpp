@@ -20,7 +20,7 @@ Ran simulate(std::vector<std::string> more) {
 // A file that is gone when the test is.
 class File {
  public:
-  File(const std::string& name, const std::string& bytes) : path_((test::scratch(name)).string()) {
+  File(const std::string& name, const std::string& bytes) : path_(test::scratch(name).string()) {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   File(const File&) = delete;

@@ -41,7 +41,7 @@ TEST(HeldTiles, Know_the_halo_of_an_image) {
   Machine m = find_machine("e5-2680v4");
   for (std::size_t l = 0; l < 2; ++l) m.levels[l].capacity.value = Bytes(2048);
   const Schedule s = parse_schedule(
-      "groups m=k n=x k=s for n by 8 { for n by 4 { for m by 8 { kernel 8x4 } } }", c, "test");
+      "groups m=k n=nx k=cs for n by 8 { for n by 4 { for m by 8 { kernel 8x4 } } }", c, "test");
   const auto held = held_tiles(c, s, m);
   ASSERT_EQ(held.size(), 3);
   ASSERT_TRUE(held[0].tile);
