@@ -81,6 +81,12 @@ double footprint(const Nest::Array& array, const std::vector<std::int64_t>& size
   return elements;
 }
 
+double footprint(const Nest& nest, const std::vector<std::int64_t>& sizes) {
+  double elements = 0;
+  for (const Nest::Array& array : nest.arrays) elements += footprint(array, sizes);
+  return elements;
+}
+
 bool has(const Nest::Array& array, DimId d) {
   return std::any_of(array.axes.begin(), array.axes.end(), [&](const Affine& axis) {
     return std::any_of(axis.terms.begin(), axis.terms.end(),

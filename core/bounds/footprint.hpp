@@ -22,6 +22,8 @@ bool is_counted(const SizedTerms& terms);
 // Elements of the array in a box of these sizes (by dimension); not below what is used, and exact
 // where the array is box-shaped and places_along() are.
 double footprint(const Nest::Array& array, const std::vector<std::int64_t>& sizes);
+// Of all arrays.
+double footprint(const Nest& nest, const std::vector<std::int64_t>& sizes);
 
 // Whether no dimension is in two axes: then a box of iterations uses a product of axes.
 bool is_box_shaped(const Nest::Array& array);

@@ -4,17 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/text/lexer.hpp"
+#include "core/workload/statement_reader.hpp"
 
 namespace tcsim::bounds {
 namespace {
-
-constexpr std::int64_t most_number = (std::int64_t{1} << 62) - 1;
 
 constexpr std::string_view problem_form =
     "an affine program begins with its name and loops, such as affine mm loops i=Ni j=Nj k=Nk";
@@ -22,24 +18,10 @@ constexpr std::string_view loop_form = "write a loop as i=Ni or i=64";
 constexpr std::string_view statement_form = "write a statement as C[i, j] += A[i, k] * B[k, j]";
 constexpr std::string_view index_form = "write an index as a sum of loops, such as 2*x + w";
 
-bool in_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
-// Of a word or a sign.
-std::size_t size_of_token(std::string_view rest) {
-  if (rest.empty()) return 0;
-  if (rest.starts_with("+=")) return 2;
-  std::size_t size = 0;
-  while (size < rest.size() && in_word(rest[size])) ++size;
-  return std::max(size, std::size_t{1});
-}
-
-class Parser {
+class Parser : private StatementReader {
  public:
   Parser(std::string_view text, const std::string& place)
-      : lexer_(text, size_of_token), place_(place) {}
+      : StatementReader(text, size_of_word_or_sign, place) {}
 
   Problem problem() {
     expect("affine", problem_form);
@@ -56,61 +38,6 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(const Token& token, const std::string& problem,
-                         std::string_view mend) const {
-    throw InputError(fmt::format("{}:{}:{}", place_, token.line, token.column), problem,
-                     std::string(mend));
-  }
-
-  [[noreturn]] void fail_expected(const Token& token, std::string_view wanted,
-                                  std::string_view mend) const {
-    // A long run of bytes is noise in a message.
-    constexpr std::size_t longest = 32;
-    std::string found = "the end";
-    if (!token.text.empty()) found = fmt::format("'{}'", token.text.substr(0, longest));
-    if (token.text.size() > longest) found += "...";
-    fail(token, fmt::format("{} expected, found {}", wanted, found), mend);
-  }
-
-  bool at_end() const { return lexer_.next().text.empty(); }
-  bool at(std::string_view text) const { return lexer_.next().text == text; }
-  bool at_number() const {
-    return !at_end() && lexer_.next().text[0] >= '0' && lexer_.next().text[0] <= '9';
-  }
-
-  Token expect(std::string_view text, std::string_view mend) {
-    if (!at(text)) fail_expected(lexer_.next(), fmt::format("'{}'", text), mend);
-    return lexer_.take();
-  }
-
-  Token identifier(std::string_view wanted, std::string_view mend) {
-    if (!is_identifier(lexer_.next().text)) fail_expected(lexer_.next(), wanted, mend);
-    return lexer_.take();
-  }
-
-  std::int64_t number(std::int64_t least, std::string_view mend) {
-    const Token token = lexer_.take();
-    std::int64_t value = 0;
-    const char* end = token.text.data() + token.text.size();
-    const auto [stop, error] = std::from_chars(token.text.data(), end, value);
-    if (stop != end || error == std::errc::invalid_argument) {
-      fail_expected(token, "a number", mend);
-    }
-    if (error != std::errc() || value < least || value > most_number) {
-      fail(token, fmt::format("{} is not between {} and 2^62 - 1", token.text.substr(0, 32), least),
-           mend);
-    }
-    return value;
-  }
-
-  // So that no text of repeated parts takes the memory.
-  template <class T>
-  void make_room(const std::vector<T>& parts, const char* what) const {
-    if (parts.size() < Program::most) return;
-    fail(lexer_.next(), fmt::format("there are more than {} {}", Program::most, what),
-         "take some out");
-  }
-
   // A loop is followed by "=", an array by "[": the name is taken and kept.
   bool at_statement() {
     if (at_end()) fail_expected(lexer_.next(), "a statement", statement_form);
@@ -125,7 +52,7 @@ class Parser {
     if (find(token)) fail(token, fmt::format("loop {} is there twice", d.name), "rename one");
     expect("=", loop_form);
     if (at_number()) {
-      d.extent = number(1, loop_form);
+      d.extent = number("a number", 1, loop_form);
       d.symbol = "N_" + d.name;
     } else {
       const Token size = identifier("a number or the name of a size", loop_form);
@@ -271,7 +198,7 @@ class Parser {
     Affine::Term t{DimId{}, 1};
     if (at_number()) {
       const Token token = lexer_.next();
-      t.coefficient = number(0, index_form);
+      t.coefficient = number("a number", 0, index_form);
       if (!at("*")) return;
       if (t.coefficient == 0) fail(token, "0 times a loop", "leave it out");
       lexer_.take();
@@ -295,8 +222,6 @@ class Parser {
     }
   }
 
-  Lexer lexer_;
-  const std::string& place_;
   Problem p_;
   std::optional<Token> name_;  // taken, but not yet used
   std::vector<Token> loops_;
@@ -362,7 +287,7 @@ std::string to_text(const Problem& problem) {
 }
 
 bool is_problem_text(std::string_view text) {
-  const Token first = Lexer(text, size_of_token).next();
+  const Token first = Lexer(text, size_of_word_or_sign).next();
   return first.text == "affine";
 }
 

@@ -340,9 +340,7 @@ class WholeSearch {
   }
 
   bool fits(const Tiles& tiles, std::size_t band) const {
-    double held = 0;
-    for (const Nest::Array& array : nest_.arrays) held += footprint(array, tiles[band]);
-    return held <= bands_[band].capacity;
+    return footprint(nest_, tiles[band]) <= bands_[band].capacity;
   }
   std::int64_t most(const Tiles& tiles, std::size_t band, std::size_t d) const {
     return band + 1 == bands_.size() ? nest_.extents[d] : tiles[band + 1][d];

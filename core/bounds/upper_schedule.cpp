@@ -122,9 +122,7 @@ class ShapeSearch {
       return tiles;
     };
     const auto fits = [&](double length) {
-      double held = 0;
-      for (const Nest::Array& array : nest_.arrays) held += footprint(array, tiles_of(length));
-      return held <= capacity_;
+      return footprint(nest_, tiles_of(length)) <= capacity_;
     };
     if (!fits(1)) return {};
     double low = 1, high = capacity_ + 1;
@@ -151,9 +149,8 @@ class ScheduleMaker {
     order_groups();
     Node node = Kernel{Elements(1), Elements(1)};
     // Within a tile, sums are innermost.
-    for (DimClass g : {DimClass::k, DimClass::n, DimClass::m}) {
-      if (contraction_.extent(g) > Elements(1) && g != DimClass::k)
-        node = Loop{g, Elements(1), node};
+    for (DimClass g : {DimClass::n, DimClass::m}) {
+      if (contraction_.extent(g) > Elements(1)) node = Loop{g, Elements(1), node};
     }
     for (auto d = bound_.tiling.permutation.rbegin(); d != bound_.tiling.permutation.rend(); ++d) {
       const std::size_t at = place(*d);
@@ -213,19 +210,9 @@ class ScheduleMaker {
 
 }  // namespace
 
-namespace {
-
-double held(const Nest& nest, const std::vector<std::int64_t>& sizes) {
-  double sum = 0;
-  for (const Nest::Array& array : nest.arrays) sum += footprint(array, sizes);
-  return sum;
-}
-
-}  // namespace
-
 double lru_capacity(const Nest& nest, const Tiling& tiling, const NestCost& cost) {
   const std::vector<DimId> inward(tiling.permutation.rbegin(), tiling.permutation.rend());
-  double needed = held(nest, tiling.tiles);
+  double needed = footprint(nest, tiling.tiles);
   for (std::size_t a = 0; a < nest.arrays.size(); ++a) {
     const Nest::Array& array = nest.arrays[a];
     // An element that is kept from one iteration of a loop to the next is used again in the same
@@ -244,9 +231,9 @@ double lru_capacity(const Nest& nest, const Tiling& tiling, const NestCost& cost
       };
       if (footprint(array, with(whole, tile + rest)) <
           footprint(array, with(whole, tile)) + footprint(array, with(whole, rest))) {
-        needed = std::max(
-            needed, std::min(held(nest, with(whole, tile + rest)),
-                             held(nest, with(between, tile)) + held(nest, with(between, rest))));
+        needed = std::max(needed, std::min(footprint(nest, with(whole, tile + rest)),
+                                           footprint(nest, with(between, tile)) +
+                                               footprint(nest, with(between, rest))));
       }
       whole[d] = nest.extents[d];
       if (has(array, inward[i])) between = whole;

@@ -223,10 +223,12 @@ std::int64_t even_k(const Contraction& c, const Groups& groups) {
 
 namespace {
 
-// Whether it does not matter for address translation how far apart the right operand's columns are.
+// Whether it does not matter for address translation how far apart the right operand's columns are,
+// or there is no other way than in place.
 bool within_reach(const Contraction& c, TensorId right, const Groups& groups) {
   const Bytes element = size_of(c.type());
-  return !c.is_plain(right) || c.size(right).value() * element <= largest_right_in_place ||
+  return !c.is_plain(right) || holds_lanes(c, groups) ||
+         c.size(right).value() * element <= largest_right_in_place ||
          distance(c, right, groups[DimClass::n]) * element <= farthest_columns;
 }
 
@@ -374,8 +376,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
       loop(g, tiling.tiles[outermost][at(g)]);
     }
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      const bool lanes = t != left && holds_lanes(contraction, tiling.groups);
-      if (lanes || (t == left ? tiling.in_place.left : tiling.in_place.right)) continue;
+      if (t == left ? tiling.in_place.left : tiling.in_place.right) continue;
       if (after[static_cast<std::size_t>(index(t))] == i)
         spine.emplace_back(Move{Move::Kind::pack, t, buffer_level, {}});
     }

@@ -143,7 +143,7 @@ std::int64_t extent_of(const Contraction& contraction, const Group& group) {
   return n;
 }
 
-bool has_group(TensorId t, TensorId left, bool lanes, DimClass group) {
+bool Path::follows(TensorId t, DimClass group) const {
   switch (group) {
     case DimClass::m:
       return t == left || t == TensorId::C || lanes;
@@ -158,7 +158,10 @@ bool has_group(TensorId t, TensorId left, bool lanes, DimClass group) {
 }
 
 bool follows(const Contraction& contraction, const Groups& groups, TensorId t, DimClass group) {
-  return has_group(t, left_operand(contraction, groups), holds_lanes(contraction, groups), group);
+  Path path;
+  path.left = left_operand(contraction, groups);
+  path.lanes = holds_lanes(contraction, groups);
+  return path.follows(t, group);
 }
 
 Node nested(std::vector<Node> steps, Node inside) {

@@ -70,15 +70,13 @@ bool holds_lanes(const Contraction& contraction, const Groups& groups);
 // have, the one that has not group n.
 TensorId left_operand(const Contraction& contraction, const Groups& groups);
 
-// Whether tensor t is indexed by `group` when `left` is left_operand() and `lanes` holds_lanes();
-// given the groups of a schedule.
-bool has_group(TensorId t, TensorId left, bool lanes, DimClass group);
+// Whether tensor t is indexed by `group` of a schedule's groups.
 bool follows(const Contraction& contraction, const Groups& groups, TensorId t, DimClass group);
 
 struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }
   // Whether tensor t is indexed by the group.
-  bool follows(TensorId t, DimClass group) const { return has_group(t, left, lanes, group); }
+  bool follows(TensorId t, DimClass group) const;
 
   std::vector<Step> steps;      // outermost first, the kernel last
   std::int64_t mr = 1, nr = 1;  // of the kernel

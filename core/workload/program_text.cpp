@@ -1,18 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/text/lexer.hpp"
 #include "core/workload/program.hpp"
+#include "core/workload/statement_reader.hpp"
 
 namespace tcsim {
 
 namespace {
-
-constexpr std::int64_t most_number = (std::int64_t{1} << 62) - 1;
 
 constexpr std::string_view program_form =
     "a program begins with its name and dimensions, such as program mm dims i=64 j=64 k=64";
@@ -51,12 +47,6 @@ std::string written_order(const Program::Tensor& t) {
   return " order " + listed(t.order, " ", [](int axis) { return std::to_string(axis); });
 }
 
-// Of words, which names and numbers are; what is not ASCII is kept together for the message.
-bool in_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
-
 // Up to the closing quote, or without one to the end of the line.
 std::size_t size_of_string(std::string_view rest) {
   for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
@@ -77,10 +67,10 @@ std::size_t size_of_program_token(std::string_view rest) {
   return size;
 }
 
-class ProgramParser {
+class ProgramParser : private StatementReader {
  public:
   ProgramParser(std::string_view text, const std::string& place)
-      : lexer_(text, size_of_program_token), place_(place) {}
+      : StatementReader(text, size_of_program_token, place) {}
 
   Program program() {
     expect("program", program_form);
@@ -119,59 +109,7 @@ class ProgramParser {
     return Program(std::move(parts_));
   }
 
-  [[noreturn]] void fail(const Token& token, const std::string& problem,
-                         std::string_view mend) const {
-    throw InputError(fmt::format("{}:{}:{}", place_, token.line, token.column), problem,
-                     std::string(mend));
-  }
-
-  [[noreturn]] void fail_expected(const Token& token, std::string_view wanted,
-                                  std::string_view mend) const {
-    // A long run of bytes is noise in a message.
-    constexpr std::size_t longest = 32;
-    std::string found = "the end";
-    if (!token.text.empty()) found = fmt::format("'{}'", token.text.substr(0, longest));
-    if (token.text.size() > longest) found += "...";
-    fail(token, fmt::format("{} expected, found {}", wanted, found), mend);
-  }
-
-  Token expect(std::string_view text, std::string_view mend) {
-    if (lexer_.next().text != text) fail_expected(lexer_.next(), fmt::format("'{}'", text), mend);
-    return lexer_.take();
-  }
-
-  bool at_end() const { return lexer_.next().text.empty(); }
-  bool at(std::string_view text) const { return lexer_.next().text == text; }
   bool at_type() const { return at("f64") || at("f32"); }
-  bool at_number() const {
-    return !at_end() && lexer_.next().text[0] >= '0' && lexer_.next().text[0] <= '9';
-  }
-
-  // So that no text of repeated parts takes the memory.
-  template <class T>
-  void make_room(const std::vector<T>& parts, const char* what) const {
-    if (parts.size() < Program::most) return;
-    fail(lexer_.next(), fmt::format("there are more than {} {}", Program::most, what),
-         "take some out");
-  }
-
-  Token identifier(std::string_view wanted, std::string_view mend) {
-    if (!is_identifier(lexer_.next().text)) fail_expected(lexer_.next(), wanted, mend);
-    return lexer_.take();
-  }
-
-  std::int64_t number(std::string_view wanted, std::int64_t least, std::string_view mend) {
-    const Token token = lexer_.take();
-    std::int64_t value = 0;
-    const char* end = token.text.data() + token.text.size();
-    const auto [stop, error] = std::from_chars(token.text.data(), end, value);
-    if (stop != end || error == std::errc::invalid_argument) fail_expected(token, wanted, mend);
-    if (error != std::errc() || value < least || value > most_number) {
-      fail(token, fmt::format("{} is not between {} and 2^62 - 1", token.text.substr(0, 32), least),
-           mend);
-    }
-    return value;
-  }
 
   // The index of what has the name, among dimensions or tensors.
   template <class Named>
@@ -377,8 +315,6 @@ class ProgramParser {
     return f.axis >= 0 ? of(access.axes, f.axis) : access.tensor;
   }
 
-  Lexer lexer_;
-  const std::string& place_;
   Program::Parts parts_;
   std::optional<ElementType> implicit_;  // of the tensors of a statement alone
   // Where its parts stand.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/request.hpp"
 #include "tests/core/build.hpp"
@@ -181,6 +182,23 @@ TEST(Bound, Counts_first_touches_and_reuse) {
   const Contraction large = test::matmul(64, 64, 1024);
   EXPECT_DOUBLE_EQ(proven_bound(large, m, std::vector<Kernel>{{Elements(2), Elements(2)}}).bytes[0],
                    8 * (64.0 * 64 * 1024 + 64 * 64 + 2 * 64 * 1024));
+}
+
+// What a schedule with lanes of the batch reads in place is charged with no copy, however large.
+TEST(Bound, Of_lanes_counts_no_copy_of_the_right_operand) {
+  const Contraction c =
+      find_workload({"ha-hka-hk", "h=64,a=3000,k=64", Layout::column_major, ElementType::f32});
+  const Machine m = find_machine("zen5");
+  const Optimized o = optimize(c, m);
+  EXPECT_TRUE(o.schedule.groups[DimClass::batch].empty());
+  EXPECT_EQ(outside_family(c, o.schedule, m), "");
+  EXPECT_FALSE(family_words(c, kernel_choices(m.core, c)).ends_with("packed"));
+  const ProvenBound b = proven_bound(c, m, kernel_choices(m.core, c));
+  for (std::size_t l = 0; l < b.bytes.size(); ++l) {
+    EXPECT_LE(b.bytes[l],
+              static_cast<double>(o.prediction.traffic.links[l].counted(m.accounting).value()))
+        << l;
+  }
 }
 
 TEST(Bound, Is_the_compulsory_traffic_where_everything_fits) {
