@@ -69,6 +69,7 @@ ordered_json level_json(const Result& r, std::size_t link) {
   ordered_json level{{"name", r.machine.level(id).name}, {"link", r.machine.link(id)}};
   if (auto b = predicted(r, link)) level["predicted_bytes"] = b->value();
   if (auto b = simulated(r, link)) level["simulated_bytes"] = b->value();
+  if (!r.bounds.empty()) level["bound_bytes"] = r.bounds[link].value();
   add_counted(level, r, link);
   if (auto e = error(r, link)) level["error"] = *e;
   if (r.prediction) level["predicted_seconds"] = r.prediction->timing.links[link].value();
@@ -211,6 +212,8 @@ const std::vector<Column>& columns() {
       {"link", [](R r, L l) { return r.machine.link(LevelId{static_cast<int>(l)}); }},
       {"predicted_bytes", [](R r, L l) { return cell(predicted(r, l)); }},
       {"simulated_bytes", [](R r, L l) { return cell(simulated(r, l)); }},
+      {"bound_bytes",
+       [](R r, L l) { return r.bounds.empty() ? "" : fmt::format("{}", r.bounds[l].value()); }},
       {"measured_bytes", [](R r, L l) { return cell(measured_bytes(r, l)); }},
       {"measured_in_bytes", [](R r, L l) { return cell(measured_in(r, l)); }},
       {"measured_out_bytes", [](R r, L l) { return cell(measured_out(r, l)); }},
@@ -262,6 +265,7 @@ void print_levels(const Result& r, std::ostream& out) {
   if (r.prediction) out << fmt::format("{:>14}", "predicted");
   if (r.simulation) out << fmt::format("{:>14}", "simulated");
   if (r.prediction && r.simulation) out << fmt::format("{:>10}", "error");
+  if (!r.bounds.empty()) out << fmt::format("{:>14}", "bound");
   if (r.prediction) out << fmt::format("{:>14}{:>16}", "time", "bandwidth");
   out << "\n";
   for (std::size_t l = 0; l < link_count(r); ++l) {
@@ -273,6 +277,7 @@ void print_levels(const Result& r, std::ostream& out) {
       const auto e = error(r, l);
       out << fmt::format("{:>10}", e ? fmt::format("{:+.2f} %", 100 * *e) : "-");
     }
+    if (!r.bounds.empty()) out << fmt::format("{:>14}", to_display(r.bounds[l]));
     if (r.prediction) {
       out << fmt::format("{:>14}{:>16}", to_display(r.prediction->timing.links[l]),
                          fmt::format("{:.1f} GB/s", machine.bandwidth(id).value() / 1e9));
@@ -281,9 +286,14 @@ void print_levels(const Result& r, std::ostream& out) {
   }
   if (r.prediction && r.machine.accounting.compute_roof) {
     out << fmt::format("  {:<14}", "compute");
-    out << std::string(14 + (r.simulation ? 24 : 0), ' ');
+    out << std::string(14 + (r.simulation ? 24 : 0) + (r.bounds.empty() ? 0 : 14), ' ');
     out << fmt::format("{:>14}{:>16}\n", to_display(r.prediction->timing.compute),
                        fmt::format("{:.1f} GFLOPS", peak_gflops(r)));
+  }
+  if (!r.bounds.empty()) {
+    out << "  bound: no order of the multiply-adds moves less, "
+        << (r.machine.accounting.write_backs ? "loads and stores" : "loads")
+        << ", ideal replacement (tcsim bounds)\n";
   }
 }
 

@@ -37,6 +37,7 @@ struct Result {
 
   std::optional<Prediction> prediction;
   std::optional<Simulation> simulation;
+  std::vector<Bytes> bounds;  // by link: what no schedule moves less than (link_bounds.hpp)
   std::vector<LevelAttribution> attribution;  // with --attribution
   std::optional<SampledSimulation> sampled;   // with --sample, instead of a simulation
   std::vector<TlbCounts> tlbs;                // with --tlb

@@ -42,7 +42,7 @@ std::string members(const std::vector<Column>& columns, const Row& row) {
 
 }  // namespace
 
-TableForm::TableForm(const Study& study) : study_(study) {
+TableForm::TableForm(const Study& study) : study_(study), bounds_(study.workloads.size()) {
   for (const StudyMachine& m : study.machines) {
     for (std::size_t l = 0; l < m.machine.levels.size(); ++l) {
       const std::string link = m.machine.link(LevelId{static_cast<int>(l)});
@@ -79,6 +79,7 @@ TableForm::TableForm(const Study& study) : study_(study) {
   if (study.compute == Compute::simulate || study.compute == Compute::run) {
     for (const std::string& l : links_) point_.push_back({l + "_simulated_bytes", "REAL"});
   }
+  for (const std::string& l : links_) point_.push_back({l + "_bound_bytes", "REAL"});
   point_.push_back({"schedule", "TEXT"});
   // SQLite's names differ in more than their case; levels of several machines need not.
   std::vector<std::string> taken;
@@ -148,6 +149,12 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
   if (study_.compute == Compute::simulate || study_.compute == Compute::run) {
     by_link(r.simulated_bytes);
   }
+  if (!bounds_[workload]) bounds_[workload].emplace(w.contraction);
+  std::vector<double> least;
+  for (Bytes b : bounds_[workload]->at(d.design.with)) {
+    least.push_back(static_cast<double>(b.value()));
+  }
+  by_link(least);
   row.emplace_back(text_hash(r.schedule));
   return row;
 }

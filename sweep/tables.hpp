@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/bounds/link_bounds.hpp"
 #include "sweep/cell.hpp"
 #include "sweep/database.hpp"
 #include "sweep/results.hpp"
@@ -29,6 +31,8 @@ class TableForm {
   const Study& study_;
   std::vector<std::string> links_;  // of all machines, each once
   std::vector<Column> design_, point_;
+  // Of each workload, made when it is first asked for.
+  mutable std::vector<std::optional<bounds::LinkBounds>> bounds_;
 };
 
 // Writes the rows of one design after another.

@@ -162,12 +162,13 @@ Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
     if (!d.extent) return a;
   }
   a.operations = static_cast<double>(a.lower.runs.value(sizes));
+  const bounds::LowerCurve lower(a.work.problem, sizes, a.lower.partitions);
   std::vector<std::string> capacities{usual_capacity};
   if (options.count("cache") != 0) capacities = options["cache"].as<std::vector<std::string>>();
   for (const std::string& text : capacities) {
     const std::int64_t capacity = capacity_of(text, a.work.element);
     Row row{capacity,
-            bounds::lower_bound_at(a.work.problem, moves, capacity, sizes, a.lower.partitions),
+            lower.at(moves, capacity),
             bounds::upper_bound(a.work.problem, moves, static_cast<double>(capacity)),
             {},
             "",

@@ -1,5 +1,6 @@
 #include "cli/simulation/simulation.hpp"
 #include "cli/work.hpp"
+#include "core/bounds/link_bounds.hpp"
 
 namespace tcsim::cli {
 
@@ -32,6 +33,7 @@ const Command& report_command() {
           Result r = predicted_result("report", options, c, m, context,
                                       tuned_schedule(options, c, 1, context));
           if (runner) runner->require_memory(r);
+          r.bounds = bounds::LinkBounds(c).at(m);
           if (!options["no-simulate"].as<bool>()) add_simulation(r, options, context);
           if (runner) runner->add_run(r);
           if (!options["no-whatif"].as<bool>()) add_advice(r, options, context);

@@ -22,13 +22,13 @@ std::vector<BoundPoint> bound_curve(const Contraction& contraction,
                                     std::span<const std::int64_t> capacities,
                                     const BoundCurveOptions& options) {
   const Problem problem = problem_of(program_of(contraction));
+  const LowerCurve lower(problem, sizes_of(problem));
   const Nest nest = nest_of(contraction, options.moves);
   std::vector<BoundPoint> points;
   for (std::int64_t capacity : capacities) {
     if (options.stop.stop_requested()) break;
     const auto elements = static_cast<double>(capacity);
-    points.push_back({capacity, lower_bound_at(problem, options.moves, capacity, sizes_of(problem)),
-                      upper_bound(nest, elements),
+    points.push_back({capacity, lower.at(options.moves, capacity), upper_bound(nest, elements),
                       scheduled_upper_bound(contraction, options.moves, elements)});
     if (options.progress) {
       options.progress(static_cast<double>(points.size()) / static_cast<double>(capacities.size()));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,10 +55,24 @@ struct LowerNumber {
   std::optional<Exponents> exponents;
 };
 
-// The proven number for sizes and a capacity of at least one element: with a whole T, with the
-// first part beginning in an empty memory, and with exponents that are the best for these sizes. It
-// may be above the expression; it is no less than the `known` partitions of a program with one
-// statement prove. Throws UsageError where a size has no value, is no whole number or below 1.
+// The proven numbers of a problem at its sizes, over the capacity: with a whole T, with the first
+// part beginning in an empty memory, and with exponents that are good for these sizes. A number may
+// be above the expression; it is no less than the `known` partitions of a program with one
+// statement prove. Exponents are searched for at powers of two of the capacity, once each; between
+// two, the best of what both found proves the number. May be asked from several threads.
+class LowerCurve {
+ public:
+  // Throws UsageError where a size has no value, is no whole number or below 1.
+  LowerCurve(const Problem& problem, const Values& sizes, const std::vector<Partition>& known = {});
+
+  // Throws UsageError where the capacity is below one element.
+  LowerNumber at(Moves moves, std::int64_t capacity) const { return number_(moves, capacity); }
+
+ private:
+  std::function<LowerNumber(Moves, std::int64_t)> number_;
+};
+
+// One of them.
 LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
                            const Values& sizes, const std::vector<Partition>& known = {});
 

@@ -1,8 +1,9 @@
 // Lower bounds as numbers. docs/bounds.md, "The number", has the derivation.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/bounds/lower.hpp"
@@ -20,6 +21,8 @@ constexpr long double rounding = 1e-15L;
 constexpr int most_vertices = 6;
 // A part touches so many times the capacity: sigma / (sigma - 1) for sigma from 11 / 10 to 5.
 constexpr long double part_sizes[] = {1.25L, 1.5L, 2, 3, 5, 11};
+// Sweeps of many capacities ask for the same ones again and again.
+constexpr std::size_t most_remembered = 4096;
 // Families of statements are looked through up to so many.
 constexpr std::size_t most_families = 12;
 
@@ -35,11 +38,9 @@ struct Point {
   long double runs = 1;
   long double first = 0;  // elements that are loaded at least once
   long double made = 0;   // at most so many elements are made
-  long double capacity = 1;
 };
 
-Point point_of(const Problem& problem, const Statement& statement, std::int64_t capacity,
-               const Values& sizes) {
+Point point_of(const Problem& problem, const Statement& statement, const Values& sizes) {
   Point p;
   for (const Problem::Access& a : accesses_of(statement)) p.array.push_back(a.array);
   for (DimId d : dims_of(statement)) {
@@ -52,7 +53,6 @@ Point point_of(const Problem& problem, const Statement& statement, std::int64_t 
     p.first += number_of(first_loads(alone, array), sizes);
   }
   p.made = number_of(most_made(problem, statement), sizes);
-  p.capacity = static_cast<long double>(capacity);
   return p;
 }
 
@@ -83,13 +83,13 @@ MostRuns most_runs(const Exponents& e, const Point& p) {
 }
 
 // With parts of T loads, before rounding.
-long double loads_with(const MostRuns& most, long double T, const Point& p) {
-  const long double rate = most(p.capacity + T) / T;
+long double loads_with(const MostRuns& most, long double T, const Point& p, long double capacity) {
+  const long double rate = most(capacity + T) / T;
   // The first part has r loads, a <= r < a + T for any a that is no more than all loads; it begins
   // in an empty memory and does no more than most(r). What it loads more than the rate says:
   const auto ahead = [&](long double r) { return r - most(r) / rate; };
   // It rises, then falls; the best a has the same on both ends.
-  long double low = 0, high = std::max(0.0L, std::min(std::floor(p.first), 2 * p.capacity + T));
+  long double low = 0, high = std::max(0.0L, std::min(std::floor(p.first), 2 * capacity + T));
   while (high - low >= 1) {
     const long double middle = std::floor((low + high + 1) / 2);
     if (middle <= low || middle > high) break;
@@ -104,13 +104,12 @@ long double loads_with(const MostRuns& most, long double T, const Point& p) {
 }
 
 // Of loads and elements that are made.
-long double loads_by(const Exponents& e, const Point& p) {
-  const MostRuns most = most_runs(e, p);
+long double loads_by(const MostRuns& most, const Point& p, long double capacity) {
   if (!(most.sigma > 1)) return 0;
-  const long double best = p.capacity / (most.sigma - 1);
+  const long double best = capacity / (most.sigma - 1);
   long double loads = 0;
   for (long double T : {std::floor(best), std::ceil(best)}) {
-    loads = std::max(loads, loads_with(most, std::max(1.0L, T), p));
+    loads = std::max(loads, loads_with(most, std::max(1.0L, T), p, capacity));
   }
   return loads;
 }
@@ -190,26 +189,20 @@ class Search {
     small_.assign(p_.extent.size(), true);
   }
 
-  void run(const std::vector<Partition>& known) {
-    for (const Partition& k : known) take(k.exponents);
+  // Good ones for about this capacity.
+  std::vector<Exponents> near(long double capacity) const {
+    std::vector<Exponents> found;
     for (long double times : part_sizes) {
-      const std::optional<Exponents> at = best_for(times * p_.capacity);
-      if (!at) return;
-      take(*at);
+      std::optional<Exponents> at = best_for(times * capacity);
+      if (!at) break;
+      if (std::find(found.begin(), found.end(), *at) == found.end()) {
+        found.push_back(std::move(*at));
+      }
     }
+    return found;
   }
-
-  long double loads() const { return loads_; }
-  const std::optional<Exponents>& exponents() const { return best_; }
 
  private:
-  void take(const Exponents& e) {
-    const long double loads = loads_by(e, p_);
-    if (loads <= loads_) return;
-    loads_ = loads;
-    best_ = e;
-  }
-
   // Those with the least most_runs() of so many elements.
   std::optional<Exponents> best_for(long double elements) const {
     const std::vector<Rational> equal(p_.array.size(), rounded_log(elements));
@@ -245,8 +238,61 @@ class Search {
   const Point& p_;
   std::vector<Rational> dim_costs_;
   std::vector<bool> small_;
-  long double loads_ = 0;
-  std::optional<Exponents> best_;
+};
+
+// The loads of one statement over the capacity. Not for several threads at a time.
+class StatementLoads {
+ public:
+  StatementLoads(const Problem& problem, const Statement& statement, const Values& sizes,
+                 const std::vector<Partition>& known)
+      : p_(point_of(problem, statement, sizes)), search_(statement, p_) {
+    for (const Partition& k : known) known_.push_back(candidate(k.exponents));
+  }
+
+  struct Proof {
+    long double loads = 0;  // before rounding, with elements that are made
+    const Exponents* exponents = nullptr;
+  };
+  Proof at(std::int64_t capacity) const {
+    Proof best;
+    const auto take = [&](const std::vector<Candidate>& candidates) {
+      for (const Candidate& c : candidates) {
+        const long double loads = loads_by(c.most, p_, static_cast<long double>(capacity));
+        if (loads > best.loads) best = {loads, &c.exponents};
+      }
+    };
+    int power = 0;
+    while (capacity >> power > 1) ++power;
+    take(known_);
+    take(near_power(power));
+    if (capacity != std::int64_t{1} << power) take(near_power(power + 1));
+    return best;
+  }
+
+  const Point& point() const { return p_; }
+
+ private:
+  struct Candidate {
+    Exponents exponents;
+    MostRuns most;
+  };
+  Candidate candidate(const Exponents& e) const { return {e, most_runs(e, p_)}; }
+
+  // Of the capacity 2^power.
+  const std::vector<Candidate>& near_power(int power) const {
+    const auto [at, fresh] = near_.try_emplace(power);
+    if (fresh) {
+      for (const Exponents& e : search_.near(std::ldexp(1.0L, power))) {
+        at->second.push_back(candidate(e));
+      }
+    }
+    return at->second;
+  }
+
+  const Point p_;
+  const Search search_;
+  std::vector<Candidate> known_;
+  mutable std::map<int, std::vector<Candidate>> near_;
 };
 
 // The next whole number that is not below, after what rounding may have added.
@@ -254,10 +300,7 @@ long double whole(long double loads) {
   return std::max(0.0L, std::ceil(loads - std::abs(loads) * rounding));
 }
 
-void check(const Problem& problem, std::int64_t capacity, const Values& sizes) {
-  if (capacity < 1) {
-    throw UsageError("capacity", "is below 1", "give it at least one element");
-  }
+void check_sizes(const Problem& problem, const Values& sizes) {
   for (const Problem::Dim& d : problem.dims) {
     const auto at = sizes.find(d.symbol);
     if (at == sizes.end()) throw UsageError(d.name, "has no extent", "give it a size");
@@ -267,37 +310,60 @@ void check(const Problem& problem, std::int64_t capacity, const Values& sizes) {
   }
 }
 
-}  // namespace
-
-long double loads_by(const Exponents& exponents, const Problem& problem, const Statement& statement,
-                     std::int64_t capacity, const Values& sizes) {
-  return loads_by(exponents, point_of(problem, statement, capacity, sizes));
-}
-
-LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
-                           const Values& sizes, const std::vector<Partition>& known) {
-  check(problem, capacity, sizes);
-  const std::size_t n = problem.statements.size();
-  LowerNumber result;
-  std::vector<long double> first;
-  for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
-    first.push_back(number_of(first_loads(problem, array), sizes));
-    result.compulsory += first.back();
+class Numbers {
+ public:
+  Numbers(const Problem& problem, const Values& sizes, const std::vector<Partition>& known) {
+    check_sizes(problem, sizes);
+    for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
+      first_.push_back(number_of(first_loads(problem, array), sizes));
+    }
+    stores_ = number_of(stored(problem), sizes);
+    const bool alone = problem.statements.size() == 1;
+    for (const Statement& s : problem.statements) {
+      statements_.push_back(std::make_unique<StatementLoads>(
+          problem, s, sizes, alone ? known : std::vector<Partition>()));
+      own_.push_back(arrays_of(s));
+      shares_.emplace_back();
+      for (const Statement& other : problem.statements) {
+        shares_.back().push_back(share_arrays(s, other));
+      }
+    }
   }
-  // How much more than its elements' first loads each statement has.
-  std::vector<long double> more;
-  for (const Statement& s : problem.statements) {
-    const Point p = point_of(problem, s, capacity, sizes);
-    Search search(s, p);
-    search.run(n == 1 ? known : std::vector<Partition>());
-    long double loads = whole(search.loads() * (1 - rounding) - p.made);
-    for (int array : arrays_of(s)) loads -= first[static_cast<std::size_t>(array)];
-    more.push_back(std::max(0.0L, loads));
-    if (n == 1 && more.back() > 0) result.exponents = search.exponents();
+
+  LowerNumber at(Moves moves, std::int64_t capacity) const {
+    if (capacity < 1) throw UsageError("capacity", "is below 1", "give it at least one element");
+    const std::pair key(moves, capacity);
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = remembered_.find(key); known != remembered_.end()) return known->second;
+    LowerNumber number = number_at(moves, capacity);
+    if (remembered_.size() < most_remembered) remembered_.emplace(key, number);
+    return number;
   }
+
+ private:
+  LowerNumber number_at(Moves moves, std::int64_t capacity) const {
+    LowerNumber result;
+    for (long double first : first_) result.compulsory += first;
+    // How much more than its elements' first loads each statement has.
+    std::vector<long double> more;
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      const StatementLoads::Proof proof = statements_[i]->at(capacity);
+      long double loads = whole(proof.loads * (1 - rounding) - statements_[i]->point().made);
+      for (int array : own_[i]) loads -= first_[static_cast<std::size_t>(array)];
+      more.push_back(std::max(0.0L, loads));
+      if (statements_.size() == 1 && more.back() > 0) result.exponents = *proof.exponents;
+    }
+    const long double stores = moves == Moves::loads_and_stores ? stores_ : 0;
+    result.compulsory = whole(result.compulsory) + whole(stores);
+    result.elements = result.compulsory + most_apart(more);
+    return result;
+  }
+
   // Of statements without a common array, the sum; of others, the best choice among them.
-  long double best = 0;
-  if (n <= most_families) {
+  long double most_apart(const std::vector<long double>& more) const {
+    const std::size_t n = more.size();
+    if (n > most_families) return *std::max_element(more.begin(), more.end());
+    long double best = 0;
     for (std::size_t family = 1; family < (std::size_t{1} << n); ++family) {
       long double sum = 0;
       bool apart = true;
@@ -305,20 +371,39 @@ LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t cap
         if ((family >> i & 1) == 0) continue;
         sum += more[i];
         for (std::size_t k = 0; k < i && apart; ++k) {
-          apart =
-              (family >> k & 1) == 0 || !share_arrays(problem.statements[i], problem.statements[k]);
+          apart = (family >> k & 1) == 0 || !shares_[i][k];
         }
       }
       if (apart) best = std::max(best, sum);
     }
-  } else {
-    best = *std::max_element(more.begin(), more.end());
+    return best;
   }
-  const long double stores =
-      moves == Moves::loads_and_stores ? number_of(stored(problem), sizes) : 0;
-  result.compulsory = whole(result.compulsory) + whole(stores);
-  result.elements = result.compulsory + best;
-  return result;
+
+  std::vector<long double> first_;  // of each array
+  long double stores_ = 0;
+  std::vector<std::unique_ptr<StatementLoads>> statements_;
+  std::vector<std::vector<int>> own_;      // arrays of each statement
+  std::vector<std::vector<bool>> shares_;  // statements that have a common array
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<Moves, std::int64_t>, LowerNumber> remembered_;
+};
+
+}  // namespace
+
+LowerCurve::LowerCurve(const Problem& problem, const Values& sizes,
+                       const std::vector<Partition>& known)
+    : number_([numbers = std::make_shared<const Numbers>(problem, sizes, known)](
+                  Moves moves, std::int64_t capacity) { return numbers->at(moves, capacity); }) {}
+
+LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
+                           const Values& sizes, const std::vector<Partition>& known) {
+  return LowerCurve(problem, sizes, known).at(moves, capacity);
+}
+
+long double loads_by(const Exponents& exponents, const Problem& problem, const Statement& statement,
+                     std::int64_t capacity, const Values& sizes) {
+  const Point p = point_of(problem, statement, sizes);
+  return loads_by(most_runs(exponents, p), p, static_cast<long double>(capacity));
 }
 
 }  // namespace tcsim::bounds

@@ -13,6 +13,7 @@ struct LinkRoof {
   std::string name;
   double intensity;  // flops per counted byte
   double bandwidth;  // bytes per second
+  double most = 0;   // intensity that no order of the multiply-adds exceeds; 0: not known
 };
 
 std::vector<LinkRoof> roofsOf(const Evaluation& e) {
@@ -24,6 +25,9 @@ std::vector<LinkRoof> roofsOf(const Evaluation& e) {
     all.push_back({m.link(level),
                    e.subject.contraction.flops() / static_cast<double>(bytes.value()),
                    m.bandwidth(level).value()});
+    if (l < e.bounds.size()) {
+      all.back().most = e.subject.contraction.flops() / static_cast<double>(e.bounds[l].value());
+    }
   }
   return all;
 }
@@ -58,12 +62,13 @@ Plot rooflinePlot(const Scene& scene) {
   const Evaluation& e = *scene.now;
   p.title = fmt::format("Roofline: {:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck);
   p.subtitle = subtitleOf(e);
+  if (!e.bounds.empty()) p.subtitle += "; no schedule is right of the upright lines";
   const auto roofs = roofsOf(e);
   const double peak = peakOf(e);
   double left = roofs.front().intensity, right = left, top = std::max(peak, e.gflops());
   for (const LinkRoof& r : roofs) {
     left = std::min({left, r.intensity, peak * 1e9 / r.bandwidth});
-    right = std::max({right, r.intensity, peak * 1e9 / r.bandwidth});
+    right = std::max({right, r.intensity, r.most, peak * 1e9 / r.bandwidth});
     top = std::max(top, std::min(r.bandwidth * r.intensity / 1e9, 16 * top));
   }
   left /= 3;
@@ -88,6 +93,21 @@ Plot rooflinePlot(const Scene& scene) {
       {peak, false,
        fmt::format("FMA peak {:.4g} GFLOPS{}", peak, roof ? "" : ", left out by this accounting"),
        Ink::compute, !roof});
+  // No schedule is right of these.
+  for (std::size_t l = 0; l < roofs.size(); ++l) {
+    if (roofs[l].most == 0) continue;
+    const double ceiling = roofs[l].bandwidth * roofs[l].most / 1e9;
+    Line bound;
+    bound.ink = linkInk(static_cast<int>(l));
+    bound.dashed = true;
+    bound.width = 1.5;
+    bound.x = {roofs[l].most, roofs[l].most};
+    bound.y = {p.y.low, roof ? std::min(ceiling, peak) : ceiling};
+    bound.readings.assign(2, fmt::format("{}: no order of the multiply-adds has more than {:.4g} "
+                                         "flop/byte, no schedule is right of here",
+                                         roofs[l].name, roofs[l].most));
+    p.lines.push_back(std::move(bound));
+  }
   if (scene.baseline) p.lines.push_back(points(*scene.baseline, Ink::baseline, "baseline A"));
   // Each link's point hangs below its own roof; the one that touches it decides.
   for (std::size_t l = 0; l < roofs.size(); ++l) {
@@ -116,7 +136,7 @@ Plot rooflinePlot(const Scene& scene) {
 
 Table rooflineTable(const Scene& scene) {
   Table table{{"link", "intensity_flop_per_byte", "bandwidth_bytes_per_second", "roof_gflops",
-               "gflops", "peak_gflops"},
+               "gflops", "peak_gflops", "most_intensity_flop_per_byte"},
               {}};
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
@@ -124,7 +144,7 @@ Table rooflineTable(const Scene& scene) {
     table.rows.push_back({r.name, numberCell(r.intensity),
                           Cell(fmt::format("{:.4g} GB/s", r.bandwidth / 1e9), r.bandwidth),
                           numberCell(r.bandwidth * r.intensity / 1e9), numberCell(e.gflops()),
-                          numberCell(peakOf(e))});
+                          numberCell(peakOf(e)), r.most > 0 ? numberCell(r.most) : Cell()});
   }
   return table;
 }

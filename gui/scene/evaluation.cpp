@@ -6,11 +6,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "core/bounds/link_bounds.hpp"
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/workload/contraction_view.hpp"
 #include "core/workload/request.hpp"
 #include "sim/config.hpp"
 
@@ -44,6 +47,28 @@ void take(Evaluation& e, Optimized best) {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string programOf(const Subject& s) { return to_text(program_of(s.contraction)); }
+
+// What is made of a workload is kept for the next machine.
+std::vector<Bytes> boundsOf(const Subject& s) {
+  static std::mutex mutex;
+  static std::string program;
+  static std::optional<bounds::LinkBounds> last;
+  const std::scoped_lock lock(mutex);
+  if (std::string now = programOf(s); !last || now != program) {
+    last.emplace(s.contraction);
+    program = std::move(now);
+  }
+  return last->at(s.machine);
+}
+
+bool haveTheSameBounds(const Subject& a, const Subject& b) {
+  const ElementType type = a.contraction.type();
+  return a.machine.accounting == b.machine.accounting &&
+         bounds::capacities_inside(a.machine, type) == bounds::capacities_inside(b.machine, type) &&
+         programOf(a) == programOf(b);
 }
 
 EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
@@ -96,8 +121,9 @@ Subject subjectOf(const Design& design, const Machine& base, const Contraction& 
 
 EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
   const double began = now();
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", true, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, true, 0});
   if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
+  e->bounds = boundsOf(subject);
   return finished(std::move(e), began);
 }
 
@@ -111,7 +137,8 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
       std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
     return evaluate(subject, std::move(stop));
   }
-  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", false, 0});
+  auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, false, 0});
+  if (haveTheSameBounds(subject, before.subject)) e->bounds = before.bounds;
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);

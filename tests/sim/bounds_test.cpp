@@ -5,14 +5,21 @@
 #include <vector>
 
 #include "core/bounds/curve.hpp"
+#include "core/bounds/link_bounds.hpp"
 #include "core/bounds/upper_schedule.hpp"
+#include "core/machine/toml.hpp"
+#include "core/model/countable.hpp"
 #include "core/model/predict.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/workload/contraction_view.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
 #include "sim/lru_store.hpp"
 #include "sim/simulate.hpp"
+#include "tests/core/build.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -149,6 +156,66 @@ TEST(LruStore, Moves_what_a_set_of_as_many_ways_does) {
     EXPECT_EQ(store.loads.value(), set.fetches.value()) << to_line(schedule, c);
     EXPECT_EQ(store.stores.value(), set.write_backs.value()) << to_line(schedule, c);
   }
+}
+
+// Whatever the order, packs, caches and accounting, with any kernel that the registers hold.
+TEST(LinkBounds, No_simulation_moves_less) {
+  test::Random random(test::new_seed());
+  const auto between = [&](std::int64_t a, std::int64_t b) { return random.between(a, b); };
+  int schedules = 0;
+  for (int i = 0; i < 150; ++i) {
+    const Contraction c = random.chance(50) ? test::random_contraction(random)
+                                            : test::random_convolution(between, ElementType::f64);
+    const Schedule schedule = test::random_schedule(c, random);
+    std::vector<test::CacheSpec> caches{{between(1, 4), between(1, 4)}};
+    if (random.chance(50)) caches.push_back({caches[0].sets * 4, caches[0].ways + 1});
+    Machine m = test::machine(caches, random.chance(50) ? 8 : 64);
+    m.core.vector_bits.value = 64;
+    m.core.vector_registers.value = static_cast<int>(between(3, 40));
+    for (Level& level : m.levels) level.write_allocate = random.chance(70);
+    m.accounting = random.chance(50) ? Accounting::honest() : Accounting::paper();
+    if (!fits_registers(schedule, m.core, c.type())) continue;
+    ++schedules;
+    const std::vector<Bytes> least = bounds::LinkBounds(c).at(m);
+    const Traffic traffic = simulate(Plan(c, schedule), m).traffic;
+    ASSERT_EQ(least.size(), traffic.links.size());
+    for (std::size_t l = 0; l < least.size(); ++l) {
+      const Bytes moved = traffic.links[l].counted(m.accounting);
+      ASSERT_LE(least[l], moved) << c.label() << " " << c.sizes() << " " << to_line(schedule, c)
+                                 << " link " << l << " " << to_toml(m);
+    }
+  }
+  EXPECT_GT(schedules, 20);
+}
+
+TEST(LinkBounds, Shrink_with_what_lies_inside) {
+  const Contraction c = test::matmul(64, 60, 50);
+  const Machine m = test::machine({{1, 4}, {4, 16}});  // 32 and 512 elements
+  EXPECT_EQ(bounds::capacities_inside(m, ElementType::f64),
+            (std::vector<std::int64_t>{68, 100, 612}));
+  EXPECT_EQ(bounds::capacities_inside(m, ElementType::f32),
+            (std::vector<std::int64_t>{136, 200, 1224}));
+  const bounds::LinkBounds bounds(c);
+  const std::vector<Bytes> least = bounds.at(m);
+  bounds::Problem problem = bounds::problem_of(program_of(c));
+  const auto known = lower_bound(problem, Moves::loads).partitions;
+  for (std::size_t l = 0; l < least.size(); ++l) {
+    // Results begin in the registers.
+    problem.arrays[static_cast<std::size_t>(problem.statements[0].out.array)].starts_at_zero =
+        l == 0;
+    const auto number = bounds::lower_bound_at(problem, Moves::loads_and_stores,
+                                               bounds::capacities_inside(m, ElementType::f64)[l],
+                                               sizes_of(problem), known);
+    EXPECT_EQ(least[l], Bytes(8 * static_cast<std::int64_t>(number.elements)));
+    if (l > 0) {
+      EXPECT_LT(least[l], least[l - 1]);
+    }
+  }
+  Machine all = test::machine({{1, 1 << 20}});
+  EXPECT_EQ(bounds.at(all)[1], Bytes(8 * (64 * 50 + 50 * 60 + 2 * 64 * 60)));
+  all.accounting = Accounting::paper();
+  EXPECT_EQ(bounds.at(all)[1], Bytes(8 * (64 * 50 + 50 * 60 + 64 * 60)));
+  EXPECT_THROW(bounds::LinkBounds(test::matmul(1 << 21, 1 << 21, 1 << 21)).at(m), TooLargeError);
 }
 
 // Over the capacity: lower bound, upper bound, its schedule and the same in an LRU cache.

@@ -143,6 +143,10 @@ TEST(Sweep, Predict_keeps_the_machines_own_schedule_and_simulate_simulates) {
                   "SELECT count(*) FROM points WHERE \"L1-L2_simulated_bytes\" > 0 AND "
                   "seconds = simulated_seconds"),
             4);
+  // 3 x 64 x 64 elements and the results again; through an L1 of 8 KiB more.
+  const std::string least = "SELECT count(*) FROM points WHERE \"L3-memory_bound_bytes\" = 131072";
+  EXPECT_EQ(count(simulated, least + " AND \"L1-L2_bound_bytes\" <= \"L1-L2_simulated_bytes\""), 4);
+  EXPECT_EQ(count(simulated, least + " AND \"L1-L2_bound_bytes\" > 131072"), 1);
 }
 
 TEST(Sweep, A_folder_is_not_written_over) {

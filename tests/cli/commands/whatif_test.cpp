@@ -222,6 +222,19 @@ TEST(Report, Says_what_would_help) {
   EXPECT_FALSE(without.contains("what_would_help"));
 }
 
+TEST(Report, Has_what_no_order_moves_less_than) {
+  const Ran table = tcsim(with_matmul("report", {"--no-run", "--no-whatif"}));
+  EXPECT_TRUE(contains(table.out, "     bound "));
+  EXPECT_TRUE(contains(table.out, "bound: no order of the multiply-adds moves less")) << table.out;
+  const json j = parsed(with_matmul("report", {"--no-run", "--no-whatif", "--format", "json"}));
+  for (const json& level : j["levels"]) {
+    EXPECT_GT(level["bound_bytes"], 0);
+    EXPECT_LE(level["bound_bytes"], level["simulated_bytes"]);
+  }
+  const json given = parsed(with_matmul("predict", {"--format", "json"}));
+  EXPECT_FALSE(given["levels"][0].contains("bound_bytes"));
+}
+
 // A 2x3 kernel loads more than the one that would be chosen.
 TEST(Report, Keeps_a_given_schedule_when_it_says_what_would_help) {
   const json j = parsed(

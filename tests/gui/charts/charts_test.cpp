@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bounds/link_bounds.hpp"
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/charts/charts.hpp"
@@ -237,6 +238,25 @@ TEST(Roofline, The_point_of_the_link_that_decides_touches_its_roof) {
   }
 }
 
+TEST(Roofline, No_point_is_right_of_what_no_order_exceeds) {
+  const Scene s = example();
+  const std::vector<Bytes> least =
+      bounds::LinkBounds(s.now->subject.contraction).at(s.now->subject.machine);
+  const Table table = rooflineTable(s);
+  const Plot p = rooflinePlot(s);
+  for (std::size_t l = 0; l < 4; ++l) {
+    const auto& row = table.rows.at(l);
+    const double most = s.now->subject.contraction.flops() / static_cast<double>(least[l].value());
+    EXPECT_EQ(*row[6].value, most);
+    EXPECT_LE(*row[1].value, most);
+    const auto upright = std::ranges::count_if(p.lines, [&](const Line& line) {
+      return line.x == std::vector<double>{most, most};
+    });
+    EXPECT_GE(upright, 1) << l;
+    EXPECT_GE(p.x.high, most);
+  }
+}
+
 TEST(Tiles, Boxes_hold_no_more_than_their_caches_and_count_what_they_hold) {
   const TileBoxes boxes = tileBoxes(example());
   ASSERT_EQ(boxes.boxes.size(), 4u);
@@ -303,7 +323,10 @@ TEST(Traffic, Simulated_bytes_stand_beside_the_predicted_ones_until_the_inputs_m
     double sum = 0;
     for (std::size_t i = 1; i < 6; ++i) sum += *table.rows[6 * l + i][2].value;
     EXPECT_EQ(sum, *row[2].value);
+    EXPECT_EQ(*row[8].value, s.now->bounds.at(l).value());
+    EXPECT_LE(*row[8].value, *row[4].value);
   }
+  EXPECT_EQ(trafficPlot(s).lines.size(), 4u);
   s.simulation.current = false;
   EXPECT_EQ(trafficTable(s).rows[0][4].text, "");
   const Plot p = trafficPlot(s);
