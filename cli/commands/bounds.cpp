@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/bounds_curve.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
@@ -115,19 +116,6 @@ std::vector<Work> works(const Options& options) {
   return all;
 }
 
-// A bare number counts elements, a size with a unit bytes.
-std::int64_t capacity_of(const std::string& text, Bytes element) {
-  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {
-    return parse_count(text, "--cache");
-  }
-  const std::int64_t elements = parse_bytes(text).value() / element.value();
-  if (elements < 1) {
-    throw UsageError("--cache", fmt::format("'{}' has no room for one element", text),
-                     "give a larger one");
-  }
-  return elements;
-}
-
 struct Row {
   std::int64_t capacity;
   bounds::LowerNumber lower;
@@ -166,7 +154,7 @@ Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
   std::vector<std::string> capacities{usual_capacity};
   if (options.count("cache") != 0) capacities = options["cache"].as<std::vector<std::string>>();
   for (const std::string& text : capacities) {
-    const std::int64_t capacity = capacity_of(text, a.work.element);
+    const std::int64_t capacity = elements_of(text, a.work.element, "--cache");
     Row row{capacity,
             lower.at(moves, capacity),
             bounds::upper_bound(a.work.problem, moves, static_cast<double>(capacity)),
@@ -310,6 +298,15 @@ void print_csv(const std::vector<Answer>& all, std::ostream& out) {
 }
 
 Exit run_bounds(const Options& options, Context& context) {
+  if (options.count("curve") != 0) {
+    const std::vector<std::string> given = arguments(options);
+    if (!given.empty() &&
+        (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]))) {
+      throw UsageError("--curve", "has schedules, which affine programs have not",
+                       "name a contraction or a convolution, or several capacities with --cache");
+    }
+    return run_bounds_curve(options, workloads(options), moves_of(options), context);
+  }
   const Format form = format(options);
   std::vector<Answer> all;
   std::vector<Work> asked = works(options);
@@ -351,6 +348,11 @@ const Command& bounds_command() {
                         "print expressions of the sizes and the capacity S")(
             "cache", po::value<std::vector<std::string>>(),
             "capacity of the memory: 32KiB, or a bare number of elements (repeatable) [32KiB]")(
+            "curve", po::value<std::string>(),
+            "over the capacity instead, LOW..HIGH or LOW..HIGH:POINTS: lower and upper bound, the "
+            "best "
+            "schedule in a store of S, and in an LRU cache of S")(
+            "no-simulate", po::bool_switch(), "with --curve: leave the LRU cache out")(
             "accounting", words({"honest", "paper"}, "honest"),
             "honest counts loads and stores, paper loads alone");
         declare_output(o);

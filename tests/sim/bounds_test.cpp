@@ -1,6 +1,8 @@
 // The upper bound's schedule, run through caches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <stop_token>
 #include <vector>
 
@@ -14,7 +16,7 @@
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/request.hpp"
-#include "sim/lru_store.hpp"
+#include "sim/lru_curve.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_convolution.hpp"
@@ -216,6 +218,31 @@ TEST(LinkBounds, Shrink_with_what_lies_inside) {
   all.accounting = Accounting::paper();
   EXPECT_EQ(bounds.at(all)[1], Bytes(8 * (64 * 50 + 50 * 60 + 64 * 60)));
   EXPECT_THROW(bounds::LinkBounds(test::matmul(1 << 21, 1 << 21, 1 << 21)).at(m), TooLargeError);
+}
+
+// A schedule that needs no more than the cache moves what was counted of it, or less.
+TEST(LruCurve, Lies_between_the_bound_and_the_schedules_that_fit) {
+  for (const Contraction& c : small_contractions()) {
+    const std::vector<std::int64_t> all{20, 40, 80, 160, 320, 1, 57}, asked{40, 80, 320, 1};
+    const auto points = bounds::bound_curve(c, all, {.moves = Moves::loads_and_stores});
+    const auto lru = lru_curve(c, points, asked);
+    ASSERT_EQ(lru.size(), asked.size());
+    EXPECT_FALSE(lru[3]);
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(lru[i]);
+      const auto moved = static_cast<double>((lru[i]->loads + lru[i]->stores).value());
+      const auto point = std::ranges::find(points, asked[i], &bounds::BoundPoint::capacity);
+      EXPECT_GE(moved, static_cast<double>(point->lower.elements));
+      double least = HUGE_VAL;
+      for (const bounds::BoundPoint& p : points) {
+        if (p.schedule && p.schedule->lru_capacity <= static_cast<double>(asked[i])) {
+          least = std::min(least, p.schedule->bound.cost.moved);
+        }
+      }
+      EXPECT_LE(moved, least);
+      EXPECT_GE(moved, 0.9 * least);
+    }
+  }
 }
 
 // Over the capacity: lower bound, upper bound, its schedule and the same in an LRU cache.

@@ -111,6 +111,45 @@ TEST(BoundsCommand, Takes_affine_programs_with_named_sizes) {
   std::filesystem::remove(file);
 }
 
+TEST(BoundsCommand, Draws_a_curve_over_the_capacity) {
+  const auto with = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"bounds", "ab-ak-kb", "--size", "a=40,b=30,k=20"});
+    return tcsim(more);
+  };
+  const Ran table = with({"--curve", "64..2KiB"});
+  EXPECT_EQ(table.code, Exit::done) << table.err;
+  ASSERT_EQ(lines(table.out).size(), 5u) << table.out;
+  EXPECT_TRUE(contains(lines(table.out)[1], "lower bound  upper bound  best schedule"));
+  const json j = json::parse(with({"--curve", "64..2KiB", "--format", "json"}).out);
+  const json& points = j["curves"][0]["points"];
+  ASSERT_EQ(points.size(), 3u);
+  double before = 1e300;
+  for (const json& p : points) {
+    EXPECT_LE(p["lower_elements"], p["upper_elements"]);
+    EXPECT_LE(p["upper_elements"], p["schedule_elements"]);
+    EXPECT_LE(p["lower_elements"], p["lru_elements"]);
+    EXPECT_LT(p["lower_elements"], before);
+    before = p["lower_elements"];
+  }
+  EXPECT_EQ(points[2]["cache_elements"], 256);
+  const Ran csv = with({"--curve", "100..1000:2", "--format", "csv", "--no-simulate"});
+  ASSERT_EQ(lines(csv.out).size(), 3u);
+  EXPECT_TRUE(lines(csv.out)[2].starts_with("ab-ak-kb,1000,8000,")) << csv.out;
+  EXPECT_TRUE(contains(csv.out, ",,groups")) << csv.out;
+  for (const auto& [curve, part] :
+       std::vector<std::pair<std::string, std::string>>{{"3", "'3' is no range"},
+                                                        {"9..3", "ends before it begins"},
+                                                        {"1..9:2000", "2000 points are too many"},
+                                                        {"1..9:0", "points of --curve"},
+                                                        {"1B..9", "no room for one element"}}) {
+    const Ran r = with({"--curve", curve});
+    EXPECT_EQ(r.code, Exit::usage);
+    EXPECT_TRUE(contains(r.err, part)) << r.err;
+  }
+  EXPECT_TRUE(contains(tcsim({"bounds", "affine s loops i=3\nC[i] += A[i]", "--curve", "1..4"}).err,
+                       "affine programs have not"));
+}
+
 TEST(BoundsCommand, Says_what_is_wrong) {
   const auto said = [](const std::vector<std::string>& args, Exit code, const std::string& part) {
     const Ran r = tcsim(args);
