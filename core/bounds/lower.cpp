@@ -39,37 +39,6 @@ Expression loads_of(const Exponents& e, const Rational& sigma, const Problem& pr
   return runs_of(problem, statement) * T / most;
 }
 
-// Dimensions that are indices alone, of the same accesses: together they are as one.
-std::vector<std::vector<std::size_t>> groups_of(const Statement& statement) {
-  const std::vector<Access> accesses = accesses_of(statement);
-  const std::vector<DimId> dims = dims_of(statement);
-  std::map<std::vector<bool>, std::size_t> place;
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    std::vector<bool> is_in;
-    bool alone = true;
-    for (const Access& a : accesses) {
-      bool here = false;
-      for (const Affine& axis : a.axes) {
-        for (const Affine::Term& t : axis.terms) {
-          if (t.dim != dims[d]) continue;
-          alone = alone && !here && axis.terms.size() == 1;
-          here = true;
-        }
-      }
-      is_in.push_back(here);
-    }
-    const auto [at, fresh] = place.emplace(std::move(is_in), groups.size());
-    if (alone && !fresh) {
-      groups[at->second].push_back(d);
-    } else {
-      if (!alone && fresh) place.erase(at);
-      groups.push_back({d});
-    }
-  }
-  return groups;
-}
-
 // Each choice marks the dimensions that are small in it. Those that are said to be are always.
 std::vector<std::vector<bool>> choices_of(const Problem& problem, const Statement& statement) {
   const std::vector<DimId> dims = dims_of(statement);

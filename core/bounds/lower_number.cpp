@@ -184,7 +184,8 @@ class Mean {
 // sizes of a part, a mean of the vertices to which the slope leads. Wherever it stops is proven.
 class Search {
  public:
-  Search(const Statement& statement, const Point& point) : set_(statement), p_(point) {
+  Search(const Statement& statement, const Point& point)
+      : groups_(groups_of(statement)), set_(fused(statement)), p_(fused(point)) {
     for (long double n : p_.extent) dim_costs_.push_back(rounded_log(n));
     small_.assign(p_.extent.size(), true);
   }
@@ -193,16 +194,51 @@ class Search {
   std::vector<Exponents> near(long double capacity) const {
     std::vector<Exponents> found;
     for (long double times : part_sizes) {
-      std::optional<Exponents> at = best_for(times * capacity);
-      if (!at) break;
-      if (std::find(found.begin(), found.end(), *at) == found.end()) {
-        found.push_back(std::move(*at));
-      }
+      const std::optional<Exponents> best = best_for(times * capacity);
+      if (!best) break;
+      Exponents e = apart(*best);
+      if (std::find(found.begin(), found.end(), e) == found.end()) found.push_back(std::move(e));
     }
     return found;
   }
 
  private:
+  // Dimensions that are as one are searched as one: the first of each group, with all their places.
+  Statement fused(Statement s) const {
+    const std::vector<DimId> dims = dims_of(s);
+    std::vector<DimId> gone;
+    for (const auto& group : groups_) {
+      for (std::size_t i = 1; i < group.size(); ++i) gone.push_back(dims[group[i]]);
+    }
+    const auto drop = [&](Problem::Access& a) {
+      std::erase_if(a.axes, [&](const Affine& axis) {
+        return axis.terms.size() == 1 &&
+               std::find(gone.begin(), gone.end(), axis.terms[0].dim) != gone.end();
+      });
+    };
+    drop(s.out);
+    std::ranges::for_each(s.in, drop);
+    return s;
+  }
+  Point fused(Point p) const {
+    const std::vector<long double> extents = std::exchange(p.extent, {});
+    for (const auto& group : groups_) {
+      p.extent.push_back(1);
+      for (std::size_t d : group) p.extent.back() *= extents[d];
+    }
+    return p;
+  }
+  Exponents apart(const Exponents& fused) const {
+    Exponents e{fused.access, {}};
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (std::size_t d : groups_[g]) {
+        e.dim.resize(std::max(e.dim.size(), d + 1));
+        e.dim[d] = fused.dim[g];
+      }
+    }
+    return e;
+  }
+
   // Those with the least most_runs() of so many elements.
   std::optional<Exponents> best_for(long double elements) const {
     const std::vector<Rational> equal(p_.array.size(), rounded_log(elements));
@@ -234,8 +270,9 @@ class Search {
     return costs;
   }
 
+  std::vector<std::vector<std::size_t>> groups_;
   ExponentSet set_;
-  const Point& p_;
+  Point p_;
   std::vector<Rational> dim_costs_;
   std::vector<bool> small_;
 };

@@ -1,7 +1,9 @@
 #include "core/bounds/traffic.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "core/bounds/touched.hpp"
 
@@ -83,6 +85,36 @@ Expression stored(const Problem& problem) {
     if (!writes.empty() && !read_elsewhere) all += touched_of(problem, writes);
   }
   return all;
+}
+
+std::vector<std::vector<std::size_t>> groups_of(const Problem::Statement& statement) {
+  const std::vector<Problem::Access> accesses = accesses_of(statement);
+  const std::vector<DimId> dims = dims_of(statement);
+  std::map<std::vector<bool>, std::size_t> place;
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    std::vector<bool> is_in;
+    bool alone = true;
+    for (const Problem::Access& a : accesses) {
+      bool here = false;
+      for (const Affine& axis : a.axes) {
+        for (const Affine::Term& t : axis.terms) {
+          if (t.dim != dims[d]) continue;
+          alone = alone && !here && axis.terms.size() == 1;
+          here = true;
+        }
+      }
+      is_in.push_back(here);
+    }
+    const auto [at, fresh] = place.emplace(std::move(is_in), groups.size());
+    if (alone && !fresh) {
+      groups[at->second].push_back(d);
+    } else {
+      if (!alone && fresh) place.erase(at);
+      groups.push_back({d});
+    }
+  }
+  return groups;
 }
 
 }  // namespace tcsim::bounds

@@ -1,6 +1,7 @@
 // Parts of lower bounds that both the expression and the number are made of.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "core/bounds/problem.hpp"
@@ -18,5 +19,9 @@ Expression first_loads(const Problem& problem, int array);
 Expression most_made(const Problem& problem, const Problem::Statement& statement);
 // Elements that are written and that no other statement reads: they are stored at least once.
 Expression stored(const Problem& problem);
+
+// Dimensions that are indices alone, of the same accesses: together they are as one. Places in
+// dims_of(), all of them, in their order.
+std::vector<std::vector<std::size_t>> groups_of(const Problem::Statement& statement);
 
 }  // namespace tcsim::bounds
