@@ -14,12 +14,12 @@ struct LinearProgram {
     std::vector<Rational> a;
     Rational b;
   };
-  std::vector<Rational> costs;
-  std::vector<Row> rows;  // each with as many a as there are costs
+  std::vector<Rational> costs;  // at least 0
+  std::vector<Row> rows;        // each with as many a as there are costs
 };
 
-// A vertex; nothing where no x is feasible or the cost has no least value. Simplex in two phases
-// with Bland's rule, which ends always and gives the same vertex on every run.
+// A vertex; nothing where no x is feasible. The dual simplex method, which begins with x = 0 and
+// has no second phase, with Bland's rule, which ends always and gives the same vertex on every run.
 std::optional<std::vector<Rational>> solve(const LinearProgram& program);
 
 }  // namespace tcsim::bounds
