@@ -49,26 +49,18 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string programOf(const Subject& s) { return to_text(program_of(s.contraction)); }
-
-// What is made of a workload is kept for the next machine.
+// What is made of a workload is kept for the next machine, which then takes a millisecond or, where
+// a capacity passes a power of two, a few.
 std::vector<Bytes> boundsOf(const Subject& s) {
   static std::mutex mutex;
   static std::string program;
   static std::optional<bounds::LinkBounds> last;
   const std::scoped_lock lock(mutex);
-  if (std::string now = programOf(s); !last || now != program) {
+  if (std::string now = to_text(program_of(s.contraction)); !last || now != program) {
     last.emplace(s.contraction);
     program = std::move(now);
   }
   return last->at(s.machine);
-}
-
-bool haveTheSameBounds(const Subject& a, const Subject& b) {
-  const ElementType type = a.contraction.type();
-  return a.machine.accounting == b.machine.accounting &&
-         bounds::capacities_inside(a.machine, type) == bounds::capacities_inside(b.machine, type) &&
-         programOf(a) == programOf(b);
 }
 
 EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
@@ -138,7 +130,7 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
     return evaluate(subject, std::move(stop));
   }
   auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, false, 0});
-  if (haveTheSameBounds(subject, before.subject)) e->bounds = before.bounds;
+  e->bounds = boundsOf(subject);
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);

@@ -39,8 +39,7 @@ struct Evaluation {
   std::optional<Certificate> certificate;  // of a schedule that was chosen
   std::string notCertified;  // why the bound does not hold for one that is kept; may be empty
   std::string bottleneck;
-  // Of each link, what no schedule moves less than (link_bounds.hpp). Empty while somebody drags
-  // what changes it.
+  // Of each link, what no schedule moves less than (link_bounds.hpp).
   std::vector<Bytes> bounds;
   // Chosen as the command line does, from nothing; otherwise from what was best before an edit,
   // which is quicker.
