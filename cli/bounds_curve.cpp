@@ -41,6 +41,11 @@ std::int64_t counted(const StoreCounts& counts, bounds::Moves moves) {
 
 std::string whole(double number) { return fmt::format("{:.0f}", number); }
 
+double at_most(long double number) {
+  const auto near = static_cast<double>(number);
+  return static_cast<long double>(near) <= number ? near : std::nextafter(near, 0.0);
+}
+
 struct CurveRow {
   std::string capacity, bytes, lower, upper, scheduled, ratio, lru, schedule;
 };
@@ -51,7 +56,7 @@ CurveRow row_of(const CurveOf& curve, std::size_t i, bounds::Moves moves) {
   CurveRow row;
   row.capacity = std::to_string(p.capacity);
   row.bytes = std::to_string(p.capacity * size_of(curve.workload.type()).value());
-  row.lower = whole(lower);
+  row.lower = lower_text(p.lower.elements);
   if (p.upper) row.upper = whole(p.upper->cost.moved);
   if (p.schedule) {
     row.scheduled = whole(p.schedule->bound.cost.moved);
@@ -99,7 +104,7 @@ ordered_json json_of_curve(const CurveOf& curve, bounds::Moves moves) {
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const BoundPoint& p = curve.points[i];
     ordered_json point{
-        {"cache_elements", p.capacity}, {"lower_elements", static_cast<double>(p.lower.elements)},
+        {"cache_elements", p.capacity}, {"lower_elements", lower_json(p.lower.elements)},
         {"upper_elements", nullptr},    {"schedule_elements", nullptr},
         {"lru_elements", nullptr},      {"schedule", nullptr}};
     if (p.upper) point["upper_elements"] = p.upper->cost.moved;
@@ -125,6 +130,14 @@ std::int64_t elements_of(const std::string& text, Bytes element, const std::stri
                      "give a larger one");
   }
   return elements;
+}
+
+std::string lower_text(long double elements) { return whole(at_most(elements)); }
+
+ordered_json lower_json(long double elements) {
+  const double exact = at_most(elements);
+  if (exact < 9e15) return static_cast<std::int64_t>(exact);
+  return exact;
 }
 
 std::vector<std::int64_t> curve_capacities(const std::string& text, Bytes element) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace tcsim::cli {
 
 // A bare number counts elements, a size with a unit bytes. At least one; `option` stands in errors.
 std::int64_t elements_of(const std::string& text, Bytes element, const std::string& option);
+
+// A lower bound, rounded to no more than it is where a double does not hold it.
+std::string lower_text(long double elements);
+nlohmann::ordered_json lower_json(long double elements);
 
 // "16KiB..64MiB", or with so many points "16KiB..64MiB:13"; otherwise one for each doubling, and
 // the upper end.

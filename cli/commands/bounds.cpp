@@ -1,7 +1,6 @@
 // bounds: how little any order of a workload's multiply-adds can move, and what a schedule does.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -97,9 +96,13 @@ Work program_work(const Program& program) {
   return work;
 }
 
+bool is_affine(const std::vector<std::string>& given) {
+  return !given.empty() && (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]));
+}
+
 std::vector<Work> works(const Options& options) {
   const std::vector<std::string> given = arguments(options);
-  if (!given.empty() && (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]))) {
+  if (is_affine(given)) {
     return {affine_work(options, given[0])};
   }
   // A chain is no contraction, but it has bounds.
@@ -181,20 +184,6 @@ std::string written(const bounds::Expression& e, const std::string& notation) {
   return bounds::to_text(e);
 }
 
-// No more than the number, which is whole.
-double at_most(long double number) {
-  const auto near = static_cast<double>(number);
-  return static_cast<long double>(near) <= number ? near : std::nextafter(near, 0.0);
-}
-
-std::string number(long double value) { return fmt::format("{:.0f}", at_most(value)); }
-
-ordered_json json_number(long double value) {
-  const double exact = at_most(value);
-  if (exact < 9e15) return static_cast<std::int64_t>(exact);
-  return exact;
-}
-
 std::string notation_of(const Options& options) {
   return options.count("symbolic") != 0 ? options["symbolic"].as<std::string>() : "text";
 }
@@ -210,8 +199,8 @@ double ratio_of(const Row& r) { return r.upper->moved / static_cast<double>(r.lo
 ordered_json json_of_row(const Answer& a, const Row& r) {
   ordered_json j{{"cache_elements", r.capacity},
                  {"operations", *a.operations},
-                 {"lower_elements", json_number(r.lower.elements)},
-                 {"compulsory_elements", json_number(r.lower.compulsory)},
+                 {"lower_elements", lower_json(r.lower.elements)},
+                 {"compulsory_elements", lower_json(r.lower.compulsory)},
                  {"upper_elements", nullptr},
                  {"ratio", nullptr},
                  {"permutation", nullptr},
@@ -272,7 +261,7 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
   Rows rows;
   for (const Row& r : a.rows) {
     rows.push_back({std::to_string(r.capacity), fmt::format("{:.0f}", *a.operations),
-                    number(r.lower.compulsory), number(r.lower.elements),
+                    lower_text(r.lower.compulsory), lower_text(r.lower.elements),
                     r.upper ? fmt::format("{:.0f}", r.upper->moved) : "-",
                     r.upper ? fmt::format("{:.3f}", ratio_of(r)) : "-",
                     r.order.empty() ? "-" : r.tiles});
@@ -288,20 +277,18 @@ void print_csv(const std::vector<Answer>& all, std::ostream& out) {
          "permutation,tiles\n";
   for (const Answer& a : all) {
     for (const Row& r : a.rows) {
-      out << fmt::format("{},{},{:.0f},{},{},{},{},{},{}\n", csv_cell(a.work.name), r.capacity,
-                         *a.operations, number(r.lower.compulsory), number(r.lower.elements),
-                         r.upper ? fmt::format("{:.0f}", r.upper->moved) : "",
-                         r.upper ? fmt::format("{}", ratio_of(r)) : "", csv_cell(r.order),
-                         csv_cell(r.tiles));
+      out << fmt::format(
+          "{},{},{:.0f},{},{},{},{},{},{}\n", csv_cell(a.work.name), r.capacity, *a.operations,
+          lower_text(r.lower.compulsory), lower_text(r.lower.elements),
+          r.upper ? fmt::format("{:.0f}", r.upper->moved) : "",
+          r.upper ? fmt::format("{}", ratio_of(r)) : "", csv_cell(r.order), csv_cell(r.tiles));
     }
   }
 }
 
 Exit run_bounds(const Options& options, Context& context) {
   if (options.count("curve") != 0) {
-    const std::vector<std::string> given = arguments(options);
-    if (!given.empty() &&
-        (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]))) {
+    if (is_affine(arguments(options))) {
       throw UsageError("--curve", "has schedules, which affine programs have not",
                        "name a contraction or a convolution, or several capacities with --cache");
     }
@@ -350,8 +337,7 @@ const Command& bounds_command() {
             "capacity of the memory: 32KiB, or a bare number of elements (repeatable) [32KiB]")(
             "curve", po::value<std::string>(),
             "over the capacity instead, LOW..HIGH or LOW..HIGH:POINTS: lower and upper bound, the "
-            "best "
-            "schedule in a store of S, and in an LRU cache of S")(
+            "best schedule in a store of S, and in an LRU cache of S")(
             "no-simulate", po::bool_switch(), "with --curve: leave the LRU cache out")(
             "accounting", words({"honest", "paper"}, "honest"),
             "honest counts loads and stores, paper loads alone");

@@ -13,7 +13,7 @@ struct LinkRoof {
   std::string name;
   double intensity;  // flops per counted byte
   double bandwidth;  // bytes per second
-  double most = 0;   // intensity that no order of the multiply-adds exceeds; 0: not known
+  double most;       // intensity that no order of the multiply-adds exceeds
 };
 
 std::vector<LinkRoof> roofsOf(const Evaluation& e) {
@@ -24,10 +24,8 @@ std::vector<LinkRoof> roofsOf(const Evaluation& e) {
     const Bytes bytes = e.prediction().traffic.links[l].counted(m.accounting);
     all.push_back({m.link(level),
                    e.subject.contraction.flops() / static_cast<double>(bytes.value()),
-                   m.bandwidth(level).value()});
-    if (l < e.bounds.size()) {
-      all.back().most = e.subject.contraction.flops() / static_cast<double>(e.bounds[l].value());
-    }
+                   m.bandwidth(level).value(),
+                   e.subject.contraction.flops() / static_cast<double>(e.bounds[l].value())});
   }
   return all;
 }
@@ -61,8 +59,7 @@ Plot rooflinePlot(const Scene& scene) {
   }
   const Evaluation& e = *scene.now;
   p.title = fmt::format("Roofline: {:.1f} GFLOPS, limited by {}", e.gflops(), e.bottleneck);
-  p.subtitle = subtitleOf(e);
-  if (!e.bounds.empty()) p.subtitle += "; no schedule is right of the upright lines";
+  p.subtitle = subtitleOf(e) + "; no schedule is right of the upright lines";
   const auto roofs = roofsOf(e);
   const double peak = peakOf(e);
   double left = roofs.front().intensity, right = left, top = std::max(peak, e.gflops());
@@ -95,7 +92,6 @@ Plot rooflinePlot(const Scene& scene) {
        Ink::compute, !roof});
   // No schedule is right of these.
   for (std::size_t l = 0; l < roofs.size(); ++l) {
-    if (roofs[l].most == 0) continue;
     const double ceiling = roofs[l].bandwidth * roofs[l].most / 1e9;
     Line bound;
     bound.ink = linkInk(static_cast<int>(l));
@@ -144,7 +140,7 @@ Table rooflineTable(const Scene& scene) {
     table.rows.push_back({r.name, numberCell(r.intensity),
                           Cell(fmt::format("{:.4g} GB/s", r.bandwidth / 1e9), r.bandwidth),
                           numberCell(r.bandwidth * r.intensity / 1e9), numberCell(e.gflops()),
-                          numberCell(peakOf(e)), r.most > 0 ? numberCell(r.most) : Cell()});
+                          numberCell(peakOf(e)), numberCell(r.most)});
   }
   return table;
 }

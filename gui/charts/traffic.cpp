@@ -94,19 +94,17 @@ Plot trafficPlot(const Scene& scene) {
       p.bars.push_back(b);
       most = std::max(most, b.to);
     }
-    if (l < e.bounds.size()) {
-      const double least = static_cast<double>(e.bounds[l].value()) / 1e9;
-      Line line;
-      line.dashed = true;
-      line.x = {least, least};
-      line.y = {at - 0.47, at + 0.47};
-      line.readings.assign(
-          2, fmt::format("{}: no order of the multiply-adds moves less than {}",
-                         m.link(LevelId{static_cast<int>(l)}), to_display(e.bounds[l])));
-      // All are one entry of the legend.
-      if (l == 0) line.name = "bound";
-      p.lines.push_back(std::move(line));
-    }
+    const double least = static_cast<double>(e.bounds[l].value()) / 1e9;
+    Line line;
+    line.dashed = true;
+    line.x = {least, least};
+    line.y = {at - 0.47, at + 0.47};
+    line.readings.assign(
+        2, fmt::format("{}: no order of the multiply-adds moves less than {}",
+                       m.link(LevelId{static_cast<int>(l)}), to_display(e.bounds[l])));
+    // All are one entry of the legend.
+    if (l == 0) line.name = "bound";
+    p.lines.push_back(std::move(line));
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
   p.x = {"bytes [GB]", false, 0, 1.12 * most, {}};
@@ -149,7 +147,7 @@ Table trafficTable(const Scene& scene) {
     }
     const auto measured = name == "all" ? measuredOver(scene, l) : std::nullopt;
     cells.push_back(measured ? bytesCell(*measured) : Cell());
-    cells.push_back(name == "all" && l < e.bounds.size() ? bytesCell(e.bounds[l]) : Cell());
+    cells.push_back(name == "all" ? bytesCell(e.bounds[l]) : Cell());
     table.rows.push_back(std::move(cells));
   };
   for (std::size_t l = 0; l < links.size(); ++l) {

@@ -56,9 +56,9 @@ std::vector<Bytes> boundsOf(const Subject& s) {
   static std::string program;
   static std::optional<bounds::LinkBounds> last;
   const std::scoped_lock lock(mutex);
-  if (std::string now = to_text(program_of(s.contraction)); !last || now != program) {
+  if (std::string asked = to_text(program_of(s.contraction)); !last || asked != program) {
     last.emplace(s.contraction);
-    program = std::move(now);
+    program = std::move(asked);
   }
   return last->at(s.machine);
 }
