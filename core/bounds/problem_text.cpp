@@ -30,6 +30,21 @@ class Parser : private StatementReader {
     while (!at("small") && !at("reductions") && !at_statement()) loop();
     if (at("small")) small();
     if (at("reductions")) reductions();
+    return statements();
+  }
+
+  Problem statements_of(const std::string& name,
+                        const std::map<std::string, std::int64_t>& extents) {
+    p_.name = name;
+    for (const auto& [loop, extent] : extents) {
+      p_.dims.push_back({loop, "N_" + loop, extent, false});
+      loops_.push_back(lexer_.next());
+    }
+    return statements();
+  }
+
+ private:
+  Problem statements() {
     do {
       statement();
     } while (!at_end());
@@ -37,7 +52,6 @@ class Parser : private StatementReader {
     return std::move(p_);
   }
 
- private:
   // A loop is followed by "=", an array by "[": the name is taken and kept.
   bool at_statement() {
     if (at_end()) fail_expected(lexer_.next(), "a statement", statement_form);
@@ -259,6 +273,11 @@ std::string text_of(const Problem& problem, const Problem::Access& access) {
 }
 
 }  // namespace
+
+Problem parse_statements(std::string_view text, const std::map<std::string, std::int64_t>& extents,
+                         const std::string& name, const std::string& place) {
+  return Parser(text, place).statements_of(name, extents);
+}
 
 Problem parse_problem(std::string_view text, const std::string& place) {
   return Parser(text, place).problem();

@@ -100,6 +100,7 @@ fs::path data_dir() {
 
 std::vector<std::string> shipped_machines() { return names_in(data_dir() / "machines"); }
 std::vector<std::string> shipped_suites() { return names_in(data_dir() / "data"); }
+std::vector<std::string> shipped_chains() { return names_in(data_dir() / "data" / "chains"); }
 
 fs::path find_machine_file(const std::string& name_or_file) {
   return find_file(name_or_file, "machines", "machine");
@@ -107,6 +108,10 @@ fs::path find_machine_file(const std::string& name_or_file) {
 
 fs::path find_suite_file(const std::string& name_or_file) {
   return find_file(name_or_file, "data", "suite");
+}
+
+fs::path find_chain_file(const std::string& name_or_file) {
+  return find_file(name_or_file, "data/chains", "suite of chains");
 }
 
 }  // namespace tcsim

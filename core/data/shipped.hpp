@@ -15,10 +15,12 @@ std::filesystem::path data_dir();
 
 std::vector<std::string> shipped_machines();  // sorted names, such as "e5-2680v4"
 std::vector<std::string> shipped_suites();    // sorted names, such as "tccg"
+std::vector<std::string> shipped_chains();    // sorted names, such as "fourindex"
 
 // The file of a shipped name, or of a path. Throws UsageError that lists the names if it is
 // neither.
 std::filesystem::path find_machine_file(const std::string& name_or_file);
 std::filesystem::path find_suite_file(const std::string& name_or_file);
+std::filesystem::path find_chain_file(const std::string& name_or_file);
 
 }  // namespace tcsim

@@ -81,22 +81,10 @@ class Writer {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Of a word or a brace.
-std::size_t size_of_token(std::string_view rest) {
-  std::size_t size = 0;
-  while (size < rest.size() && !Lexer::is_blank(rest[size]) && rest[size] != '#') {
-    const bool brace = rest[size] == '{' || rest[size] == '}';
-    if (brace && size > 0) break;
-    ++size;
-    if (brace) break;
-  }
-  return size;
-}
-
 class Parser {
  public:
   Parser(std::string_view text, const Contraction& contraction, const std::string& place)
-      : lexer_(text, size_of_token), contraction_(contraction), place_(place) {}
+      : lexer_(text, [](std::string_view rest) { return size_of_word(rest, "{}"); }), contraction_(contraction), place_(place) {}
 
   Schedule schedule() {
     Schedule s;

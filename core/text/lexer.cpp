@@ -27,4 +27,15 @@ void Lexer::skip(std::size_t size) {
   text_.remove_prefix(size);
 }
 
+std::size_t size_of_word(std::string_view rest, std::string_view signs) {
+  std::size_t size = 0;
+  while (size < rest.size() && !Lexer::is_blank(rest[size]) && rest[size] != '#') {
+    const bool sign = signs.find(rest[size]) != std::string_view::npos;
+    if (sign && size > 0) break;
+    ++size;
+    if (sign) break;
+  }
+  return size;
+}
+
 }  // namespace tcsim

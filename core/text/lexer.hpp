@@ -36,4 +36,7 @@ class Lexer {
   Token next_;
 };
 
+// Of a token that is one of the signs, or goes on up to a blank, a comment or a sign.
+std::size_t size_of_word(std::string_view rest, std::string_view signs);
+
 }  // namespace tcsim

@@ -1,0 +1,158 @@
+#include "core/fusion/fuse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/stop.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::fusion {
+
+namespace {
+
+// A subtree is not looked at where it promises less than this part of the best.
+constexpr double subtree_worth_it = 1e-3;
+
+// The best that is known for all that a statement needs.
+struct Best {
+  std::optional<FusedPart> part;
+  double seconds = std::numeric_limits<double>::infinity();
+  double bound = std::numeric_limits<double>::infinity();
+};
+
+class Optimizer {
+ public:
+  Optimizer(const OperationTree& tree, const Limits& limits) : tree_(tree), limits_(limits) {}
+
+  // Of the subtrees that may be used.
+  using Allowed = std::function<bool(const FusedSubtree&)>;
+  std::vector<Best> run(const Allowed& allowed, const std::function<void(double)>& progress) {
+    std::vector<Best> best(tree_.statements.size());
+    for (std::size_t s = 0; s < best.size(); ++s) {
+      best[s] = best_of(static_cast<int>(s), best, allowed);
+      if (progress) progress(static_cast<double>(s + 1) / static_cast<double>(best.size()));
+    }
+    return best;
+  }
+
+  // What begins at a root, those that it needs before it.
+  FusedProgram program(const std::vector<Best>& best, const std::vector<int>& roots) const {
+    FusedProgram made;
+    double bound = 0;
+    for (int root : roots) {
+      collect(best, root, made);
+      bound += best[static_cast<std::size_t>(root)].bound;
+    }
+    InOrder parts;
+    for (const FusedPart& part : made.parts) parts.parts.push_back(*part.placement.node);
+    made.node = parts.parts.size() == 1 ? parts.parts.front() : FusedNode(std::move(parts));
+    made.traffic = traffic(tree_, made.node, limits_.buffering);
+    made.disk_time = limits_.disk.time(made.traffic.sum());
+    made.bound = Seconds(std::min(bound, made.disk_time.value()));
+    return made;
+  }
+
+  int structures() const { return structures_; }
+  int solved() const { return solved_; }
+
+ private:
+  Best best_of(int root, const std::vector<Best>& known, const Allowed& allowed) {
+    struct Candidate {
+      FusedSubtree subtree;
+      double cuts = 0, cut_bounds = 0, least = 0;
+    };
+    std::vector<Candidate> all;
+    for (FusedSubtree& subtree : top_subtrees(tree_, root)) {
+      if (!allowed(subtree)) continue;
+      Candidate c{std::move(subtree)};
+      for (int cut : c.subtree.cut_points) {
+        c.cuts += known[static_cast<std::size_t>(cut)].seconds;
+        c.cut_bounds += known[static_cast<std::size_t>(cut)].bound;
+      }
+      c.least = c.cut_bounds + compulsory(tree_, c.subtree.chain, limits_.disk).value();
+      all.push_back(std::move(c));
+    }
+    std::ranges::stable_sort(all, {}, &Candidate::least);
+    Best best;
+    for (const Candidate& c : all) {
+      if (c.least >= best.seconds * (1 - subtree_worth_it)) {
+        best.bound = std::min(best.bound, c.least);
+        continue;
+      }
+      for (const LoopTree& structure : maximally_fused(tree_, c.subtree.chain)) {
+        StopScope::heed();
+        ++structures_;
+        Placement placed = place(tree_, structure, limits_, Seconds(best.seconds - c.cuts));
+        solved_ += placed.solved;
+        best.bound = std::min(best.bound, c.cut_bounds + placed.bound.value());
+        if (!placed.node || c.cuts + placed.time.value() >= best.seconds) continue;
+        best.seconds = c.cuts + placed.time.value();
+        best.part = {c.subtree, structure, std::move(placed)};
+        if (c.least >= best.seconds * (1 - subtree_worth_it)) {
+          best.bound = std::min(best.bound, c.least);
+          break;
+        }
+      }
+    }
+    return best;
+  }
+
+  void collect(const std::vector<Best>& best, int root, FusedProgram& made) const {
+    const Best& of = best[static_cast<std::size_t>(root)];
+    if (!of.part) refuse(root);
+    for (int cut : of.part->subtree.cut_points) {
+      collect(best, cut, made);
+      made.cut_points.push_back(cut);
+    }
+    made.parts.push_back(*of.part);
+  }
+
+  [[noreturn]] void refuse(int root) const {
+    std::int64_t least = 0;
+    for (int s = 0; s < static_cast<int>(tree_.statements.size()); ++s) {
+      const LoopTree alone{tree_.statement(s).indices, {}, s};
+      least = std::max(least, least_memory(tree_, alone, limits_.buffering).value());
+    }
+    throw UnsupportedError(
+        tree_.array(tree_.statement(root).out).name,
+        "no tiles fit into " + to_text(limits_.memory) + " of memory",
+        "give at least " + to_text(Bytes(least)) + ", with which tiles are of one element");
+  }
+
+  const OperationTree& tree_;
+  const Limits limits_;
+  int structures_ = 0, solved_ = 0;
+};
+
+}  // namespace
+
+Fusion fuse(const OperationTree& tree, const FuseOptions& options) {
+  Optimizer optimizer(tree, options.limits);
+  const std::vector<int> roots = tree.roots();
+  Fusion fusion;
+  const auto any = [](const FusedSubtree&) { return true; };
+  fusion.chosen = optimizer.program(optimizer.run(any, options.progress), roots);
+  const auto alone = [](const FusedSubtree& s) { return s.chain.size() == 1; };
+  fusion.unfused = optimizer.program(optimizer.run(alone, {}), roots);
+  if (fusion.chosen.cut_points.empty()) {
+    fusion.fully_fused = fusion.chosen;
+  } else {
+    const auto whole = [&](const FusedSubtree& s) {
+      return tree.parent(s.root) >= 0 || s.cut_points.empty();
+    };
+    const auto fused = [&](const FusedSubtree& s) {
+      return whole(s) && (tree.parent(s.root) < 0 || s.chain.size() == 1);
+    };
+    const std::vector<Best> best = optimizer.run(fused, {});
+    const bool all = std::ranges::all_of(
+        roots, [&](int r) { return best[static_cast<std::size_t>(r)].part.has_value(); });
+    if (all) fusion.fully_fused = optimizer.program(best, roots);
+  }
+  fusion.structures = optimizer.structures();
+  fusion.solved = optimizer.solved();
+  return fusion;
+}
+
+}  // namespace tcsim::fusion

@@ -1,0 +1,89 @@
+#include "core/fusion/replay.hpp"
+
+#include <set>
+
+#include "core/fusion/walk.hpp"
+#include "core/model/countable.hpp"
+
+namespace tcsim::fusion {
+
+namespace {
+
+class Counter {
+ public:
+  Counter(const OperationTree& tree, Buffering buffering)
+      : tree_(tree), buffering_(buffering), stored_(tree.arrays.size()) {
+    result_.arrays.resize(tree.arrays.size());
+    result_.runs.resize(tree.statements.size());
+  }
+
+  void open(const Hold& hold, const Ranges& ranges) {
+    const std::int64_t bytes = bytes_of(hold.array, ranges);
+    held_ += copies(hold) * bytes;
+    result_.memory = std::max(result_.memory, Bytes(held_));
+    const bool known = hold.kind == Hold::Kind::load ||
+                       (hold.kind == Hold::Kind::store && !first(hold.array, ranges));
+    if (!known) return;
+    add(of(hold.array).read, bytes);
+    ++of(hold.array).reads;
+  }
+  void close(const Hold& hold, const Ranges& ranges) {
+    const std::int64_t bytes = bytes_of(hold.array, ranges);
+    held_ -= copies(hold) * bytes;
+    if (hold.kind != Hold::Kind::store) return;
+    add(of(hold.array).written, bytes);
+    ++of(hold.array).writes;
+  }
+  void run(int statement, const Ranges&) { ++result_.runs[static_cast<std::size_t>(statement)]; }
+
+  DiskTraffic take() { return std::move(result_); }
+
+ private:
+  DiskTraffic::OfArray& of(int array) { return result_.arrays[static_cast<std::size_t>(array)]; }
+
+  std::int64_t copies(const Hold& hold) const {
+    return buffering_ == Buffering::twofold && hold.kind != Hold::Kind::buffer ? 2 : 1;
+  }
+
+  std::int64_t bytes_of(int array, const Ranges& ranges) const {
+    std::int64_t bytes = tree_.array(array).element.value();
+    for (int i : tree_.array(array).indices) {
+      if (__builtin_mul_overflow(bytes, ranges[static_cast<std::size_t>(i)].size, &bytes)) {
+        too_large();
+      }
+    }
+    return bytes;
+  }
+  // Whether this tile was never stored.
+  bool first(int array, const Ranges& ranges) {
+    std::vector<std::int64_t> corner;
+    for (int i : tree_.array(array).indices) {
+      corner.push_back(ranges[static_cast<std::size_t>(i)].begin);
+    }
+    return stored_[static_cast<std::size_t>(array)].insert(std::move(corner)).second;
+  }
+  void add(std::int64_t& sum, std::int64_t bytes) const {
+    if (__builtin_add_overflow(sum, bytes, &sum)) too_large();
+  }
+  [[noreturn]] void too_large() const {
+    throw TooLargeError(tree_.name, "too large, because 2^62 bytes or more would move",
+                        "use smaller sizes");
+  }
+
+  const OperationTree& tree_;
+  const Buffering buffering_;
+  DiskTraffic result_;
+  std::int64_t held_ = 0;
+  std::vector<std::set<std::vector<std::int64_t>>> stored_;  // corners of tiles, by array
+};
+
+}  // namespace
+
+DiskTraffic replay(const OperationTree& tree, const FusedNode& node, Buffering buffering) {
+  Counter counter(tree, buffering);
+  Ranges ranges = all_of(tree);
+  walk(node, ranges, counter);
+  return counter.take();
+}
+
+}  // namespace tcsim::fusion

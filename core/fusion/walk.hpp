@@ -1,0 +1,51 @@
+// Walks a fused schedule tile by tile: what replays, runs and emits it sees the same tiles in the
+// same order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/fusion/fused_schedule.hpp"
+#include "core/stop.hpp"
+
+namespace tcsim::fusion {
+
+// Of an index: which of its places are current.
+struct Range {
+  std::int64_t begin = 0, size = 1;
+  bool operator==(const Range&) const = default;
+};
+using Ranges = std::vector<Range>;  // by index
+
+inline Ranges all_of(const OperationTree& tree) {
+  Ranges ranges;
+  for (const OperationTree::Index& i : tree.indices) ranges.push_back({0, i.extent});
+  return ranges;
+}
+
+// Calls visitor.open(hold, ranges), visitor.close(hold, ranges) around what is held, and
+// visitor.run(statement, ranges). Heeds StopScope.
+template <class Visitor>
+void walk(const FusedNode& node, Ranges& ranges, Visitor& visitor) {
+  if (const auto* loop = std::get_if<TileLoop>(&node.is)) {
+    Range& range = ranges[static_cast<std::size_t>(loop->index)];
+    const Range whole = range;
+    for (std::int64_t i = 0; i < whole.size; i += loop->tile) {
+      StopScope::heed();
+      range = {whole.begin + i, std::min(loop->tile, whole.size - i)};
+      walk(*loop->body, ranges, visitor);
+    }
+    range = whole;
+  } else if (const auto* parts = std::get_if<InOrder>(&node.is)) {
+    for (const FusedNode& part : parts->parts) walk(part, ranges, visitor);
+  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+    visitor.open(*hold, ranges);
+    walk(*hold->body, ranges, visitor);
+    visitor.close(*hold, ranges);
+  } else {
+    visitor.run(std::get<Do>(node.is).statement, ranges);
+  }
+}
+
+}  // namespace tcsim::fusion
