@@ -85,7 +85,7 @@ class Builder {
   }
 
   void split(const Problem::Statement& s, std::vector<Problem::Statement>& to) {
-    const std::string& out = name_of(s.out.array);
+    const std::string out = name_of(s.out.array);
     if (s.in.size() > static_cast<std::size_t>(most_factors)) {
       throw UsageError(out, fmt::format("a product of {} factors", s.in.size()),
                        fmt::format("give at most {}, or several statements", most_factors));

@@ -1,7 +1,8 @@
 #include "core/fusion/fuse.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -49,8 +50,8 @@ class Optimizer {
     for (const FusedPart& part : made.parts) parts.parts.push_back(*part.placement.node);
     made.node = parts.parts.size() == 1 ? parts.parts.front() : FusedNode(std::move(parts));
     made.traffic = traffic(tree_, made.node, limits_.buffering);
-    made.disk_time = limits_.disk.time(made.traffic.sum());
-    made.bound = Seconds(std::min(bound, made.disk_time.value()));
+    made.time = limits_.costs.all(made.traffic);
+    made.bound = Seconds(std::min(bound, made.time.value()));
     return made;
   }
 
@@ -71,7 +72,7 @@ class Optimizer {
         c.cuts += known[static_cast<std::size_t>(cut)].seconds;
         c.cut_bounds += known[static_cast<std::size_t>(cut)].bound;
       }
-      c.least = c.cut_bounds + compulsory(tree_, c.subtree.chain, limits_.disk).value();
+      c.least = c.cut_bounds + compulsory(tree_, c.subtree.chain, limits_.costs).value();
       all.push_back(std::move(c));
     }
     std::ranges::stable_sort(all, {}, &Candidate::least);
@@ -81,20 +82,43 @@ class Optimizer {
         best.bound = std::min(best.bound, c.least);
         continue;
       }
-      for (const LoopTree& structure : maximally_fused(tree_, c.subtree.chain)) {
-        StopScope::heed();
-        ++structures_;
-        Placement placed = place(tree_, structure, limits_, Seconds(best.seconds - c.cuts));
-        solved_ += placed.solved;
-        best.bound = std::min(best.bound, c.cut_bounds + placed.bound.value());
-        if (!placed.node || c.cuts + placed.time.value() >= best.seconds) continue;
-        best.seconds = c.cuts + placed.time.value();
-        best.part = {c.subtree, structure, std::move(placed)};
-        if (c.least >= best.seconds * (1 - subtree_worth_it)) {
-          best.bound = std::min(best.bound, c.least);
-          break;
-        }
+      const Evaluated& found = evaluated(c.subtree, best.seconds - c.cuts);
+      best.bound = std::min(best.bound, c.cut_bounds + found.bound);
+      if (!found.part || c.cuts + found.part->placement.time.value() >= best.seconds) continue;
+      best.seconds = c.cuts + found.part->placement.time.value();
+      best.part = found.part;
+    }
+    return best;
+  }
+
+  // The best structure of a subtree.
+  struct Evaluated {
+    std::optional<FusedPart> part;
+    double bound = std::numeric_limits<double>::infinity();
+  };
+  // Statements alone and trees without cut-points are asked for again, so those are looked at
+  // whatever they are compared with.
+  const Evaluated& evaluated(const FusedSubtree& subtree, double cut_off) {
+    const bool kept =
+        subtree.chain.size() == 1 || (subtree.cut_points.empty() && tree_.parent(subtree.root) < 0);
+    const auto known = known_.find(subtree.chain);
+    if (kept && known != known_.end()) return known->second;
+    if (kept) cut_off = std::numeric_limits<double>::infinity();
+    Evaluated& best = known_[subtree.chain] = {};
+    const double least = compulsory(tree_, subtree.chain, limits_.costs).value();
+    for (const LoopTree& structure : maximally_fused(tree_, subtree.chain)) {
+      StopScope::heed();
+      if (least >= cut_off * (1 - subtree_worth_it)) {
+        best.bound = std::min(best.bound, least);
+        break;
       }
+      ++structures_;
+      Placement placed = place(tree_, structure, limits_, Seconds(cut_off));
+      solved_ += placed.solved;
+      best.bound = std::min(best.bound, placed.bound.value());
+      if (!placed.node || placed.time.value() >= cut_off) continue;
+      cut_off = placed.time.value();
+      best.part = {subtree, structure, std::move(placed)};
     }
     return best;
   }
@@ -123,6 +147,7 @@ class Optimizer {
 
   const OperationTree& tree_;
   const Limits limits_;
+  std::map<std::vector<int>, Evaluated> known_;  // by chain
   int structures_ = 0, solved_ = 0;
 };
 

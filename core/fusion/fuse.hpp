@@ -1,6 +1,6 @@
-// The program of a chain that takes the least time of its disk under a limit of memory: which
-// intermediates go to disk (cut-points), and how the statements between them are fused, by dynamic
-// programming over the operation tree (Gao et al., Algorithm 4).
+// The program of a chain that takes the least time of disk and memory under a limit of memory:
+// which intermediates go to disk (cut-points), and how the statements between them are fused, by
+// dynamic programming over the operation tree (Gao et al., Algorithm 4).
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@ struct FusedProgram {
   std::vector<FusedPart> parts;  // in the order in which they run
   FusedNode node;                // all of them
   DiskTraffic traffic;
-  Seconds disk_time;
+  Seconds time;  // Costs::all() of it
   // What stands between the parts, and no program with these cut-points takes less.
   std::vector<int> cut_points;  // statements whose intermediate goes to disk
   Seconds bound;
 
-  double gap() const { return disk_time.value() / bound.value() - 1; }
+  double gap() const { return time.value() / bound.value() - 1; }
 };
 
 struct Fusion {

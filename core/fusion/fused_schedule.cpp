@@ -148,7 +148,7 @@ class Accountant {
   Accountant(const OperationTree& tree, Buffering buffering) : tree_(tree), buffering_(buffering) {
     for (const OperationTree::Index& i : tree.indices) sizes_.push_back({{i.extent, 1}});
     result_.arrays.resize(tree.arrays.size());
-    result_.runs.resize(tree.statements.size());
+    result_.statements.resize(tree.statements.size());
   }
 
   DiskTraffic take(const FusedNode& root) {
@@ -175,9 +175,15 @@ class Accountant {
       count(*hold);
       return sum(add(*hold->body), times(copies(*hold), largest(hold->array)));
     }
-    std::int64_t runs = 1;
-    for (const Sizes& s : sizes_) runs = times(runs, tiles(s));
-    result_.runs[static_cast<std::size_t>(std::get<Do>(node.is).statement)] = runs;
+    const int s = std::get<Do>(node.is).statement;
+    DiskTraffic::OfStatement& of = result_.statements[static_cast<std::size_t>(s)];
+    of.runs = 1;
+    for (const Sizes& sizes : sizes_) of.runs = times(of.runs, tiles(sizes));
+    const OperationTree::Statement& statement = tree_.statement(s);
+    for (int a : {statement.left, statement.right, statement.out, statement.out}) {
+      const Visits v = visits(a);
+      of.passed = sum(of.passed, times(v.whole, v.again));
+    }
     return 0;
   }
 
@@ -218,17 +224,26 @@ class Accountant {
     return bytes;
   }
 
-  void count(const Hold& hold) {
-    if (hold.kind == Hold::Kind::buffer) return;
-    const OperationTree::Array& array = tree_.array(hold.array);
-    // Along its own indices tiles lie side by side; along others it comes again.
-    std::int64_t distinct = 1, again = 1, whole = array.element.value();
+  // Along its own indices an array's tiles lie side by side; along others each comes again.
+  struct Visits {
+    std::int64_t distinct = 1, again = 1;  // tiles, and how often each is current
+    std::int64_t whole = 1;                // bytes
+  };
+  Visits visits(int a) const {
+    const OperationTree::Array& array = tree_.array(a);
+    Visits v{1, 1, array.element.value()};
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       const bool own = std::ranges::find(array.indices, static_cast<int>(i)) != array.indices.end();
-      std::int64_t& factor = own ? distinct : again;
+      std::int64_t& factor = own ? v.distinct : v.again;
       factor = times(factor, tiles(sizes_[i]));
-      if (own) whole = times(whole, tree_.indices[i].extent);
+      if (own) v.whole = times(v.whole, tree_.indices[i].extent);
     }
+    return v;
+  }
+
+  void count(const Hold& hold) {
+    if (hold.kind == Hold::Kind::buffer) return;
+    const auto [distinct, again, whole] = visits(hold.array);
     DiskTraffic::OfArray& of = result_.arrays[static_cast<std::size_t>(hold.array)];
     const std::int64_t bytes = times(whole, again), visits = times(distinct, again);
     if (hold.kind == Hold::Kind::load) {

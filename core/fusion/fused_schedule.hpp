@@ -101,9 +101,14 @@ struct DiskTraffic {
     std::int64_t reads = 0, writes = 0;  // transfers of a tile
     bool operator==(const OfArray&) const = default;
   };
-  std::vector<OfArray> arrays;     // as the tree's
-  std::vector<std::int64_t> runs;  // of each statement: on how many tiles
-  Bytes memory;                    // the most that is held at the same time
+  // Of a statement: on how many tiles it runs, and their bytes, what is written counting twice.
+  struct OfStatement {
+    std::int64_t runs = 0, passed = 0;
+    bool operator==(const OfStatement&) const = default;
+  };
+  std::vector<OfArray> arrays;          // as the tree's
+  std::vector<OfStatement> statements;  // as the tree's
+  Bytes memory;                         // the most that is held at the same time
 
   OfArray sum() const;
   bool operator==(const DiskTraffic&) const = default;

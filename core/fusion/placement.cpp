@@ -16,13 +16,15 @@ namespace {
 
 // Of SLSQP: tolerances in logarithms, evaluations at most. What it finds may be off by the
 // tolerance; bounds are lowered by a hundred times that.
-constexpr double solver_tolerance = 1e-8;
+constexpr double solver_tolerance = 1e-6;
 constexpr int most_evaluations = 200;
-constexpr double bound_margin = 1e-6;
+constexpr double bound_margin = 1e-4;
 // Places are not looked at where they promise less than this part of the best.
 constexpr double worth_it = 1e-3;
 // Geometric programs for one structure; what is then open counts for the bound.
-constexpr int most_programs = 400;
+constexpr int most_programs = 200;
+// Of an array that is smaller than this part of the memory, the best place alone is followed.
+constexpr double small_array = 0.02;
 // Steps of the search for whole tiles, far more than it takes.
 constexpr int most_steps = 100;
 // A disk without a start-up time would not care about tiles of one.
@@ -238,13 +240,13 @@ class Program {
       : structure_(structure), place_(structure.variables().size(), nowhere) {
     const double memory = static_cast<double>(limits.memory.value());
     const OperationTree& tree = structure.tree();
-    const double start = std::max(limits.disk.transfer.value(), least_transfer);
+    const double start = std::max(limits.costs.transfer.value(), least_transfer);
     for (std::size_t x = 0; x < cuts.size(); ++x) {
       const DiskArray& a = structure.arrays()[x];
       const double bytes = tree.bytes(a.array);
-      const double one = 1 / (a.stored ? limits.disk.write : limits.disk.read).value();
+      const double one = 1 / (a.stored ? limits.costs.write : limits.costs.read).value();
       // What is stored is read again but for the first time.
-      const double back = a.stored ? 1 / limits.disk.read.value() : 0;
+      const double back = a.stored ? 1 / limits.costs.read.value() : 0;
       if (cuts[x].node == nowhere) {
         objective_.add(one * bytes + start, {});
         continue;
@@ -267,6 +269,7 @@ class Program {
     }
     for (std::size_t leaf = 0; leaf < structure.nodes().size(); ++leaf) {
       if (structure.nodes()[leaf].statement < 0) continue;
+      add_runs(static_cast<int>(leaf), limits.costs, cuts);
       Posynomial held;
       for (std::size_t x = 0; x < cuts.size(); ++x) {
         if (cuts[x].node == nowhere) continue;
@@ -347,6 +350,42 @@ class Program {
       variables_.push_back(variable);
     }
     return place;
+  }
+
+  // A statement runs on what is current inside the innermost of its cuts. Where one is not chosen
+  // yet, on what is current around its node, or less.
+  void add_runs(int leaf, const Costs& costs, const Cuts& cuts) {
+    Cut innermost{leaf, {}};
+    bool chosen = true;
+    for (std::size_t x = 0; x < cuts.size(); ++x) {
+      if (structure_.arrays()[x].leaf != leaf) continue;
+      if (cuts[x].node == nowhere) chosen = false;
+      if (cuts[x].node == leaf) innermost.outside = joined(innermost.outside, cuts[x].outside);
+    }
+    if (!chosen) innermost.outside.clear();
+    const OperationTree& tree = structure_.tree();
+    const OperationTree::Statement& s = tree.statement(structure_.node(leaf).statement);
+    Exponents all;
+    double runs = 1;
+    for (int i : s.indices) {
+      const int v = structure_.variable(innermost, i);
+      if (v == nowhere) continue;
+      all.emplace_back(place_of(v), -1);
+      runs *= static_cast<double>(tree.extent(i));
+    }
+    objective_.add(costs.run.value() * runs, all);
+    for (int a : {s.left, s.right, s.out, s.out}) {
+      const IndexSet own = tree.array(a).set();
+      Exponents again;
+      double bytes = tree.bytes(a);
+      for (int i : s.indices) {
+        const int v = structure_.variable(innermost, i);
+        if (v == nowhere || contains(own, i)) continue;
+        again.emplace_back(place_of(v), -1);
+        bytes *= static_cast<double>(tree.extent(i));
+      }
+      objective_.add(bytes / costs.memory.value(), again);
+    }
   }
 
   template <class F>
@@ -470,7 +509,7 @@ class Whole {
   double cost(const Tiles& tiles) const {
     const DiskTraffic moved = traffic(structure_.tree(), build(0, tiles), limits_.buffering);
     if (moved.memory > limits_.memory) return std::numeric_limits<double>::infinity();
-    return limits_.disk.time(moved.sum()).value();
+    return limits_.costs.all(moved).value();
   }
 
   bool try_it(Tiles next) {
@@ -569,61 +608,88 @@ class Whole {
   double best_ = std::numeric_limits<double>::infinity();
 };
 
+// Branch and bound with limited discrepancy: first the choice that promises most at every array,
+// then those that leave that once, twice, and so on.
 class Search {
  public:
   Search(const Structure& structure, const Limits& limits, double cut_off)
       : structure_(structure), limits_(limits), cut_off_(cut_off) {}
 
   Placement run() {
-    const Solution root = solve(Cuts(structure_.arrays().size()));
-    if (std::isfinite(root.seconds)) descend(Cuts(structure_.arrays().size()), 0, root);
+    Branch root{Cuts(structure_.arrays().size()), {}, {}, false};
+    root.solution = solve(root.cuts);
     Placement result;
-    result.bound = Seconds(open_);
+    if (!std::isfinite(root.solution.seconds)) {
+      result.solved = programs_;
+      return result;
+    }
+    bool found = true;
+    for (int discrepancies = 0; found && programs_ < most_programs; ++discrepancies) {
+      found = visit(root, 0, discrepancies);
+    }
+    result.bound = Seconds(least_open(root) * (1 - bound_margin));
     result.solved = programs_;
     if (!best_) return result;
     result.node = std::move(best_);
     result.traffic = traffic(structure_.tree(), *result.node, limits_.buffering);
-    result.time = limits_.disk.time(result.traffic.sum());
-    result.bound = Seconds(std::min(open_, result.time.value()));
+    result.time = limits_.costs.all(result.traffic);
+    result.bound = std::min(result.bound, result.time);
     return result;
   }
 
  private:
+  // Cuts of some arrays, the largest ones.
+  struct Branch {
+    Cuts cuts;
+    Solution solution;
+    std::vector<Branch> next;  // with the next array's cut chosen, what promises most first
+    bool seen = false;         // its next ones are there; of all cuts, it was tried
+  };
+
   Solution solve(const Cuts& cuts) {
     StopScope::heed();
     ++programs_;
     return Program(structure_, limits_, cuts).solve();
   }
 
-  // Whether it may be worth it; otherwise it counts for the bound.
-  bool promises(const Solution& solution) {
-    if (!std::isfinite(solution.seconds)) return false;
-    const bool well =
-        programs_ < most_programs && solution.seconds < std::min(cut_off_, least_) * (1 - worth_it);
-    if (!well) leave_open(solution);
-    return well;
-  }
-  void leave_open(const Solution& solution) {
-    open_ = std::min(open_, solution.seconds * (1 - bound_margin));
+  bool promises(const Branch& branch) const {
+    return branch.solution.seconds < std::min(cut_off_, least_) * (1 - worth_it);
   }
 
-  void descend(const Cuts& cuts, std::size_t chosen, const Solution& solution) {
-    if (!promises(solution)) return;
-    if (chosen == structure_.arrays().size()) return finish(cuts, solution);
-    struct Next {
-      Cuts cuts;
-      Solution solution;
-    };
-    std::vector<Next> all;
-    for (const Cut& cut : structure_.arrays()[chosen].cuts) {
-      if (!fits(cut, cuts, chosen)) continue;
-      Cuts next = cuts;
-      next[chosen] = cut;
-      Solution found = solve(next);
-      if (std::isfinite(found.seconds)) all.push_back({std::move(next), std::move(found)});
+  // Goes to those that leave the first choice so many times; whether there may be more.
+  bool visit(Branch& branch, std::size_t chosen, int discrepancies) {
+    if (!promises(branch)) return false;
+    if (chosen == structure_.arrays().size()) {
+      if (!std::exchange(branch.seen, true)) finish(branch);
+      return false;
     }
-    std::ranges::stable_sort(all, {}, [](const Next& n) { return n.solution.seconds; });
-    for (const Next& n : all) descend(n.cuts, chosen + 1, n.solution);
+    if (programs_ >= most_programs) return true;
+    if (!std::exchange(branch.seen, true)) branch.next = choices(branch, chosen);
+    bool more = false;
+    const std::size_t count = is_small(chosen) ? 1 : branch.next.size();
+    for (std::size_t k = 0; k < std::min(count, branch.next.size()); ++k) {
+      if (static_cast<int>(k) > discrepancies) return promises(branch.next[k]) || more;
+      more = visit(branch.next[k], chosen + 1, discrepancies - static_cast<int>(k)) || more;
+    }
+    return more;
+  }
+
+  std::vector<Branch> choices(const Branch& branch, std::size_t chosen) {
+    std::vector<Branch> all;
+    for (const Cut& cut : structure_.arrays()[chosen].cuts) {
+      if (!fits(cut, branch.cuts, chosen)) continue;
+      Branch next{branch.cuts, {}, {}, false};
+      next.cuts[chosen] = cut;
+      next.solution = solve(next.cuts);
+      if (std::isfinite(next.solution.seconds)) all.push_back(std::move(next));
+    }
+    std::ranges::stable_sort(all, {}, [](const Branch& b) { return b.solution.seconds; });
+    return all;
+  }
+
+  bool is_small(std::size_t array) const {
+    return structure_.tree().bytes(structure_.arrays()[array].array) <
+           small_array * static_cast<double>(limits_.memory.value());
   }
 
   // Whether an order of the band's loops has both this cut and those chosen.
@@ -637,13 +703,20 @@ class Search {
     return true;
   }
 
-  void finish(const Cuts& cuts, const Solution& solution) {
-    leave_open(solution);
-    Whole whole(structure_, limits_, cuts, solution.tiles);
+  void finish(const Branch& branch) {
+    Whole whole(structure_, limits_, branch.cuts, branch.solution.tiles);
     whole.improve();
     if (whole.seconds() >= least_) return;
     least_ = whole.seconds();
     best_ = whole.schedule();
+  }
+
+  // What no cuts take less than.
+  static double least_open(const Branch& branch) {
+    if (branch.next.empty()) return branch.solution.seconds;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Branch& next : branch.next) least = std::min(least, least_open(next));
+    return std::max(least, branch.solution.seconds);
   }
 
   const Structure& structure_;
@@ -651,16 +724,24 @@ class Search {
   const double cut_off_;
   int programs_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
-  double open_ = std::numeric_limits<double>::infinity();
   std::optional<FusedNode> best_;
 };
 
 }  // namespace
 
-Seconds Disk::time(const DiskTraffic::OfArray& moved) const {
+Seconds Costs::disk(const DiskTraffic::OfArray& moved) const {
   return Seconds(static_cast<double>(moved.read) / read.value() +
                  static_cast<double>(moved.written) / write.value() +
                  static_cast<double>(moved.reads + moved.writes) * transfer.value());
+}
+
+Seconds Costs::all(const DiskTraffic& moved) const {
+  Seconds time = disk(moved.sum());
+  for (const DiskTraffic::OfStatement& s : moved.statements) {
+    time += Seconds(static_cast<double>(s.passed) / memory.value() +
+                    static_cast<double>(s.runs) * run.value());
+  }
+  return time;
 }
 
 Placement place(const OperationTree& tree, const LoopTree& structure, const Limits& limits,
@@ -669,17 +750,21 @@ Placement place(const OperationTree& tree, const LoopTree& structure, const Limi
   return Search(prepared, limits, cut_off.value()).run();
 }
 
-Seconds compulsory(const OperationTree& tree, const std::vector<int>& chain, const Disk& disk) {
+Seconds compulsory(const OperationTree& tree, const std::vector<int>& chain, const Costs& costs) {
   const auto inside = [&](int s) { return std::ranges::find(chain, s) != chain.end(); };
   double seconds = 0;
   for (int s : chain) {
     const OperationTree::Statement& statement = tree.statement(s);
+    seconds += costs.run.value();
+    for (int a : {statement.left, statement.right, statement.out, statement.out}) {
+      seconds += tree.bytes(a) / costs.memory.value();
+    }
     for (int a : {statement.left, statement.right}) {
       if (inside(tree.array(a).producer)) continue;
-      seconds += tree.bytes(a) / disk.read.value() + disk.transfer.value();
+      seconds += tree.bytes(a) / costs.read.value() + costs.transfer.value();
     }
     if (inside(tree.parent(s))) continue;
-    seconds += tree.bytes(statement.out) / disk.write.value() + disk.transfer.value();
+    seconds += tree.bytes(statement.out) / costs.write.value() + costs.transfer.value();
   }
   return Seconds(seconds);
 }

@@ -1,6 +1,6 @@
 // Where a fused structure reads and writes disk, and its tiles (Gao et al., section 5.1, steps 3 to
-// 5): the least time of the disk under a limit of memory, with a bound on what the structure could
-// reach at all.
+// 5): the least time of disk and memory under a limit of memory, with a bound on what the structure
+// could reach at all.
 //
 // All loops of a node are tiled and what is within a tile is looped over again below (multi-level
 // tiling), so a node's band of loops is over all indices that its statements share. An array is
@@ -9,7 +9,8 @@
 // one band have to be a subset one of the other. For given places, transfers, bytes and memory are
 // posynomials in the tile sizes: a geometric program, whose optimum over real tiles NLopt's SLSQP
 // finds. Places are chosen by branch and bound, the largest array first; an array without a place
-// counts once and holds nothing.
+// counts once and holds nothing. Of an array that is small beside the memory the best place alone
+// is followed; the others count for the bound.
 #pragma once
 
 #include <limits>
@@ -20,24 +21,29 @@
 
 namespace tcsim::fusion {
 
-// A disk, by what it takes to move bytes.
-struct Disk {
-  BytesPerSecond read{2e9}, write{1e9};
-  Seconds transfer{1e-4};  // of each one, before its first byte
+// What moving bytes takes.
+struct Costs {
+  BytesPerSecond read{2e9}, write{1e9};  // of the disk
+  Seconds transfer{1e-4};                // of each transfer of a tile, before its first byte
+  // Of memory: each time that a statement runs on a tile, its tensors pass the caches once. What a
+  // tile that is larger than the caches takes beside is the arithmetic's (arithmetic.hpp).
+  BytesPerSecond memory{1e10};
+  Seconds run{1e-6};  // of each of those, before its first byte
 
-  Seconds time(const DiskTraffic::OfArray& moved) const;
+  Seconds disk(const DiskTraffic::OfArray& moved) const;
+  Seconds all(const DiskTraffic& moved) const;  // what is minimised: disk and memory
 };
 
 struct Limits {
   Bytes memory;  // buffers of tiles together
   Buffering buffering = Buffering::single;
-  Disk disk;
+  Costs costs;
 };
 
 struct Placement {
   std::optional<FusedNode> node;  // none where no tiles fit, or nothing is below the cut-off
   DiskTraffic traffic;            // of node
-  Seconds time{std::numeric_limits<double>::infinity()};
+  Seconds time{std::numeric_limits<double>::infinity()};  // Costs::all() of it
   // No places and tiles of this structure take less; infinite where none fit.
   Seconds bound{std::numeric_limits<double>::infinity()};
   int solved = 0;  // geometric programs
@@ -49,8 +55,9 @@ struct Placement {
 Placement place(const OperationTree& tree, const LoopTree& structure, const Limits& limits,
                 Seconds cut_off = Seconds(std::numeric_limits<double>::infinity()));
 
-// What the statements of a chain move at least: what they read from disk and write there, once.
-Seconds compulsory(const OperationTree& tree, const std::vector<int>& chain, const Disk& disk);
+// What the statements of a chain take at least: what they read from disk and write there moves
+// once, and all tensors pass the caches once.
+Seconds compulsory(const OperationTree& tree, const std::vector<int>& chain, const Costs& costs);
 
 // The memory that the structure takes with tiles of one.
 Bytes least_memory(const OperationTree& tree, const LoopTree& structure, Buffering buffering);

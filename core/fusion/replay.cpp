@@ -14,7 +14,7 @@ class Counter {
   Counter(const OperationTree& tree, Buffering buffering)
       : tree_(tree), buffering_(buffering), stored_(tree.arrays.size()) {
     result_.arrays.resize(tree.arrays.size());
-    result_.runs.resize(tree.statements.size());
+    result_.statements.resize(tree.statements.size());
   }
 
   void open(const Hold& hold, const Ranges& ranges) {
@@ -34,7 +34,14 @@ class Counter {
     add(of(hold.array).written, bytes);
     ++of(hold.array).writes;
   }
-  void run(int statement, const Ranges&) { ++result_.runs[static_cast<std::size_t>(statement)]; }
+  void run(int s, const Ranges& ranges) {
+    DiskTraffic::OfStatement& of = result_.statements[static_cast<std::size_t>(s)];
+    ++of.runs;
+    const OperationTree::Statement& statement = tree_.statement(s);
+    for (int a : {statement.left, statement.right, statement.out, statement.out}) {
+      add(of.passed, bytes_of(a, ranges));
+    }
+  }
 
   DiskTraffic take() { return std::move(result_); }
 

@@ -1,0 +1,463 @@
+// fuse: a chain of contractions whose tensors are on disk, under a limit of memory.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/describe.hpp"
+#include "cli/request.hpp"
+#include "cli/result.hpp"
+#include "cli/table.hpp"
+#include "cli/values.hpp"
+#include "cli/version.hpp"
+#include "core/error.hpp"
+#include "core/fusion/arithmetic.hpp"
+#include "core/fusion/chain_request.hpp"
+#include "core/fusion/fuse.hpp"
+#include "core/fusion/replay.hpp"
+#include "core/io/json.hpp"
+#include "core/io/read_file.hpp"
+#include "core/stop.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using fusion::Buffering;
+using fusion::Chain;
+using fusion::DiskTraffic;
+using fusion::FusedProgram;
+using fusion::Limits;
+using fusion::OperationTree;
+using nlohmann::ordered_json;
+
+// Tiles that a replay goes through without being asked for long.
+constexpr double most_tiles = 2e7;
+
+// One way to do the chain, with all that is known of it.
+struct Way {
+  std::string name;
+  FusedProgram program;
+  Seconds disk, arithmetic;
+  std::optional<DiskTraffic> replayed;
+
+  // Reading, computing and writing one after the other, or at the same time.
+  Seconds time(Buffering buffering) const {
+    if (buffering == Buffering::twofold) return std::max(disk, arithmetic);
+    return disk + arithmetic;
+  }
+};
+
+// What would change: the chosen program's time under other limits.
+struct Other {
+  std::string what;
+  std::optional<FusedProgram> program;  // none where no tiles fit
+  Seconds disk{};
+};
+
+struct FusionAnswer {
+  Chain chain;
+  OperationTree tree;
+  Machine machine;
+  Limits limits;
+  bool disk_assumed = false;
+  fusion::StructureCount structures;  // of all statements fused
+  int looked_at = 0;
+  std::vector<Way> ways;  // the chosen one first
+  std::vector<Other> others;
+};
+
+double sum(const std::vector<Seconds>& all) {
+  double s = 0;
+  for (Seconds one : all) s += one.value();
+  return s;
+}
+
+Way way(std::string name, FusedProgram program, const FusionAnswer& a) {
+  Way w{std::move(name), std::move(program), {}, {}, {}};
+  w.disk = a.limits.costs.disk(w.program.traffic.sum());
+  w.arithmetic = Seconds(sum(fusion::arithmetic(a.tree, w.program.node, a.machine)));
+  double tiles = 0;
+  for (const auto& s : w.program.traffic.statements) tiles += static_cast<double>(s.runs);
+  if (tiles <= most_tiles) {
+    w.replayed = fusion::replay(a.tree, w.program.node, a.limits.buffering);
+  }
+  return w;
+}
+
+BytesPerSecond rate_of(const Options& options, const char* option, BytesPerSecond otherwise,
+                       const Machine& machine) {
+  if (options.count(option) == 0) return otherwise;
+  return parse_bandwidth(options[option].as<std::string>()).at(machine.core.frequency.value);
+}
+
+Limits limits_of(const Options& options, const Machine& machine, bool& assumed) {
+  if (options.count("memory") == 0) {
+    throw UsageError("--memory", "is missing", "say how much tiles may take, such as 8GiB");
+  }
+  Limits l;
+  l.memory = parse_bytes(options["memory"].as<std::string>());
+  if (options["overlap"].as<bool>()) l.buffering = Buffering::twofold;
+  assumed = true;
+  for (const Level& level : machine.levels) {
+    const BytesPerSecond rate = level.bandwidth.value.at(machine.core.frequency.value);
+    if (level.kind == LevelKind::memory) l.costs.memory = rate;
+    if (level.kind != LevelKind::disk) continue;
+    l.costs.read = l.costs.write = rate;
+    assumed = false;
+  }
+  l.costs.read = rate_of(options, "disk-read", l.costs.read, machine);
+  l.costs.write = rate_of(options, "disk-write", l.costs.write, machine);
+  if (options.count("disk-transfer") != 0) {
+    l.costs.transfer = parse_seconds(options["disk-transfer"].as<std::string>());
+  }
+  if (options.count("disk-read") != 0 && options.count("disk-write") != 0) assumed = false;
+  return l;
+}
+
+Other other(std::string what, const OperationTree& tree, const Limits& limits) {
+  Other o{std::move(what), {}, {}};
+  try {
+    o.program = fusion::fuse(tree, {limits, {}}).chosen;
+    o.disk = limits.costs.disk(o.program->traffic.sum());
+  } catch (const UnsupportedError&) {
+    // No tiles fit.
+  }
+  return o;
+}
+
+// The cache levels of a machine: its disk, if it says one, is what `limits` has.
+Machine in_memory(Machine machine) {
+  std::erase_if(machine.levels, [](const Level& l) { return l.kind == LevelKind::disk; });
+  return machine;
+}
+
+FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
+  const StopScope scope(context.stop);
+  FusionAnswer a{std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}};
+  a.tree = fusion::operation_tree(a.chain.program);
+  a.limits = limits_of(options, a.machine, a.disk_assumed);
+  a.machine = in_memory(a.machine);
+  for (int root : a.tree.roots()) {
+    for (const fusion::FusedSubtree& s : fusion::top_subtrees(a.tree, root)) {
+      if (!s.cut_points.empty()) continue;
+      const fusion::StructureCount count = fusion::count_structures(a.tree, s.chain);
+      a.structures.all += count.all;
+      a.structures.maximally_fused += count.maximally_fused;
+    }
+  }
+  Progress progress(context, a.tree.name);
+  const auto show = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
+  if (options.count("schedule") != 0) {
+    const std::string given = options["schedule"].as<std::string>();
+    const bool text = given.find('{') != std::string::npos;
+    FusedProgram program;
+    program.node = fusion::parse_fused(
+        text ? given : read_file(given, "name a file, or write the schedule itself"), a.tree,
+        text ? "--schedule" : given);
+    fusion::check(a.tree, program.node, text ? "--schedule" : given);
+    program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
+    program.time = a.limits.costs.all(program.traffic);
+    if (program.traffic.memory > a.limits.memory) {
+      throw UnsupportedError("--schedule",
+                             "it takes " + to_text(program.traffic.memory) + " of memory",
+                             "allow that much with --memory");
+    }
+    a.ways.push_back(way("given", std::move(program), a));
+  }
+  const fusion::Fusion fused = fusion::fuse(a.tree, {a.limits, show});
+  a.looked_at = fused.structures;
+  a.ways.push_back(way("chosen", fused.chosen, a));
+  if (fused.fully_fused) a.ways.push_back(way("fully fused", *fused.fully_fused, a));
+  a.ways.push_back(way("unfused", fused.unfused, a));
+  if (options["no-whatif"].as<bool>()) return a;
+  for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
+    Limits limits = a.limits;
+    const double bytes = static_cast<double>(a.limits.memory.value()) * factor;
+    if (bytes < 1 || bytes >= 0x1p62) continue;
+    limits.memory = Bytes(static_cast<std::int64_t>(bytes));
+    a.others.push_back(
+        other(fmt::format("memory of {}", to_binary_display(limits.memory)), a.tree, limits));
+  }
+  Limits faster = a.limits;
+  faster.costs.read = 2.0 * faster.costs.read;
+  faster.costs.write = 2.0 * faster.costs.write;
+  a.others.push_back(other("a disk of twice the rates", a.tree, faster));
+  faster = a.limits;
+  faster.costs.transfer = Seconds(faster.costs.transfer.value() / 10);
+  a.others.push_back(other("transfers that begin in a tenth", a.tree, faster));
+  return a;
+}
+
+std::string statement_text(const OperationTree& tree, std::size_t s) {
+  const OperationTree::Statement& statement = tree.statements[s];
+  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
+                     tree.text(statement.right));
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string displayed(double bytes) {
+  return bytes < 0x1p62 ? to_display(Bytes(static_cast<std::int64_t>(bytes)))
+                        : fmt::format("{:.3g} B", bytes);
+}
+
+std::string indented(const std::string& text) {
+  std::string all = "  ";
+  for (char c : text) {
+    all += c;
+    if (c == '\n') all += "  ";
+  }
+  all.resize(all.find_last_not_of(' ') + 1);
+  return all;
+}
+
+void print_table(const FusionAnswer& a, std::ostream& out) {
+  const OperationTree& tree = a.tree;
+  const Way& chosen = a.ways.front();
+  double bytes = 0;
+  for (int i = 0; i < static_cast<int>(tree.arrays.size()); ++i) bytes += tree.bytes(i);
+  out << fmt::format("{}: {} contraction{}, {:.4g} Gflop, tensors of {}\n", visible(tree.name),
+                     tree.statements.size(), tree.statements.size() == 1 ? "" : "s",
+                     tree.flops() / 1e9, displayed(bytes));
+  out << fmt::format(
+      "memory of {} for tiles{}; disk: {:.4g} GB/s in, {:.4g} GB/s out, {} a "
+      "transfer{}\n",
+      to_text(a.limits.memory),
+      a.limits.buffering == Buffering::twofold
+          ? ", those of disk twice, to overlap transfers and arithmetic"
+          : "",
+      a.limits.costs.read.value() / 1e9, a.limits.costs.write.value() / 1e9,
+      to_display(a.limits.costs.transfer), a.disk_assumed ? " (assumed)" : "");
+  for (const Chain::Ordered& o : a.chain.ordered) {
+    out << fmt::format("order of {}: {}, {:.4g} multiply-adds\n", o.out, o.order, o.multiply_adds);
+  }
+  out << "\n";
+  Rows rows;
+  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
+    const int made = tree.statements[s].out;
+    const bool cut = std::ranges::find(chosen.program.cut_points, static_cast<int>(s)) !=
+                     chosen.program.cut_points.end();
+    rows.push_back({statement_text(tree, s), displayed(tree.bytes(made)),
+                    tree.array(made).consumer < 0 ? "output"
+                    : cut                         ? "to disk (cut-point)"
+                                                  : "fused, stays in memory"});
+  }
+  out << aligned({"statement", "its result", ""}, rows, "  ") << "\n";
+  rows.clear();
+  for (const Way& w : a.ways) {
+    const DiskTraffic::OfArray moved = w.program.traffic.sum();
+    rows.push_back(
+        {w.name, std::to_string(w.program.cut_points.size()),
+         displayed(static_cast<double>(moved.read)), displayed(static_cast<double>(moved.written)),
+         std::to_string(moved.reads + moved.writes), to_binary_display(w.program.traffic.memory),
+         to_display(w.disk), w.name == "given" ? "-" : percent(w.program.gap()),
+         to_display(w.arithmetic), to_display(w.time(a.limits.buffering)),
+         !w.replayed                        ? "not replayed"
+         : *w.replayed == w.program.traffic ? "equal"
+                                            : "DIFFERS"});
+  }
+  out << aligned({"program", "cut-points", "read", "written", "transfers", "memory", "disk time",
+                  "above bound", "arithmetic",
+                  a.limits.buffering == Buffering::twofold ? "overlapped" : "in turn", "replay"},
+                 rows, "  ");
+  if (a.structures.maximally_fused > 0) {
+    out << fmt::format(
+        "  loop structures with everything fused: {:.4g}, of which {:.4g} are "
+        "maximally fused and cover all\n",
+        a.structures.all, a.structures.maximally_fused);
+  }
+  out << "\n" << chosen.name << ":\n" << indented(to_text(tree, chosen.program.node));
+  if (a.others.empty()) return;
+  out << "\nwith\n";
+  rows.clear();
+  for (const Other& o : a.others) {
+    if (!o.program) {
+      rows.push_back({o.what, "no tiles fit", "", "", ""});
+      continue;
+    }
+    const DiskTraffic::OfArray moved = o.program->traffic.sum();
+    rows.push_back({o.what, to_display(o.disk),
+                    fmt::format("{:.2f} x", chosen.disk.value() / o.disk.value()),
+                    displayed(static_cast<double>(moved.read + moved.written)),
+                    std::to_string(o.program->cut_points.size())});
+  }
+  out << aligned({"", "disk time", "faster", "moved", "cut-points"}, rows, "  ");
+}
+
+ordered_json json_of_way(const FusionAnswer& a, const Way& w) {
+  const OperationTree& tree = a.tree;
+  const DiskTraffic::OfArray moved = w.program.traffic.sum();
+  ordered_json j;
+  j["cut_points"] = ordered_json::array();
+  for (int s : w.program.cut_points)
+    j["cut_points"].push_back(tree.array(tree.statement(s).out).name);
+  j["schedule"] = to_text(tree, w.program.node);
+  j["memory_bytes"] = w.program.traffic.memory.value();
+  ordered_json level{{"name", "disk"},
+                     {"link", "memory-disk"},
+                     {"predicted_bytes", moved.read + moved.written},
+                     {"simulated_bytes", nullptr},
+                     {"read_bytes", moved.read},
+                     {"written_bytes", moved.written},
+                     {"transfers", moved.reads + moved.writes},
+                     {"predicted_seconds", w.disk.value()}};
+  if (w.replayed) {
+    const DiskTraffic::OfArray s = w.replayed->sum();
+    level["simulated_bytes"] = s.read + s.written;
+    j["simulated_memory_bytes"] = w.replayed->memory.value();
+  }
+  level["by_tensor"] = ordered_json::array();
+  for (std::size_t i = 0; i < tree.arrays.size(); ++i) {
+    const DiskTraffic::OfArray& of = w.program.traffic.arrays[i];
+    level["by_tensor"].push_back({{"tensor", hold_name(tree, static_cast<int>(i))},
+                                  {"read_bytes", of.read},
+                                  {"written_bytes", of.written},
+                                  {"transfers", of.reads + of.writes}});
+  }
+  j["levels"] = ordered_json::array({level});
+  j["arithmetic_seconds"] = w.arithmetic.value();
+  j["predicted_seconds"] = w.time(a.limits.buffering).value();
+  if (w.name != "given") {
+    j["certificate"] = {{"relaxed_bound_seconds", w.program.bound.value()},
+                        {"achieved_seconds", w.program.time.value()},
+                        {"gap", w.program.gap()}};
+  }
+  return j;
+}
+
+ordered_json json_of_answer(const FusionAnswer& a) {
+  ordered_json j{{"schema", results_schema}, {"command", "fuse"}, {"tcsim_version", version}};
+  j["workload"] = {{"name", a.tree.name}, {"flops", a.tree.flops()}};
+  j["workload"]["statements"] = ordered_json::array();
+  for (std::size_t s = 0; s < a.tree.statements.size(); ++s) {
+    j["workload"]["statements"].push_back(statement_text(a.tree, s));
+  }
+  j["workload"]["orders"] = ordered_json::array();
+  for (const Chain::Ordered& o : a.chain.ordered) {
+    j["workload"]["orders"].push_back(
+        {{"tensor", o.out}, {"order", o.order}, {"multiply_adds", o.multiply_adds}});
+  }
+  j["machine"] = {{"name", a.machine.name}, {"content_hash", content_hash(a.machine)}};
+  j["memory_limit_bytes"] = a.limits.memory.value();
+  j["overlap"] = a.limits.buffering == Buffering::twofold;
+  j["disk"] = {{"read_bytes_per_second", a.limits.costs.read.value()},
+               {"write_bytes_per_second", a.limits.costs.write.value()},
+               {"transfer_seconds", a.limits.costs.transfer.value()},
+               {"assumed", a.disk_assumed}};
+  j["enumeration"] = {{"contractions", a.tree.statements.size()},
+                      {"total", a.structures.all},
+                      {"pruned", a.structures.maximally_fused}};
+  for (const Way& w : a.ways) {
+    const ordered_json of = json_of_way(a, w);
+    if (&w == &a.ways.front()) {
+      j.update(of);
+      continue;
+    }
+    std::string key = w.name;
+    std::ranges::replace(key, ' ', '_');
+    j[key] = of;
+  }
+  j["whatif"] = ordered_json::array();
+  for (const Other& o : a.others) {
+    ordered_json one{{"change", o.what}, {"disk_seconds", nullptr}, {"moved_bytes", nullptr}};
+    if (o.program) {
+      const DiskTraffic::OfArray moved = o.program->traffic.sum();
+      one["disk_seconds"] = o.disk.value();
+      one["moved_bytes"] = moved.read + moved.written;
+    }
+    j["whatif"].push_back(one);
+  }
+  return j;
+}
+
+void print_csv(const std::vector<FusionAnswer>& all, std::ostream& out) {
+  out << "chain,program,cut_points,read_bytes,written_bytes,transfers,memory_bytes,disk_seconds,"
+         "bound_seconds,arithmetic_seconds,predicted_seconds\n";
+  for (const FusionAnswer& a : all) {
+    for (const Way& w : a.ways) {
+      const DiskTraffic::OfArray moved = w.program.traffic.sum();
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name), w.name,
+                         w.program.cut_points.size(), moved.read, moved.written,
+                         moved.reads + moved.writes, w.program.traffic.memory.value(),
+                         w.disk.value(),
+                         w.name == "given" ? "" : fmt::format("{}", w.program.bound.value()),
+                         w.arithmetic.value(), w.time(a.limits.buffering).value());
+    }
+  }
+}
+
+Exit run_fuse(const Options& options, Context& context) {
+  const std::vector<std::string> given = arguments(options);
+  if (given.empty()) {
+    throw UsageError("fuse", "no chain is named", "give one, such as fourindex:2");
+  }
+  fusion::ChainRequest request{given[0], "", {}, ""};
+  if (options.count("size") != 0) request.sizes = options["size"].as<std::string>();
+  if (options.count("order") != 0) request.order = options["order"].as<std::string>();
+  if (options.count("type") != 0) {
+    request.type = options["type"].as<std::string>() == "f32" ? ElementType::f32 : ElementType::f64;
+  }
+  const Format form = format(options);
+  std::vector<FusionAnswer> all;
+  std::vector<Chain> chains = fusion::find_chains(request);
+  const bool suite = chains.size() > 1;
+  for (Chain& chain : chains) {
+    if (context.stop.stop_requested()) throw Interrupted();
+    all.push_back(fusion_answer(options, std::move(chain), context));
+    if (form != Format::table) continue;
+    if (all.size() > 1) context.out << "\n";
+    print_table(all.back(), context.out);
+  }
+  if (form == Format::csv) print_csv(all, context.out);
+  if (form != Format::json) return Exit::done;
+  if (!suite) {
+    context.out << json_text(json_of_answer(all[0])) << "\n";
+    return Exit::done;
+  }
+  ordered_json j{{"schema", results_schema},
+                 {"command", "fuse"},
+                 {"tcsim_version", version},
+                 {"results", ordered_json::array()}};
+  for (const FusionAnswer& a : all) j["results"].push_back(json_of_answer(a));
+  context.out << json_text(j) << "\n";
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command& fuse_command() {
+  static const Command command{
+      "fuse",
+      "CHAIN",
+      "a chain of contractions on disk under a limit of memory: what to fuse, where to read and "
+      "write",
+      "tcsim fuse fourindex:2 --memory 256MiB --machine zen5",
+      [](po::options_description& o) {
+        o.add_options()("size", po::value<std::string>(),
+                        "extents of statements or einsum: p=60,q=60,...")(
+            "type", words({"f64", "f32"}), "element type")(
+            "order", po::value<std::string>(),
+            "of a product of many factors: ((A B) C) [the least multiply-adds]")(
+            "memory", po::value<std::string>(), "that tiles may take together: 8GiB")(
+            "overlap", po::bool_switch(),
+            "read ahead and write behind, which takes the tiles of disk twice")(
+            "disk-read", po::value<std::string>(),
+            "rate of the disk [the machine's disk, or 2GB/s]")(
+            "disk-write", po::value<std::string>(), "the same for writing [or 1GB/s]")(
+            "disk-transfer", po::value<std::string>(),
+            "what each transfer takes before its first byte [100us]")(
+            "schedule", po::value<std::string>(), "a fused schedule, in a file or as text")(
+            "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
+        declare_machine(o);
+        declare_output(o);
+      },
+      run_fuse};
+  return command;
+}
+
+}  // namespace tcsim::cli
