@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "chains/run_chain.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
@@ -67,7 +68,9 @@ struct FusionAnswer {
   bool disk_assumed = false;
   fusion::StructureCount structures;  // of all statements fused
   int looked_at = 0;
-  std::vector<Way> ways;  // the chosen one first
+  std::vector<Way> ways;                // the chosen one, or the one that was given, first
+  std::optional<chains::ChainRun> ran;  // of the first
+  std::optional<double> error;          // of its results, relative to their bound
   std::vector<Other> others;
 };
 
@@ -138,7 +141,7 @@ Machine in_memory(Machine machine) {
 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
-  FusionAnswer a{std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}};
+  FusionAnswer a{std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   a.limits = limits_of(options, a.machine, a.disk_assumed);
   a.machine = in_memory(a.machine);
@@ -174,6 +177,19 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   a.ways.push_back(way("chosen", fused.chosen, a));
   if (fused.fully_fused) a.ways.push_back(way("fully fused", *fused.fully_fused, a));
   a.ways.push_back(way("unfused", fused.unfused, a));
+  if (options.count("run") != 0) {
+    chains::ChainRunOptions run;
+    run.folder = options["run"].as<std::string>();
+    run.fill = options["fill"].as<bool>();
+    run.force = options["force"].as<bool>();
+    run.resume = options["resume"].as<bool>();
+    run.seed = options["seed"].as<std::uint64_t>();
+    run.threads = options["threads"].as<int>();
+    run.stop = context.stop;
+    run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
+    a.ran = chains::run_chain(a.tree, a.ways.front().program.node, a.machine, run);
+    if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
+  }
   if (options["no-whatif"].as<bool>()) return a;
   for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
     Limits limits = a.limits;
@@ -214,6 +230,29 @@ std::string indented(const std::string& text) {
   }
   all.resize(all.find_last_not_of(' ') + 1);
   return all;
+}
+
+void print_run(const FusionAnswer& a, std::ostream& out) {
+  const chains::ChainRun& ran = *a.ran;
+  const DiskTraffic::OfArray moved = ran.moved.sum();
+  const bool all = ran.done_before == 0;
+  out << fmt::format("\nran in {}: {} reading, {} computing, {} writing\n", to_display(ran.total),
+                     to_display(ran.reading), to_display(ran.computing), to_display(ran.writing));
+  if (!all) {
+    out << fmt::format("  {} of {} parts were done before\n", ran.done_before, ran.parts);
+  }
+  out << fmt::format("  moved {} in and {} out, in {} transfers: {}\n",
+                     displayed(static_cast<double>(moved.read)),
+                     displayed(static_cast<double>(moved.written)), moved.reads + moved.writes,
+                     !all                                          ? "the rest"
+                     : ran.moved == a.ways.front().program.traffic ? "as predicted"
+                                                                   : "NOT as predicted");
+  out << fmt::format("  tiles took {}, copies of results beside them {}\n",
+                     to_binary_display(ran.moved.memory), to_binary_display(ran.beside));
+  if (a.error) {
+    out << fmt::format("  results {}: the worst error is {:.3g} of its bound\n",
+                       *a.error <= 1 ? "are right" : "are WRONG", *a.error);
+  }
 }
 
 void print_table(const FusionAnswer& a, std::ostream& out) {
@@ -272,6 +311,7 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
         a.structures.all, a.structures.maximally_fused);
   }
   out << "\n" << chosen.name << ":\n" << indented(to_text(tree, chosen.program.node));
+  if (a.ran) print_run(a, out);
   if (a.others.empty()) return;
   out << "\nwith\n";
   rows.clear();
@@ -362,6 +402,22 @@ ordered_json json_of_answer(const FusionAnswer& a) {
     std::ranges::replace(key, ' ', '_');
     j[key] = of;
   }
+  if (a.ran) {
+    const DiskTraffic::OfArray moved = a.ran->moved.sum();
+    j["measured_seconds"] = a.ran->total.value();
+    j["run"] = {{"reading_seconds", a.ran->reading.value()},
+                {"computing_seconds", a.ran->computing.value()},
+                {"writing_seconds", a.ran->writing.value()},
+                {"read_bytes", moved.read},
+                {"written_bytes", moved.written},
+                {"transfers", moved.reads + moved.writes},
+                {"memory_bytes", a.ran->moved.memory.value()},
+                {"beside_bytes", a.ran->beside.value()},
+                {"parts", a.ran->parts},
+                {"parts_done_before", a.ran->done_before},
+                {"worst_error", nullptr}};
+    if (a.error) j["run"]["worst_error"] = *a.error;
+  }
   j["whatif"] = ordered_json::array();
   for (const Other& o : a.others) {
     ordered_json one{{"change", o.what}, {"disk_seconds", nullptr}, {"moved_bytes", nullptr}};
@@ -413,11 +469,14 @@ Exit run_fuse(const Options& options, Context& context) {
     if (all.size() > 1) context.out << "\n";
     print_table(all.back(), context.out);
   }
+  const bool right =
+      std::ranges::all_of(all, [](const FusionAnswer& a) { return a.error.value_or(0) <= 1; });
+  const Exit exit = right ? Exit::done : Exit::no;
   if (form == Format::csv) print_csv(all, context.out);
-  if (form != Format::json) return Exit::done;
+  if (form != Format::json) return exit;
   if (!suite) {
     context.out << json_text(json_of_answer(all[0])) << "\n";
-    return Exit::done;
+    return exit;
   }
   ordered_json j{{"schema", results_schema},
                  {"command", "fuse"},
@@ -425,7 +484,7 @@ Exit run_fuse(const Options& options, Context& context) {
                  {"results", ordered_json::array()}};
   for (const FusionAnswer& a : all) j["results"].push_back(json_of_answer(a));
   context.out << json_text(j) << "\n";
-  return Exit::done;
+  return exit;
 }
 
 }  // namespace
@@ -452,6 +511,13 @@ const Command& fuse_command() {
             "disk-transfer", po::value<std::string>(),
             "what each transfer takes before its first byte [100us]")(
             "schedule", po::value<std::string>(), "a fused schedule, in a file or as text")(
+            "run", po::value<std::string>(),
+            "run it: the folder with the inputs' files, NAME.h5, and for the results")(
+            "fill", po::bool_switch(), "with --run: make inputs that are missing")(
+            "force", po::bool_switch(), "with --run: overwrite results")(
+            "resume", po::bool_switch(), "with --run: go on where a run ended")(
+            "check", po::bool_switch(), "with --run: compare some results with plain loops")(
+            "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
         declare_machine(o);
         declare_output(o);

@@ -1,5 +1,5 @@
 // core includes none of the other folders; exchange, sim, kernels, emit and microbench include core
-// and themselves; sweep includes core, sim and kernels, bench the measuring ones; cli and gui
+// and themselves; chains includes core and kernels, sweep core, sim and kernels, bench the measuring ones; cli and gui
 // include all but each other.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> folders{"core",       "exchange", "sim",   "kernels", "emit",
-                                       "microbench", "bench",    "sweep", "cli",     "gui"};
+                                       "microbench", "bench",    "sweep", "cli",     "gui",  "chains"};
 
 bool is_folder(const std::string& name) {
   return std::find(folders.begin(), folders.end(), name) != folders.end();
@@ -27,6 +27,7 @@ bool is_folder(const std::string& name) {
 bool may_include(const std::string& from, const std::string& to) {
   if (to == from || to == "core") return true;
   if (from == "bench") return to != "exchange" && to != "sweep" && to != "cli" && to != "gui";
+  if (from == "chains") return to == "kernels";
   if (from == "sweep") return to == "sim" || to == "kernels";
   if (from == "cli") return to != "gui";
   if (from == "gui") return to != "cli";

@@ -1,0 +1,51 @@
+// Runs a fused schedule: tensors in HDF5 files, tiles in one piece of memory as large as the
+// schedule's high-water mark, statements by tcsim's own executor. It is a visitor of the same
+// walk() as the replay, so it moves the same tiles, and counts them where they are moved.
+//
+// What is done of a schedule is noted after each of its parts (those between cut-points), on disk.
+// A run that was killed is resumed behind the last part that was done; the part in which it ended
+// begins again, so that the result has the same bytes.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+
+#include "core/fusion/fused_schedule.hpp"
+#include "core/machine/machine.hpp"
+
+namespace tcsim::chains {
+
+struct ChainRunOptions {
+  std::filesystem::path folder;  // of the tensors' files, NAME.h5
+  bool fill = false;             // make inputs that are missing, of numbers that `seed` says
+  bool force = false;            // results that are there may be overwritten
+  bool resume = false;           // go on behind the last part that was done
+  std::uint64_t seed = 1;
+  int threads = 1;  // of the arithmetic
+  std::function<void(double share)> progress = [](double) {};
+  std::stop_token stop = {};
+};
+
+struct ChainRun {
+  fusion::DiskTraffic moved;  // bytes and transfers where they were done; memory of tiles
+  Seconds total, reading, writing, computing;
+  int parts = 0, done_before = 0;  // parts of the schedule, and those that were not done again
+  Bytes beside;  // of the arithmetic, beside the tiles: copies of results that lie apart
+};
+
+// The schedule must have passed check(). Throws, before anything is written, InputError where an
+// input is missing or another tensor, or a result is there already; UnsupportedError where the disk
+// has not the room, memory is short, or there is no HDF5. Throws Interrupted soon after a stop was
+// requested; what is done stays, for a resumed run.
+ChainRun run_chain(const fusion::OperationTree& tree, const fusion::FusedNode& node,
+                   const Machine& machine, const ChainRunOptions& options);
+
+// Compares elements of each output, at two neighbouring places of each of its indices, spread by
+// the seed, with sums in plain loops over the inputs. The worst |difference| relative to the error
+// bound of so many sums: at most 1 where the result is right; infinite where one is not a number.
+// Throws UnsupportedError where the inputs that these elements need do not fit into memory.
+double check_chain(const fusion::OperationTree& tree, const std::filesystem::path& folder,
+                   std::uint64_t seed);
+
+}  // namespace tcsim::chains

@@ -1,0 +1,215 @@
+#include "chains/tensor_files.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace tcsim::chains {
+
+namespace hdf5 {
+
+// An HDF5 handle that closes itself.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& o) noexcept : id_(std::exchange(o.id_, -1)), close_(o.close_) {}
+  Handle& operator=(Handle&& o) noexcept {
+    std::swap(id_, o.id_);
+    std::swap(close_, o.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  hid_t get() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+}  // namespace hdf5
+
+using hdf5::Handle;
+
+namespace {
+
+constexpr const char* data_set = "data";
+// HDF5 takes chunks of less than 4 GiB.
+constexpr std::int64_t largest_chunk = std::int64_t{1} << 30;
+// Of HDF5's cache for its own tables, per file.
+constexpr std::size_t metadata_bytes = std::size_t{1} << 20;
+
+// HDF5 prints what goes wrong unless it is told not to.
+void be_quiet() {
+  static const herr_t done = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  static_cast<void>(done);
+}
+
+hid_t native(ElementType type) {
+  return type == ElementType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& extents) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(extents[i]);
+  }
+  return text + "]";
+}
+
+Handle file_properties() {
+  Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  H5Pget_mdc_config(properties.get(), &cache);
+  cache.set_initial_size = true;
+  cache.initial_size = cache.max_size = cache.min_size = metadata_bytes;
+  cache.incr_mode = H5C_incr__off;
+  cache.flash_incr_mode = H5C_flash_incr__off;
+  cache.decr_mode = H5C_decr__off;
+  H5Pset_mdc_config(properties.get(), &cache);
+  return properties;
+}
+
+// Chunks that are read and written go past HDF5's cache.
+Handle data_properties() {
+  Handle properties(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_chunk_cache(properties.get(), 1, 0, 0);
+  return properties;
+}
+
+}  // namespace
+
+struct TensorFile::Handles {
+  std::string name;
+  Handle file, data;
+  ElementType type;
+
+  [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
+    throw InputError(name, problem, mend);
+  }
+
+  // What a tile is in the file, and in memory.
+  std::pair<Handle, Handle> spaces(const std::vector<fusion::Range>& at) const {
+    std::vector<hsize_t> begin, size;
+    for (const fusion::Range& r : at) {
+      begin.push_back(static_cast<hsize_t>(r.begin));
+      size.push_back(static_cast<hsize_t>(r.size));
+    }
+    Handle in_file(H5Dget_space(data.get()), H5Sclose);
+    if (at.empty()) return {std::move(in_file), Handle(H5Screate(H5S_SCALAR), H5Sclose)};
+    H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, begin.data(), nullptr, size.data(), nullptr);
+    return {
+        std::move(in_file),
+        Handle(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose)};
+  }
+};
+
+bool has_tensor_files() { return true; }
+
+TensorFile::TensorFile(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
+TensorFile::TensorFile(TensorFile&&) noexcept = default;
+TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
+TensorFile::~TensorFile() = default;
+
+TensorFile TensorFile::open(const std::filesystem::path& path,
+                            const std::vector<std::int64_t>& extents, ElementType type,
+                            Access access) {
+  be_quiet();
+  const std::string name = path.string();
+  const auto fail = [&](const std::string& problem, const std::string& mend) {
+    throw InputError(name, problem, mend);
+  };
+  if (!std::filesystem::exists(path)) fail("no such file", "put the tensor there");
+  Handle file(H5Fopen(name.c_str(), access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR,
+                      file_properties().get()),
+              H5Fclose);
+  if (!file.ok()) fail("this is no HDF5 file, or a damaged one", "write the tensor again");
+  Handle data(H5Dopen2(file.get(), data_set, data_properties().get()), H5Dclose);
+  if (!data.ok()) fail("it has no data set \"data\"", "write the tensor into one of that name");
+  const Handle space(H5Dget_space(data.get()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  std::vector<hsize_t> found(static_cast<std::size_t>(std::max(rank, 0)));
+  H5Sget_simple_extent_dims(space.get(), found.data(), nullptr);
+  const std::vector<std::int64_t> there(found.begin(), found.end());
+  if (there != extents) {
+    fail(fmt::format("the tensor is {}, and the chain's is {}", shape_text(there),
+                     shape_text(extents)),
+         "write it with that shape, or change the sizes");
+  }
+  const Handle stored(H5Dget_type(data.get()), H5Tclose);
+  if (H5Tequal(stored.get(), native(type)) <= 0) {
+    fail(fmt::format("its elements are not {} of this machine", to_text(type)),
+         "write them so, or say --type");
+  }
+  return TensorFile(
+      std::make_unique<Handles>(Handles{name, std::move(file), std::move(data), type}));
+}
+
+TensorFile TensorFile::create(const std::filesystem::path& path,
+                              const std::vector<std::int64_t>& extents,
+                              const std::vector<std::int64_t>& chunk, ElementType type) {
+  be_quiet();
+  const std::string name = path.string();
+  const auto fail = [&](const std::string& problem) {
+    throw InputError(name, problem, "look at the folder's rights and the room on its disk");
+  };
+  Handle file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_properties().get()),
+              H5Fclose);
+  if (!file.ok()) fail("cannot be created");
+  std::vector<hsize_t> size(extents.begin(), extents.end()), part(chunk.begin(), chunk.end());
+  std::int64_t bytes = size_of(type).value();
+  for (hsize_t c : part) bytes *= static_cast<std::int64_t>(c);
+  for (hsize_t& c : part) {  // halves, from the outermost axis on
+    while (bytes > largest_chunk && c > 1) {
+      bytes -= bytes / static_cast<std::int64_t>(c) * static_cast<std::int64_t>(c / 2);
+      c -= c / 2;
+    }
+  }
+  const Handle space(extents.empty()
+                         ? H5Screate(H5S_SCALAR)
+                         : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+                     H5Sclose);
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (!extents.empty()) {
+    H5Pset_chunk(properties.get(), static_cast<int>(part.size()), part.data());
+  }
+  H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
+  Handle data(H5Dcreate2(file.get(), data_set, native(type), space.get(), H5P_DEFAULT,
+                         properties.get(), data_properties().get()),
+              H5Dclose);
+  if (!data.ok()) fail(fmt::format("no room for a tensor of {}", shape_text(extents)));
+  return TensorFile(
+      std::make_unique<Handles>(Handles{name, std::move(file), std::move(data), type}));
+}
+
+void TensorFile::read(const std::vector<fusion::Range>& at, void* values) const {
+  const auto [in_file, in_memory] = handles_->spaces(at);
+  if (H5Dread(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
+              H5P_DEFAULT, values) < 0) {
+    handles_->fail("a tile cannot be read: the file is damaged or cut off", "write it again");
+  }
+}
+
+void TensorFile::write(const std::vector<fusion::Range>& at, const void* values) {
+  const auto [in_file, in_memory] = handles_->spaces(at);
+  if (H5Dwrite(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
+               H5P_DEFAULT, values) < 0) {
+    handles_->fail("a tile cannot be written", "look at the room on its disk");
+  }
+}
+
+void TensorFile::flush() {
+  if (H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) < 0) {
+    handles_->fail("cannot be written", "look at the room on its disk");
+  }
+}
+
+}  // namespace tcsim::chains
