@@ -175,17 +175,48 @@ class Journal {
   std::string schedule_;
 };
 
-// Numbers in [-1, 1] by the seed, the tensor and the place.
+// A number in [-1, 1] by the seed, the tensor and the place, whatever the order in which they are
+// made: splitmix64.
 class Filler {
  public:
-  Filler(std::uint64_t seed, const std::string& name) : random_(seed) {
-    for (char c : name) random_.discard(static_cast<unsigned char>(c));
+  Filler(std::uint64_t seed, const std::string& name) : seed_(seed) {
+    for (char c : name) seed_ = mixed(seed_ + static_cast<unsigned char>(c));
   }
-  double next() { return std::uniform_real_distribution(-1.0, 1.0)(random_); }
+  double at(std::int64_t place) const {
+    const std::uint64_t bits = mixed(seed_ + static_cast<std::uint64_t>(place)) >> 11;
+    return static_cast<double>(bits) * 0x1p-52 - 1;
+  }
 
  private:
-  std::mt19937_64 random_;
+  static std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  std::uint64_t seed_;
 };
+
+// Calls f with the ranges of each block of an array, the last axis fastest.
+template <class F>
+void for_each_block(const Extents& extents, const Extents& block, F&& f) {
+  std::vector<Range> at;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    at.push_back({0, std::min(block[axis], extents[axis])});
+  }
+  for (;;) {
+    f(at);
+    std::size_t axis = extents.size();
+    for (; axis > 0; --axis) {
+      Range& r = at[axis - 1];
+      r.begin += block[axis - 1];
+      if (r.begin >= extents[axis - 1]) r.begin = 0;
+      r.size = std::min(block[axis - 1], extents[axis - 1] - r.begin);
+      if (r.begin != 0) break;
+    }
+    if (axis == 0) return;
+  }
+}
 
 template <class T>
 class Runner {
@@ -211,9 +242,9 @@ class Runner {
   }
 
   ChainRun run() {
-    const double start = now();
     result_.parts = static_cast<int>(parts_.size());
     prepare();
+    const double start = now();
     memory_ = Memory(Bytes(planned_.memory.value() +
                            alignment * static_cast<std::int64_t>(tree_.arrays.size())));
     const StopScope scope(options_.stop);
@@ -297,7 +328,7 @@ class Runner {
       for (const Range& r : out_at) size *= r.size;
       if (static_cast<std::int64_t>(apart_.size()) < size) {
         apart_.resize(static_cast<std::size_t>(size));
-        result_.beside = Bytes(size * element);
+        count_beside();
       }
       contractor(left, right, apart_.data(), T{1}, T{0}, options_.stop);
       const T* from = apart_.data();
@@ -342,7 +373,14 @@ class Runner {
           type_of(tree_),
           hold.kind == Hold::Kind::store ? TensorFile::Access::write : TensorFile::Access::read));
     }
+    count_beside();
     return *open;
+  }
+  void count_beside() {
+    const auto files = static_cast<std::int64_t>(files_.size());
+    const Bytes now =
+        files * chunk_cache + Bytes(static_cast<std::int64_t>(apart_.size()) * element);
+    result_.beside = std::max(result_.beside, now);
   }
 
   // Everything that can be known to go wrong, before anything is written.
@@ -405,21 +443,29 @@ class Runner {
     const Extents extents = extents_of(tree_, a);
     {
       TensorFile made = TensorFile::create(part, extents, chunks_.of(a), type_of(tree_));
-      Filler filler(options_.seed, tree_.array(a).name);
-      // Row by row of the outermost axis.
-      std::vector<Range> at;
-      for (std::int64_t e : extents) at.push_back({0, e});
-      const std::int64_t rows = extents.empty() ? 1 : extents[0];
-      std::vector<T> row(static_cast<std::size_t>(size_of_all(extents) / rows));
-      for (std::int64_t r = 0; r < rows; ++r) {
+      const Filler filler(options_.seed, tree_.array(a).name);
+      std::vector<T> block;
+      for_each_block(extents, chunks_.of(a), [&](const std::vector<Range>& at) {
         if (options_.stop.stop_requested()) throw Interrupted();
-        for (T& v : row) v = static_cast<T>(filler.next());
-        if (!at.empty()) at[0] = {r, 1};
-        made.write(at, row.data());
-      }
+        block.clear();
+        add_numbers(filler, extents, at, 0, 0, block);
+        made.write(at, block.data());
+      });
       made.flush();
     }
     fs::rename(part, path);
+  }
+
+  static void add_numbers(const Filler& filler, const Extents& extents,
+                          const std::vector<Range>& at, std::size_t axis, std::int64_t place,
+                          std::vector<T>& to) {
+    if (axis == at.size()) {
+      to.push_back(static_cast<T>(filler.at(place)));
+      return;
+    }
+    for (std::int64_t i = 0; i < at[axis].size; ++i) {
+      add_numbers(filler, extents, at, axis + 1, place * extents[axis] + at[axis].begin + i, to);
+    }
   }
 
   void make_results_of(const FusedNode& part) {

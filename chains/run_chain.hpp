@@ -29,9 +29,10 @@ struct ChainRunOptions {
 
 struct ChainRun {
   fusion::DiskTraffic moved;  // bytes and transfers where they were done; memory of tiles
-  Seconds total, reading, writing, computing;
+  Seconds total;              // without inputs that were made
+  Seconds reading, writing, computing;
   int parts = 0, done_before = 0;  // parts of the schedule, and those that were not done again
-  Bytes beside;  // of the arithmetic, beside the tiles: copies of results that lie apart
+  Bytes beside;                    // tiles: HDF5's chunks, and copies of results that lie apart
 };
 
 // The schedule must have passed check(). Throws, before anything is written, InputError where an

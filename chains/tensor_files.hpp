@@ -14,6 +14,9 @@
 
 namespace tcsim::chains {
 
+// What HDF5 keeps of each open file: the largest chunk that is made.
+inline constexpr Bytes chunk_cache{std::int64_t{2} << 20};
+
 // Whether this tcsim was built with HDF5.
 bool has_tensor_files();
 

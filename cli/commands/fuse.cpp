@@ -68,9 +68,10 @@ struct FusionAnswer {
   bool disk_assumed = false;
   fusion::StructureCount structures;  // of all statements fused
   int looked_at = 0;
-  std::vector<Way> ways;                // the chosen one, or the one that was given, first
-  std::optional<chains::ChainRun> ran;  // of the first
-  std::optional<double> error;          // of its results, relative to their bound
+  std::vector<Way> ways;                    // the chosen one, or the one that was given, first
+  std::optional<chains::ChainRun> ran;      // of the first
+  std::optional<chains::ChainRun> unfused;  // with --compare
+  std::optional<double> error;              // of its results, relative to their bound
   std::vector<Other> others;
 };
 
@@ -141,7 +142,8 @@ Machine in_memory(Machine machine) {
 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
-  FusionAnswer a{std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}, {}, {}};
+  FusionAnswer a{
+      std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   a.limits = limits_of(options, a.machine, a.disk_assumed);
   a.machine = in_memory(a.machine);
@@ -187,6 +189,10 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
     run.threads = options["threads"].as<int>();
     run.stop = context.stop;
     run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
+    if (options["compare"].as<bool>()) {
+      a.unfused = chains::run_chain(a.tree, a.ways.back().program.node, a.machine, run);
+      run.force = true;  // the results of this one
+    }
     a.ran = chains::run_chain(a.tree, a.ways.front().program.node, a.machine, run);
     if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
   }
@@ -233,22 +239,34 @@ std::string indented(const std::string& text) {
 }
 
 void print_run(const FusionAnswer& a, std::ostream& out) {
-  const chains::ChainRun& ran = *a.ran;
-  const DiskTraffic::OfArray moved = ran.moved.sum();
-  const bool all = ran.done_before == 0;
-  out << fmt::format("\nran in {}: {} reading, {} computing, {} writing\n", to_display(ran.total),
-                     to_display(ran.reading), to_display(ran.computing), to_display(ran.writing));
-  if (!all) {
-    out << fmt::format("  {} of {} parts were done before\n", ran.done_before, ran.parts);
+  Rows rows;
+  const auto add = [&](const Way& way, const chains::ChainRun& ran) {
+    const DiskTraffic::OfArray moved = ran.moved.sum();
+    rows.push_back(
+        {way.name, to_display(ran.total), to_display(ran.reading), to_display(ran.computing),
+         to_display(ran.writing), displayed(static_cast<double>(moved.read)),
+         displayed(static_cast<double>(moved.written)), std::to_string(moved.reads + moved.writes),
+         to_binary_display(ran.moved.memory), to_binary_display(ran.beside),
+         ran.done_before > 0                ? "the rest"
+         : ran.moved == way.program.traffic ? "equal"
+                                            : "DIFFERS"});
+  };
+  add(a.ways.front(), *a.ran);
+  if (a.unfused) add(a.ways.back(), *a.unfused);
+  out << "\n"
+      << aligned({"ran", "time", "reading", "computing", "writing", "read", "written", "transfers",
+                  "tiles", "beside", "predicted"},
+                 rows, "  ");
+  if (a.unfused) {
+    const DiskTraffic::OfArray fused = a.ran->moved.sum(), apart = a.unfused->moved.sum();
+    out << fmt::format("  {:.2f} times as fast, with {:.2f} times less moved\n",
+                       a.unfused->total.value() / a.ran->total.value(),
+                       static_cast<double>(apart.read + apart.written) /
+                           static_cast<double>(fused.read + fused.written));
   }
-  out << fmt::format("  moved {} in and {} out, in {} transfers: {}\n",
-                     displayed(static_cast<double>(moved.read)),
-                     displayed(static_cast<double>(moved.written)), moved.reads + moved.writes,
-                     !all                                          ? "the rest"
-                     : ran.moved == a.ways.front().program.traffic ? "as predicted"
-                                                                   : "NOT as predicted");
-  out << fmt::format("  tiles took {}, copies of results beside them {}\n",
-                     to_binary_display(ran.moved.memory), to_binary_display(ran.beside));
+  if (a.ran->done_before > 0) {
+    out << fmt::format("  {} of {} parts were done before\n", a.ran->done_before, a.ran->parts);
+  }
   if (a.error) {
     out << fmt::format("  results {}: the worst error is {:.3g} of its bound\n",
                        *a.error <= 1 ? "are right" : "are WRONG", *a.error);
@@ -402,6 +420,7 @@ ordered_json json_of_answer(const FusionAnswer& a) {
     std::ranges::replace(key, ' ', '_');
     j[key] = of;
   }
+  if (a.unfused) j["unfused"]["measured_seconds"] = a.unfused->total.value();
   if (a.ran) {
     const DiskTraffic::OfArray moved = a.ran->moved.sum();
     j["measured_seconds"] = a.ran->total.value();
@@ -516,6 +535,7 @@ const Command& fuse_command() {
             "fill", po::bool_switch(), "with --run: make inputs that are missing")(
             "force", po::bool_switch(), "with --run: overwrite results")(
             "resume", po::bool_switch(), "with --run: go on where a run ended")(
+            "compare", po::bool_switch(), "with --run: run the unfused program before it")(
             "check", po::bool_switch(), "with --run: compare some results with plain loops")(
             "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
