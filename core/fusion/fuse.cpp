@@ -16,6 +16,13 @@ namespace {
 // A subtree is not looked at where it promises less than this part of the best.
 constexpr double subtree_worth_it = 1e-3;
 
+// Chains of more statements have too many structures to look at all.
+constexpr std::size_t all_structures_up_to = 6;
+constexpr std::size_t kept_structures = 8;
+// Geometric programs for each structure at first, and how many are then looked at in full.
+constexpr int quick_programs = 60;
+constexpr std::size_t looked_at_again = 2;
+
 // The best that is known for all that a statement needs.
 struct Best {
   std::optional<FusedPart> part;
@@ -106,21 +113,57 @@ class Optimizer {
     if (kept) cut_off = std::numeric_limits<double>::infinity();
     Evaluated& best = known_[subtree.chain] = {};
     const double least = compulsory(tree_, subtree.chain, limits_.costs).value();
-    for (const LoopTree& structure : maximally_fused(tree_, subtree.chain)) {
-      StopScope::heed();
+    const std::vector<LoopTree> all = structures_of(subtree.chain);
+    if (all.size() > 1 && subtree.chain.size() > all_structures_up_to) best.bound = least;
+    // All of them for a short while, then the best ones for longer.
+    std::vector<Placement> placed(all.size());
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < all.size(); ++i) {
       if (least >= cut_off * (1 - subtree_worth_it)) {
         best.bound = std::min(best.bound, least);
         break;
       }
-      ++structures_;
-      Placement placed = place(tree_, structure, limits_, Seconds(cut_off));
-      solved_ += placed.solved;
-      best.bound = std::min(best.bound, placed.bound.value());
-      if (!placed.node || placed.time.value() >= cut_off) continue;
-      cut_off = placed.time.value();
-      best.part = {subtree, structure, std::move(placed)};
+      placed[i] = look_at(all[i], cut_off, quick_programs);
+      order.push_back(i);
+      if (placed[i].node) cut_off = std::min(cut_off, placed[i].time.value());
+    }
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return placed[i].bound.value(); });
+    for (std::size_t rank = 0; rank < std::min(order.size(), looked_at_again); ++rank) {
+      Placement& first = placed[order[rank]];
+      if (first.bound.value() >= cut_off * (1 - subtree_worth_it)) break;
+      Placement again = look_at(all[order[rank]], cut_off, usual_programs);
+      first.bound = std::max(first.bound, again.bound);
+      if (!again.node || again.time >= first.time) continue;
+      first.node = std::move(again.node);
+      first.traffic = std::move(again.traffic);
+      first.time = again.time;
+      cut_off = std::min(cut_off, first.time.value());
+    }
+    for (std::size_t i : order) {
+      best.bound = std::min(best.bound, placed[i].bound.value());
+      const bool better =
+          placed[i].node && (!best.part || placed[i].time < best.part->placement.time);
+      if (better) best.part = {subtree, all[i], placed[i]};
     }
     return best;
+  }
+
+  Placement look_at(const LoopTree& structure, double cut_off, int programs) {
+    StopScope::heed();
+    ++structures_;
+    Placement placed = place(tree_, structure, limits_, Seconds(cut_off), programs);
+    solved_ += placed.solved;
+    return placed;
+  }
+
+  // All maximally fused ones; of a long chain those that take least memory with tiles of one, as of
+  // each part of it.
+  std::vector<LoopTree> structures_of(const std::vector<int>& chain) const {
+    if (chain.size() <= all_structures_up_to) return maximally_fused(tree_, chain);
+    const auto memory = [&](const LoopTree& t) {
+      return least_memory(tree_, t, limits_.buffering).value();
+    };
+    return maximally_fused(tree_, chain, kept_structures, memory);
   }
 
   void collect(const std::vector<Best>& best, int root, FusedProgram& made) const {

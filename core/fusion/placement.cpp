@@ -21,12 +21,12 @@ constexpr int most_evaluations = 200;
 constexpr double bound_margin = 1e-4;
 // Places are not looked at where they promise less than this part of the best.
 constexpr double worth_it = 1e-3;
-// Geometric programs for one structure; what is then open counts for the bound.
-constexpr int most_programs = 200;
 // Of an array that is smaller than this part of the memory, the best place alone is followed.
 constexpr double small_array = 0.02;
 // Steps of the search for whole tiles, far more than it takes.
 constexpr int most_steps = 100;
+// Pairs of tiles are changed where the rest is so near to the best that is known.
+constexpr double worth_pairs = 0.1;
 // A disk without a start-up time would not care about tiles of one.
 constexpr double least_transfer = 1e-9;
 
@@ -469,10 +469,13 @@ class Whole {
     }
   }
 
-  // Steps that take less time, until none does.
-  void improve() {
+  // Steps that take less time, until none does; of two tiles at a time where what is found is near
+  // `least`, the best so far.
+  void improve(double least) {
     best_ = cost(tiles_);
-    for (int step = 0; step < most_steps && one_step(); ++step) StopScope::heed();
+    for (int step = 0; step < most_steps && one_step(false); ++step) StopScope::heed();
+    if (best_ > least * (1 + worth_pairs)) return;
+    for (int step = 0; step < most_steps && one_step(true); ++step) StopScope::heed();
   }
 
   double seconds() const { return best_; }
@@ -521,7 +524,7 @@ class Whole {
     return true;
   }
 
-  bool one_step() {
+  bool one_step(bool pairs) {
     bool better = false;
     for (std::size_t v = 0; v < tiles_.size(); ++v) {
       if (!matters_[v]) continue;
@@ -535,7 +538,7 @@ class Whole {
         next[v] = to;
         if (try_it(next)) {
           better = true;
-        } else if (to > tiles_[v]) {
+        } else if (pairs && to > tiles_[v]) {
           better = try_smaller_others(next, v) || better;
         }
       }
@@ -612,8 +615,8 @@ class Whole {
 // then those that leave that once, twice, and so on.
 class Search {
  public:
-  Search(const Structure& structure, const Limits& limits, double cut_off)
-      : structure_(structure), limits_(limits), cut_off_(cut_off) {}
+  Search(const Structure& structure, const Limits& limits, double cut_off, int most_programs)
+      : structure_(structure), limits_(limits), cut_off_(cut_off), most_programs_(most_programs) {}
 
   Placement run() {
     Branch root{Cuts(structure_.arrays().size()), {}, {}, false};
@@ -624,7 +627,7 @@ class Search {
       return result;
     }
     bool found = true;
-    for (int discrepancies = 0; found && programs_ < most_programs; ++discrepancies) {
+    for (int discrepancies = 0; found && programs_ < most_programs_; ++discrepancies) {
       found = visit(root, 0, discrepancies);
     }
     result.bound = Seconds(least_open(root) * (1 - bound_margin));
@@ -663,7 +666,7 @@ class Search {
       if (!std::exchange(branch.seen, true)) finish(branch);
       return false;
     }
-    if (programs_ >= most_programs) return true;
+    if (programs_ >= most_programs_) return true;
     if (!std::exchange(branch.seen, true)) branch.next = choices(branch, chosen);
     bool more = false;
     const std::size_t count = is_small(chosen) ? 1 : branch.next.size();
@@ -705,7 +708,7 @@ class Search {
 
   void finish(const Branch& branch) {
     Whole whole(structure_, limits_, branch.cuts, branch.solution.tiles);
-    whole.improve();
+    whole.improve(least_);
     if (whole.seconds() >= least_) return;
     least_ = whole.seconds();
     best_ = whole.schedule();
@@ -722,6 +725,7 @@ class Search {
   const Structure& structure_;
   const Limits& limits_;
   const double cut_off_;
+  const int most_programs_;
   int programs_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
   std::optional<FusedNode> best_;
@@ -745,9 +749,9 @@ Seconds Costs::all(const DiskTraffic& moved) const {
 }
 
 Placement place(const OperationTree& tree, const LoopTree& structure, const Limits& limits,
-                Seconds cut_off) {
+                Seconds cut_off, int most_programs) {
   const Structure prepared(tree, structure, limits.buffering);
-  return Search(prepared, limits, cut_off.value()).run();
+  return Search(prepared, limits, cut_off.value(), most_programs).run();
 }
 
 Seconds compulsory(const OperationTree& tree, const std::vector<int>& chain, const Costs& costs) {

@@ -49,11 +49,15 @@ struct Placement {
   int solved = 0;  // geometric programs
 };
 
+// Geometric programs for one structure, at most about; what is then open counts for the bound.
+inline constexpr int usual_programs = 200;
+
 // Of a chain of statements, which read from disk what other statements make. `structure` may be any
 // of them, not only a maximally fused one. Places that are proven not to be below `cut_off` are not
 // looked at. Heeds StopScope.
 Placement place(const OperationTree& tree, const LoopTree& structure, const Limits& limits,
-                Seconds cut_off = Seconds(std::numeric_limits<double>::infinity()));
+                Seconds cut_off = Seconds(std::numeric_limits<double>::infinity()),
+                int most_programs = usual_programs);
 
 // What the statements of a chain take at least: what they read from disk and write there moves
 // once, and all tensors pass the caches once.

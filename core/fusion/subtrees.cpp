@@ -43,18 +43,25 @@ LoopTree fused(LoopTree left, LoopTree right) {
   return {std::move(both), {std::move(left), std::move(right)}, -1};
 }
 
+// The trees of all blocks of a chain, each made once.
+template <class Keep>
 std::vector<LoopTree> parenthesized(const OperationTree& tree, const std::vector<int>& chain,
-                                    std::size_t begin, std::size_t end) {
-  if (end - begin == 1) return {leaf(tree, chain[begin])};
-  std::vector<LoopTree> all;
-  for (std::size_t middle = begin + 1; middle < end; ++middle) {
-    const std::vector<LoopTree> left = parenthesized(tree, chain, begin, middle);
-    const std::vector<LoopTree> right = parenthesized(tree, chain, middle, end);
-    for (const LoopTree& l : left) {
-      for (const LoopTree& r : right) all.push_back(fused(l, r));
+                                    Keep&& keep) {
+  const std::size_t n = chain.size();
+  std::vector<std::vector<std::vector<LoopTree>>> of(n, std::vector<std::vector<LoopTree>>(n + 1));
+  for (std::size_t size = 1; size <= n; ++size) {
+    for (std::size_t begin = 0; begin + size <= n; ++begin) {
+      std::vector<LoopTree>& all = of[begin][begin + size];
+      if (size == 1) all.push_back(leaf(tree, chain[begin]));
+      for (std::size_t middle = begin + 1; middle < begin + size; ++middle) {
+        for (const LoopTree& l : of[begin][middle]) {
+          for (const LoopTree& r : of[middle][begin + size]) all.push_back(fused(l, r));
+        }
+      }
+      keep(all);
     }
   }
-  return all;
+  return std::move(of[0][n]);
 }
 
 // Those of the set whose bits are set.
@@ -226,7 +233,21 @@ std::vector<int> leaves_of(const LoopTree& tree) {
 }
 
 std::vector<LoopTree> maximally_fused(const OperationTree& tree, const std::vector<int>& chain) {
-  return parenthesized(tree, chain, 0, chain.size());
+  return parenthesized(tree, chain, [](std::vector<LoopTree>&) {});
+}
+
+std::vector<LoopTree> maximally_fused(const OperationTree& tree, const std::vector<int>& chain,
+                                      std::size_t keep,
+                                      const std::function<std::int64_t(const LoopTree&)>& score) {
+  return parenthesized(tree, chain, [&](std::vector<LoopTree>& all) {
+    if (all.size() <= keep) return;
+    std::vector<std::pair<std::int64_t, std::size_t>> scores;
+    for (std::size_t i = 0; i < all.size(); ++i) scores.emplace_back(score(all[i]), i);
+    std::ranges::sort(scores);
+    std::vector<LoopTree> kept;
+    for (std::size_t i = 0; i < keep; ++i) kept.push_back(std::move(all[scores[i].second]));
+    all = std::move(kept);
+  });
 }
 
 std::vector<LoopTree> all_structures(const OperationTree& tree, const std::vector<int>& chain) {

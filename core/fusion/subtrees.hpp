@@ -2,6 +2,9 @@
 // hand to one another stays in memory (Gao et al., sections 3 and 4).
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "core/fusion/operation_tree.hpp"
@@ -41,6 +44,10 @@ std::vector<int> leaves_of(const LoopTree& tree);
 // (Algorithm 2): as many as the Catalan number of its length less one. Loops of its tree are
 // indices that all statements inside have.
 std::vector<LoopTree> maximally_fused(const OperationTree& tree, const std::vector<int>& chain);
+// Of each block of the chain only the `keep` that have the least score.
+std::vector<LoopTree> maximally_fused(const OperationTree& tree, const std::vector<int>& chain,
+                                      std::size_t keep,
+                                      const std::function<std::int64_t(const LoopTree&)>& score);
 
 // All structures: each inner node has at least one loop, and two or more parts, which are
 // consecutive blocks of the chain.
