@@ -49,9 +49,13 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
   int d = from_;
   while (d + 1 < nest_.depth() && full_[at(d)][a] > lines && full_[at(d + 1)][a] > 0) ++d;
   Extents e = narrowed_[at(d)];
+  const double times = lines / full_[at(d)][a];
+  if (times < 1) {  // of the kernel or a copy, as the nest has no smaller node
+    e[goes_along(t, d)] *= times;
+    return e;
+  }
   const DimClass grows = d == from_ ? outer : nest_.step(d - 1).group;
   if (d == from_ || nest_.step(d - 1).kind == Step::Kind::loop) {
-    const double times = lines / full_[at(d)][a];
     const double tile = e[grows], most = d == from_ ? HUGE_VAL : narrowed_[at(d - 1)][grows];
     e[grows] *= times;
     // Tiles may share lines. Twice as many never have more than twice the lines.
@@ -62,6 +66,15 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
     }
   }
   return e;
+}
+
+// The group along which the step at d, a copy of t or the kernel, goes over what it touches of t.
+DimClass Execution::goes_along(TensorId t, int d) const {
+  if (d + 1 == nest_.depth()) return t == TensorId::C ? DimClass::n : DimClass::k;
+  const bool is_left = t == nest_.path().left;
+  const DimClass rows = is_left ? DimClass::m : DimClass::n;
+  const auto panel = static_cast<double>(is_left ? nest_.path().mr : nest_.path().nr);
+  return extents(d)[rows] > panel ? rows : DimClass::k;
 }
 
 // Calls f(places, share) for the positions of x within the steps from `from` on. How far a line

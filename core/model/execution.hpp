@@ -50,6 +50,7 @@ class Execution {
 
   template <class F>
   void visit_positions(ArrayId x, int from, F&& f) const;
+  DimClass goes_along(TensorId t, int d) const;
   double iteration(int d, const Places& places) const;
   double way_through(ArrayId buffer, const Places& places) const;
   int leaf(ArrayId x) const;

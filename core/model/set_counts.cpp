@@ -1,11 +1,20 @@
 #include "core/model/set_counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace tcsim {
+
+namespace {
+
+// Caches of at most so many sets have the places of tiles looked at. Source: chosen: with the
+// thousands of outer caches choosing a schedule takes several times as long.
+constexpr std::int64_t placed_sets = 128;
+
+}  // namespace
 
 const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile, std::int64_t sets,
                                    int most) {
@@ -29,7 +38,12 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
   SetCounts counts;
   counts.least = std::numeric_limits<int>::max();
   counts.share.assign(static_cast<std::size_t>(most) + 1, 0);
-  for (std::int64_t begin : beginnings) add(counts, tensor, whole, begin, sets, tile_lines);
+  const TileLines::Places places = tensor.places(whole);
+  for (std::int64_t begin : beginnings) {
+    if (sets <= placed_sets) counts.by_set.emplace_back();
+    add(counts, tensor, places, begin, sets, tile_lines);
+  }
+  counts.beginnings = beginnings;
   const auto times = static_cast<double>(beginnings.size());
   counts.lines /= times;
   counts.gathered /= times * static_cast<double>(sets);
@@ -38,13 +52,18 @@ const SetCounts* SetCounter::count(const TileLines& tensor, const Extents& tile,
 }
 
 // Adds sets instead of shares.
-void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& tile,
+void SetCounter::add(SetCounts& counts, const TileLines& tensor, const TileLines::Places& places,
                      std::int64_t first_element, std::int64_t sets, double tile_lines) {
   const int most = static_cast<int>(counts.share.size()) - 1;
+  std::vector<std::uint16_t>* by_set = counts.by_set.empty() ? nullptr : &counts.by_set.back();
   int n = 0;  // lines in the current set
   const auto stretch = [&](std::int64_t length) {
     if (length == 0) return;
     counts.share[static_cast<std::size_t>(std::min(n, most))] += static_cast<double>(length);
+    if (by_set != nullptr) {
+      by_set->insert(by_set->end(), static_cast<std::size_t>(length),
+                     static_cast<std::uint16_t>(std::min(n, most)));
+    }
     if (n >= most) counts.gathered += static_cast<double>(n) * static_cast<double>(length);
     counts.least = std::min(counts.least, n);
     counts.most = std::max(counts.most, n);
@@ -60,8 +79,8 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
     const std::int64_t rest = first - quotient * sets;
     return rest < 0 ? rest + sets : rest >= sets ? rest - sets : rest;
   };
-  const auto for_each_change = [&](auto&& prepare, auto&& change) {
-    tensor.for_each_run(tile, first_element, prepare, [&](std::int64_t first, std::int64_t lines) {
+  const auto for_each_change = [&](auto&& change) {
+    tensor.for_each_run(places, first_element, [&](std::int64_t first, std::int64_t lines) {
       counts.lines += static_cast<double>(lines);
       if (lines >= sets) {
         n += static_cast<int>(lines / sets);
@@ -86,21 +105,17 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
   };
   if (tile_lines * 32 < static_cast<double>(sets)) {
     changes_.clear();
-    for_each_change([](std::size_t) {},
-                    [&](std::int64_t set, int change) { changes_.emplace_back(set, change); });
+    for_each_change([&](std::int64_t set, int change) { changes_.emplace_back(set, change); });
     std::sort(changes_.begin(), changes_.end());
     for (const auto& [set, change] : changes_) sweep(set, change);
   } else {
-    std::size_t runs = 0;
-    const auto prepare = [&](std::size_t all) {
-      runs = all;
-      // A sum of so few changes fits in half the memory, which is what adding them up takes.
-      if (runs < 32768) {
-        short_sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
-      } else {
-        sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
-      }
-    };
+    // A sum of so few changes fits in half the memory, which is what adding them up takes.
+    const std::size_t runs = places.count();
+    if (runs < 32768) {
+      short_sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
+    } else {
+      sum_.assign(static_cast<std::size_t>(sets) + 1, 0);
+    }
     // Most sets change nothing; eight of them are passed at once.
     const auto sweep_all = [&](const auto* sum) {
       std::int64_t set = 0;
@@ -116,7 +131,7 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
       }
       for (; set < sets; ++set) sweep(set, sum[set]);
     };
-    for_each_change(prepare, [&](std::int64_t set, int change) {
+    for_each_change([&](std::int64_t set, int change) {
       if (runs < 32768) {
         auto& sum = short_sum_[static_cast<std::size_t>(set)];
         sum = static_cast<std::int16_t>(sum + change);
@@ -131,6 +146,68 @@ void SetCounter::add(SetCounts& counts, const TileLines& tensor, const Extents& 
     }
   }
   stretch(sets - begin);
+}
+
+SetCounts SetCounter::together(std::span<const PlacedTile> tiles, int own, std::int64_t sets,
+                               int most, std::int64_t line) {
+  SetCounts all;
+  all.share.assign(static_cast<std::size_t>(most) + 1, 0);
+  all.least = most;
+  for (const PlacedTile& t : tiles) all.lines += t.lines;
+  const auto all_sets = static_cast<std::size_t>(sets);
+  const auto last = static_cast<std::size_t>(most);
+  double weight = 0;
+  // A set's lines of every tile, 16 bits for each: neighbouring sets mostly hold the same.
+  std::array<std::uint64_t, placed_sets> held;
+  const auto lines_of = [](std::uint64_t in_set, std::size_t tile) {
+    return static_cast<double>(in_set >> (16 * tile) & 0xffff);
+  };
+  for (std::size_t place = 0; place < tile_places; ++place) {
+    std::fill_n(held.begin(), all_sets, 0);
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const PlacedTile& t = tiles[i];
+      const std::int64_t begin = t.begin[place];
+      // Counted was what begins at the nearest place in a line before it.
+      const auto& beginnings = t.counts->beginnings;
+      const auto behind = std::upper_bound(beginnings.begin() + 1, beginnings.end(), begin % line);
+      const std::vector<std::uint16_t>& lines =
+          t.counts->by_set[static_cast<std::size_t>(behind - beginnings.begin() - 1)];
+      const auto first = static_cast<std::size_t>(begin / line % sets), rest = all_sets - first;
+      const auto add = [&](std::uint64_t in_set, std::uint64_t n) {
+        return in_set + (n << 16 * i);
+      };
+      const auto split = lines.begin() + static_cast<std::ptrdiff_t>(rest);
+      const auto middle = held.begin() + static_cast<std::ptrdiff_t>(first);
+      std::transform(middle, held.begin() + sets, lines.begin(), middle, add);
+      std::transform(held.begin(), middle, split, held.begin(), add);
+    }
+    for (std::size_t s = 0, next = 0; s < all_sets; s = next) {
+      for (next = s + 1; next < all_sets && held[next] == held[s];) ++next;
+      double w = static_cast<double>(next - s);
+      if (own >= 0) w *= lines_of(held[s], static_cast<std::size_t>(own));
+      if (w <= 0) continue;
+      weight += w;
+      // How likely one more line is, two more, and so on: parts of lines are as likely as large.
+      std::array<double, most_placed + 1> more{1};
+      std::size_t whole = 0, parts = 0;
+      for (std::size_t i = 0; i < tiles.size(); ++i) {
+        const double others = lines_of(held[s], i) - (static_cast<int>(i) == own ? 1 : 0);
+        const double lines = others * tiles[i].lines / tiles[i].counts->lines;
+        const auto below = static_cast<std::size_t>(lines);
+        const double part = lines - static_cast<double>(below);
+        whole += below;
+        if (part <= 0) continue;
+        ++parts;
+        for (std::size_t n = parts; n > 0; --n) more[n] += part * (more[n - 1] - more[n]);
+        more[0] *= 1 - part;
+      }
+      for (std::size_t n = 0; n <= parts; ++n) all.share[std::min(last, whole + n)] += w * more[n];
+      all.least = std::min(all.least, static_cast<int>(std::min(last, whole)));
+      all.most = std::max(all.most, static_cast<int>(whole + parts));
+    }
+  }
+  for (double& share : all.share) share /= weight;
+  return all;
 }
 
 }  // namespace tcsim

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -19,11 +20,23 @@ struct SetCounts {
   double lines = 0;         // of the tile counted
   int least = 0, most = 0;  // lines in any set
   double gathered = 0;      // lines per set of those that the last entry gathers
+  // Lines in each set, of a tile at each of TileLines::beginnings(), in a cache of few sets.
+  std::vector<std::vector<std::uint16_t>> by_set;
+  std::vector<std::int64_t> beginnings;
 
   // Share of the tile's lines, times the mean lines in a set, that lie in sets of share[c].
   double held(std::size_t c) const {
     return c + 1 == share.size() ? gathered : static_cast<double>(c) * share[c];
   }
+};
+
+// Tiles of several tensors, at the same indices: where each begins, in elements from the first
+// tensor, at several places of the tensors.
+inline constexpr std::size_t tile_places = 8, most_placed = 4;
+struct PlacedTile {
+  const SetCounts* counts;
+  double lines;  // that there are of those counted
+  std::array<std::int64_t, tile_places> begin;
 };
 
 // Counts tiles of one contraction's tensors and remembers them.
@@ -37,8 +50,14 @@ class SetCounter {
   // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.
   const SetCounts* count(const TileLines& tensor, const Extents& tile, std::int64_t sets, int most);
 
+  // How many lines tiles together put into a set, which no lines of one tile alone tell where
+  // their places go together. Without a line of the tile `own` (-1: none is), in the set of which
+  // the others are counted. At most most_placed tiles, which have by_set; `line` is in elements.
+  SetCounts together(std::span<const PlacedTile> tiles, int own, std::int64_t sets, int most,
+                     std::int64_t line);
+
  private:
-  void add(SetCounts& counts, const TileLines& tensor, const Extents& tile,
+  void add(SetCounts& counts, const TileLines& tensor, const TileLines::Places& places,
            std::int64_t first_element, std::int64_t sets, double tile_lines);
 
   double max_lines_;

@@ -7,6 +7,13 @@
 
 namespace tcsim {
 
+namespace {
+
+// So many runs of a tile are sorted, so that those that share lines become one. Source: chosen.
+constexpr std::size_t few_runs = 4096;
+
+}  // namespace
+
 TileLines::TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line)
     : line_(line) {
   for (DimId d : contraction.memory_order(t)) {
@@ -187,26 +194,33 @@ void TileLines::Places::shift_by(const std::vector<std::int64_t>& offsets) {
 
 TileLines::Places TileLines::box_places(const Extents& tile) const {
   Places places;
-  std::vector<std::int64_t> fast{0};
+  std::vector<std::pair<std::int64_t, std::int64_t>> fast{{0, 0}};
   for (DimClass g : all_dim_classes) {
     if (!indexed_[g]) continue;
-    std::vector<std::int64_t> group = offsets(g, tile[g]);
     if (dims_.front().group == g) {
-      fast = std::move(group);
+      fast = offset_runs(g, tile[g]);
     } else {
-      places.shift_by(group);
+      places.shift_by(offsets(g, tile[g]));
     }
   }
   if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
   const auto line = static_cast<std::int64_t>(line_);
-  for (std::int64_t b : fast) places.add_run(b, b, line);
-  return places;
+  for (const auto& [first, last] : fast) places.add_run(first, last, line);
+  if (places.count() > few_runs || places.shifts.size() == 1) return places;
+  // Rows less than a line apart share lines.
+  fast.clear();
+  for (std::int64_t shift : places.shifts) {
+    for (const auto& [first, last] : places.runs) fast.emplace_back(shift + first, shift + last);
+  }
+  if (!std::is_sorted(fast.begin(), fast.end())) std::sort(fast.begin(), fast.end());
+  Places merged;
+  for (const auto& [first, last] : fast) merged.add_run(first, last, line);
+  return merged;
 }
 
 // Axis by axis. As long as there are few runs, they are those of all the axis' places, so that
 // what lies close together is one.
 TileLines::Places TileLines::overlapping_places(const Extents& tile) const {
-  constexpr std::size_t few = 4096;
   const auto line = static_cast<std::int64_t>(line_);
   Places all;
   all.runs = {{0, 0}};
@@ -221,7 +235,7 @@ TileLines::Places TileLines::overlapping_places(const Extents& tile) const {
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
-    if (all.shifts.size() > 1 || places.size() * all.runs.size() > few) {
+    if (all.shifts.size() > 1 || places.size() * all.runs.size() > few_runs) {
       all.shift_by(places);
       continue;
     }
@@ -283,17 +297,21 @@ std::vector<std::int64_t> TileLines::beginnings(const Extents& tile) const {
   return all;
 }
 
-std::vector<std::int64_t> TileLines::offsets(DimClass group, double extent) const {
-  std::vector<const Dim*> dims;  // the fastest of the group first
+std::vector<const TileLines::Dim*> TileLines::dims_of(DimClass group) const {
+  std::vector<const Dim*> dims;
   for (const Dim& d : dims_) {
     if (d.group == group) dims.push_back(&d);
   }
   std::sort(dims.begin(), dims.end(),
             [](const Dim* a, const Dim* b) { return a->before < b->before; });
+  return dims;
+}
+
+std::vector<std::int64_t> TileLines::offsets(DimClass group, double extent) const {
   const auto count = static_cast<std::size_t>(extent);
   std::vector<std::int64_t> all{0};
   all.reserve(count);
-  for (const Dim* d : dims) {
+  for (const Dim* d : dims_of(group)) {
     const std::size_t inner = all.size();
     const auto stride = static_cast<std::int64_t>(d->stride);
     for (std::int64_t i = 1; i < static_cast<std::int64_t>(d->extent) && all.size() < count; ++i) {
@@ -302,6 +320,40 @@ std::vector<std::int64_t> TileLines::offsets(DimClass group, double extent) cons
       }
     }
   }
+  return all;
+}
+
+// Dimension by dimension from the slowest inward: the indices that are whole, then a part of one.
+std::vector<std::pair<std::int64_t, std::int64_t>> TileLines::offset_runs(DimClass group,
+                                                                          double extent) const {
+  const std::vector<const Dim*> dims = dims_of(group);
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  const auto line = static_cast<std::int64_t>(line_);
+  const auto add = [&](const auto& self, std::size_t outermost, std::int64_t begin,
+                       std::int64_t count) -> void {
+    const Dim& d = *dims[outermost];
+    const auto stride = static_cast<std::int64_t>(d.stride);
+    if (outermost == 0 && stride <= line) {
+      all.emplace_back(begin, begin + (count - 1) * stride);
+      return;
+    }
+    std::int64_t inside = 1;
+    for (std::size_t i = 0; i < outermost; ++i) {
+      inside *= static_cast<std::int64_t>(dims[i]->extent);
+    }
+    for (; count > 0; count -= inside, begin += stride) {
+      if (outermost == 0) {
+        all.emplace_back(begin, begin);
+      } else {
+        self(self, outermost - 1, begin, std::min(count, inside));
+      }
+    }
+  };
+  if (dims.empty()) return {{0, 0}};
+  std::int64_t whole = 1;
+  for (const Dim* d : dims) whole *= static_cast<std::int64_t>(d->extent);
+  add(add, dims.size() - 1, 0,
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(extent), 1, whole));
   return all;
 }
 

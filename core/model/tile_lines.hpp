@@ -38,12 +38,31 @@ class TileLines {
   // Different elements of the tile.
   double elements(const Extents& tile) const;
 
+  // Where a tile's elements lie, from its first one on: within `runs`, first and last element,
+  // which are sorted and leave out no line in between, shifted by each of `shifts`.
+  struct Places {
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    std::vector<std::int64_t> shifts{0};
+
+    std::size_t count() const { return shifts.size() * runs.size(); }
+    void add_run(std::int64_t first, std::int64_t last, std::int64_t line) {
+      if (!runs.empty() && first - runs.back().second <= line) {
+        runs.back().second = std::max(runs.back().second, last);
+      } else {
+        runs.emplace_back(first, last);
+      }
+    }
+    void shift_by(const std::vector<std::int64_t>& offsets);
+  };
+  // Extents must be whole.
+  Places places(const Extents& tile) const {
+    return overlaps() ? overlapping_places(tile) : box_places(tile);
+  }
   // Calls f(first line number, lines) for the tile that begins at element `begin` of the tensor: so
-  // many consecutive lines each time. Extents must be whole. A line that two rows share is named
-  // twice where other strides than one are no whole lines.
-  // `prepare` is called first with the number of runs.
-  template <class Prepare, class F>
-  void for_each_run(const Extents& tile, std::int64_t begin, Prepare&& prepare, F&& f) const;
+  // many consecutive lines each time. A line that two rows share is named twice where other
+  // strides than one are no whole lines.
+  template <class F>
+  void for_each_run(const Places& places, std::int64_t begin, F&& f) const;
   // Elements of a line that tiles of these extents may begin at, a few of them evenly spread where
   // there are many: {0} if all begin at whole lines.
   std::vector<std::int64_t> beginnings(const Extents& tile) const;
@@ -55,6 +74,16 @@ class TileLines {
     }
     return n;
   }
+  // Elements from the tensor's first one to the index of a fused group.
+  std::int64_t place(DimClass group, std::int64_t at) const {
+    std::int64_t element = 0;
+    for (const Dim& d : dims_) {
+      if (d.group != group) continue;
+      element += at / static_cast<std::int64_t>(d.before) % static_cast<std::int64_t>(d.extent) *
+                 static_cast<std::int64_t>(d.stride);
+    }
+    return element;
+  }
   // Steps of the fused group from one index of a dimension to its next, and to the next that has
   // places in common, ascending: so far apart are tiles that share a part.
   std::vector<double> steps(DimClass group) const;
@@ -62,10 +91,13 @@ class TileLines {
   std::uint64_t shape() const { return shape_; }
 
   // Indices of the fused `group` that are this many steps apart share a line (the innermost of its
-  // dimensions with a stride below a line decides); 0 for a group where none do.
-  double apart(DimClass group) const {
+  // dimensions with a stride below a line decides, of those that `tile` indices do not have whole);
+  // 0 for a group where none do.
+  double apart(DimClass group, double tile = 1) const {
     for (const Dim& d : dims_) {
-      if (d.group == group && d.extent > 1 && d.stride < line_) return d.before;
+      if (d.group == group && d.extent > 1 && d.stride < line_ && tile < d.before * d.extent) {
+        return d.before;
+      }
     }
     return 0;
   }
@@ -108,21 +140,10 @@ class TileLines {
   double overlapping_lines(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.
   std::vector<std::int64_t> offsets(DimClass group, double extent) const;
-  // The tile's elements lie within `runs`, first and last element, which are sorted and leave out
-  // no line in between, shifted by each of `shifts`.
-  struct Places {
-    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-    std::vector<std::int64_t> shifts{0};
-
-    void add_run(std::int64_t first, std::int64_t last, std::int64_t line) {
-      if (!runs.empty() && first - runs.back().second <= line) {
-        runs.back().second = std::max(runs.back().second, last);
-      } else {
-        runs.emplace_back(first, last);
-      }
-    }
-    void shift_by(const std::vector<std::int64_t>& offsets);
-  };
+  // The same as runs, in no order.
+  std::vector<std::pair<std::int64_t, std::int64_t>> offset_runs(DimClass group,
+                                                                 double extent) const;
+  std::vector<const Dim*> dims_of(DimClass group) const;  // the fastest first
   Places box_places(const Extents& tile) const;
   Places overlapping_places(const Extents& tile) const;
 
@@ -133,11 +154,8 @@ class TileLines {
   std::uint64_t shape_ = 0;
 };
 
-template <class Prepare, class F>
-void TileLines::for_each_run(const Extents& tile, std::int64_t begin, Prepare&& prepare,
-                             F&& f) const {
-  const Places places = overlaps() ? overlapping_places(tile) : box_places(tile);
-  prepare(places.shifts.size() * places.runs.size());
+template <class F>
+void TileLines::for_each_run(const Places& places, std::int64_t begin, F&& f) const {
   // Lines are powers of two long, and a shift is much quicker than a division.
   const int shift = std::countr_zero(static_cast<std::uint64_t>(line_));
   for (std::int64_t a : places.shifts) {

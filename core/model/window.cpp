@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
@@ -35,7 +36,8 @@ class WindowModel {
         detail_(detail),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
         write_backs_(fills_),
-        worst_inside_(arrays_.size()) {
+        worst_inside_(arrays_.size()),
+        tensor_places_(tensor_places(contraction)) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
       const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
@@ -101,12 +103,15 @@ class WindowModel {
   struct Parts {
     std::array<WindowPart, max_arrays + 1> all;
     std::array<ArrayId, max_arrays + 1> array;
+    std::array<bool, max_arrays + 1> of_earlier;  // what a tile ends with; else what it begins with
+    std::array<Extents, max_arrays + 1> box;      // that is counted in place of the part
     std::size_t size = 0;
     double lines = 0;
 
     void clear() { size = 0, lines = 0; }
-    void add(ArrayId a, double n, double run, bool own) {
+    void add(ArrayId a, double n, double run, bool own, bool earlier = false) {
       all[size] = {n, run, nullptr, own};
+      of_earlier[size] = earlier;
       array[size++] = a;
       lines += n;
     }
@@ -127,7 +132,7 @@ class WindowModel {
       const double run =
           buffer ? n + 1 : nest_.run_lines(arrays_.tensor_of(a), at_.window.extents(at_.d));
       if (a == ArrayId::C && at_.moves_on[a] && after >= 1 && before >= 1) {
-        parts_.add(a, n * after / (after + before), run, own);
+        parts_.add(a, n * after / (after + before), run, own, true);
         parts_.add(a, n * before / (after + before), run, own);
       } else {
         parts_.add(a, n, run, own);
@@ -149,7 +154,12 @@ class WindowModel {
       }
       const bool near = cache.sets > 1 && parts_.lines >= ways && parts_.lines < 3 * cache.lines();
       count_sets(at_, near ? &cache : nullptr);
-      p[l] = inner = std::min(inner, miss_probability(cache, {parts_.all.data(), parts_.size}));
+      const std::span<const WindowPart> all(parts_.all.data(), parts_.size);
+      double lost = miss_probability(cache, all);
+      if (near && lost > 0 && lost < 1) {
+        if (auto placed = place_together(at_, cache)) lost = placed->miss_probability(cache);
+      }
+      p[l] = inner = std::min(inner, lost);
     }
     return p;
   }
@@ -179,10 +189,89 @@ class WindowModel {
       if (cache == nullptr || arrays_.is_buffer(parts_.array[i]) || part.lines < 1) continue;
       const TensorId t = arrays_.tensor_of(parts_.array[i]);
       const double lines = coarse(part.lines, at_.window.full(at_.d)[parts_.array[i]]);
+      parts_.box[i] = at_.window.box(t, lines, at_.outer);
       part.counts =
-          counter_.count(nest_.tile_lines(t), at_.window.box(t, lines, at_.outer),
-                         static_cast<std::int64_t>(cache->sets), told_apart_in_a_set(*cache));
+          counter_.count(nest_.tile_lines(t), parts_.box[i], static_cast<std::int64_t>(cache->sets),
+                         told_apart_in_a_set(*cache));
     }
+  }
+
+  // The window's parts where those of tensors in place are one: how they fall on the sets together.
+  struct Placed {
+    SetCounts together;
+    std::array<WindowPart, max_arrays + 1> parts;
+    std::size_t size = 0;
+    double miss_probability(const SetAssociative& cache) {
+      parts[size] = {together.lines, 1, &together, false};
+      return tcsim::miss_probability(cache, {parts.data(), size + 1});
+    }
+  };
+
+  // None where fewer than two parts have counted sets, or the cache has too many.
+  std::optional<Placed> place_together(const Setting& at_, const SetAssociative& cache) {
+    std::array<PlacedTile, max_arrays + 1> tiles;
+    std::size_t count = 0;
+    int own = -1;
+    Placed placed;
+    const auto line = static_cast<std::int64_t>(line_ / size_of(contraction_.type()));
+    const Extents& node = at_.window.extents(at_.d);
+    ByArray<int> seen(arrays_.size());
+    for (std::size_t i = 0; i < parts_.size; ++i) {
+      const WindowPart& part = parts_.all[i];
+      if (part.counts == nullptr || part.counts->by_set.empty()) {
+        placed.parts[placed.size++] = part;
+        continue;
+      }
+      const ArrayId a = parts_.array[i];
+      PlacedTile& tile = tiles[count];
+      tile.counts = part.counts;
+      tile.lines = part.lines;
+      Extents from;  // indices from the tile's beginning to the part's
+      for (DimClass g : all_dim_classes) {
+        from[g] = parts_.of_earlier[i] ? std::max(0.0, node[g] - parts_.box[i][g]) : 0;
+      }
+      find_places(tile, arrays_.tensor_of(a), node, at_.outer, seen[a]++, from);
+      if (part.own && own < 0) own = static_cast<int>(count);
+      ++count;
+    }
+    if (count < 2 || count > most_placed) return {};
+    placed.together =
+        counter_.together({tiles.data(), count}, own, static_cast<std::int64_t>(cache.sets),
+                          told_apart_in_a_set(cache), line);
+    return placed;
+  }
+
+  // Where parts of tiles like the node's begin, `from` indices into the tile: tiles at places that
+  // are spread over the groups. The next one along `outer` is `later` tiles further.
+  void find_places(PlacedTile& tile, TensorId t, const Extents& node, DimClass outer, int later,
+                   const Extents& from) {
+    const TileLines& tensor = nest_.tile_lines(t);
+    for (std::size_t place = 0; place < tile_places; ++place) {
+      std::int64_t begin = tensor_places_[t].value() / size_of(contraction_.type()).value();
+      for (DimClass g : all_dim_classes) {
+        const std::int64_t extent = tensor.extent(g);
+        if (extent <= 1) continue;
+        const std::int64_t step = std::clamp<std::int64_t>(std::llround(node[g]), 1, extent);
+        const std::int64_t steps = extent / step;
+        // Bases of Halton's sequence, so that the groups' places do not go together.
+        constexpr ByGroup<int> bases{2, 3, 5, 7};
+        std::int64_t nth =
+            static_cast<std::int64_t>(halton(place, bases[g]) * static_cast<double>(steps));
+        if (g == outer) nth += later;
+        begin += tensor.place(
+            g, std::min(nth * step + static_cast<std::int64_t>(std::llround(from[g])), extent - 1));
+      }
+      tile.begin[place] = begin;
+    }
+  }
+
+  static double halton(std::size_t i, int base) {
+    double x = 0, digit = 1;
+    for (auto rest = static_cast<int>(i); rest > 0; rest /= base) {
+      digit /= base;
+      x += digit * (rest % base);
+    }
+    return x;
   }
 
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
@@ -250,11 +339,12 @@ class WindowModel {
   }
 
   // A kernel reads an operand in place column by column: lines that several columns share are
-  // touched again as many steps of k later as neighbours lie apart.
+  // touched again as many steps of k later as neighbours lie apart. So does it with its results.
   void count_kernel() {
     const int d = nest_.depth() - 1;
     constexpr DimClass k = DimClass::k;
     for_each_range(d, [&](const Extents& e, double times) {
+      count_results(d, e, times);
       if (e[k] <= 1) return;
       Extents column = e;
       column[k] = 1;
@@ -276,6 +366,24 @@ class WindowModel {
         add_fills(x, Phase::compute, times * again, gone({x, w, d, none_moves_, DimClass::k}, s));
       }
     });
+  }
+
+  // Where a column's rows are not neighbours, the results' lines hold several columns.
+  void count_results(int d, const Extents& e, double times) {
+    constexpr DimClass n = DimClass::n;
+    if (e[n] <= 1) return;
+    Extents column = e;
+    column[n] = 1;
+    const double again =
+        nest_.tensor_lines(TensorId::C, column) * e[n] - nest_.tensor_lines(TensorId::C, e);
+    if (again <= 0) return;
+    Extents between = e;
+    between[n] = std::clamp(nest_.tile_lines(TensorId::C).apart(n), 1.0, e[n]);
+    Execution::Sides s{PerArray(arrays_.size()), PerArray(arrays_.size())};
+    s.after[ArrayId::C] = std::max(0.0, nest_.tensor_lines(TensorId::C, between) - 1);
+    const Execution w(nest_, d, e, told_apart());
+    add_fills(ArrayId::C, Phase::compute, times * again,
+              gone({ArrayId::C, w, d, none_moves_, n}, s));
   }
 
   // The touches whose last touch lies across step d: in another iteration of this loop, or in the
@@ -390,9 +498,10 @@ class WindowModel {
   void count_shared_edges(const Setting& setting, int d, const Extents& e, double all,
                           double touches) {
     if (touches < 1e-6 * all) return;
-    const double steps = steps_apart(setting.x, d) / setting.window.extents(d + 1)[setting.outer];
+    const Extents& tile = setting.window.extents(d + 1);
+    const double steps = steps_apart(setting.x, d, tile) / tile[setting.outer];
     if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
-    Extents grown = setting.window.extents(d + 1);
+    Extents grown = tile;
     grown[setting.outer] *= steps;
     const Execution::Sides s = several_tiles(setting, grown);
     const PerArray most = lines_at(d, e);
@@ -466,9 +575,10 @@ class WindowModel {
     count(strip, rows, e, 1);
   }
 
-  double steps_apart(ArrayId x, int d) const {
-    return arrays_.is_buffer(x) ? 0
-                                : nest_.tile_lines(arrays_.tensor_of(x)).apart(nest_.step(d).group);
+  double steps_apart(ArrayId x, int d, const Extents& tile) const {
+    if (arrays_.is_buffer(x)) return 0;
+    const DimClass g = nest_.step(d).group;
+    return nest_.tile_lines(arrays_.tensor_of(x)).apart(g, tile[g]);
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
@@ -498,6 +608,7 @@ class WindowModel {
   };
   std::vector<Repacked> repacked_;
   PerArray cold_;
+  ByTensor<Bytes> tensor_places_;
   Parts parts_;  // of the window that is looked at
   const ByArray<bool> none_moves_{arrays_.size(), false}, all_move_{arrays_.size(), true};
 };

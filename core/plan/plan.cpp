@@ -167,10 +167,25 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   for (ArrayId a : arrays_.ids()) {
     if (arrays_.is_buffer(a)) put(a, pack(arrays_.tensor_of(a))->capacity);
   }
-  for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
-    put(array_of(t), contraction_.size(t).value());
+  const ByTensor<Bytes> tensors = tensor_places(contraction_);
+  const std::int64_t behind_buffers = place;
+  for (TensorId t : all_tensors) {
+    bases_[array_of(t)] = Bytes(behind_buffers) + tensors[t];
+    const std::int64_t size = contraction_.size(t).value() * element().value();
+    place = std::max(place, round_up(bases_[array_of(t)].value() + size, page_bytes));
   }
   arena_size_ = Bytes(place);
+}
+
+ByTensor<Bytes> tensor_places(const Contraction& contraction) {
+  ByTensor<Bytes> places;
+  std::int64_t place = 0;
+  for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
+    places[t] = Bytes(place);
+    const std::int64_t size = contraction.size(t).value() * size_of(contraction.type()).value();
+    place = round_up(place + size, page_bytes);
+  }
+  return places;
 }
 
 }  // namespace tcsim

@@ -86,6 +86,9 @@ class Plan {
   Bytes arena_size_{};
 };
 
+// First byte of each tensor in the arena, from that of the first one on.
+ByTensor<Bytes> tensor_places(const Contraction& contraction);
+
 // For each entry of an offset table, how many entries from it on are neighbours in memory (>= 1).
 // Empty for a null table.
 std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);

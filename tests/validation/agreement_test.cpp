@@ -8,6 +8,7 @@
 
 #include "core/model/predict.hpp"
 #include "core/plan/plan.hpp"
+#include "core/workload/request.hpp"
 #include "sim/simulate.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_convolution.hpp"
@@ -209,6 +210,70 @@ TEST(Agreement, Rows_that_pile_up_on_one_set_are_seen) {
       "for "
       "m by 8 { kernel 8x6 } } } } } }");
   for (double e : errors(c, s, m)) EXPECT_LT(e, 0.05);
+}
+
+// mobilenet-v2:3. Channels of image and output are 784 lines apart, and both tensors begin at a
+// page: tiles of 16 pixels fall on the same four sets of 64, 8 lines of the image in each. By
+// themselves they fit 8 ways; with lines of the output behind them they do not.
+TEST(Agreement, Tensors_in_place_whose_tiles_fall_on_the_same_sets) {
+  const Machine m = test::machine({{64, 8}, {1024, 4}});
+  const Contraction c =
+      find_workload({"conv2d", "k=16,c=32,y=112,x=112,r=1,s=1,layout=nchw", {}, {}});
+  const Schedule s = parse_schedule(
+      "groups m=xyn n=k k=src for m by 16 { for n by 6 { kernel 16x6 } }", c, "test");
+  for (double e : errors(c, s, m)) EXPECT_LT(e, 0.20);
+}
+
+// The same tile of 16 lines of each of 32 channels fills the first cache to the last line. What of
+// the output comes after a line of the image is the end of one tile and the beginning of the next:
+// one of them is in each set, and pushes the image out.
+TEST(Agreement, Ends_and_beginnings_of_tiles_fall_on_sets_of_their_own) {
+  const Machine m = test::machine({{64, 8}, {1024, 4}});
+  const Contraction c =
+      find_workload({"conv2d", "k=16,c=32,y=112,x=112,r=1,s=1,layout=nchw", {}, {}});
+  const Schedule s = parse_schedule(
+      "groups m=xyn n=k k=src for m by 256 { for n by 6 { for m by 16 { kernel 16x6 } } }", c,
+      "test");
+  for (double e : errors(c, s, m)) EXPECT_LT(e, 0.05);
+}
+
+// mobilenet-v2:31. Rows of the weights are 80 lines apart, so 24 of them fall on four sets of 64:
+// what has been copied before a line of the buffer are steps of k of all rows, six lines in a set,
+// not a few of the rows.
+TEST(Agreement, Part_of_a_copy_is_a_part_of_every_row) {
+  const Machine m = test::machine({{64, 8}, {1024, 4}});
+  const Contraction c =
+      find_workload({"conv2d", "k=240,c=1280,y=1,x=1,r=1,s=1,layout=nchw", {}, {}});
+  const Schedule s = parse_schedule(
+      "groups m=k n=xyn k=src for k by 160 { for m by 24 { pack B in L2 { kernel 24x1 } } }", c,
+      "test");
+  for (double e : errors(c, s, m)) EXPECT_LT(e, 0.20);
+}
+
+// yolo9000:1. Channels of the output are 18496 lines apart, a multiple of 64: a kernel's 32 rows
+// fall on one set, so that each of its columns pushes out the one before.
+TEST(Agreement, Results_of_a_kernel_that_fall_on_one_set) {
+  const Machine m = test::machine({{64, 8}, {1024, 8}});
+  const Contraction c =
+      find_workload({"conv2d", "k=32,c=3,y=64,x=256,r=3,s=3,layout=nchw", {}, {}});
+  const Schedule s = parse_schedule(
+      "groups m=k n=xyn k=src pack B in L2 { for n by 8 { kernel 32x8 } }", c, "test");
+  const Traffic predicted = predict(c, s, m).traffic;
+  const Traffic simulated = simulate(Plan(c, s), m).traffic;
+  const auto of_c = [](const Traffic& t) { return t.links[1].at(Phase::compute, ArrayId::C).in; };
+  EXPECT_LT(std::abs(relative_error(of_c(predicted), of_c(simulated))), 0.10);
+}
+
+// Of W[k,c,r,s] a tile of half a row r of all channels shares its lines with the tiles of the
+// other rows, which come two and four tiles later, and not with the next tile.
+TEST(Agreement, Lines_that_come_back_after_several_tiles) {
+  const Machine m = test::machine({{1, 64}, {1, 3072}});
+  const Contraction c = find_workload({"conv2d", "k=128,c=64,y=7,x=7,r=3,s=3,layout=nchw", {}, {}});
+  const Schedule s = parse_schedule(
+      "groups m=xyn n=k k=scr "
+      "for k by 96 { pack B in L2 { for m by 16 { for n by 6 { kernel 16x6 } } } }",
+      c, "test");
+  for (double e : errors(c, s, m)) EXPECT_LT(e, 0.10);
 }
 
 TEST(Agreement, Tiles_that_do_not_divide_and_lines_that_are_shared) {

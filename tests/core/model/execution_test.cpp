@@ -38,6 +38,25 @@ TEST_F(Tiles_of_4, Boxes_grow_along_the_loop_around_them) {
   EXPECT_EQ(whole_.box(TensorId::C, 32, DimClass::k), (Extents{4, 8, 8, 1}));  // two kernels
 }
 
+// A kernel goes along k, and over C column by column. A copy of several micropanels goes through
+// them one after the other, one of a single micropanel along k.
+TEST_F(Tiles_of_4, Parts_of_a_kernel_or_a_copy_are_what_they_go_along) {
+  EXPECT_EQ(whole_.box(TensorId::A, 8, DimClass::m), (Extents{4, 4, 2, 1}));
+  EXPECT_EQ(whole_.box(TensorId::B, 16, DimClass::m), (Extents{4, 4, 4, 1}));
+  EXPECT_EQ(whole_.box(TensorId::C, 4, DimClass::m), (Extents{4, 1, 8, 1}));
+  const auto of_copy = [&](const char* text, double lines) {
+    const Schedule schedule = test::schedule(text);
+    const Nest nest(contraction_, schedule, Bytes(8));
+    return Execution(nest, 0, {16, 16, 8, 1}, 2).box(TensorId::A, lines, DimClass::n);
+  };
+  EXPECT_EQ(
+      of_copy("groups m=i n=j k=k pack A in L1 { for m by 4 { for n by 4 { kernel 4x4 } } }", 64),
+      (Extents{8, 16, 8, 1}));
+  EXPECT_EQ(
+      of_copy("groups m=i n=j k=k for m by 4 { pack A in L1 { for n by 4 { kernel 4x4 } } }", 16),
+      (Extents{4, 16, 4, 1}));
+}
+
 // C is touched after A and B in its kernel, in the middle of C's own 15 other lines.
 TEST_F(Tiles_of_4, The_first_line_of_C_has_all_others_after_it) {
   const std::vector<Execution::Sides> sides = whole_.sides(ArrayId::C, whole_);
