@@ -7,6 +7,7 @@
 #include "core/fusion/fuse.hpp"
 #include "kernels/contract.hpp"
 #include "tests/core/fusion/chains.hpp"
+#include "tests/scratch.hpp"
 
 namespace tcsim::chains {
 namespace {
@@ -18,7 +19,8 @@ TEST(Chains, Without_HDF5_say_what_to_install) {
   options.limits.memory = Bytes(4096);
   const fusion::Fusion fused = fusion::fuse(tree, options);
   ChainRunOptions run;
-  run.folder = std::filesystem::temp_directory_path();
+  run.folder = test::scratch("chain");
+  std::filesystem::create_directory(run.folder);
   run.fill = true;
   try {
     run_chain(tree, fused.chosen.node, assumed_machine(), run);
@@ -26,6 +28,7 @@ TEST(Chains, Without_HDF5_say_what_to_install) {
   } catch (const UnsupportedError& e) {
     EXPECT_NE(std::string(e.what()).find("libhdf5-dev"), std::string::npos) << e.what();
   }
+  std::filesystem::remove_all(run.folder);
 }
 
 }  // namespace
