@@ -6,10 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/bounds_marks.hpp"
 #include "cli/describe.hpp"
 #include "cli/result.hpp"
+#include "cli/simulation/simulation.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "cli/work.hpp"
+#include "core/bounds/link_bounds.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
@@ -31,6 +35,7 @@ struct CurveOf {
   const Contraction& workload;
   std::vector<BoundPoint> points;
   std::vector<std::optional<StoreCounts>> lru;  // empty: not simulated
+  std::optional<Result> run = {};               // with --run
 };
 
 // What counts of them.
@@ -85,16 +90,35 @@ void print_table(const CurveOf& curve, bounds::Moves moves, std::ostream& out) {
     out << "  LRU cache: not simulated, " << whole(curve.workload.flops() / 2)
         << " multiply-adds\n";
   }
+  if (curve.run) print_marks(*curve.run, out);
 }
 
+// With marks there are columns and rows more.
 void print_csv(const std::vector<CurveOf>& curves, bounds::Moves moves, std::ostream& out) {
-  out << csv_line({"workload", "cache_elements", "cache_bytes", "lower_elements", "upper_elements",
-                   "schedule_elements", "lru_elements", "schedule"});
+  const bool marks = !curves.empty() && curves.front().run;
+  std::vector<std::string> columns{"workload",       "cache_elements", "cache_bytes",
+                                   "lower_elements", "upper_elements", "schedule_elements",
+                                   "lru_elements",   "schedule"};
+  const std::vector<std::string> more{"link", "predicted_elements", "simulated_elements",
+                                      "measured_elements", "not_measured"};
+  if (marks) columns.insert(columns.end(), more.begin(), more.end());
+  out << csv_line(columns);
+  const auto cell = [](const std::optional<double>& n) { return n ? whole(*n) : std::string(); };
   for (const CurveOf& curve : curves) {
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const CurveRow r = row_of(curve, i, moves);
-      out << csv_line({curve.workload.name(), r.capacity, r.bytes, r.lower, r.upper, r.scheduled,
-                       r.lru, r.schedule});
+      std::vector<std::string> cells{curve.workload.name(), r.capacity, r.bytes,   r.lower, r.upper,
+                                     r.scheduled,           r.lru,      r.schedule};
+      if (marks) cells.resize(cells.size() + more.size());
+      out << csv_line(cells);
+    }
+    if (!curve.run) continue;
+    const std::int64_t element = size_of(curve.workload.type()).value();
+    for (const BoundMark& m : bound_marks(*curve.run)) {
+      out << csv_line({curve.workload.name(), std::to_string(m.capacity),
+                       std::to_string(m.capacity * element), whole(std::floor(m.lower)), "", "", "",
+                       to_line(curve.run->schedule, curve.workload), m.link, cell(m.predicted),
+                       cell(m.simulated), cell(m.measured), m.not_measured});
     }
   }
 }
@@ -115,8 +139,47 @@ ordered_json json_of_curve(const CurveOf& curve, bounds::Moves moves) {
     if (!curve.lru.empty() && curve.lru[i]) point["lru_elements"] = counted(*curve.lru[i], moves);
     j["points"].push_back(std::move(point));
   }
+  if (curve.run) j["run"] = json_of_marks(*curve.run);
   return j;
 }
+
+// The machine's own schedule, run here.
+class MarkRunner {
+ public:
+  MarkRunner(const Options& options, bounds::Moves moves, Context& context)
+      : options_(options),
+        context_(context),
+        runner_(options, context, 1, 1, Runner::Counters::always),
+        machine_(machine(options, context)) {
+    // Marks count what the curve does.
+    machine_.accounting =
+        moves == bounds::Moves::loads ? Accounting::paper() : Accounting::honest();
+  }
+
+  Result run(const Contraction& c) {
+    runner_.require_memory(c);
+    Result r("bounds", c, machine_);
+    {
+      Progress progress(context_, c.name() + ": choosing a schedule");
+      progress.show(0);
+      Chosen chosen = choose(options_, c, machine_, context_);
+      r.schedule = std::move(chosen.schedule);
+      r.prediction = std::move(chosen.prediction);
+    }
+    if (options_.count("seed") != 0) r.seed = options_["seed"].as<std::uint64_t>();
+    runner_.require_memory(r);
+    r.bounds = bounds::LinkBounds(c).at(machine_);
+    if (!options_["no-simulate"].as<bool>()) add_simulation(r, options_, context_);
+    runner_.add_run(r);
+    return r;
+  }
+
+ private:
+  const Options& options_;
+  Context& context_;
+  Runner runner_;
+  Machine machine_;
+};
 
 }  // namespace
 
@@ -180,6 +243,9 @@ Exit run_bounds_curve(const Options& options, const std::vector<Contraction>& wo
                       bounds::Moves moves, Context& context) {
   const Format form = format(options);
   std::vector<CurveOf> curves;
+  std::optional<MarkRunner> runner;
+  if (options["run"].as<bool>()) runner.emplace(options, moves, context);
+  Exit code = Exit::done;
   for (const Contraction& c : workloads) {
     const std::vector<std::int64_t> capacities =
         curve_capacities(options["curve"].as<std::string>(), size_of(c.type()));
@@ -200,13 +266,17 @@ Exit run_bounds_curve(const Options& options, const std::vector<Contraction>& wo
       curve.lru = lru_curve(c, points, capacities,
                             [&](double share) { progress.show(c.name() + ": LRU caches", share); });
     }
+    if (runner) {
+      curve.run = runner->run(c);
+      if (!(*curve.run->worst_error <= 1)) code = Exit::no;
+    }
     curves.push_back(std::move(curve));
     if (form != Format::table) continue;
     if (curves.size() > 1) context.out << "\n";
     print_table(curves.back(), moves, context.out);
   }
   if (form == Format::csv) print_csv(curves, moves, context.out);
-  if (form != Format::json) return Exit::done;
+  if (form != Format::json) return code;
   ordered_json j{{"schema", results_schema},
                  {"command", "bounds"},
                  {"tcsim_version", version},
@@ -214,7 +284,7 @@ Exit run_bounds_curve(const Options& options, const std::vector<Contraction>& wo
                  {"curves", ordered_json::array()}};
   for (const CurveOf& curve : curves) j["curves"].push_back(json_of_curve(curve, moves));
   context.out << json_text(j) << "\n";
-  return Exit::done;
+  return code;
 }
 
 }  // namespace tcsim::cli

@@ -88,8 +88,11 @@ Result with_memory(const Contraction& c, const std::function<Result()>& work) {
   }
 }
 
-std::optional<Counting> counting(const Options& options) {
-  if (options.count("counters") == 0) return {};
+std::optional<Counting> counting(const Options& options, Runner::Counters counters) {
+  if (options.count("counters") == 0) {
+    if (counters == Runner::Counters::as_asked) return {};
+    return choose_counting(CounterChoice::automatic);
+  }
   const auto& source = options["counters"].as<std::string>();
   return choose_counting(source == "papi"     ? CounterChoice::papi
                          : source == "likwid" ? CounterChoice::likwid
@@ -99,12 +102,12 @@ std::optional<Counting> counting(const Options& options) {
 
 }  // namespace
 
-Runner::Runner(const Options& options, Context& context, int threads, int copies)
+Runner::Runner(const Options& options, Context& context, int threads, int copies, Counters counters)
     : repeat_(options.count("repetitions") != 0 ? Repeat(options["repetitions"].as<int>())
                                                 : Repeat::until_known()),
       threads_(threads),
       copies_(copies),
-      counting_(counting(options)),
+      counting_(counting(options, counters)),
       context_(context) {
   if (copies > 1 && threads > 1) {
     throw UsageError("--batched", "each contraction of a batch runs on one thread",

@@ -34,7 +34,9 @@ class Runner {
   // Runs one contraction at a time on one thread, as the prediction is for one core, unless told
   // otherwise. Throws UsageError for several threads and several contractions, and for counters of
   // several contractions.
-  Runner(const Options& options, Context& context, int threads = 1, int copies = 1);
+  enum class Counters { as_asked, always };  // without --counters as with --counters auto
+  Runner(const Options& options, Context& context, int threads = 1, int copies = 1,
+         Counters counters = Counters::as_asked);
 
   void require_memory(const Contraction& contraction) const;  // before a schedule is chosen
   void require_memory(const Result& result) const;            // with its schedule

@@ -12,6 +12,7 @@
 #include "cli/table.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
+#include "cli/work.hpp"
 #include "core/bounds/closed_form.hpp"
 #include "core/bounds/lower.hpp"
 #include "core/bounds/problem_text.hpp"
@@ -287,6 +288,9 @@ void print_csv(const std::vector<Answer>& all, std::ostream& out) {
 }
 
 Exit run_bounds(const Options& options, Context& context) {
+  if (options["run"].as<bool>() && options.count("curve") == 0) {
+    throw UsageError("--run", "it is for marks on a curve", "add --curve 16KiB..64MiB");
+  }
   if (options.count("curve") != 0) {
     if (is_affine(arguments(options))) {
       throw UsageError("--curve", "has schedules, which affine programs have not",
@@ -338,9 +342,20 @@ const Command& bounds_command() {
             "curve", po::value<std::string>(),
             "over the capacity instead, LOW..HIGH or LOW..HIGH:POINTS: lower and upper bound, the "
             "best schedule in a store of S, and in an LRU cache of S")(
-            "no-simulate", po::bool_switch(), "with --curve: leave the LRU cache out")(
+            "no-simulate", po::bool_switch(), "with --curve: leave the simulations out")(
+            "run", po::bool_switch(),
+            "with --curve: also run a schedule for the machine here, a mark for each link")(
+            "machine", po::value<std::string>()->default_value("host"),
+            "of --run: a shipped name, a file, or host: this machine, measured on first use")(
+            "set", po::value<std::vector<std::string>>(),
+            "of --run: override a figure of the machine: L3.capacity=64MiB (repeatable)")(
+            "model", words({"window", "listing3"}, "window"),
+            "of --run: that predicts the traffic")("threads", whole(1, 1),
+                                                   "of --run: simulate on at most so many")(
             "accounting", words({"honest", "paper"}, "honest"),
             "honest counts loads and stores, paper loads alone");
+        declare_schedule(o);
+        declare_run(o);
         declare_output(o);
       },
       run_bounds};

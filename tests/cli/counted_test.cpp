@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/bounds_marks.hpp"
 #include "cli/counted.hpp"
 #include "cli/result.hpp"
 #include "core/machine/toml.hpp"
@@ -152,6 +153,43 @@ TEST(Counters, Csv_has_them_in_columns_of_their_own) {
   EXPECT_TRUE(contains(rows[0], "measured_bytes,measured_in_bytes,measured_out_bytes,"));
   EXPECT_TRUE(contains(rows[2], ",2304,1920,384,")) << rows[2];
   EXPECT_TRUE(contains(rows[3], ",,64,,")) << rows[3];
+}
+
+TEST(Marks, Are_what_was_counted_or_why_it_was_not) {
+  Result r = made_up_counts();
+  for (std::size_t l = 0; l < r.machine.levels.size(); ++l) {
+    r.bounds.emplace_back(static_cast<std::int64_t>(800 * (l + 1)));
+  }
+  const std::vector<BoundMark> marks = bound_marks(r);
+  ASSERT_EQ(marks.size(), 4u);
+  // In elements of 8 bytes. 16 registers of 4 and a vector more; and the 32 KiB of L1.
+  EXPECT_EQ(marks[0].capacity, 68);
+  EXPECT_EQ(marks[1].capacity, 68 + 4096);
+  EXPECT_EQ(marks[1].lower, 200);
+  EXPECT_EQ(marks[1].predicted, (640 + 1280 + 320) / 8);
+  EXPECT_EQ(marks[1].simulated, std::nullopt);
+  EXPECT_EQ(marks[1].measured, (1920 + 384) / 8);
+  EXPECT_EQ(marks[1].not_measured, "");
+  EXPECT_EQ(marks[0].not_measured, "processors count loads to the registers, not their bytes");
+  EXPECT_EQ(marks[2].measured, std::nullopt);
+  EXPECT_EQ(marks[2].not_measured, "papi counts what comes in alone, 8 elements");
+  EXPECT_EQ(marks[3].not_measured, "papi has no event for it on this processor");
+  std::ostringstream table;
+  print_marks(r, table);
+  EXPECT_TRUE(contains(table.str(), "L1-L2        200          280        -          288"))
+      << table.str();
+  EXPECT_TRUE(contains(table.str(), "not measured: L3-memory: papi has no event")) << table.str();
+  r.machine.accounting = Accounting::paper();
+  EXPECT_EQ(bound_marks(r)[1].not_measured,
+            "counters count packing too, which this accounting leaves out");
+  r.counted->limits = "none";
+  r.counted->why = "papi: none\nlikwid: none\n";
+  EXPECT_EQ(bound_marks(r)[1].not_measured,
+            "this machine has no cache events: papi: none; likwid: none");
+  r.counted->why = "asked for by name";
+  EXPECT_EQ(bound_marks(r)[1].not_measured, "this machine has no cache events: none");
+  r.counted.reset();
+  EXPECT_EQ(bound_marks(r)[1].not_measured, "nothing was counted");
 }
 
 TEST(Memory, A_run_that_cannot_fit_is_refused_with_its_sizes_before_any_work) {

@@ -150,6 +150,76 @@ TEST(BoundsCommand, Draws_a_curve_over_the_capacity) {
                        "affine programs have not"));
 }
 
+TEST(BoundsCommand, Marks_what_ran_here_on_a_curve) {
+  const std::vector<std::string> product{"ab-ak-kb", "--size", "a=40,b=30,k=20", "--machine",
+                                         "i7-6700k"};
+  const auto with = [&](const std::string& command, std::vector<std::string> more) {
+    more.insert(more.begin(), product.begin(), product.end());
+    more.insert(more.begin(), command);
+    if (command == "bounds") {
+      more.insert(more.end(), {"--curve", "64..256", "--run", "--repetitions", "1"});
+    }
+    return tcsim(more);
+  };
+  const auto run_of = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--format", "json"});
+    const Ran r = with("bounds", more);
+    EXPECT_EQ(r.code, Exit::done) << r.err;
+    return json::parse(r.out)["curves"][0]["run"];
+  };
+  const json run = run_of({});
+  EXPECT_EQ(run["machine"]["name"], "i7-6700k");
+  EXPECT_LE(run["check_error_over_bound"], 1);
+  EXPECT_TRUE(run["counters"]["source"].is_string());
+  ASSERT_EQ(run["marks"].size(), 4u);
+  for (const json& m : run["marks"]) {
+    EXPECT_LE(m["lower_elements"], m["predicted_elements"]) << m;
+    EXPECT_LE(m["lower_elements"], m["simulated_elements"]) << m;
+    // Either it was measured or there is a reason.
+    EXPECT_EQ(m["measured_elements"].is_null(), m.contains("not_measured")) << m;
+  }
+  // C is stored once and loaded once, A and B are loaded once.
+  EXPECT_EQ(run["marks"][3]["lower_elements"], 2 * 1200 + 800 + 600);
+  // What the curve counts the marks count, as tcsim simulate does.
+  for (const char* accounting : {"honest", "paper"}) {
+    const json marks = run_of({"--accounting", accounting, "--counters", "none"})["marks"];
+    const json levels = json::parse(
+        with("simulate", {"--accounting", accounting, "--format", "json"}).out)["levels"];
+    for (std::size_t l = 0; l < 4; ++l) {
+      EXPECT_EQ(8 * marks[l]["simulated_elements"].get<double>(), levels[l]["simulated_bytes"])
+          << accounting << l;
+      EXPECT_EQ(8 * marks[l]["lower_elements"].get<double>(),
+                json::parse(with("report", {"--accounting", accounting, "--format", "json",
+                                            "--no-whatif", "--no-simulate"})
+                                .out)["levels"][l]["bound_bytes"]);
+      EXPECT_TRUE(marks[l]["measured_elements"].is_null());
+    }
+  }
+  const Ran table = with("bounds", {"--no-simulate", "--counters", "none"});
+  EXPECT_TRUE(contains(table.out, "marks: the schedule for i7-6700k, run here in")) << table.out;
+  EXPECT_TRUE(contains(table.out,
+                       "L1-L2, L2-L3, L3-memory: this machine has no cache events: "
+                       "counting is switched off"))
+      << table.out;
+  const Ran csv = with("bounds", {"--format", "csv", "--counters", "none"});
+  const auto rows = lines(csv.out);
+  ASSERT_EQ(rows.size(), 1u + 3 + 4) << csv.out;
+  EXPECT_TRUE(rows[0].ends_with(
+      ",link,predicted_elements,simulated_elements,measured_elements,not_measured"));
+  EXPECT_TRUE(rows[1].ends_with(",,,,,")) << rows[1];
+  EXPECT_TRUE(contains(rows[7], ",L3-memory,")) << rows[7];
+  EXPECT_TRUE(rows[7].ends_with(",,this machine has no cache events: counting is switched off"))
+      << rows[7];
+  // Any schedule may run.
+  const std::string schedule = "groups m=a n=b k=k for m by 4 { for n by 6 { kernel 4x6 } }";
+  EXPECT_EQ(
+      json::parse(with("predict", {"--schedule", schedule, "--format", "json"}).out)["schedule"],
+      run_of({"--schedule", schedule, "--counters", "none"})["schedule"]);
+  const Ran alone = tcsim({"bounds", "ab-ak-kb", "--size", "a=4,b=3,k=2", "--run"});
+  EXPECT_EQ(alone.code, Exit::usage);
+  EXPECT_TRUE(contains(alone.err, "add --curve")) << alone.err;
+}
+
 TEST(BoundsCommand, Says_what_is_wrong) {
   const auto said = [](const std::vector<std::string>& args, Exit code, const std::string& part) {
     const Ran r = tcsim(args);
