@@ -251,18 +251,14 @@ Exit run_bounds_curve(const Options& options, const std::vector<Contraction>& wo
         curve_capacities(options["curve"].as<std::string>(), size_of(c.type()));
     Progress progress(context, c.name() + ": bounds");
     CurveOf curve{c, {}, {}};
-    // And smaller ones, whose schedules an LRU cache of the capacity runs as they are.
-    std::vector<std::int64_t> all = capacities;
-    for (const double share : {0.7, 0.5}) {
-      for (std::int64_t s : capacities) {
-        all.push_back(std::max<std::int64_t>(1, std::llround(share * static_cast<double>(s))));
-      }
-    }
+    const bool simulates = c.flops() / 2 <= most_simulated && !options["no-simulate"].as<bool>();
+    std::vector<std::int64_t> smaller;
+    if (simulates) smaller = lru_schedule_capacities(capacities);
     const std::vector<BoundPoint> points = bounds::bound_curve(
-        c, all, {moves, context.stop, [&](double share) { progress.show(share); }});
+        c, capacities, {moves, context.stop, [&](double share) { progress.show(share); }, smaller});
     if (context.stop.stop_requested()) throw Interrupted();
     curve.points.assign(points.begin(), points.begin() + std::ssize(capacities));
-    if (c.flops() / 2 <= most_simulated && !options["no-simulate"].as<bool>()) {
+    if (simulates) {
       curve.lru = lru_curve(c, points, capacities,
                             [&](double share) { progress.show(c.name() + ": LRU caches", share); });
     }

@@ -1,6 +1,19 @@
 #include "sim/lru_curve.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tcsim {
+
+std::vector<std::int64_t> lru_schedule_capacities(std::span<const std::int64_t> capacities) {
+  std::vector<std::int64_t> smaller;
+  for (const double share : {0.7, 0.5}) {
+    for (std::int64_t s : capacities) {
+      smaller.push_back(std::max<std::int64_t>(1, std::llround(share * static_cast<double>(s))));
+    }
+  }
+  return smaller;
+}
 
 std::vector<std::optional<StoreCounts>> lru_curve(const Contraction& contraction,
                                                   std::span<const bounds::BoundPoint> points,

@@ -12,6 +12,9 @@
 
 namespace tcsim {
 
+// Capacities whose schedules LRU caches of these may run as they are: 0.7 and 0.5 of them.
+std::vector<std::int64_t> lru_schedule_capacities(std::span<const std::int64_t> capacities);
+
 // For each capacity, counted exactly in a fully associative LRU cache with lines of one element: of
 // the points' schedules that need no more than that (ScheduledBound::lru_capacity) the one that
 // moves least. Nothing where there is none. Each takes some 30 ns a multiply-add. Heeds StopScope.

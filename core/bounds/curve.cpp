@@ -25,13 +25,21 @@ std::vector<BoundPoint> bound_curve(const Contraction& contraction,
   const LowerCurve lower(problem, sizes_of(problem));
   const Nest nest = nest_of(contraction, options.moves);
   std::vector<BoundPoint> points;
-  for (std::int64_t capacity : capacities) {
-    if (options.stop.stop_requested()) break;
-    const auto elements = static_cast<double>(capacity);
-    points.push_back({capacity, lower.at(options.moves, capacity), upper_bound(nest, elements),
-                      scheduled_upper_bound(contraction, options.moves, elements)});
+  const std::size_t all = capacities.size() + options.schedules.size();
+  while (points.size() < all && !options.stop.stop_requested()) {
+    const std::size_t i = points.size();
+    const bool whole = i < capacities.size();
+    BoundPoint point;
+    point.capacity = whole ? capacities[i] : options.schedules[i - capacities.size()];
+    const auto elements = static_cast<double>(point.capacity);
+    if (whole) {
+      point.lower = lower.at(options.moves, point.capacity);
+      point.upper = upper_bound(nest, elements);
+    }
+    point.schedule = scheduled_upper_bound(contraction, options.moves, elements);
+    points.push_back(std::move(point));
     if (options.progress) {
-      options.progress(static_cast<double>(points.size()) / static_cast<double>(capacities.size()));
+      options.progress(static_cast<double>(points.size()) / static_cast<double>(all));
     }
   }
   std::vector<std::size_t> by_capacity(points.size());
@@ -52,10 +60,12 @@ std::vector<BoundPoint> bound_curve(const Contraction& contraction,
     }
   }
   // What a larger store cannot beat, a smaller one cannot either.
-  for (std::size_t i = by_capacity.size(); i > 1; --i) {
-    const LowerNumber& larger = points[by_capacity[i - 1]].lower;
-    LowerNumber& smaller = points[by_capacity[i - 2]].lower;
-    if (larger.elements > smaller.elements) smaller = larger;
+  const LowerNumber* larger = nullptr;
+  for (auto i = by_capacity.rbegin(); i != by_capacity.rend(); ++i) {
+    if (*i >= capacities.size()) continue;
+    LowerNumber& smaller = points[*i].lower;
+    if (larger != nullptr && larger->elements > smaller.elements) smaller = *larger;
+    larger = &smaller;
   }
   return points;
 }

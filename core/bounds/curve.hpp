@@ -17,7 +17,7 @@ namespace tcsim::bounds {
 
 struct BoundPoint {
   std::int64_t capacity = 0;  // elements
-  LowerNumber lower;
+  LowerNumber lower;          // 0 of a point that has a schedule alone
   // The upper bound, and the best schedule in an explicit store of that capacity; nothing where not
   // even one multiply-add fits.
   std::optional<UpperBound> upper;
@@ -28,6 +28,9 @@ struct BoundCurveOptions {
   Moves moves = Moves::loads;
   std::stop_token stop = {};
   std::function<void(double)> progress = {};  // share of the points that are done
+  // More capacities, whose points come behind the others and have a schedule alone: one that a
+  // larger LRU cache may run as it is.
+  std::span<const std::int64_t> schedules = {};
 };
 
 // A point for each capacity, in their order. Asked to stop, it returns those that are done. With

@@ -80,8 +80,9 @@ std::vector<RealTiling> different(const std::vector<RealTiling>& tilings) {
   return kept;
 }
 
-// The nest with fewer dimensions, of sizes that can be counted.
-FusedNest countable(const Nest& nest) {
+}  // namespace
+
+FusedNest tiled_nest(const Nest& nest) {
   FusedNest loops = fused(nest);
   if (std::ranges::find(loops.nest.extents, most_extent) != loops.nest.extents.end()) {
     throw UsageError("", "loops that are always together have more than 2^62 iterations",
@@ -90,10 +91,8 @@ FusedNest countable(const Nest& nest) {
   return loops;
 }
 
-}  // namespace
-
 std::optional<UpperBound> upper_bound(const Nest& nest, double capacity) {
-  FusedNest loops = countable(nest);
+  FusedNest loops = tiled_nest(nest);
   const std::vector<RealTiling> real = real_tilings(loops.nest, capacity);
   if (real.empty()) return {};
   std::optional<WholeTiling> best;
@@ -174,13 +173,14 @@ std::optional<Bands> solved(const Nest& nest, std::vector<Band> bands) {
 }  // namespace
 
 std::optional<std::vector<UpperBound>> upper_bounds(const Nest& nest,
-                                                    std::span<const double> capacities) {
+                                                    std::span<const double> capacities,
+                                                    std::span<const double> weights) {
   if (capacities.size() == 1) {
     auto bound = upper_bound(nest, capacities[0]);
     if (!bound) return {};
     return std::vector<UpperBound>{std::move(*bound)};
   }
-  const FusedNest loops = countable(nest);
+  const FusedNest loops = tiled_nest(nest);
   // What each store may do by itself. Relative to what moves then, all count alike.
   std::vector<std::vector<RealTiling>> alone;
   std::vector<Band> first;
@@ -189,7 +189,8 @@ std::optional<std::vector<UpperBound>> upper_bounds(const Nest& nest,
     if (alone.back().empty()) return {};
     if (alone.back().size() > most_orders) alone.back().resize(most_orders);
     const RealTiling& best = alone.back().front();
-    first.push_back(band_of(best, capacity, 1 / best.moved));
+    const double weight = weights.empty() ? 1 / best.moved : weights[first.size()];
+    first.push_back(band_of(best, capacity, weight));
   }
   std::optional<Bands> best = solved(loops.nest, first);
   // Store by store another order of loops, as long as that helps.

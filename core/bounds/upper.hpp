@@ -23,8 +23,11 @@ struct UpperBound {
   RealTiling real;
 };
 
+// The nest that is tiled. Throws UsageError where dimensions that are one have 2^62 places or more.
+FusedNest tiled_nest(const Nest& nest);
+
 // Of a statement. Nothing where not even one multiply-add has its elements in the store together.
-// Throws UsageError where dimensions that are one have 2^62 places or more.
+// Throws as tiled_nest().
 std::optional<UpperBound> upper_bound(const Nest& nest, double capacity);
 
 // Of a problem: its statements one after the other, each with an empty store at first.
@@ -44,8 +47,10 @@ std::string tiles_text(const UpperBound& bound, const std::vector<std::string>& 
 // Of stores behind one another, the smallest first, and one schedule for all of them: each store's
 // tiles lie within a tile of the one behind it. An entry's cost is what moves into its store in
 // all, partial tiles of outer stores counted as whole ones. What is minimised is the sum of what
-// moves, each relative to what that store moves alone. Nothing as above.
+// moves, each times its weight, or without weights relative to what that store moves alone. Nothing
+// as above.
 std::optional<std::vector<UpperBound>> upper_bounds(const Nest& nest,
-                                                    std::span<const double> capacities);
+                                                    std::span<const double> capacities,
+                                                    std::span<const double> weights = {});
 
 }  // namespace tcsim::bounds

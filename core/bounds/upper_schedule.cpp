@@ -244,16 +244,13 @@ double lru_capacity(const Nest& nest, const Tiling& tiling, const NestCost& cost
 
 std::optional<ScheduledBound> scheduled_upper_bound(const Contraction& contraction, Moves moves,
                                                     double capacity) {
-  const Nest nest = nest_of(contraction, moves);
-  auto bound = upper_bound(nest, capacity);
-  if (!bound) return {};
-  const auto found = ShapeSearch(contraction, bound->nest, capacity).run();
+  FusedNest nest = tiled_nest(nest_of(contraction, moves));
+  const auto found = ShapeSearch(contraction, nest, capacity).run();
   if (!found) return {};
-  bound->tiling = found->tilings[0];
-  bound->cost = found->costs[0];
-  Schedule schedule = ScheduleMaker(contraction, *bound).make();
-  const double lru = lru_capacity(bound->nest.nest, bound->tiling, bound->cost);
-  return ScheduledBound{std::move(*bound), std::move(schedule), lru};
+  UpperBound bound{std::move(nest), found->tilings[0], found->costs[0], {}};
+  Schedule schedule = ScheduleMaker(contraction, bound).make();
+  const double lru = lru_capacity(bound.nest.nest, bound.tiling, bound.cost);
+  return ScheduledBound{std::move(bound), std::move(schedule), lru};
 }
 
 }  // namespace tcsim::bounds

@@ -15,7 +15,7 @@
 namespace tcsim::bounds {
 
 struct ScheduledBound {
-  UpperBound bound;
+  UpperBound bound;   // without real tile sizes, which no schedule has
   Schedule schedule;  // its kernel is 1 x 1: within a tile the order does not matter
   // Elements with which a fully associative LRU cache moves no more than the bound: it keeps what
   // was used last, not what will be used next. Enough, and not always needed.

@@ -40,6 +40,10 @@ constexpr ViewKind kinds[] = {
      "The microkernels on this computer, each by itself: rows across, columns upward. Outlined "
      "are those that are worth composing.",
      kernelsPlot, kernelsTable},
+    {Draws::plot, "bounds", "Bounds",
+     "Bytes over the link to a memory, over its capacity: what no order of the multiply-adds moves "
+     "less than, and what schedules do. Marks are this machine's links.",
+     boundsPlot, boundsTable},
 };
 
 }  // namespace

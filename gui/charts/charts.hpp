@@ -21,6 +21,8 @@ Plot rooflinePlot(const Scene& scene);  // with a point for each link
 Table rooflineTable(const Scene& scene);
 Plot trafficPlot(const Scene& scene);  // bytes, predicted and simulated
 Table trafficTable(const Scene& scene);
+Plot boundsPlot(const Scene& scene);  // bytes over the capacity: what is proven, found, simulated
+Table boundsTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
 Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's

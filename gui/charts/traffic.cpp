@@ -16,13 +16,13 @@ Ink inkOf(const Array& array) {
 // A simulation or a run of another schedule says nothing about this one.
 bool isOf(const Evaluation& e, const Schedule& schedule) { return e.choice.schedule == schedule; }
 
+}  // namespace
+
 std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link) {
   if (!scene.run || !scene.run.current) return {};
   const Machine& m = scene.now->subject.machine;
   return bytes_over(scene.run->counted, m.link(LevelId{static_cast<int>(link)}), m.accounting);
 }
-
-}  // namespace
 
 Plot trafficPlot(const Scene& scene) {
   Plot p;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "core/units/text.hpp"
@@ -54,6 +55,9 @@ inline std::string subtitleOf(const Evaluation& e) {
   }
   return text;
 }
+
+// What the last run of this schedule moved over a link, where that was counted.
+std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link);
 
 // A knob's value as people read it: "49.5 MiB", "7.279 B/cycle".
 std::string shown(const Knob& knob, double value);

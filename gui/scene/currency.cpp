@@ -37,6 +37,9 @@ void markCurrency(Scene& scene, const Design& design, bool possible, const std::
     scene.map.current = possible && a == firstKnob && b == secondKnob &&
                         sameButFor(scene.map->design.with(a, ""), d.with(a, ""), b);
   }
+  scene.bounds.current = possible && scene.bounds && scene.now &&
+                         scene.now->subject.design.workload == d.workload &&
+                         scene.bounds->isOf(*scene.now);
   const auto ofThis = [&](const auto& late) {
     return possible && late && scene.now && late->schedule == scene.now->choice.schedule &&
            late->design.workload == d.workload && late->design.machine == d.machine;

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/stop.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/request.hpp"
 #include "sim/config.hpp"
@@ -203,6 +204,59 @@ Simulated simulated(const Evaluation& e, const std::function<void(double)>& prog
   const Plan plan(e.subject.contraction, e.choice.schedule);
   return {e.subject.design, e.subject.machine, e.choice.schedule,
           simulate(plan, view_of_one_core(e.subject.machine), options)};
+}
+
+namespace {
+
+constexpr std::int64_t firstCapacity = 1024;      // bytes
+constexpr std::int64_t usualCapacity = 64 << 20;  // the curve reaches at least
+// Multiply-adds that all capacities' LRU caches have done in about a second.
+constexpr double soonSimulated = 2e6;
+
+bounds::Moves movesOf(const Machine& machine) {
+  return machine.accounting.write_backs ? bounds::Moves::loads_and_stores : bounds::Moves::loads;
+}
+
+}  // namespace
+
+bool BoundCurve::isOf(const Evaluation& e) const {
+  return workload == e.subject.design.workload && moves == movesOf(e.subject.machine);
+}
+
+std::vector<std::int64_t> boundCapacities(const Evaluation& e) {
+  const ElementType type = e.subject.contraction.type();
+  const std::int64_t element = size_of(type).value();
+  const std::int64_t inside = bounds::capacities_inside(e.subject.machine, type).back();
+  std::vector<std::int64_t> capacities;
+  for (std::int64_t bytes = firstCapacity;; bytes *= 2) {
+    capacities.push_back(bytes / element);
+    if (bytes >= usualCapacity && capacities.back() >= inside) return capacities;
+  }
+}
+
+BoundCurve boundCurveOf(const Evaluation& e, const BoundCurve* before, bool simulate,
+                        const std::function<void(double)>& progress, std::stop_token stop) {
+  const Contraction& c = e.subject.contraction;
+  const StopScope scope(stop);
+  const double bounded = 0.5;  // share of the work that the bounds are taken to be
+  const bool simulates = simulate || c.flops() / 2 <= soonSimulated;
+  BoundCurve curve{e.subject.design.workload, c.type(), movesOf(e.subject.machine),
+                   boundCapacities(e),        {},       {}};
+  if (before != nullptr && before->isOf(e) && before->capacities == curve.capacities) {
+    curve = *before;
+  } else {
+    const std::vector<std::int64_t> smaller = lru_schedule_capacities(curve.capacities);
+    curve.points = bounds::bound_curve(
+        c, curve.capacities,
+        {curve.moves, stop, [&](double share) { progress(simulates ? bounded * share : share); },
+         smaller});
+    if (stop.stop_requested()) throw Interrupted();
+  }
+  if (simulates && curve.lru.empty()) {
+    curve.lru = lru_curve(c, curve.points, curve.capacities,
+                          [&](double share) { progress(bounded + (1 - bounded) * share); });
+  }
+  return curve;
 }
 
 std::string naturalKnob(const Evaluation& e) {

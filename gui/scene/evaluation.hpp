@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bounds/curve.hpp"
 #include "core/explore/advice.hpp"
 #include "core/explore/curve.hpp"
 #include "core/machine/machine.hpp"
@@ -17,6 +18,7 @@
 #include "core/workload/contraction.hpp"
 #include "kernels/execute.hpp"
 #include "microbench/counters/counting.hpp"
+#include "sim/lru_curve.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::gui {
@@ -97,6 +99,24 @@ struct Simulated {
 };
 Simulated simulated(const Evaluation& evaluation, const std::function<void(double)>& progress,
                     std::stop_token stop);
+
+// As tcsim bounds --curve. It depends on the workload and on what counts, not on the machine.
+struct BoundCurve {
+  WorkloadRequest workload;
+  ElementType type = ElementType::f64;
+  bounds::Moves moves = bounds::Moves::loads;
+  std::vector<std::int64_t> capacities;
+  std::vector<bounds::BoundPoint> points;       // theirs, then those of schedules alone
+  std::vector<std::optional<StoreCounts>> lru;  // of each capacity; empty: not simulated
+
+  bool isOf(const Evaluation& evaluation) const;
+};
+// By doublings of 1 KiB, beyond all of the machine's caches together.
+std::vector<std::int64_t> boundCapacities(const Evaluation& evaluation);
+// `before`, which may be null, is taken as it is where it is of the same. LRU caches are simulated
+// where that takes a second or so, or because `simulate` says so.
+BoundCurve boundCurveOf(const Evaluation& evaluation, const BoundCurve* before, bool simulate,
+                        const std::function<void(double)>& progress, std::stop_token stop);
 
 // As tcsim run --counters: gui/scene/run_apart.hpp.
 struct Ran {

@@ -33,6 +33,7 @@ struct Scene {
   Late<Curved> baselineCurve;
   Late<Mapped> map;
   Late<Mapped> baselineMap;
+  Late<BoundCurve> bounds;
   Late<Simulated> simulation;
   Late<Ran> run;
   Late<KernelCatalog> kernels;  // of this machine, whatever the design's is

@@ -32,6 +32,7 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
   helper_ = worker(tr("what would help"), patienceMs);
   curveWorker_ = worker(tr("curve"), patienceMs);
   mapWorker_ = worker(tr("map"), 0);
+  boundsWorker_ = worker(tr("bounds"), 0);
   baselineWorker_ = worker(tr("baseline"), 0);
   job_ = worker(tr("job"), 0);
   rest_.setSingleShot(true);
@@ -41,7 +42,8 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
 
 Studio::~Studio() {
   // Results that are on their way must not find a studio half gone.
-  for (Worker* w : {live_, settler_, helper_, curveWorker_, mapWorker_, baselineWorker_, job_}) {
+  for (Worker* w :
+       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
     delete w;
   }
 }
@@ -58,7 +60,8 @@ int Studio::newGesture() {
 }
 
 void Studio::open(const Session& session) {
-  for (Worker* w : {live_, settler_, helper_, curveWorker_, mapWorker_, baselineWorker_, job_}) {
+  for (Worker* w :
+       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
     w->cancel();
   }
   history_->clear();
@@ -143,7 +146,7 @@ std::string Studio::mapKnob(int which) const {
 
 bool Studio::isBusy() const {
   for (const Worker* w :
-       {live_, settler_, helper_, curveWorker_, mapWorker_, baselineWorker_, job_}) {
+       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
     if (w->isBusy()) return true;
   }
   return rest_.isActive();

@@ -63,6 +63,8 @@ class Studio : public QObject {
   std::string mapKnob(int which) const;
 
   void simulate();
+  // The LRU caches of the bounds over the capacity, which is not done by itself where it is long.
+  void simulateBounds();
   void run();
   // What run() has it done by.
   void setRunProgram(RunProgram program) { runProgram_ = std::move(program); }
@@ -77,6 +79,7 @@ class Studio : public QObject {
   Worker& job() { return *job_; }
   Worker& exploring() { return *curveWorker_; }
   Worker& mapping() { return *mapWorker_; }
+  Worker& bounding() { return *boundsWorker_; }
   void cancelJob();
   // Whether anything is under way that will change the scene.
   bool isBusy() const;
@@ -107,6 +110,7 @@ class Studio : public QObject {
   void judged(const EvaluationPtr& evaluation);
   void settle();
   void explore();
+  void exploreBounds(bool simulate);
   void judgeBaseline();
   void readKernels();
   // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
@@ -135,7 +139,11 @@ class Studio : public QObject {
   qint64 shownEdit_ = -1;  // the edit whose result is shown and not painted yet
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
-  Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *baselineWorker_, *job_;
+  Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *boundsWorker_, *baselineWorker_,
+      *job_;
+  // What boundsWorker_ was last asked for: of which design, and whether to simulate.
+  EvaluationPtr bounding_;
+  bool boundsSimulated_ = false;
   RunProgram runProgram_ = ownRunProgram();
   std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
   int counted_ = 0;                         // how often it was used

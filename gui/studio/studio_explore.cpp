@@ -33,6 +33,8 @@ void Studio::explore() {
       scene_.curve = {nullptr, false, e.what()};
       emit sceneChanged();
     }
+  } else if (view == "bounds") {
+    exploreBounds(false);
   } else if (view == "map") {
     try {
       const std::string a = varyText(now->subject, mapKnob(0), session_.view.range);
@@ -60,6 +62,43 @@ void Studio::explore() {
       emit sceneChanged();
     }
   }
+}
+
+void Studio::simulateBounds() {
+  if (mayBegin()) exploreBounds(true);
+}
+
+void Studio::exploreBounds(bool simulate) {
+  const EvaluationPtr now = scene_.now;
+  const auto sameCurve = [&](const BoundCurve& curve) {
+    return curve.isOf(*now) && curve.capacities == boundCapacities(*now);
+  };
+  if (scene_.bounds && sameCurve(*scene_.bounds.value) &&
+      (!simulate || !scene_.bounds->lru.empty())) {
+    return;
+  }
+  if (boundsWorker_->isBusy() && bounding_ && (boundsSimulated_ || !simulate) &&
+      bounding_->subject.design.workload == now->subject.design.workload &&
+      bounding_->subject.machine == now->subject.machine) {
+    return;
+  }
+  bounding_ = now;
+  boundsSimulated_ = simulate;
+  boundsWorker_->start(
+      [this, now, simulate, before = scene_.bounds.value](
+          std::stop_token stop, const Worker::Progress& progress) -> Worker::Deliver {
+        auto b = std::make_shared<const BoundCurve>(
+            boundCurveOf(*now, before.get(), simulate, progress, std::move(stop)));
+        return [this, b] {
+          scene_.bounds = {b, false, ""};
+          markCurrency();
+          emit sceneChanged();
+        };
+      },
+      [this](const QString& why) {
+        scene_.bounds = {nullptr, false, why.toStdString()};
+        emit sceneChanged();
+      });
 }
 
 std::vector<std::string> Studio::wantedOfBaseline(const Design& design) const {

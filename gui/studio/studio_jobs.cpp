@@ -8,6 +8,8 @@ void Studio::cancelJob() {
   job_->cancel();
   measuring_ = false;
   mapWorker_->cancel();
+  boundsWorker_->cancel();
+  bounding_.reset();
   emit message(tr("cancelled"));
 }
 

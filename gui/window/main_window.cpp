@@ -212,15 +212,20 @@ void MainWindow::makeStatus() {
   connect(&studio_->job(), &Worker::progressed, this, show);
   connect(&studio_->exploring(), &Worker::progressed, this, show);
   connect(&studio_->mapping(), &Worker::progressed, this, show);
+  connect(&studio_->bounding(), &Worker::progressed, this, show);
   followBusy();
 }
 
 void MainWindow::followBusy() {
   // What ends within the blink of an eye is not worth a bar.
-  const bool job = studio_->job().isBusy() || studio_->mapping().isBusy();
+  const bool bounds = studio_->bounding().isBusy();
+  const bool job = studio_->job().isBusy() || studio_->mapping().isBusy() || bounds;
   progress_->setVisible(job);
   cancel_->setVisible(job);
-  busyWords_->setText(studio_->job().isBusy() ? tr("working") : job ? tr("map") : QString());
+  busyWords_->setText(studio_->job().isBusy() ? tr("working")
+                      : bounds                ? tr("bounds")
+                      : job                   ? tr("map")
+                                              : QString());
   if (!job) progress_->setValue(0);
 }
 

@@ -27,7 +27,7 @@ struct Shortcut {
 };
 // Those of the menus, and of the widgets themselves.
 constexpr Shortcut shortcuts[] = {
-    {"Ctrl+1 ... Ctrl+8", "the views"},
+    {"Ctrl+1 ... Ctrl+9", "the views"},
     {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
     {"Tab, Shift+Tab", "next and previous slider, field, button"},
     {"Left, Right", "a slider by 7 %"},

@@ -72,6 +72,19 @@ QString MainWindow::equivalentCommand() const {
   } else if (s.view.name == "map" && scene.map) {
     command = "whatif";
     more = {"--vary", scene.map->vary[0], "--vary", scene.map->vary[1]};
+  } else if (s.view.name == "bounds" && scene.bounds && scene.now) {
+    command = "bounds";
+    const BoundCurve& b = *scene.bounds.value;
+    const auto bytes = [&](std::int64_t elements) {
+      return std::to_string(elements * size_of(b.type).value()) + "B";
+    };
+    more = {"--curve", bytes(b.capacities.front()) + ".." + bytes(b.capacities.back())};
+    // It does not ask a machine what counts.
+    if (s.design.accounting.empty() && b.moves == bounds::Moves::loads) {
+      more.insert(more.end(), {"--accounting", "paper"});
+    }
+    if (b.lru.empty()) more.emplace_back("--no-simulate");
+    if (scene.run) more.emplace_back("--run");
   } else if (s.view.name == "traffic") {
     command = "simulate";
   } else if (s.view.name == "schedule" || s.view.name == "tiles") {

@@ -114,13 +114,17 @@ QWidget* ViewPage::controls() {
     });
     return bar;
   }
-  if (std::strcmp(kind_.id, "traffic") == 0) {
+  const bool bounds = std::strcmp(kind_.id, "bounds") == 0;
+  if (bounds || std::strcmp(kind_.id, "traffic") == 0) {
     auto* bar = new QWidget;
     auto* row = new QHBoxLayout(bar);
     row->setContentsMargins(0, 0, 0, 0);
-    auto* simulate = new QPushButton(tr("Simulate"));
-    simulate->setToolTip(tr("Count every line of this schedule, as tcsim simulate does"));
-    connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulate);
+    auto* simulate = new QPushButton(bounds ? tr("Simulate LRU caches") : tr("Simulate"));
+    simulate->setToolTip(
+        bounds ? tr("Count what an LRU cache of each capacity moves, as tcsim bounds --curve does")
+               : tr("Count every line of this schedule, as tcsim simulate does"));
+    connect(simulate, &QPushButton::clicked, &studio_,
+            bounds ? &Studio::simulateBounds : &Studio::simulate);
     auto* run = new QPushButton(tr("Run on this machine"));
     run->setToolTip(tr("Execute and check it, as tcsim run does"));
     connect(run, &QPushButton::clicked, &studio_, &Studio::run);

@@ -281,6 +281,23 @@ TEST(BoundCurve, Lines_do_not_cross) {
   }
 }
 
+TEST(BoundCurve, Capacities_for_schedules_alone_change_no_bound) {
+  const Contraction c = contraction("ab-ac-cb", "a=64,b=60,c=50");
+  const std::vector<std::int64_t> asked{2000, 100, 400}, more{70, 1400, 1};
+  const auto alone = bounds::bound_curve(c, asked);
+  const auto both = bounds::bound_curve(c, asked, {.schedules = more});
+  ASSERT_EQ(both.size(), 6u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(both[i].lower.elements, alone[i].lower.elements);
+    EXPECT_LE(both[i].schedule->bound.cost.moved, alone[i].schedule->bound.cost.moved);
+    EXPECT_EQ(both[3 + i].capacity, more[i]);
+    EXPECT_EQ(both[3 + i].lower.elements, 0);
+  }
+  const auto at_1400 = bounds::bound_curve(c, std::vector<std::int64_t>{1400});
+  EXPECT_EQ(both[4].schedule->bound.cost.moved, at_1400[0].schedule->bound.cost.moved);
+  EXPECT_FALSE(both[5].schedule);  // nothing fits
+}
+
 TEST(BoundCurve, Stops_when_asked) {
   const Contraction c = contraction("ab-ac-cb", "a=9,b=9,c=9");
   const std::vector<std::int64_t> capacities{10, 20, 30};

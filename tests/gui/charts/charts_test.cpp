@@ -41,6 +41,7 @@ const Scene& example() {
     s.map = late(mapOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.5x..2x:4"),
                        varyText(s.now->subject, "L3.capacity", "0.5x..2x:3"), nullptr, {}));
     s.kernels = late(test::made_up_catalog());
+    s.bounds = late(boundCurveOf(*s.now, nullptr, false, [](double) {}, {}));
     return s;
   }();
   return scene;
@@ -388,6 +389,112 @@ TEST(Kernels, Say_why_there_is_no_picture) {
   std::erase_if(other.kernels, [](const MeasuredKernel& m) { return m.element == Bytes(8); });
   s.kernels = late(std::move(other));
   EXPECT_NE(kernelsPlot(s).missing.find("no kernels of f64"), std::string::npos);
+}
+
+// A small product, whose LRU caches are simulated at once.
+const Scene& product() {
+  static const Scene scene = [] {
+    Design d;
+    d.workload = {"ij-ik-kj", "i=60,j=50,k=40", {}, {}};
+    d.machine = "i7-6700k";
+    Scene s;
+    s.now = evaluated(d);
+    s.bounds = late(boundCurveOf(*s.now, nullptr, false, [](double) {}, {}));
+    s.simulation = late(simulated(*s.now, [](double) {}, {}));
+    return s;
+  }();
+  return scene;
+}
+
+const Line* lineNamed(const Plot& p, const std::string& part) {
+  for (const Line& line : p.lines) {
+    if (line.name.find(part) != std::string::npos) return &line;
+  }
+  return nullptr;
+}
+
+TEST(Bounds, Lines_are_the_librarys_in_bytes_and_do_not_cross) {
+  const Plot p = boundsPlot(product());
+  const BoundCurve& curve = *product().bounds.value;
+  // By doublings: 1 KiB, of 128 elements of f64, to 64 MiB.
+  ASSERT_EQ(curve.capacities.size(), 17u);
+  EXPECT_EQ(curve.capacities.front(), 128);
+  EXPECT_EQ(curve.capacities.back(), 1 << 23);
+  const auto points = bounds::bound_curve(product().now->subject.contraction, curve.capacities,
+                                          {.moves = bounds::Moves::loads_and_stores});
+  const Line *lower = lineNamed(p, "lower bound"), *schedule = lineNamed(p, "explicit store"),
+             *lru = lineNamed(p, "LRU cache");
+  ASSERT_TRUE(lower && schedule && lru);
+  ASSERT_EQ(lower->x.size(), points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(lower->x[i], 1024.0 * std::exp2(static_cast<double>(i)));
+    EXPECT_DOUBLE_EQ(lower->y[i], static_cast<double>(points[i].lower.elements) * 8 / 1e9);
+    EXPECT_LE(lower->y[i], schedule->y[i]);
+    EXPECT_LE(lower->y[i], lru->y[i]);
+  }
+  EXPECT_DOUBLE_EQ(schedule->y[3], points[3].upper->cost.moved * 8 / 1e9);
+  // All in the store: A and B once, C in and out.
+  EXPECT_DOUBLE_EQ(lru->y.back(), (2 * 3000 + 2400 + 2000) * 8 / 1e9);
+  EXPECT_TRUE(p.x.log && p.y.log);
+  EXPECT_EQ(p.x.ticks.front().second, "512 B");  // the registers lie left of the curve
+  EXPECT_EQ(p.x.ticks.at(1).second, "4 KiB");
+}
+
+TEST(Bounds, Marks_are_the_machines_links_at_what_lies_inside_them) {
+  const Plot p = boundsPlot(product());
+  const Line *predicted = lineNamed(p, "predicted"), *simulated = lineNamed(p, "simulated");
+  ASSERT_TRUE(predicted && simulated);
+  EXPECT_EQ(lineNamed(p, "measured"), nullptr);  // it did not run
+  // 16 registers of 32 bytes and one more, then L1 of 32 KiB.
+  EXPECT_EQ(predicted->x.at(0), 17 * 32);
+  EXPECT_EQ(predicted->x.at(1), 17 * 32 + 32768);
+  const Evaluation& e = *product().now;
+  for (std::size_t l = 0; l < 4; ++l) {
+    const auto& link = e.prediction().traffic.links[l];
+    EXPECT_DOUBLE_EQ(predicted->y.at(l),
+                     static_cast<double>(link.counted(e.subject.machine.accounting).value()) / 1e9);
+    EXPECT_FALSE(predicted->joined);
+  }
+  const Table table = boundsTable(product());
+  ASSERT_EQ(table.rows.size(), 17u + 4);
+  EXPECT_EQ(table.rows[18][0].text, "L1-L2");
+  EXPECT_EQ(*table.rows[18][2].value, static_cast<double>(e.bounds[1].value()));
+  EXPECT_EQ(*table.rows[18][7].value, predicted->y[1] * 1e9);
+  EXPECT_EQ(*table.rows[18][8].value, simulated->y[1] * 1e9);
+  EXPECT_EQ(table.rows[18][9].text, "");
+  // Of other inputs there are none.
+  Scene before = product();
+  before.bounds.current = false;
+  EXPECT_TRUE(boundsPlot(before).hollow);
+  EXPECT_EQ(lineNamed(boundsPlot(before), "predicted"), nullptr);
+  EXPECT_EQ(boundsTable(before).rows.size(), 17u);
+  before.bounds = {nullptr, false, "too many"};
+  EXPECT_EQ(boundsPlot(before).missing, "too many");
+}
+
+TEST(Bounds, Caches_of_a_large_workload_are_simulated_when_asked) {
+  EXPECT_TRUE(example().bounds->lru.empty());
+  EXPECT_EQ(lineNamed(boundsPlot(example()), "LRU"), nullptr);
+  Design d;
+  d.workload = {"ij-ik-kj", "i=150,j=130,k=110", {}, {}};
+  d.machine = "i7-6700k";
+  const auto e = evaluated(d);
+  std::vector<double> shares;
+  const auto note = [&](double share) { shares.push_back(share); };
+  const BoundCurve without = boundCurveOf(*e, nullptr, false, note, {});
+  EXPECT_TRUE(without.lru.empty());
+  EXPECT_EQ(shares.back(), 1);
+  shares.clear();
+  // The bounds are there already.
+  const BoundCurve with = boundCurveOf(*e, &without, true, note, {});
+  EXPECT_EQ(with.lru.size(), with.capacities.size());
+  EXPECT_EQ(shares.size(), with.capacities.size());
+  EXPECT_GT(shares.front(), 0.5);
+  EXPECT_EQ(shares.back(), 1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(boundCurveOf(*e, nullptr, false, note, stop.get_token()), Interrupted);
+  EXPECT_THROW(boundCurveOf(*e, &without, true, note, stop.get_token()), Interrupted);
 }
 
 TEST(Tables, Csv_has_all_digits_and_quotes_what_needs_it) {

@@ -13,6 +13,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
@@ -312,6 +313,61 @@ TEST_F(Window, The_catalog_of_kernels_is_read_when_its_view_is_turned_to) {
   waitFor(studio());
   EXPECT_EQ(reads, 2);
   EXPECT_EQ(window.equivalentCommand(), "tcsim list kernels");
+}
+
+TEST_F(Window, Bounds_follow_the_workload_and_simulate_when_asked) {
+  Session s;
+  s.design.workload = {"ij-ik-kj", "i=150,j=130,k=110", {}, {}};
+  s.design.machine = "i7-6700k";
+  s.view.name = "bounds";
+  window.open(s);
+  waitFor(studio());
+  ASSERT_TRUE(scene().bounds && scene().bounds.current);
+  EXPECT_TRUE(scene().bounds->lru.empty());
+  EXPECT_EQ(window.equivalentCommand(),
+            "tcsim bounds ij-ik-kj --size i=150,j=130,k=110 --machine i7-6700k --curve "
+            "1024B..67108864B --no-simulate");
+  const auto lines = [&] { return window.page("bounds").plot()->plot().lines.size(); };
+  const std::size_t before = lines();
+  QPushButton* simulate = nullptr;
+  for (auto* b : window.page("bounds").findChildren<QPushButton*>()) {
+    if (b->text() == "Simulate LRU caches") simulate = b;
+  }
+  ASSERT_NE(simulate, nullptr);
+  // Cancelled, it leaves the bounds as they are.
+  simulate->click();
+  EXPECT_TRUE(studio().bounding().isBusy());
+  studio().cancelJob();
+  waitFor(studio());
+  EXPECT_TRUE(scene().bounds->lru.empty());
+  simulate->click();
+  waitFor(studio());
+  EXPECT_EQ(scene().bounds->lru.size(), scene().bounds->capacities.size());
+  EXPECT_EQ(lines(), before + 1);
+  // A figure of the machine moves the marks alone.
+  const auto curve = scene().bounds.value;
+  studio().setKnob("L2.capacity", "512KiB");
+  waitFor(studio());
+  EXPECT_EQ(scene().bounds.value, curve);
+  EXPECT_TRUE(scene().bounds.current);
+  // What counts and the workload change the curve.
+  Design d = studio().session().design;
+  d.accounting = "paper";
+  studio().edit(d, "accounting");
+  waitFor(studio());
+  EXPECT_NE(scene().bounds.value, curve);
+  EXPECT_EQ(scene().bounds->moves, bounds::Moves::loads);
+  d.workload.sizes = "i=20,j=20,k=20";
+  studio().edit(d, "sizes");
+  waitFor(studio());
+  EXPECT_TRUE(scene().bounds.current);
+  EXPECT_EQ(scene().bounds->workload.sizes, "i=20,j=20,k=20");
+  EXPECT_FALSE(scene().bounds->lru.empty());  // it takes no time
+  const QString file = folder.filePath("bounds.csv");
+  window.exportPicture(file);
+  QFile csv(file);
+  ASSERT_TRUE(csv.open(QFile::ReadOnly));
+  EXPECT_TRUE(csv.readLine().startsWith("link,cache_bytes,lower_bytes,"));
 }
 
 TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {

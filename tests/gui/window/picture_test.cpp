@@ -174,6 +174,7 @@ TEST_F(Picture, Says_why_it_is_missing_and_what_mends_it) {
       {"bad-workload", "roofline", "", "tccg:99", "use tccg:1 to tccg:36"},
       {"bad-workload", "tiles", "", "tccg:99", "use tccg:1 to tccg:36"},
       {"bad-workload", "traffic", "", "tccg:99", "use tccg:1 to tccg:36"},
+      {"bad-workload", "bounds", "", "tccg:99", "use tccg:1 to tccg:36"},
       {"bad-workload", "schedule", "", "tccg:99", "use tccg:1 to tccg:36"},
   };
   for (const Case& c : cases) {
