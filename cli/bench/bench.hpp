@@ -21,6 +21,7 @@ Exit bench_small(const Options& options, Context& context);
 Exit bench_kernels(const Options& options, Context& context);
 Exit bench_regret(const Options& options, Context& context);
 Exit bench_conv(const Options& options, Context& context);
+Exit bench_conv_tilings(const Options& options, Context& context);  // with --tilings
 
 // Numbers of a suite's workloads, from 1, in rising order: all of `count` for an empty text, else
 // those that "7,16-18" names. Throws UsageError, for `suite` by name.

@@ -149,6 +149,7 @@ void print_json(const ConvBench& b, std::ostream& out) {
 }  // namespace
 
 Exit bench_conv(const Options& options, Context& context) {
+  if (options["tilings"].as<bool>()) return bench_conv_tilings(options, context);
   const Format form = format(options);
   Layers layers = layers_of(options);
   for (const Contraction& c : layers.workloads) require_memory(c);

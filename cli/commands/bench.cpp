@@ -25,14 +25,18 @@ struct Benchmark {
 
 const std::array<Benchmark, 5>& benchmarks() {
   static const std::array<Benchmark, 5> all{{
-      {"tccg", bench_tccg, {"neighbours", "layout", "image-layout"}},
+      {"tccg", bench_tccg, {"neighbours", "layout", "image-layout", "tilings"}},
       {"conv", bench_conv, {"neighbours", "layout"}},
-      {"small", bench_small, {"case", "suite", "schedule", "scheme", "neighbours", "image-layout"}},
+      {"small",
+       bench_small,
+       {"case", "suite", "schedule", "scheme", "neighbours", "image-layout", "tilings"}},
       {"kernels",
        bench_kernels,
-       {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "peers",
-        "machine", "set", "accounting", "threads", "model"}},
-      {"regret", bench_regret, {"schedule", "scheme", "peers", "layout", "image-layout"}},
+       {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "tilings",
+        "peers", "machine", "set", "accounting", "threads", "model"}},
+      {"regret",
+       bench_regret,
+       {"schedule", "scheme", "peers", "layout", "image-layout", "tilings"}},
   }};
   return all;
 }
@@ -80,6 +84,9 @@ const Command& bench_command() {
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "
             "channels "
             "allow")("repetitions", whole(5, 1, 1000), "of each measurement; medians count")(
+            "tilings", po::bool_switch(),
+            "of conv: instead of libraries, ioopt's tiling recommendation and the kernels of ttile "
+            "(Fig. 10) beside tcsim's choice; of yolo9000 without --suite")(
             "layout", words({"row-major", "column-major"}, "row-major"),
             "of small: vectors run along the columns, or along the rows")(
             "neighbours", whole(12, 1, 100),

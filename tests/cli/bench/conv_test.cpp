@@ -106,6 +106,37 @@ TEST_F(Bench_conv, Layers_layouts_and_peers_are_those_that_were_named) {
   EXPECT_EQ(bench(mixed_, {"--case", "1", "--peers", "none"}).code, Exit::done);
 }
 
+// A layer that is called as one of ttile's Fig. 10, for which 2 vectors by 14 columns are best.
+TEST_F(Bench_conv, Tilings_of_others_run_beside_tcsims_own) {
+  const std::string named = file("named");
+  std::ofstream(named)
+      << "schema = 1\nname = \"resnet18\"\nsource = \"test\"\ntype = \"f32\"\n"
+         "[[workload]]\nlabel = \"conv2d\"\nsizes = \"k=32,c=4,h=28,w=28,r=3,s=3\"\n";
+  const auto tilings = [&](const std::string& suite, std::vector<std::string> more) {
+    more.insert(more.begin(), {"bench", "conv", "--tilings", "--suite", suite, "--machine", "zen5",
+                               "--repetitions", "1"});
+    return tcsim(more);
+  };
+  const Ran ran = tilings(named, {"--format", "json"});
+  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  const json one = json::parse(ran.out)["cases"][0];
+  ASSERT_EQ(one["contestants"].size(), 3u);
+  for (const json& c : one["contestants"]) EXPECT_EQ(c["correct"], true) << c["name"];
+  EXPECT_EQ(one["contestants"][1]["name"], "ioopt");
+  EXPECT_EQ(one["contestants"][2]["name"], "ttile");
+  EXPECT_EQ(one["contestants"][2]["how"], "14H2K");
+  EXPECT_TRUE(contains(one["schedules"]["ttile"], "kernel 32x14")) << one["schedules"];
+  const Ran table = tilings(layers_, {"--case", "1"});
+  ASSERT_EQ(lines(table.out).size(), 4u) << table.out;
+  EXPECT_TRUE(contains(table.out, "layer           tcsim")) << table.out;
+  EXPECT_TRUE(contains(lines(table.out)[2], "few:1")) << table.out;
+  EXPECT_EQ(lines(tilings(named, {"--format", "csv"}).out).size(), 4u);
+  EXPECT_TRUE(contains(tilings(named, {"--peers", "none"}).err, "has contestants of its own"));
+  EXPECT_TRUE(contains(tilings("tccg", {"--case", "1"}).err, "it is no convolution of f32"));
+  EXPECT_TRUE(contains(tcsim({"bench", "tccg", "--tilings"}).err, "no such option"));
+  std::filesystem::remove(named);
+}
+
 TEST_F(Bench_conv, Stopped_it_prints_what_is_complete) {
   std::stop_source stop;
   stop.request_stop();
