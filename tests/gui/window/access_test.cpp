@@ -103,6 +103,8 @@ void expectNothingCut(QWidget& window) {
   for (QWidget* w : window.findChildren<QWidget*>()) {
     const bool words = qobject_cast<QLabel*>(w) != nullptr || qobject_cast<QAbstractButton*>(w);
     if (!w->isVisible() || !words || w->objectName().startsWith("qt_")) continue;
+    // Qt's own arrows, where a small window has not all tabs.
+    if (w->objectName().startsWith("Scroll")) continue;
     const auto* label = qobject_cast<QLabel*>(w);
     if (label != nullptr && label->wordWrap()) {
       EXPECT_GE(w->height(), label->heightForWidth(w->width())) << label->text().toStdString();
