@@ -324,8 +324,8 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
                  rows, "  ");
   if (a.structures.maximally_fused > 0) {
     out << fmt::format(
-        "  loop structures with everything fused: {:.4g}, of which {:.4g} are "
-        "maximally fused and cover all\n",
+        "  structures with everything fused: {:.4g} with a loop at every node, {:.4g} "
+        "maximally fused ones, from which all come\n",
         a.structures.all, a.structures.maximally_fused);
   }
   out << "\n" << chosen.name << ":\n" << indented(to_text(tree, chosen.program.node));
