@@ -36,9 +36,9 @@ class Parser : private StatementReader {
   Problem statements_of(const std::string& name,
                         const std::map<std::string, std::int64_t>& extents) {
     p_.name = name;
+    sized_ = true;
     for (const auto& [loop, extent] : extents) {
       p_.dims.push_back({loop, "N_" + loop, extent, false});
-      loops_.push_back(lexer_.next());
     }
     return statements();
   }
@@ -94,8 +94,10 @@ class Parser : private StatementReader {
 
   DimId known(const Token& token) const {
     const std::optional<DimId> d = find(token);
-    if (!d) fail(token, fmt::format("there is no loop '{}'", token.text.substr(0, 64)), loop_form);
-    return *d;
+    if (d) return *d;
+    const std::string_view name = token.text.substr(0, 64);
+    if (sized_) fail(token, fmt::format("'{}' has no size", name), fmt::format("add {}=64", name));
+    fail(token, fmt::format("there is no loop '{}'", name), loop_form);
   }
 
   // Loops up to the next part; the name of the first statement's array is kept.
@@ -213,6 +215,7 @@ class Parser : private StatementReader {
     if (at_number()) {
       const Token token = lexer_.next();
       t.coefficient = number("a number", 0, index_form);
+      if (!at("*") && sized_) fail(token, "a number that is added", "use sums of loops alone");
       if (!at("*")) return;
       if (t.coefficient == 0) fail(token, "0 times a loop", "leave it out");
       lexer_.take();
@@ -228,6 +231,7 @@ class Parser : private StatementReader {
   }
 
   void check_loops() const {
+    if (sized_) return;
     for (std::size_t d = 0; d < p_.dims.size(); ++d) {
       if (std::find(used_.begin(), used_.end(), DimId{static_cast<int>(d)}) == used_.end()) {
         fail(loops_[d], fmt::format("no statement has the loop {}", p_.dims[d].name),
@@ -239,6 +243,7 @@ class Parser : private StatementReader {
   Problem p_;
   std::optional<Token> name_;  // taken, but not yet used
   std::vector<Token> loops_;
+  bool sized_ = false;  // loops are given, with their extents
   std::vector<std::pair<DimId, Token>> reductions_;
   bool said_ = false;
   std::vector<DimId> used_;

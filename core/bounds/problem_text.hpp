@@ -34,7 +34,9 @@ namespace tcsim::bounds {
 
 // Throws InputError with "PLACE:LINE:COLUMN", what is wrong and what to write instead.
 Problem parse_problem(std::string_view text, const std::string& place);
-// Statements alone, of loops with these extents; all of them are used. The problem's name is `name`.
+// Statements alone, of loops with these extents, which need not all be used. No numbers are added to
+// an index: they would matter where one statement reads what another one writes. The problem's name
+// is `name`.
 Problem parse_statements(std::string_view text, const std::map<std::string, std::int64_t>& extents,
                          const std::string& name, const std::string& place);
 // Reads back: parse_problem(to_text(p), ...) == p for a problem that was parsed.

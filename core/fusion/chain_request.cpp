@@ -200,26 +200,35 @@ class Builder {
   std::vector<Chain::Ordered> ordered_;
 };
 
-// "ap,pq,bq->ab" as a statement: operands are A, B, ..., the result Out.
+// "ap,pq,bq->ab" as a statement: operands are X1, X2, ..., the result Out. Throws UsageError with
+// the column.
 std::string statement_of(const std::string& einsum) {
-  const auto indices = [](std::string_view letters) {
+  const std::size_t arrow = einsum.find("->");
+  const auto indices = [&](std::size_t from, std::size_t to) {
     std::string text = "[";
-    for (char c : letters) {
+    for (std::size_t i = from; i < to; ++i) {
+      const char c = einsum[i];
       if (c == ' ') continue;
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
+        throw UsageError(
+            fmt::format("\"{}\" column {}", einsum, i + 1),
+            fmt::format("'{}' is no index",
+                        einsum.substr(i, size_of_word_or_sign(std::string_view(einsum).substr(i)))),
+            "write an einsum of letters, such as ap,pq,bq->ab");
+      }
       if (text.size() > 1) text += ',';
       text += c;
     }
     return text + "]";
   };
-  const std::size_t arrow = einsum.find("->");
-  std::string text = "Out" + indices(std::string_view(einsum).substr(arrow + 2)) + " = ";
-  std::string_view rest = std::string_view(einsum).substr(0, arrow);
-  for (int n = 0;; ++n) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (n > 0) text += " * ";
-    text += fmt::format("X{}", n + 1) + indices(rest.substr(0, comma));
-    if (comma == rest.size()) return text;
-    rest.remove_prefix(comma + 1);
+  std::string text = "Out" + indices(arrow + 2, einsum.size()) + " = ";
+  std::size_t from = 0;
+  for (int n = 1;; ++n) {
+    const std::size_t comma = std::min(einsum.find(',', from), arrow);
+    if (n > 1) text += " * ";
+    text += fmt::format("X{}", n) + indices(from, comma);
+    if (comma == arrow) return text;
+    from = comma + 1;
   }
 }
 
@@ -232,8 +241,18 @@ Chain from_text(const ChainRequest& request, const std::string& text, const std:
     throw UsageError(sizes_place, fmt::format("{} sizes", extents.size()),
                      fmt::format("give at most {}", Program::most));
   }
-  return Builder(request, type)
-      .chain(bounds::parse_statements(lines, extents, "chain", text_place));
+  const Problem problem = bounds::parse_statements(lines, extents, "chain", text_place);
+  for (std::size_t d = 0; d < problem.dims.size(); ++d) {
+    const DimId id{static_cast<int>(d)};
+    const bool used = std::ranges::any_of(problem.statements, [&](const Problem::Statement& s) {
+      const std::vector<DimId> dims = dims_of(s);
+      return std::ranges::find(dims, id) != dims.end();
+    });
+    if (used) continue;
+    throw UsageError(sizes_place, fmt::format("no statement has {}", problem.dims[d].name),
+                     "take it out");
+  }
+  return Builder(request, type).chain(problem);
 }
 
 std::string text_at(const toml::table& table, const char* key, const std::string& file) {
@@ -247,15 +266,20 @@ std::string text_at(const toml::table& table, const char* key, const std::string
   return **node->as_string();
 }
 
-std::vector<Chain> from_suite(const ChainRequest& request, const std::filesystem::path& path) {
-  const std::string file = path.string();
-  const toml::table top = parse_toml(read_file(path, "name a file that is there"), file);
+}  // namespace
+
+std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& request,
+                                const std::string& file) {
+  const toml::table top = parse_toml(text, file);
   if (top["schema"].value<std::int64_t>() != 1) {
     throw InputError(file, "no 'schema' that this version of tcsim reads", "write schema = 1");
   }
   const std::string name = text_at(top, "name", file);
   require_name(name, file, "'name'");
   const std::string statements = text_at(top, "statements", file);
+  if (top.contains("type") && !top["type"].is_string()) {
+    throw InputError(file, "'type' is no string", "use f64 or f32");
+  }
   const std::string type = top["type"].value_or(std::string("f64"));
   if (type != "f64" && type != "f32") {
     throw InputError(file, fmt::format("'type' is \"{}\"", type), "use f64 or f32");
@@ -275,8 +299,6 @@ std::vector<Chain> from_suite(const ChainRequest& request, const std::filesystem
   }
   return all;
 }
-
-}  // namespace
 
 std::vector<Chain> find_chains(const ChainRequest& request) {
   const std::string& name = request.name;
@@ -304,7 +326,9 @@ std::vector<Chain> find_chains(const ChainRequest& request) {
     return {{request.type ? with_type(program, *request.type) : program, {}}};
   }
   const std::size_t colon = name.find(':');
-  std::vector<Chain> all = from_suite(request, find_chain_file(name.substr(0, colon)));
+  const std::filesystem::path file = find_chain_file(name.substr(0, colon));
+  std::vector<Chain> all =
+      parse_chains(read_file(file, "name a file that is there"), request, file.string());
   if (colon == std::string::npos) return all;
   for (Chain& c : all) {
     const std::string& known = c.program.name();

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/workload/program.hpp"
@@ -37,6 +38,9 @@ struct Chain {
   std::vector<Ordered> ordered;
 };
 
+// All of a suite's text; of the request its type and order. Throws UsageError and InputError.
+std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& request,
+                                const std::string& file);
 // All that it names, at least one. Throws UsageError and InputError.
 std::vector<Chain> find_chains(const ChainRequest& request);
 // The same where one is wanted.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -49,6 +50,7 @@ class Checker {
   const std::string& name_of(int statement) const {
     return tree_.array(tree_.statement(statement).out).name;
   }
+  bool done(int s) const { return done_[static_cast<std::size_t>(s)]; }
   State& state(int array) { return arrays_[static_cast<std::size_t>(array)]; }
 
   void check_node(const FusedNode& node) {
@@ -96,16 +98,27 @@ class Checker {
     if (!input && hold.kind == Hold::Kind::load && !now.stored) {
       fail(fmt::format("'{}' before it is stored", text), "store it in an earlier part");
     }
+    // The statements that it is held for.
+    const std::array users{hold.kind == Hold::Kind::load ? -1 : array.producer,
+                           hold.kind == Hold::Kind::store ? -1 : array.consumer};
+    std::vector<int> before;
+    std::ranges::copy_if(users, std::back_inserter(before),
+                         [&](int s) { return s >= 0 && done(s); });
     now.held = hold.kind;
     now.opened = ++opened_;
     check_node(*hold.body);
     now.held.reset();
     if (hold.kind == Hold::Kind::store) now.stored = true;
+    for (int s : users) {
+      if (s < 0 || (done(s) && std::ranges::find(before, s) == before.end())) continue;
+      fail(fmt::format("'{}' without 'do {}' inside", text, name_of(s)),
+           "put it around that, or take it out");
+    }
   }
 
   void check_do(int s) {
     const OperationTree::Statement& statement = tree_.statement(s);
-    if (done_[static_cast<std::size_t>(s)]) {
+    if (done(s)) {
       fail(fmt::format("'do {}' is there twice", name_of(s)), "do every statement once");
     }
     for (int i : loops_) {
@@ -153,6 +166,12 @@ class Accountant {
 
   DiskTraffic take(const FusedNode& root) {
     result_.memory = Bytes(add(root));
+    // Nor does the sum of all arrays wrap around.
+    std::int64_t moved = 0, transfers = 0;
+    for (const DiskTraffic::OfArray& a : result_.arrays) {
+      moved = sum(moved, sum(a.read, a.written));
+      transfers = sum(transfers, sum(a.reads, a.writes));
+    }
     return std::move(result_);
   }
 

@@ -91,7 +91,7 @@ FusedNode parse_fused(std::string_view text, const OperationTree& tree, const st
 //  - the loops around it are over its own indices, of tiles from 1 to their current range,
 //  - what it reads and writes is held around it, once: inputs are loaded, outputs stored;
 //    intermediates are in a buffer around both statements, or stored by one and loaded by the other
-//    afterwards.
+//    afterwards. Nothing is held around none of the statements that it is held for.
 void check(const OperationTree& tree, const FusedNode& node, const std::string& place);
 
 // What moves between disk and memory, and how much memory it takes. Every number is exact.
@@ -119,7 +119,7 @@ struct DiskTraffic {
 enum class Buffering { single, twofold };
 
 // In closed form, from how many tiles of which size each index has. The schedule must have passed
-// check(). Throws TooLargeError beyond 2^62 bytes.
+// check(). Throws TooLargeError from 2^62 bytes in all.
 DiskTraffic traffic(const OperationTree& tree, const FusedNode& node,
                     Buffering buffering = Buffering::single);
 
