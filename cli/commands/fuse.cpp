@@ -400,7 +400,7 @@ ordered_json json_of_answer(const FusionAnswer& a) {
     j["workload"]["orders"].push_back(
         {{"tensor", o.out}, {"order", o.order}, {"multiply_adds", o.multiply_adds}});
   }
-  j["machine"] = {{"name", a.machine.name}, {"content_hash", content_hash(a.machine)}};
+  j["machine"] = {{"name", a.machine.name}, {"hash", content_hash(a.machine)}};
   j["memory_limit_bytes"] = a.limits.memory.value();
   j["overlap"] = a.limits.buffering == Buffering::twofold;
   j["disk"] = {{"read_bytes_per_second", a.limits.costs.read.value()},

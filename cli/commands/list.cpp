@@ -14,6 +14,8 @@
 #include "cli/version.hpp"
 #include "core/data/shipped.hpp"
 #include "core/error.hpp"
+#include "core/fusion/chain_request.hpp"
+#include "core/fusion/operation_tree.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
@@ -60,6 +62,27 @@ Table list_workloads() {
     for (const Contraction& c : find_suite(name).workloads) {
       t.rows.push_back({c.name(), c.label(), c.sizes(), to_text(c.type()), to_text(c.layout()),
                         fmt::format("{:.4g}", c.flops() / 1e9)});
+    }
+  }
+  return t;
+}
+
+Table list_chains() {
+  Table t{"list chains", {"chain", "statements", "sizes", "type", "gflop"}, {}};
+  for (const std::string& name : shipped_chains()) {
+    for (const fusion::Chain& chain : fusion::find_chains({name, "", {}, ""})) {
+      const Program& p = chain.program;
+      std::string statements, sizes;
+      for (const Program::Statement& s : p.statements()) {
+        if (!statements.empty()) statements += "; ";
+        statements += to_text(p, s.out) + " += " + to_text(p, s.in[0]);
+        for (std::size_t i = 1; i < s.in.size(); ++i) statements += " * " + to_text(p, s.in[i]);
+      }
+      for (const Program::Dim& d : p.dims()) {
+        sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", d.name, d.extent);
+      }
+      t.rows.push_back({p.name(), statements, sizes, to_text(p.tensors().front().type),
+                        fmt::format("{:.4g}", fusion::operation_tree(p).flops() / 1e9)});
     }
   }
   return t;
@@ -144,6 +167,7 @@ Exit list(const Options& options, Context& context) {
     }
   }
   print(what == "workloads"  ? list_workloads()
+        : what == "chains"   ? list_chains()
         : what == "machines" ? list_machines()
                              : list_tuned(),
         format(options), context.out);
@@ -170,7 +194,7 @@ void declare_list(po::options_description& o) {
 const Command& list_command() {
   static const Command command{
       "list",
-      "workloads|machines|kernels|tuned",
+      "workloads|chains|machines|kernels|tuned",
       "what ships with tcsim, how fast its kernels are here, and what tcsim tune found",
       "tcsim list workloads",
       declare_list,

@@ -117,8 +117,8 @@ struct TimeUnit {
   std::string_view text;
   double seconds;
 };
-constexpr std::array time_units{TimeUnit{"s", 1}, TimeUnit{"min", 60}, TimeUnit{"h", 3600},
-                                TimeUnit{"ms", 1e-3}};
+constexpr std::array time_units{TimeUnit{"s", 1},     TimeUnit{"min", 60},  TimeUnit{"h", 3600},
+                                TimeUnit{"ms", 1e-3}, TimeUnit{"us", 1e-6}, TimeUnit{"ns", 1e-9}};
 
 }  // namespace
 

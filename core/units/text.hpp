@@ -27,7 +27,7 @@ struct Bandwidth {
 Bytes parse_bytes(std::string_view text);           // "48KiB"; whole bytes, > 0
 Bandwidth parse_bandwidth(std::string_view text);   // "25.6GB/s", "25.28B/cycle"; > 0
 Hertz parse_frequency(std::string_view text);       // "2.6GHz"; > 0
-Seconds parse_seconds(std::string_view text);       // "60s", "5min", "1h", "200ms"; > 0
+Seconds parse_seconds(std::string_view text);       // "60s", "5min", "1h", "100us"; > 0
 JoulesPerByte parse_energy(std::string_view text);  // "25pJ/B", a bare number is pJ per byte; > 0
 // A whole number > 0; `what` names it in the error ("ways").
 std::int64_t parse_count(std::string_view text, std::string_view what);

@@ -116,7 +116,7 @@ TEST(Completion, Bash_offers_commands_options_and_their_words) {
   EXPECT_EQ(offered("tcsim pre"), "predict\n");
   EXPECT_EQ(offered("tcsim run --format ''"), "table json csv\n");
   EXPECT_EQ(offered("tcsim run --counters p"), "papi\n");
-  EXPECT_EQ(offered("tcsim list ''"), "workloads machines kernels tuned\n");
+  EXPECT_EQ(offered("tcsim list ''"), "workloads chains machines kernels tuned\n");
   EXPECT_EQ(offered("tcsim predict --sch"), "--schedule --scheme\n");
   EXPECT_EQ(offered("tcsim help rep"), "report\n");
   EXPECT_EQ(offered("tcsim run suite.to"), "\n") << "then the shell offers files";

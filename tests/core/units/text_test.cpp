@@ -95,6 +95,8 @@ TEST(Units, Times_need_their_unit) {
   EXPECT_EQ(parse_seconds("1.5 min").value(), 90);
   EXPECT_EQ(parse_seconds("2h").value(), 7200);
   EXPECT_EQ(parse_seconds("200ms").value(), 0.2);
+  EXPECT_DOUBLE_EQ(parse_seconds("100us").value(), 1e-4);
+  EXPECT_DOUBLE_EQ(parse_seconds("3ns").value(), 3e-9);
   for (const char* text : {"60", "60 S", "0s", "-1s", "1d", "s", "", "1e308h", "1e-323ms"}) {
     EXPECT_THROW(parse_seconds(text), UsageError) << text;
   }

@@ -1,0 +1,255 @@
+// tcsim fuse, as a user sees it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run.hpp"
+#include "tests/scratch.hpp"
+
+namespace tcsim::cli {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> small_chain(std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"fuse",      "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]",
+                                "--size",    "a=20,b=30,p=24,q=16",
+                                "--memory",  "4KiB",
+                                "--machine", "zen5"};
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(FuseCommand, Prints_the_ways_side_by_side) {
+  const Ran r = tcsim(small_chain());
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const std::vector<std::string> all = lines(r.out);
+  EXPECT_EQ(all[0], "chain: 2 contractions, 3.456e-05 Gflop, tensors of 18.11 kB");
+  EXPECT_EQ(all[1],
+            "memory of 4KiB for tiles; disk: 2 GB/s in, 1 GB/s out, 100 us a transfer (assumed)");
+  for (const char* part :
+       {"T[a,q] += C[a,p] * A[p,q]", "B[a,b] += T[a,q] * D[b,q]", "output", "\n  chosen ",
+        "\n  fully fused ", "\n  unfused ", "above bound", "equal",
+        "loop structures with everything fused: 3, of which 1 are maximally fused", "\nchosen:\n",
+        "memory of 2 KiB", "memory of 16 KiB", "a disk of twice the rates",
+        "transfers that begin in a tenth"}) {
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  }
+  EXPECT_FALSE(contains(r.out, "DIFFERS"));
+  const Ran shorter = tcsim(small_chain({"--no-whatif"}));
+  EXPECT_TRUE(r.out.starts_with(shorter.out));
+  EXPECT_FALSE(contains(shorter.out, "twice the rates"));
+}
+
+void expect_a_way(const json& way, std::int64_t limit) {
+  EXPECT_TRUE(way["cut_points"].is_array());
+  EXPECT_TRUE(way["schedule"].is_string());
+  EXPECT_GT(way["memory_bytes"], 0);
+  EXPECT_LE(way["memory_bytes"], limit);
+  EXPECT_EQ(way["simulated_memory_bytes"], way["memory_bytes"]);
+  ASSERT_EQ(way["levels"].size(), 1U);
+  const json& disk = way["levels"][0];
+  EXPECT_EQ(disk["name"], "disk");
+  EXPECT_EQ(disk["simulated_bytes"], disk["predicted_bytes"]);
+  std::int64_t read = 0, written = 0, transfers = 0;
+  for (const json& t : disk["by_tensor"]) {
+    read += t["read_bytes"].get<std::int64_t>();
+    written += t["written_bytes"].get<std::int64_t>();
+    transfers += t["transfers"].get<std::int64_t>();
+  }
+  EXPECT_EQ(disk["read_bytes"], read);
+  EXPECT_EQ(disk["written_bytes"], written);
+  EXPECT_EQ(disk["predicted_bytes"], read + written);
+  EXPECT_EQ(disk["transfers"], transfers);
+  EXPECT_NEAR(disk["predicted_seconds"].get<double>(),
+              static_cast<double>(read) / 2e9 + static_cast<double>(written) / 1e9 +
+                  static_cast<double>(transfers) * 1e-4,
+              1e-12);
+  EXPECT_NEAR(way["predicted_seconds"].get<double>(),
+              disk["predicted_seconds"].get<double>() + way["arithmetic_seconds"].get<double>(),
+              1e-12);
+}
+
+TEST(FuseCommand, Has_the_fields_of_its_JSON) {
+  const json j = json::parse(tcsim(small_chain({"--format", "json"})).out);
+  EXPECT_EQ(j["command"], "fuse");
+  EXPECT_TRUE(j["schema"].is_number() && j["tcsim_version"].is_string());
+  EXPECT_EQ(j["workload"]["name"], "chain");
+  EXPECT_EQ(j["workload"]["flops"], 34560);
+  EXPECT_EQ(j["workload"]["statements"],
+            (json{"T[a,q] += C[a,p] * A[p,q]", "B[a,b] += T[a,q] * D[b,q]"}));
+  EXPECT_EQ(j["machine"]["name"], "zen5");
+  EXPECT_EQ(j["machine"]["hash"],
+            json::parse(tcsim({"machine", "show", "zen5", "--format", "json"}).out)["hash"]);
+  EXPECT_EQ(j["memory_limit_bytes"], 4096);
+  EXPECT_EQ(j["overlap"], false);
+  EXPECT_EQ(j["disk"], (json{{"read_bytes_per_second", 2e9},
+                             {"write_bytes_per_second", 1e9},
+                             {"transfer_seconds", 1e-4},
+                             {"assumed", true}}));
+  EXPECT_EQ(j["enumeration"], (json{{"contractions", 2}, {"total", 3}, {"pruned", 1}}));
+  expect_a_way(j, 4096);
+  expect_a_way(j["unfused"], 4096);
+  expect_a_way(j["fully_fused"], 4096);
+  EXPECT_EQ(j["unfused"]["cut_points"], json{"T"});
+  EXPECT_EQ(j["fully_fused"]["cut_points"], json::array());
+  const json& certificate = j["certificate"];
+  EXPECT_GT(certificate["relaxed_bound_seconds"], 0);
+  EXPECT_NEAR(certificate["gap"].get<double>(),
+              certificate["achieved_seconds"].get<double>() /
+                      certificate["relaxed_bound_seconds"].get<double>() -
+                  1,
+              1e-12);
+  EXPECT_EQ(j["whatif"].size(), 6U);
+  EXPECT_EQ(j["whatif"][0]["change"], "memory of 1 KiB");
+}
+
+TEST(FuseCommand, Prints_CSV) {
+  const Ran r = tcsim(small_chain({"--format", "csv", "--no-whatif"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const std::vector<std::string> all = lines(r.out);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0],
+            "chain,program,cut_points,read_bytes,written_bytes,transfers,memory_bytes,disk_seconds,"
+            "bound_seconds,arithmetic_seconds,predicted_seconds");
+  EXPECT_TRUE(all[1].starts_with("chain,chosen,0,")) << all[1];
+  EXPECT_TRUE(all[2].starts_with("chain,fully fused,0,")) << all[2];
+  EXPECT_TRUE(all[3].starts_with("chain,unfused,1,")) << all[3];
+}
+
+TEST(FuseCommand, Takes_the_schedule_that_it_prints) {
+  const json j = json::parse(tcsim(small_chain({"--format", "json", "--no-whatif"})).out);
+  const std::string text = j["unfused"]["schedule"];
+  const std::string file = test::scratch("fuse_schedule").string();
+  std::ofstream(file) << text;
+  for (const std::string& schedule : {text, file}) {
+    const Ran r = tcsim(small_chain({"--format", "json", "--no-whatif", "--schedule", schedule}));
+    ASSERT_EQ(r.code, Exit::done) << r.err;
+    const json given = json::parse(r.out);
+    for (const char* field : {"schedule", "memory_bytes", "levels", "predicted_seconds"}) {
+      EXPECT_EQ(given[field], j["unfused"][field]) << field;
+    }
+    EXPECT_FALSE(given.contains("certificate"));  // of a given one nothing is promised
+    EXPECT_EQ(given["chosen"]["schedule"], j["schedule"]);
+  }
+  EXPECT_TRUE(contains(tcsim(small_chain({"--schedule", file, "--no-whatif"})).out, "\ngiven:\n"));
+  std::filesystem::remove(file);
+}
+
+TEST(FuseCommand, Overlaps_transfers_and_arithmetic) {
+  const json j =
+      json::parse(tcsim(small_chain({"--format", "json", "--no-whatif", "--overlap", "--disk-read",
+                                     "1GB/s", "--disk-write", "1GB/s", "--disk-transfer", "1us"}))
+                      .out);
+  EXPECT_EQ(j["overlap"], true);
+  EXPECT_EQ(j["disk"]["assumed"], false);
+  EXPECT_LE(j["memory_bytes"], 4096);
+  EXPECT_EQ(j["predicted_seconds"], std::max(j["levels"][0]["predicted_seconds"].get<double>(),
+                                             j["arithmetic_seconds"].get<double>()));
+}
+
+TEST(FuseCommand, Says_how_a_product_is_ordered) {
+  const std::vector<std::string> product{
+      "fuse", "ij,jk,kl->il", "--size", "i=2,j=30,k=5,l=7", "--memory",
+      "1MiB", "--machine",    "zen5",   "--no-whatif"};
+  EXPECT_TRUE(contains(tcsim(product).out, "order of Out: ((X1 X2) X3), 370 multiply-adds"));
+  std::vector<std::string> given = product;
+  given.insert(given.end(), {"--order", "X1 (X2 X3)", "--format", "json"});
+  const json j = json::parse(tcsim(given).out);
+  EXPECT_EQ(
+      j["workload"]["orders"],
+      (json::array({{{"tensor", "Out"}, {"order", "(X1 (X2 X3))"}, {"multiply_adds", 1470}}})));
+}
+
+TEST(FuseCommand, Does_all_of_a_suite) {
+  const std::string suite = test::scratch("fuse_suite.toml").string();
+  std::ofstream(suite) << "schema = 1\nname = \"mine\"\ntype = \"f32\"\n"
+                          "statements = \"\"\"\nT[a,q] += C[a,p] * A[p,q]\n"
+                          "B[a,b] += T[a,q] * D[b,q]\n\"\"\"\n"
+                          "[[workload]]\nsizes = \"a=4,b=5,p=6,q=7\"\n"
+                          "[[workload]]\nsizes = \"a=8,b=9,p=6,q=7\"\n";
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"fuse", suite, "--memory", "1KiB", "--machine", "zen5", "--no-whatif"});
+    return tcsim(more);
+  };
+  const Ran table = with({});
+  ASSERT_EQ(table.code, Exit::done) << table.err;
+  EXPECT_TRUE(table.out.starts_with("mine:1: ") && contains(table.out, "\n\nmine:2: "));
+  const json j = json::parse(with({"--format", "json"}).out);
+  ASSERT_EQ(j["results"].size(), 2U);
+  EXPECT_EQ(j["results"][1]["workload"]["name"], "mine:2");
+  EXPECT_EQ(lines(with({"--format", "csv"}).out).size(), 7U);
+  const Ran one = tcsim({"fuse", suite + ":2", "--memory", "1KiB", "--machine", "zen5",
+                         "--no-whatif", "--format", "json"});
+  EXPECT_EQ(json::parse(one.out), j["results"][1]);
+  std::filesystem::remove(suite);
+}
+
+TEST(FuseCommand, Says_what_is_wrong) {
+  const auto said = [](const std::vector<std::string>& args, Exit code, const std::string& part) {
+    const Ran r = tcsim(args);
+    EXPECT_EQ(r.code, code) << part << "\n" << r.err;
+    EXPECT_TRUE(contains(r.err, part)) << r.err;
+    EXPECT_EQ(r.out, "");
+  };
+  said({"fuse"}, Exit::usage, "fuse: no chain is named");
+  said({"fuse", "fourindex:1", "--machine", "zen5"}, Exit::usage, "--memory: is missing");
+  said({"fuse", "sixindex:1", "--memory", "1MiB", "--machine", "zen5"}, Exit::usage, "fourindex");
+  said({"fuse", "T[a] += A[a,k] * B[k]", "--memory", "1MiB"}, Exit::usage, "sizes are missing");
+  said({"fuse", "T[a] += A[a,k] * B[k", "--size", "a=3,k=4", "--memory", "1MiB"}, Exit::input,
+       "CHAIN:1:21: ");
+  said({"fuse", "T[a] += A[a,k]", "--size", "a=3,k=4", "--memory", "1MiB", "--machine", "zen5"},
+       Exit::unsupported, "sums of one tensor are not fused yet");
+  said(small_chain({"--memory", "much"}), Exit::usage, "--memory");
+  said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "much", "--machine", "zen5"},
+       Exit::usage, "much");
+  said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "20B", "--machine", "zen5"},
+       Exit::unsupported, "no tiles fit into 20B of memory; give at least 24B");
+  said(small_chain({"--disk-read", "fast"}), Exit::usage, "fast");
+  said(small_chain({"--disk-read", "0GB/s"}), Exit::usage, "0GB/s");
+  said(small_chain({"--disk-transfer", "-1us"}), Exit::usage, "-1us");
+  said(small_chain({"--disk-transfer", "1day"}), Exit::usage, "no unit of time");
+  said(small_chain({"--schedule", "no-such-file"}), Exit::input, "no-such-file");
+  said(small_chain({"--schedule", "hold T { do X }"}), Exit::input,
+       "--schedule:1:13: a tensor that a statement makes expected");
+  said(small_chain({"--schedule", "load C { load A { store T { do T } } }"}), Exit::input,
+       "--schedule: no 'do B'");
+  said(small_chain({"--schedule",
+                    "hold T { seq { load C { load A { do T } } load D { store B { do B } } } }"}),
+       Exit::unsupported, "--schedule: it takes");
+  said(small_chain({"--order", "A B"}), Exit::usage, "--order: the chain has 0 products");
+}
+
+TEST(FuseCommand, Is_in_help_manual_and_completion) {
+  EXPECT_TRUE(contains(tcsim({"help"}).out, "fuse"));
+  EXPECT_TRUE(contains(tcsim({"help", "fuse"}).out, "--disk-transfer"));
+  EXPECT_TRUE(contains(tcsim({"--man"}).out, "tcsim fuse CHAIN"));
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_TRUE(contains(tcsim({"--completion", shell}).out, "disk-transfer")) << shell;
+  }
+}
+
+TEST(ListChains, Has_what_fuse_takes) {
+  const json rows = json::parse(tcsim({"list", "chains", "--format", "json"}).out)["rows"];
+  const auto row = [&](const std::string& name) {
+    return *std::ranges::find_if(rows, [&](const json& r) { return r["chain"] == name; });
+  };
+  EXPECT_EQ(row("ccsd:1"),
+            (json{{"chain", "ccsd:1"},
+                  {"statements",
+                   "T1[d, l, k, i] += B[d, c, l, k] * C[i, c]; T2[l, k, i, j] += T1[d, l, k, i] * "
+                   "D[j, d]; S[j, i, b, a] += A[l, k, b, a] * T2[l, k, i, j]"},
+                  {"sizes", "a=100,b=100,c=100,d=100,i=20,j=20,k=20,l=20"},
+                  {"type", "f64"},
+                  {"gflop", "3.392"}}));
+  EXPECT_EQ(rows.size(), 13U);
+  EXPECT_TRUE(contains(tcsim({"list", "chains"}).out, "fourindex:6"));
+  EXPECT_TRUE(lines(tcsim({"list", "chains", "--format", "csv"}).out)[0].starts_with("chain,"));
+}
+
+}  // namespace
+}  // namespace tcsim::cli
