@@ -19,6 +19,8 @@ namespace {
 constexpr double solver_tolerance = 1e-6;
 constexpr int most_evaluations = 200;
 constexpr double bound_margin = 1e-4;
+// Of sums of shares of the memory: tiles that fill all of it fit.
+constexpr double rounding = 1e-9;
 // Places are not looked at where they promise less than this part of the best.
 constexpr double worth_it = 1e-3;
 // Of an array that is smaller than this part of the memory, the best place alone is followed.
@@ -300,13 +302,13 @@ class Program {
     const std::size_t n = variables_.size();
     std::vector<double> y(n, 0.0);
     Solution solution;
-    if (over(y) > 0) return solution;
+    if (over(y) > rounding) return solution;
     // Tiles of one length that fill the memory.
     double low = 0, high = 64;
     for (int step = 0; step < 40; ++step) {
       const double middle = (low + high) / 2;
       for (std::size_t k = 0; k < n; ++k) y[k] = std::min(upper_[k], middle);
-      (over(y) <= 0 ? low : high) = middle;
+      (over(y) <= rounding ? low : high) = middle;
     }
     for (std::size_t k = 0; k < n; ++k) y[k] = std::min(upper_[k], low);
     double best = value(y);

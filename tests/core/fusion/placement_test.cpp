@@ -256,7 +256,7 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
     const Bytes least = least_memory(tree, structure, Buffering::single);
     const double share = std::uniform_real_distribution(0.1, 0.9)(random);
     Limits limits = tiny_limits(std::max(
-        least.value(),
+        2 * least.value(),
         static_cast<std::int64_t>(static_cast<double>(whole_memory(tree).value()) * share)));
     if (tried % 4 == 3) limits.buffering = Buffering::twofold;
     EveryPlacement all(tree, structure, limits);
@@ -277,6 +277,25 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
             << 100 * worst << " %\n";
   EXPECT_LE(sum / tried, 0.04);
   EXPECT_LE(worst, 0.25);
+}
+
+// What a refusal says would do does.
+TEST(Placements, OfOneStatementFitIntoTheLeastMemoryAndNoLess) {
+  std::mt19937_64 random(test::new_seed());
+  for (int trial = 0; trial < 30; ++trial) {
+    const OperationTree tree = operation_tree(random_chain_program(random, 1, 5, false));
+    for (const LoopTree& s :
+         maximally_fused(tree, top_subtrees(tree, tree.roots()[0]).back().chain)) {
+      for (Buffering buffering : {Buffering::single, Buffering::twofold}) {
+        Limits limits = tiny_limits(least_memory(tree, s, buffering).value());
+        limits.buffering = buffering;
+        EXPECT_TRUE(place(tree, s, limits).node)
+            << to_text(tree, s) << " in " << limits.memory.value();
+        limits.memory = Bytes(limits.memory.value() - 1);
+        EXPECT_FALSE(place(tree, s, limits).node) << to_text(tree, s);
+      }
+    }
+  }
 }
 
 TEST(Placements, OfMaximallyFusedStructuresAreAsGoodAsThoseOfAll) {
