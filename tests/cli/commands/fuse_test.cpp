@@ -33,8 +33,8 @@ TEST(FuseCommand, Prints_the_ways_side_by_side) {
   for (const char* part :
        {"T[a,q] += C[a,p] * A[p,q]", "B[a,b] += T[a,q] * D[b,q]", "output", "\n  chosen ",
         "\n  fully fused ", "\n  unfused ", "above bound", "equal",
-        "loop structures with everything fused: 3, of which 1 are maximally fused", "\nchosen:\n",
-        "memory of 2 KiB", "memory of 16 KiB", "a disk of twice the rates",
+        "structures with everything fused: 3 with a loop at every node, 1 maximally fused",
+        "\nchosen:\n", "memory of 2 KiB", "memory of 16 KiB", "a disk of twice the rates",
         "transfers that begin in a tenth"}) {
     EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
   }

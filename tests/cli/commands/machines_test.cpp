@@ -101,7 +101,7 @@ std::string joined(const std::vector<std::string>& args) {
 
 // Only these ask nothing of a machine.
 TEST_P(Every_command, Is_called) {
-  std::set<std::string> called{"probe", "list", "bench", "fuse"};  // fuse has tests of its own
+  std::set<std::string> called{"probe", "list", "bench"};
   for (const auto& args : calls()) called.insert(args.front());
   for (const Command* c : all_commands()) EXPECT_TRUE(called.contains(c->name)) << c->name;
 }
