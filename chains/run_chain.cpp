@@ -287,6 +287,7 @@ class Runner {
     }
     const double begin = now();
     file(hold).read(tile.at, tile.values);
+    if (options_.cold) file(hold).forget();
     result_.reading += Seconds(now() - begin);
     fusion::DiskTraffic::OfArray& of = moved(hold.array);
     of.read += tile.size * element;
@@ -297,6 +298,7 @@ class Runner {
     if (hold.kind == Hold::Kind::store) {
       const double begin = now();
       file(hold).write(tile.at, tile.values);
+      if (options_.cold) file(hold).forget();
       result_.writing += Seconds(now() - begin);
       fusion::DiskTraffic::OfArray& of = moved(hold.array);
       of.written += tile.size * element;
@@ -433,6 +435,14 @@ class Runner {
     }
     if (!options_.resume) journal_.remove();
     for (int a : missing) fill(a);
+    if (!options_.cold) return;
+    for (std::size_t i = 0; i < tree_.arrays.size(); ++i) {
+      const int a = static_cast<int>(i);
+      if (tree_.array(a).producer >= 0) continue;
+      TensorFile::open(file_of(folder, tree_, a), extents_of(tree_, a), type_of(tree_),
+                       TensorFile::Access::read)
+          .forget();
+    }
   }
   static std::string shown(double bytes) { return fmt::format("{:.4g} GB", bytes / 1e9); }
   bool is_stored(int a) const { return planned_.arrays[static_cast<std::size_t>(a)].writes > 0; }
@@ -490,9 +500,8 @@ class Runner {
   }
   void finish_results() {
     const double begin = now();
-    for (int a : results_) files_[tree_.array(a).name]->flush();
+    for (int a : std::exchange(results_, {})) files_[tree_.array(a).name]->flush();
     files_.clear();
-    for (int a : std::exchange(results_, {})) Journal::sync(file_of(options_.folder, tree_, a));
     result_.writing += Seconds(now() - begin);
   }
 

@@ -21,6 +21,9 @@ struct ChainRunOptions {
   bool fill = false;             // make inputs that are missing, of numbers that `seed` says
   bool force = false;            // results that are there may be overwritten
   bool resume = false;           // go on behind the last part that was done
+  // Each transfer goes to the disk and comes from it, whatever the system's cache would hold: what
+  // a chain does that is larger than this machine's memory.
+  bool cold = false;
   std::uint64_t seed = 1;
   int threads = 1;  // of the arithmetic
   std::function<void(double share)> progress = [](double) {};

@@ -1,7 +1,9 @@
 #include "chains/tensor_files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -92,6 +94,15 @@ struct TensorFile::Handles {
 
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(name, problem, mend);
+  }
+
+  // A system call on the file, which HDF5 has open by itself.
+  template <class F>
+  bool on_descriptor(F&& call) const {
+    const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool done = descriptor >= 0 && call(descriptor);
+    if (descriptor >= 0) ::close(descriptor);
+    return done;
   }
 
   // What a tile is in the file, and in memory.
@@ -207,9 +218,16 @@ void TensorFile::write(const std::vector<fusion::Range>& at, const void* values)
 }
 
 void TensorFile::flush() {
-  if (H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) < 0) {
+  const bool written = H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) >= 0;
+  if (!written || !handles_->on_descriptor([](int file) { return ::fsync(file) == 0; })) {
     handles_->fail("cannot be written", "look at the room on its disk");
   }
+}
+
+void TensorFile::forget() {
+  flush();
+  handles_->on_descriptor(
+      [](int file) { return ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0; });
 }
 
 }  // namespace tcsim::chains

@@ -41,6 +41,9 @@ class TensorFile {
   void write(const std::vector<fusion::Range>& at, const void* values);
   // All that was written is on the disk when it returns.
   void flush();
+  // The same, and the system forgets what it has of the file: what is read next comes from the
+  // disk.
+  void forget();
 
  private:
   struct Handles;

@@ -33,5 +33,6 @@ TensorFile TensorFile::create(const std::filesystem::path&, const std::vector<st
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
 void TensorFile::flush() { refuse(); }
+void TensorFile::forget() { refuse(); }
 
 }  // namespace tcsim::chains

@@ -21,6 +21,7 @@
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
+#include "microbench/disk.hpp"
 
 namespace tcsim::cli {
 
@@ -114,6 +115,14 @@ Limits limits_of(const Options& options, const Machine& machine, bool& assumed) 
     l.costs.read = l.costs.write = rate;
     assumed = false;
   }
+  if (assumed && is_host(options)) {
+    if (const std::optional<DiskFigures> disk = load_disk(disk_file())) {
+      l.costs.read = disk->read;
+      l.costs.write = disk->write;
+      l.costs.transfer = disk->transfer;
+      assumed = false;
+    }
+  }
   l.costs.read = rate_of(options, "disk-read", l.costs.read, machine);
   l.costs.write = rate_of(options, "disk-write", l.costs.write, machine);
   if (options.count("disk-transfer") != 0) {
@@ -185,6 +194,7 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
     run.fill = options["fill"].as<bool>();
     run.force = options["force"].as<bool>();
     run.resume = options["resume"].as<bool>();
+    run.cold = options["cold"].as<bool>();
     run.seed = options["seed"].as<std::uint64_t>();
     run.threads = options["threads"].as<int>();
     run.stop = context.stop;
@@ -536,6 +546,8 @@ const Command& fuse_command() {
             "force", po::bool_switch(), "with --run: overwrite results")(
             "resume", po::bool_switch(), "with --run: go on where a run ended")(
             "compare", po::bool_switch(), "with --run: run the unfused program before it")(
+            "cold", po::bool_switch(),
+            "with --run: each transfer goes to the disk, past the system's cache")(
             "check", po::bool_switch(), "with --run: compare some results with plain loops")(
             "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/kernels.hpp"
@@ -7,8 +8,13 @@
 #include "cli/out_file.hpp"
 #include "cli/probe_result.hpp"
 #include "cli/request.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "core/io/json.hpp"
 #include "core/machine/toml.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/text.hpp"
+#include "microbench/disk.hpp"
 #include "microbench/host.hpp"
 #include "microbench/keep.hpp"
 #include "microbench/probe.hpp"
@@ -86,9 +92,62 @@ Exit probe_machine(std::optional<OutFile>& out, const Options& options, Context&
   return Exit::done;
 }
 
+Exit probe_disk_of(std::optional<OutFile>& out, const Options& options, Context& context) {
+  DiskProbeOptions how;
+  if (options["quick"].as<bool>()) {
+    how.file = Bytes(how.file.value() / 4);
+    how.repetitions = 3;
+  }
+  how.stop = context.stop;
+  const DiskFigures disk = [&] {
+    Progress progress(context, "measuring the disk");
+    how.progress = [&](const std::string& what, double share) {
+      progress.show("measuring the disk: " + what, share);
+    };
+    return probe_disk(options["disk"].as<std::string>(), how);
+  }();
+  const Format form = format(options);
+  if (form == Format::json) {
+    context.out << json_text({{"schema", 1},
+                              {"command", "probe --disk"},
+                              {"tcsim_version", version},
+                              {"folder", disk.folder},
+                              {"direct", disk.direct},
+                              {"read_bytes_per_second", disk.read.value()},
+                              {"write_bytes_per_second", disk.write.value()},
+                              {"transfer_seconds", disk.transfer.value()},
+                              {"read_spread", disk.read_spread},
+                              {"write_spread", disk.write_spread},
+                              {"transfer_spread", disk.transfer_spread}})
+                << "\n";
+  } else if (form == Format::csv) {
+    context.out << "folder,direct,read_bytes_per_second,write_bytes_per_second,transfer_seconds\n"
+                << fmt::format("{},{},{},{},{}\n", csv_cell(disk.folder), disk.direct,
+                               disk.read.value(), disk.write.value(), disk.transfer.value());
+  } else {
+    context.out << fmt::format(
+        "disk of {}, {}\n", visible(disk.folder),
+        disk.direct ? "past the page cache (O_DIRECT)"
+                    : "through the page cache, which this file system insists on: figures may be "
+                      "the memory's");
+    context.out << aligned(
+        {"", "median", "spread"},
+        {{"reading blocks of 4 MiB", fmt::format("{:.4g} GB/s", disk.read.value() / 1e9),
+          fmt::format("{:.1f} %", 100 * disk.read_spread)},
+         {"writing them, to the disk", fmt::format("{:.4g} GB/s", disk.write.value() / 1e9),
+          fmt::format("{:.1f} %", 100 * disk.write_spread)},
+         {"reading 4 KiB somewhere", to_display(disk.transfer),
+          fmt::format("{:.1f} %", 100 * disk.transfer_spread)}},
+        "  ");
+  }
+  save(to_toml(disk), disk_file().string(), "disk", " (tcsim fuse)", out, options, context);
+  return Exit::done;
+}
+
 Exit probe(const Options& options, Context& context) {
   std::optional<OutFile> out;  // found to be writable before the work
   if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
+  if (options.count("disk") != 0) return probe_disk_of(out, options, context);
   return options["kernels"].as<bool>() ? probe_kernels(out, options, context)
                                        : probe_machine(out, options, context);
 }
@@ -99,7 +158,7 @@ const Command& probe_command() {
   static const Command command{
       "probe",
       "",
-      "measure this machine into a machine file, or its microkernels",
+      "measure this machine into a machine file, or its microkernels, or a disk",
       "tcsim probe --quick --out here.toml",
       [](po::options_description& o) {
         o.add_options()("quick", po::bool_switch(),
@@ -107,10 +166,13 @@ const Command& probe_command() {
                         "and core counts")(
             "kernels", po::bool_switch(),
             "the microkernels instead, each by itself, into the catalog that 'tcsim list kernels' "
-            "shows; under a minute")(
+            "shows; under a minute")("disk", po::value<std::string>(),
+                                     "the disk of this folder instead, for 'tcsim fuse': a file of "
+                                     "256 MiB is written and read "
+                                     "there")(
             "out", po::value<std::string>(),
-            "the machine file; otherwise the one that --machine host reads. With --kernels the "
-            "catalog's");
+            "the machine file; otherwise the one that --machine host reads. With --kernels "
+            "the catalog's, with --disk the disk's");
         declare_format(o);
       },
       probe,
