@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/fusion/partition.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 
@@ -13,8 +14,8 @@ namespace tcsim::fusion {
 
 namespace {
 
-// A subtree is not looked at where it promises less than this part of the best.
-constexpr double subtree_worth_it = 1e-3;
+// A structure is not looked at where it promises less than this part of the best.
+constexpr double structure_worth_it = 1e-3;
 
 // Chains of more statements have too many structures to look at all.
 constexpr std::size_t all_structures_up_to = 6;
@@ -23,34 +24,38 @@ constexpr std::size_t kept_structures = 8;
 constexpr int quick_programs = 60;
 constexpr std::size_t looked_at_again = 2;
 
-// The best that is known for all that a statement needs.
-struct Best {
-  std::optional<FusedPart> part;
-  double seconds = std::numeric_limits<double>::infinity();
-  double bound = std::numeric_limits<double>::infinity();
-};
-
 class Optimizer {
  public:
   Optimizer(const OperationTree& tree, const Limits& limits) : tree_(tree), limits_(limits) {}
 
   // Of the subtrees that may be used.
-  using Allowed = std::function<bool(const FusedSubtree&)>;
-  std::vector<Best> run(const Allowed& allowed, const std::function<void(double)>& progress) {
-    std::vector<Best> best(tree_.statements.size());
-    for (std::size_t s = 0; s < best.size(); ++s) {
-      best[s] = best_of(static_cast<int>(s), best, allowed);
-      if (progress) progress(static_cast<double>(s + 1) / static_cast<double>(best.size()));
-    }
-    return best;
+  std::vector<Cheapest> run(std::function<bool(const FusedSubtree&)> allowed,
+                            const std::function<void(double)>& progress) {
+    SubtreeCosts costs;
+    costs.allowed = std::move(allowed);
+    costs.least = [&](const FusedSubtree& s) {
+      return compulsory(tree_, s.chain, limits_.costs).value();
+    };
+    costs.cost = [&](const FusedSubtree& s, double cut_off) {
+      const Evaluated& found = evaluated(s, cut_off);
+      SubtreeCost cost{std::numeric_limits<double>::infinity(), found.bound};
+      if (found.part) cost.seconds = found.part->placement.time.value();
+      return cost;
+    };
+    return cheapest_subtrees(tree_, costs, progress);
   }
 
   // What begins at a root, those that it needs before it.
-  FusedProgram program(const std::vector<Best>& best, const std::vector<int>& roots) const {
+  FusedProgram program(const std::vector<Cheapest>& best, const std::vector<int>& roots) const {
     FusedProgram made;
     double bound = 0;
     for (int root : roots) {
-      collect(best, root, made);
+      const std::vector<FusedSubtree> subtrees = subtrees_of(best, root);
+      if (subtrees.empty()) refuse(root);
+      for (const FusedSubtree& s : subtrees) {
+        made.parts.push_back(*known_.at(s.chain).part);
+        if (s.root != root) made.cut_points.push_back(s.root);
+      }
       bound += best[static_cast<std::size_t>(root)].bound;
     }
     InOrder parts;
@@ -66,38 +71,6 @@ class Optimizer {
   int solved() const { return solved_; }
 
  private:
-  Best best_of(int root, const std::vector<Best>& known, const Allowed& allowed) {
-    struct Candidate {
-      FusedSubtree subtree;
-      double cuts = 0, cut_bounds = 0, least = 0;
-    };
-    std::vector<Candidate> all;
-    for (FusedSubtree& subtree : top_subtrees(tree_, root)) {
-      if (!allowed(subtree)) continue;
-      Candidate c{std::move(subtree)};
-      for (int cut : c.subtree.cut_points) {
-        c.cuts += known[static_cast<std::size_t>(cut)].seconds;
-        c.cut_bounds += known[static_cast<std::size_t>(cut)].bound;
-      }
-      c.least = c.cut_bounds + compulsory(tree_, c.subtree.chain, limits_.costs).value();
-      all.push_back(std::move(c));
-    }
-    std::ranges::stable_sort(all, {}, &Candidate::least);
-    Best best;
-    for (const Candidate& c : all) {
-      if (c.least >= best.seconds * (1 - subtree_worth_it)) {
-        best.bound = std::min(best.bound, c.least);
-        continue;
-      }
-      const Evaluated& found = evaluated(c.subtree, best.seconds - c.cuts);
-      best.bound = std::min(best.bound, c.cut_bounds + found.bound);
-      if (!found.part || c.cuts + found.part->placement.time.value() >= best.seconds) continue;
-      best.seconds = c.cuts + found.part->placement.time.value();
-      best.part = found.part;
-    }
-    return best;
-  }
-
   // The best structure of a subtree.
   struct Evaluated {
     std::optional<FusedPart> part;
@@ -119,7 +92,7 @@ class Optimizer {
     std::vector<Placement> placed(all.size());
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (least >= cut_off * (1 - subtree_worth_it)) {
+      if (least >= cut_off * (1 - structure_worth_it)) {
         best.bound = std::min(best.bound, least);
         break;
       }
@@ -130,7 +103,7 @@ class Optimizer {
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return placed[i].bound.value(); });
     for (std::size_t rank = 0; rank < std::min(order.size(), looked_at_again); ++rank) {
       Placement& first = placed[order[rank]];
-      if (first.bound.value() >= cut_off * (1 - subtree_worth_it)) break;
+      if (first.bound.value() >= cut_off * (1 - structure_worth_it)) break;
       Placement again = look_at(all[order[rank]], cut_off, usual_programs);
       first.bound = std::max(first.bound, again.bound);
       if (!again.node || again.time >= first.time) continue;
@@ -164,16 +137,6 @@ class Optimizer {
       return least_memory(tree_, t, limits_.buffering).value();
     };
     return maximally_fused(tree_, chain, kept_structures, memory);
-  }
-
-  void collect(const std::vector<Best>& best, int root, FusedProgram& made) const {
-    const Best& of = best[static_cast<std::size_t>(root)];
-    if (!of.part) refuse(root);
-    for (int cut : of.part->subtree.cut_points) {
-      collect(best, cut, made);
-      made.cut_points.push_back(cut);
-    }
-    made.parts.push_back(*of.part);
   }
 
   [[noreturn]] void refuse(int root) const {
@@ -213,9 +176,9 @@ Fusion fuse(const OperationTree& tree, const FuseOptions& options) {
     const auto fused = [&](const FusedSubtree& s) {
       return whole(s) && (tree.parent(s.root) < 0 || s.chain.size() == 1);
     };
-    const std::vector<Best> best = optimizer.run(fused, {});
-    const bool all = std::ranges::all_of(
-        roots, [&](int r) { return best[static_cast<std::size_t>(r)].part.has_value(); });
+    const std::vector<Cheapest> best = optimizer.run(fused, {});
+    const bool all =
+        std::ranges::none_of(roots, [&](int r) { return subtrees_of(best, r).empty(); });
     if (all) fusion.fully_fused = optimizer.program(best, roots);
   }
   fusion.structures = optimizer.structures();

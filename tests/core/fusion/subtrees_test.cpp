@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "core/fusion/partition.hpp"
 #include "tests/core/fusion/chains.hpp"
 #include "tests/seed.hpp"
 
@@ -128,6 +129,32 @@ TEST(LoopTrees, AreReachedFromMaximallyFusedOnes) {
     }
   }
   EXPECT_GT(many, 100);
+}
+
+// Gao et al., section 5.3 and Fig. 8: the four-index transform with costs that they made up, by the
+// subtree's root and how many statements it has.
+TEST(Partition, OfSection53) {
+  const OperationTree tree = four_index(10, 8);
+  const std::vector<std::vector<double>> made_up{
+      {100}, {150, 200}, {200, 250, 300}, {250, 300, 350, 500}};
+  const auto cost = [&](const FusedSubtree& s) {
+    return made_up[static_cast<std::size_t>(s.root)][s.chain.size() - 1];
+  };
+  SubtreeCosts costs;
+  costs.allowed = [](const FusedSubtree&) { return true; };
+  costs.least = [](const FusedSubtree&) { return 0.0; };
+  costs.cost = [&](const FusedSubtree& s, double) { return SubtreeCost{cost(s), cost(s)}; };
+  const std::vector<Cheapest> best = cheapest_subtrees(tree, costs);
+  EXPECT_EQ(best[0].seconds, 100);
+  EXPECT_EQ(best[1].seconds, 200);
+  EXPECT_EQ(best[2].seconds, 300);
+  EXPECT_EQ(best[3].seconds, 450);
+  EXPECT_EQ(best[3].bound, 450);
+  const std::vector<FusedSubtree> parts = subtrees_of(best, 3);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].chain, std::vector<int>{0});
+  EXPECT_EQ(parts[1].chain, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(parts[1].cut_points, std::vector<int>{0});
 }
 
 }  // namespace
