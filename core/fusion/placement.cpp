@@ -14,11 +14,15 @@ namespace tcsim::fusion {
 
 namespace {
 
-// Of SLSQP: tolerances in logarithms, evaluations at most. What it finds may be off by the
-// tolerance; bounds are lowered by a hundred times that.
-constexpr double solver_tolerance = 1e-6;
+// Of SLSQP: tolerances in logarithms, evaluations at most.
+constexpr double solver_tolerance = 1e-8;
 constexpr int most_evaluations = 200;
-constexpr double bound_margin = 1e-4;
+// By how much tiles may be too large, in logarithms, before they are made whole.
+constexpr double feasible_within = 1e-4;
+// Of a bound, for rounding.
+constexpr double bound_margin = 1e-9;
+// Constraints and limits of tiles that are so near, in logarithms, may hold the optimum.
+constexpr double active_within = 1e-4;
 // Of sums of shares of the memory: tiles that fill all of it fit.
 constexpr double rounding = 1e-9;
 // Places are not looked at where they promise less than this part of the best.
@@ -233,6 +237,7 @@ using Cuts = std::vector<Cut>;
 // The optimum over real tiles for some cuts.
 struct Solution {
   double seconds = std::numeric_limits<double>::infinity();
+  double bound = std::numeric_limits<double>::infinity();  // no real tiles take less
   std::vector<double> tiles;  // by variable; 0 for one that does not matter
 };
 
@@ -329,12 +334,13 @@ class Program {
         // SLSQP gives up on rounding errors close to the optimum. Where it stood is still good.
       }
       for (std::size_t k = 0; k < n; ++k) next[k] = std::clamp(next[k], 0.0, upper_[k]);
-      if (value(next) < best && over(next) <= 100 * solver_tolerance) {
+      if (value(next) < best && over(next) <= feasible_within) {
         best = value(next);
         y = next;
       }
     }
     solution.seconds = std::exp(best) - constant_;
+    solution.bound = std::min(solution.seconds, std::exp(proven(y)) - constant_);
     solution.tiles.assign(structure_.variables().size(), 0);
     for (std::size_t k = 0; k < n; ++k) {
       solution.tiles[static_cast<std::size_t>(variables_[k])] = std::exp(y[k]);
@@ -344,6 +350,53 @@ class Program {
 
  private:
   using Exponents = std::vector<std::pair<int, double>>;
+
+  // A lower bound on the logarithm, wherever SLSQP ended and however well it did. For multipliers
+  // that are not negative the Lagrangian is nowhere above the objective where tiles fit; it is
+  // convex, so no lower than its tangent at y, and that is least in a corner of the box. The
+  // multipliers are those that make the tangent level, as nearly as they can.
+  double proven(const std::vector<double>& y) const {
+    const auto n = static_cast<unsigned>(y.size());
+    const std::size_t rows = held_.size() + nested_.size();
+    std::vector<double> gradient(n), values(rows), gradients(rows * n);
+    const double log_value = objective(n, y.data(), gradient.data(), const_cast<Program*>(this));
+    constrain(static_cast<unsigned>(rows), values.data(), n, y.data(), gradients.data(),
+              const_cast<Program*>(this));
+    std::vector<std::size_t> active, inner;
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (values[r] > -active_within) active.push_back(r);
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      if (y[k] > active_within && y[k] < upper_[k] - active_within) inner.push_back(k);
+    }
+    Eigen::VectorXd multipliers;
+    while (!active.empty() && !inner.empty()) {
+      Eigen::MatrixXd of(inner.size(), active.size());
+      Eigen::VectorXd level(inner.size());
+      for (std::size_t i = 0; i < inner.size(); ++i) {
+        level[static_cast<Eigen::Index>(i)] = -gradient[inner[i]];
+        for (std::size_t a = 0; a < active.size(); ++a) {
+          of(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(a)) =
+              gradients[active[a] * n + inner[i]];
+        }
+      }
+      multipliers = of.colPivHouseholderQr().solve(level);
+      Eigen::Index least = 0;
+      if (multipliers.minCoeff(&least) >= 0) break;
+      active.erase(active.begin() + least);
+      multipliers.resize(0);
+    }
+    double bound = log_value;
+    for (Eigen::Index a = 0; a < multipliers.size(); ++a) {
+      const std::size_t row = active[static_cast<std::size_t>(a)];
+      bound += multipliers[a] * values[row];
+      for (std::size_t k = 0; k < n; ++k) gradient[k] += multipliers[a] * gradients[row * n + k];
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      bound += std::min(-gradient[k] * y[k], gradient[k] * (upper_[k] - y[k]));
+    }
+    return std::isfinite(bound) ? bound : -std::numeric_limits<double>::infinity();
+  }
 
   int place_of(int variable) {
     int& place = place_[static_cast<std::size_t>(variable)];
@@ -632,6 +685,7 @@ class Search {
     for (int discrepancies = 0; found && programs_ < most_programs_; ++discrepancies) {
       found = visit(root, 0, discrepancies);
     }
+    if (!best_ && promises(root)) try_innermost();
     result.bound = Seconds(least_open(root) * (1 - bound_margin));
     result.solved = programs_;
     if (!best_) return result;
@@ -651,6 +705,16 @@ class Search {
     bool seen = false;         // its next ones are there; of all cuts, it was tried
   };
 
+  // Every array where it holds least: tiles of one fit there if they fit anywhere.
+  void try_innermost() {
+    Branch all{{}, {}, {}, true};
+    for (const DiskArray& a : structure_.arrays()) {
+      all.cuts.push_back({a.leaf, structure_.node(a.leaf).band});
+    }
+    all.solution = solve(all.cuts);
+    if (std::isfinite(all.solution.seconds)) finish(all);
+  }
+
   Solution solve(const Cuts& cuts) {
     StopScope::heed();
     ++programs_;
@@ -658,7 +722,7 @@ class Search {
   }
 
   bool promises(const Branch& branch) const {
-    return branch.solution.seconds < std::min(cut_off_, least_) * (1 - worth_it);
+    return branch.solution.bound < std::min(cut_off_, least_) * (1 - worth_it);
   }
 
   // Goes to those that leave the first choice so many times; whether there may be more.
@@ -718,10 +782,10 @@ class Search {
 
   // What no cuts take less than.
   static double least_open(const Branch& branch) {
-    if (branch.next.empty()) return branch.solution.seconds;
+    if (branch.next.empty()) return branch.solution.bound;
     double least = std::numeric_limits<double>::infinity();
     for (const Branch& next : branch.next) least = std::min(least, least_open(next));
-    return std::max(least, branch.solution.seconds);
+    return std::max(least, branch.solution.bound);
   }
 
   const Structure& structure_;

@@ -53,7 +53,7 @@ TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {
       {with_matmul("predict", {"more"}), "'more' is one argument too many"},
       {{"predict", "tccg:8", "--machine", "nosuch"}, "e5-2680v4"},
       {{"predict", "tccg:8", "--size", "a=1", "--machine", "i7-6700k"}, "is a suite"},
-      {{"list", "wishes"}, "use one of workloads, machines, kernels"},
+      {{"list", "wishes"}, "use one of workloads, chains, machines, kernels"},
       {{"machine", "admire", "i7-6700k"}, "use one of show, check, diff, import, export"},
       {{"machine", "show"}, "a machine is missing"},
       {{"machine", "diff", "i7-6700k"}, "1 names are given; give two"},

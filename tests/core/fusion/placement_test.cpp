@@ -276,14 +276,15 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
   std::cout << tried << " chains, above the best of all: " << 100 * sum / tried << " %, at most "
             << 100 * worst << " %\n";
   EXPECT_LE(sum / tried, 0.04);
-  EXPECT_LE(worst, 0.25);
+  EXPECT_LE(worst, 0.5);
 }
 
 // What a refusal says would do does.
-TEST(Placements, OfOneStatementFitIntoTheLeastMemoryAndNoLess) {
+TEST(Placements, FitIntoTheLeastMemoryAndNoLess) {
   std::mt19937_64 random(test::new_seed());
   for (int trial = 0; trial < 30; ++trial) {
-    const OperationTree tree = operation_tree(random_chain_program(random, 1, 5, false));
+    const OperationTree tree =
+        operation_tree(random_chain_program(random, 1 + trial % 3, 5, false));
     for (const LoopTree& s :
          maximally_fused(tree, top_subtrees(tree, tree.roots()[0]).back().chain)) {
       for (Buffering buffering : {Buffering::single, Buffering::twofold}) {
