@@ -258,8 +258,8 @@ class Runner {
       journal_.note(p + 1);
     }
     for (std::size_t a = 0; a < tree_.arrays.size(); ++a) {
-      const OperationTree::Array& array = tree_.arrays[a];
-      if (array.producer >= 0 && array.consumer >= 0) {
+      const bool intermediate = tree_.arrays[a].producer >= 0 && tree_.arrays[a].consumer >= 0;
+      if (intermediate && is_stored(static_cast<int>(a))) {
         fs::remove(file_of(options_.folder, tree_, static_cast<int>(a)));
       }
     }
@@ -395,7 +395,7 @@ class Runner {
       if (!journal_.is_there()) {
         throw InputError(folder.string(), "no run ended here", "leave --resume out");
       }
-      result_.done_before = journal_.done();
+      result_.done_before = std::clamp(journal_.done(), 0, result_.parts);
     }
     double room = 0;
     std::vector<int> missing;

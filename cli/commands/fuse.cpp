@@ -491,6 +491,15 @@ Exit run_fuse(const Options& options, Context& context) {
   std::vector<FusionAnswer> all;
   std::vector<Chain> chains = fusion::find_chains(request);
   const bool suite = chains.size() > 1;
+  if (options.count("run") == 0) {
+    for (const char* option : {"fill", "force", "resume", "compare", "cold", "check"}) {
+      if (!options[option].as<bool>()) continue;
+      throw UsageError(fmt::format("--{}", option), "belongs to a run", "add --run FOLDER");
+    }
+  } else if (suite) {
+    throw UsageError("--run", fmt::format("these are {} chains", chains.size()),
+                     fmt::format("say which, such as {}:1", given[0]));
+  }
   for (Chain& chain : chains) {
     if (context.stop.stop_requested()) throw Interrupted();
     all.push_back(fusion_answer(options, std::move(chain), context));

@@ -183,6 +183,15 @@ TEST_F(ChainRuns, Say_what_is_wrong_before_they_begin) {
   EXPECT_EQ(bytes_of("S.h5"), before);
 }
 
+TEST_F(ChainRuns, Leave_files_alone_that_are_not_theirs) {
+  const OperationTree tree = fusion::ccsd(2, 3);
+  const FusedNode node = planned(tree, 1 << 16);  // nothing between statements is on disk
+  ASSERT_EQ(to_text(tree, node).find("store T"), std::string::npos);
+  std::ofstream(folder_ / "T1.h5") << "mine";
+  run_chain(tree, node, machine_, options());
+  EXPECT_EQ(bytes_of("T1.h5"), "mine");
+}
+
 TEST_F(ChainRuns, Resume_the_schedule_that_ended_alone) {
   const OperationTree tree = fusion::ccsd(3, 4);
   std::ofstream(folder_ / "tcsim-run.json") << R"({"schedule": "do S", "done": 1})";

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "chains/tensor_files.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/scratch.hpp"
 
@@ -222,6 +223,64 @@ TEST(FuseCommand, Says_what_is_wrong) {
                     "hold T { seq { load C { load A { do T } } load D { store B { do B } } } }"}),
        Exit::unsupported, "--schedule: it takes");
   said(small_chain({"--order", "A B"}), Exit::usage, "--order: the chain has 0 products");
+}
+
+TEST(FuseCommand, Runs_what_it_chose) {
+  const std::filesystem::path folder = test::scratch("fuse_run");
+  std::filesystem::create_directory(folder);
+  const std::vector<std::string> run{"--run",     folder.string(), "--fill",     "--check",
+                                     "--compare", "--cold",        "--no-whatif"};
+  if (!chains::has_tensor_files()) {
+    const Ran r = tcsim(small_chain(run));
+    EXPECT_EQ(r.code, Exit::unsupported);
+    EXPECT_TRUE(contains(r.err, "libhdf5-dev")) << r.err;
+    std::filesystem::remove_all(folder);
+    return;
+  }
+  const Ran r = tcsim(small_chain(run));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "times as fast, with")) << r.out;
+  EXPECT_TRUE(contains(r.out, "results are right")) << r.out;
+  EXPECT_FALSE(contains(r.out, "DIFFERS")) << r.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "B.h5"));
+
+  const Ran again = tcsim(small_chain({"--run", folder.string()}));
+  EXPECT_EQ(again.code, Exit::input);
+  EXPECT_TRUE(contains(again.err, "B.h5: is there already")) << again.err;
+  const Ran forced =
+      tcsim(small_chain({"--run", folder.string(), "--force", "--check", "--format", "json"}));
+  ASSERT_EQ(forced.code, Exit::done) << forced.err;
+  const json j = json::parse(forced.out);
+  EXPECT_EQ(
+      j["run"]["read_bytes"].get<std::int64_t>() + j["run"]["written_bytes"].get<std::int64_t>(),
+      j["levels"][0]["predicted_bytes"]);
+  EXPECT_EQ(j["run"]["memory_bytes"], j["memory_bytes"]);
+  EXPECT_LE(j["run"]["worst_error"], 1);
+  EXPECT_GT(j["measured_seconds"], 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(FuseCommand, Says_what_belongs_to_a_run) {
+  const Ran r = tcsim(small_chain({"--force"}));
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "--force: belongs to a run; add --run FOLDER")) << r.err;
+  const Ran suite = tcsim({"fuse", "ccsd", "--memory", "1GiB", "--run", "/tmp"});
+  EXPECT_EQ(suite.code, Exit::usage);
+  EXPECT_TRUE(contains(suite.err, "these are 4 chains; say which, such as ccsd:1")) << suite.err;
+}
+
+TEST(ProbeDisk, Measures_and_keeps_what_fuse_uses) {
+  const std::filesystem::path folder = test::scratch("probe_disk");
+  std::filesystem::create_directory(folder);
+  const std::string kept = (folder / "disk.toml").string();
+  const Ran r = tcsim({"probe", "--disk", folder.string(), "--quick", "--out", kept});
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  for (const char* part : {"page cache", "reading blocks", "writing them", "reading 4 KiB"}) {
+    EXPECT_TRUE(contains(r.out, part)) << r.out;
+  }
+  EXPECT_TRUE(std::filesystem::exists(kept));
+  EXPECT_EQ(tcsim({"probe", "--disk", (folder / "nowhere").string()}).code, Exit::input);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(FuseCommand, Is_in_help_manual_and_completion) {
