@@ -1,6 +1,7 @@
 #include "kernels/contract.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -66,6 +67,19 @@ Schedule chosen(const Contraction& contraction, Machine machine, int threads) {
   return optimize(contraction, machine).schedule;
 }
 
+// What the dimensions reach of C.
+template <class T>
+void scale(const Contraction& of, std::span<const DimId> dims, T* c, T beta) {
+  if (dims.empty()) {
+    *c = beta == 0 ? 0 : *c * beta;
+    return;
+  }
+  const std::int64_t stride = of.stride(TensorId::C, dims.front()).value();
+  for (std::int64_t i = 0; i < of.dim(dims.front()).extent; ++i) {
+    scale(of, dims.subspan(1), c + i * stride, beta);
+  }
+}
+
 template <class T>
 constexpr ElementType type_of = std::is_same_v<T, double> ? ElementType::f64 : ElementType::f32;
 
@@ -108,13 +122,8 @@ template <class T>
 void Contractor<T>::operator()(const T* a, const T* b, T* c, T alpha, T beta,
                                std::stop_token stop) {
   if (alpha == 0) {
-    const std::int64_t size = parts_->plan.contraction().size(TensorId::C).value();
-    if (beta == 0) {
-      std::fill_n(c, size, T{0});
-    } else if (beta != 1) {
-      for (std::int64_t i = 0; i < size; ++i) c[i] *= beta;
-    }
-    return;
+    const Contraction& of = parts_->plan.contraction();
+    return scale(of, of.dims_of(TensorId::C), c, beta);
   }
   parts_->crew.run({a, b, c}, {alpha, beta}, std::move(stop));
 }

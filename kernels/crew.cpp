@@ -66,30 +66,76 @@ int openmp_threads(int wanted) {
 // One thread's part of the work.
 template <class T>
 struct Crew<T>::Member {
-  Member(const Plan& plan, const Tile& mine)
-      : part(mine),
-        a(buffer_size(plan, TensorId::A)),
-        b(buffer_size(plan, TensorId::B)),
-        executor(plan, {reinterpret_cast<T*>(a.data()), reinterpret_cast<T*>(b.data())}) {}
-
-  static Bytes buffer_size(const Plan& plan, TensorId t) {
-    const PackPlan* pack = plan.pack(t);
-    return Bytes(pack ? pack->capacity * plan.element().value() : 0);
-  }
+  Member(const Plan& plan, const Tile& mine, PackBuffers<T> buffers)
+      : part(mine), executor(plan, buffers) {}
 
   Tile part;
-  Memory a, b;
   Executor<T> executor;
   std::exception_ptr failure;
 };
 
-template <class T>
-Crew<T>::Crew(const Plan& plan, int threads) {
+PackMemory::PackMemory(ByTensor<Bytes> sizes, int threads) {
+  for (int i = 0; i < threads; ++i) {
+    ByTensor<Memory>& mine = memory_.emplace_back();
+    for (TensorId t : all_tensors) mine[t] = Memory(sizes[t]);
+  }
+}
+
+ByTensor<Bytes> PackMemory::sizes(const Plan& plan) {
+  ByTensor<Bytes> sizes{};
+  for (TensorId t : all_tensors) {
+    const PackPlan* pack = plan.pack(t);
+    if (pack != nullptr) sizes[t] = Bytes(pack->capacity * plan.element().value());
+  }
+  return sizes;
+}
+
+Bytes PackMemory::size() const {
+  Bytes sum;
+  for (const ByTensor<Memory>& of : memory_) {
+    for (TensorId t : all_tensors) sum += of[t].size();
+  }
+  return sum;
+}
+
+namespace {
+
+// As many parts as there are threads to be had.
+std::vector<Tile> parts_for(const Plan& plan, int threads) {
   std::vector<Tile> parts = parts_of(plan, std::max(1, threads));
   const auto wanted = static_cast<int>(parts.size());
   const int available = openmp_threads(wanted);
-  if (available < wanted) parts = parts_of(plan, available);
-  for (const Tile& part : parts) members_.push_back(std::make_unique<Member>(plan, part));
+  return available < wanted ? parts_of(plan, available) : parts;
+}
+
+}  // namespace
+
+template <class T>
+Crew<T>::Crew(const Plan& plan, int threads) {
+  const std::vector<Tile> parts = parts_for(plan, threads);
+  own_ = PackMemory(PackMemory::sizes(plan), static_cast<int>(parts.size()));
+  enlist(plan, parts, own_);
+}
+
+template <class T>
+Crew<T>::Crew(const Plan& plan, int threads, const PackMemory& packs) {
+  enlist(plan, parts_for(plan, threads), packs);
+}
+
+template <class T>
+void Crew<T>::enlist(const Plan& plan, const std::vector<Tile>& parts, const PackMemory& packs) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PackBuffers<T> buffers{reinterpret_cast<T*>(packs.at(TensorId::A, i)),
+                                 reinterpret_cast<T*>(packs.at(TensorId::B, i))};
+    members_.push_back(std::make_unique<Member>(plan, parts[i], buffers));
+  }
+}
+
+template <class T>
+Bytes Crew<T>::tables() const {
+  Bytes sum;
+  for (const auto& m : members_) sum += m->executor.tables();
+  return sum;
 }
 
 template <class T>

@@ -3,12 +3,14 @@
 // of threads, so that the result is the same to the last bit.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <vector>
 
 #include "core/plan/plan.hpp"
 #include "kernels/executor.hpp"
+#include "kernels/memory.hpp"
 
 namespace tcsim {
 
@@ -16,21 +18,44 @@ namespace tcsim {
 // whichever leaves the largest part smallest, in whole register tiles.
 std::vector<Tile> parts_of(const Plan& plan, int threads);
 
+// Where the threads of crews pack, which may have it in common as long as one of them runs at a
+// time.
+class PackMemory {
+ public:
+  PackMemory() = default;
+  // For each of `threads` threads; either size may be 0. Throws UnsupportedError if it cannot be
+  // had.
+  PackMemory(ByTensor<Bytes> sizes, int threads);
+  // What a plan needs.
+  static ByTensor<Bytes> sizes(const Plan& plan);
+
+  std::byte* at(TensorId t, std::size_t thread) const { return memory_[thread][t].data(); }
+  Bytes size() const;
+
+ private:
+  std::vector<ByTensor<Memory>> memory_;
+};
+
 template <class T>
 class Crew {
  public:
   // The plan must outlive it. Throws UnsupportedError if the memory for the packed copies cannot be
   // had. Threads are OpenMP's; built without it, the parts are done one after another.
   Crew(const Plan& plan, int threads);
+  // Packs into memory that is large enough and outlives it.
+  Crew(const Plan& plan, int threads, const PackMemory& packs);
   ~Crew();
   Crew(Crew&&) noexcept;
 
   int size() const { return static_cast<int>(members_.size()); }  // threads that have work
+  Bytes tables() const;  // what it keeps beside the plan and the packed copies
   // As Executor::run.
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
 
  private:
   struct Member;
+  void enlist(const Plan& plan, const std::vector<Tile>& parts, const PackMemory& packs);
+  PackMemory own_;
   std::vector<std::unique_ptr<Member>> members_;
 };
 

@@ -36,10 +36,14 @@ Bytes available_memory() {
   return Bytes(std::numeric_limits<std::int64_t>::max());
 }
 
-Memory::Memory(Bytes size) {
-  if (size.value() == 0) return;
+Bytes Memory::taken(Bytes size) {
+  if (size.value() == 0) return size;
   const auto wanted = static_cast<std::size_t>(size.value()) + slack;
-  size_ = (wanted + huge_page - 1) / huge_page * huge_page;
+  return Bytes(static_cast<std::int64_t>((wanted + huge_page - 1) / huge_page * huge_page));
+}
+
+Memory::Memory(Bytes size) : size_(static_cast<std::size_t>(taken(size).value())) {
+  if (size_ == 0) return;
   // One huge page more, and cut the ends off, since mmap aligns to small ones.
   const std::size_t mapped = size_ + huge_page;
   void* place = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

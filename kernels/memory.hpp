@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/units/quantity.hpp"
 
@@ -22,6 +23,9 @@ class Memory {
   Memory& operator=(Memory&& other) noexcept;
 
   std::byte* data() const { return data_; }
+  // What it takes: `size`, in whole pages of 2 MiB.
+  Bytes size() const { return Bytes(static_cast<std::int64_t>(size_)); }
+  static Bytes taken(Bytes size);
 
  private:
   std::byte* data_ = nullptr;

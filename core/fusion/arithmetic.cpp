@@ -1,5 +1,8 @@
 #include "core/fusion/arithmetic.hpp"
 
+#include <utility>
+
+#include "core/fusion/walk.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/stop.hpp"
 
@@ -7,34 +10,27 @@ namespace tcsim::fusion {
 
 namespace {
 
-void find_tiles(const OperationTree& tree, const FusedNode& node, std::vector<std::int64_t>& ranges,
-                std::vector<std::vector<std::int64_t>>& tiles) {
-  if (const auto* loop = std::get_if<TileLoop>(&node.is)) {
-    std::int64_t& range = ranges[static_cast<std::size_t>(loop->index)];
-    const std::int64_t whole = range;
-    range = loop->tile;
-    find_tiles(tree, *loop->body, ranges, tiles);
-    range = whole;
-  } else if (const auto* parts = std::get_if<InOrder>(&node.is)) {
-    for (const FusedNode& part : parts->parts) find_tiles(tree, part, ranges, tiles);
-  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-    find_tiles(tree, *hold->body, ranges, tiles);
-  } else {
-    const int s = std::get<Do>(node.is).statement;
+struct LargestTiles {
+  const OperationTree& tree;
+  std::vector<std::vector<std::int64_t>> of;  // by statement
+
+  void open(const Hold&, const Ranges&) {}
+  void close(const Hold&, const Ranges&) {}
+  void run(int s, const Ranges& ranges) {
     for (int i : tree.statement(s).indices) {
-      tiles[static_cast<std::size_t>(s)].push_back(ranges[static_cast<std::size_t>(i)]);
+      of[static_cast<std::size_t>(s)].push_back(ranges[static_cast<std::size_t>(i)].size);
     }
   }
-}
+};
 
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> tiles_of(const OperationTree& tree, const FusedNode& node) {
-  std::vector<std::int64_t> ranges;
-  for (const OperationTree::Index& i : tree.indices) ranges.push_back(i.extent);
-  std::vector<std::vector<std::int64_t>> tiles(tree.statements.size());
-  find_tiles(tree, node, ranges, tiles);
-  return tiles;
+  Ranges ranges = all_of(tree);
+  LargestTiles tiles{tree, {}};
+  tiles.of.resize(tree.statements.size());
+  walk_first_tiles(node, ranges, tiles);
+  return std::move(tiles.of);
 }
 
 std::vector<Seconds> arithmetic(const OperationTree& tree, const FusedNode& node,

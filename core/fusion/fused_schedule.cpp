@@ -192,7 +192,7 @@ class Accountant {
     }
     if (const auto* hold = std::get_if<Hold>(&node.is)) {
       count(*hold);
-      return sum(add(*hold->body), times(copies(*hold), largest(hold->array)));
+      return sum(add(*hold->body), times(copies(*hold, buffering_), largest(hold->array)));
     }
     const int s = std::get<Do>(node.is).statement;
     DiskTraffic::OfStatement& of = result_.statements[static_cast<std::size_t>(s)];
@@ -226,10 +226,6 @@ class Accountant {
     std::int64_t n = 0;
     for (const auto& [size, times] : sizes) n += times;
     return n;
-  }
-
-  std::int64_t copies(const Hold& hold) const {
-    return buffering_ == Buffering::twofold && hold.kind != Hold::Kind::buffer ? 2 : 1;
   }
 
   std::int64_t largest(int a) const {

@@ -117,6 +117,9 @@ struct DiskTraffic {
 // Buffers of a program that reads ahead and writes behind: those of what is loaded or stored are
 // there twice.
 enum class Buffering { single, twofold };
+inline std::int64_t copies(const Hold& hold, Buffering buffering) {
+  return buffering == Buffering::twofold && hold.kind != Hold::Kind::buffer ? 2 : 1;
+}
 
 // In closed form, from how many tiles of which size each index has. The schedule must have passed
 // check(). Throws TooLargeError from 2^62 bytes in all.

@@ -19,7 +19,7 @@ class Counter {
 
   void open(const Hold& hold, const Ranges& ranges) {
     const std::int64_t bytes = bytes_of(hold.array, ranges);
-    held_ += copies(hold) * bytes;
+    held_ += copies(hold, buffering_) * bytes;
     result_.memory = std::max(result_.memory, Bytes(held_));
     const bool known = hold.kind == Hold::Kind::load ||
                        (hold.kind == Hold::Kind::store && !first(hold.array, ranges));
@@ -29,7 +29,7 @@ class Counter {
   }
   void close(const Hold& hold, const Ranges& ranges) {
     const std::int64_t bytes = bytes_of(hold.array, ranges);
-    held_ -= copies(hold) * bytes;
+    held_ -= copies(hold, buffering_) * bytes;
     if (hold.kind != Hold::Kind::store) return;
     add(of(hold.array).written, bytes);
     ++of(hold.array).writes;
@@ -47,10 +47,6 @@ class Counter {
 
  private:
   DiskTraffic::OfArray& of(int array) { return result_.arrays[static_cast<std::size_t>(array)]; }
-
-  std::int64_t copies(const Hold& hold) const {
-    return buffering_ == Buffering::twofold && hold.kind != Hold::Kind::buffer ? 2 : 1;
-  }
 
   std::int64_t bytes_of(int array, const Ranges& ranges) const {
     std::int64_t bytes = tree_.array(array).element.value();

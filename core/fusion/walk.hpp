@@ -48,4 +48,31 @@ void walk(const FusedNode& node, Ranges& ranges, Visitor& visitor) {
   }
 }
 
+// The same, with the first tile of each loop alone, which is the largest.
+template <class Visitor>
+void walk_first_tiles(const FusedNode& node, Ranges& ranges, Visitor& visitor) {
+  if (const auto* loop = std::get_if<TileLoop>(&node.is)) {
+    Range& range = ranges[static_cast<std::size_t>(loop->index)];
+    const Range whole = range;
+    range = {whole.begin, std::min(loop->tile, whole.size)};
+    walk_first_tiles(*loop->body, ranges, visitor);
+    range = whole;
+  } else if (const auto* parts = std::get_if<InOrder>(&node.is)) {
+    for (const FusedNode& part : parts->parts) walk_first_tiles(part, ranges, visitor);
+  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+    visitor.open(*hold, ranges);
+    walk_first_tiles(*hold->body, ranges, visitor);
+    visitor.close(*hold, ranges);
+  } else {
+    visitor.run(std::get<Do>(node.is).statement, ranges);
+  }
+}
+
+// The current ranges of an array's axes.
+inline std::vector<Range> ranges_of(const OperationTree& tree, int array, const Ranges& ranges) {
+  std::vector<Range> of;
+  for (int i : tree.array(array).indices) of.push_back(ranges[static_cast<std::size_t>(i)]);
+  return of;
+}
+
 }  // namespace tcsim::fusion

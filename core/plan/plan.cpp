@@ -177,6 +177,14 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   arena_size_ = Bytes(place);
 }
 
+Bytes Plan::tables() const {
+  Bytes sum;
+  for (TensorId t : all_tensors) {
+    for (DimClass g : all_dim_classes) sum += bytes_of(offsets_[t][g]);
+  }
+  return sum;
+}
+
 ByTensor<Bytes> tensor_places(const Contraction& contraction) {
   ByTensor<Bytes> places;
   std::int64_t place = 0;

@@ -68,6 +68,8 @@ class Plan {
     return p ? &*p : nullptr;
   }
 
+  Bytes tables() const;  // what those take
+
   const Arrays& arrays() const { return arrays_; }
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.

@@ -155,12 +155,6 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                                      to_text(dims_, axis)),
                          needed ? fmt::format("it needs {}", *needed) : "use smaller sizes");
       }
-      if (t == TensorId::C && *needed != extent) {
-        throw UsageError(name_,
-                         fmt::format("tensor {} has {} places along '{}', which has {}",
-                                     tensor.name, extent, to_text(dims_, axis), *needed),
-                         "write all of the output");
-      }
       if (size > max_elements / extent) {
         throw UsageError(name_, fmt::format("tensor {} has 2^62 bytes or more", tensor.name),
                          "use smaller sizes");

@@ -65,8 +65,8 @@ class Contraction {
  public:
   // `tensors` are A, B and C. Throws UsageError with `name` as its place if a dimension appears in
   // fewer than two tensors or twice in one, an extent is below 1, an index reaches beyond its axis,
-  // an axis of C is no dimension alone or longer than that, a sum has more than two terms, or a
-  // tensor has 2^62 bytes or more.
+  // an axis of C is no dimension alone, a sum has more than two terms, or a tensor has 2^62 bytes
+  // or more. Of an axis of C that is longer than its dimension, what lies behind is not written.
   Contraction(std::string name, std::vector<Dimension> dims, std::array<IndexedTensor, 3> tensors,
               ElementType type);
   // Every axis is a dimension; `tensors` lists those of A, B and C in written order, by their index

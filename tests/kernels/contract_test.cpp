@@ -60,6 +60,43 @@ TEST(Contract, Scales_and_adds_as_asked) {
   expect_updates<float>(ElementType::f32);
 }
 
+// Tensors that are parts of larger ones: what lies between their elements is neither read nor
+// written.
+TEST(Contract, Parts_of_larger_tensors_leave_the_rest_alone) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction whole = random_contraction(random, ElementType::f64, 2000);
+    std::vector<Dimension> dims;
+    for (int d = 0; d < whole.dim_count(); ++d) dims.push_back(whole.dim(DimId{d}));
+    std::array<IndexedTensor, 3> tensors;
+    for (TensorId t : all_tensors) {
+      IndexedTensor& tensor = tensors[static_cast<std::size_t>(index(t))] = whole.tensor(t);
+      for (std::int64_t& extent : tensor.extents) extent += between(random, 0, 3);
+    }
+    const Contraction c("part", dims, tensors, ElementType::f64);
+    const Schedule schedule =
+        random_schedule(random, c, between(random, 1, 30), between(random, 1, 15));
+    Contractor<double> contractor(c, schedule, 1);
+    const std::vector<long double> ones_a(static_cast<std::size_t>(c.size(TensorId::A).value()), 1);
+    const std::vector<long double> ones_b(static_cast<std::size_t>(c.size(TensorId::B).value()), 1);
+    const std::vector<long double> terms = evaluate(c, ones_a, ones_b);
+    for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {0, 2}, {0, 0}}) {
+      const std::vector<double> a = integers<double>(random, c.size(TensorId::A));
+      const std::vector<double> b = integers<double>(random, c.size(TensorId::B));
+      std::vector<double> result = integers<double>(random, c.size(TensorId::C));
+      std::vector<long double> expected = evaluate(c, wide(a), wide(b));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const long double old = result[i];
+        expected[i] = terms[i] == 0 ? old : alpha * expected[i] + beta * old;
+      }
+      contractor(a.data(), b.data(), result.data(), alpha, beta);
+      ASSERT_EQ(wide(result), expected)
+          << "alpha " << alpha << " beta " << beta << ", " << to_line(schedule, c);
+    }
+  }
+}
+
 TEST(Contract, What_is_not_read_may_be_anything) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> a(6, nan), b(6, nan);
