@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <mutex>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/on_disk.hpp"
+#include "core/stop.hpp"
 
 namespace tcsim::chains {
 
@@ -42,14 +46,28 @@ using hdf5::Handle;
 namespace {
 
 constexpr const char* data_set = "data";
-// Of HDF5's cache for its own tables, per file.
-constexpr std::size_t metadata_bytes = std::size_t{1} << 20;
+// Of HDF5's cache for a file's tables.
+constexpr std::size_t cached_tables = std::size_t{64} << 10;
+// What is moved between two looks whether to stop.
+constexpr std::int64_t piece_bytes = std::int64_t{32} << 20;
 
-// HDF5 prints what goes wrong unless it is told not to.
-void be_quiet() {
-  static const herr_t done = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  static_cast<void>(done);
-}
+// HDF5, for one thread at a time. It prints what goes wrong unless it is told not to, by each
+// thread.
+class Turn {
+ public:
+  Turn() : lock_(mutex) {
+    // What it frees is free: by default it keeps blocks for later.
+    static const herr_t lists = H5set_free_list_limits(0, 0, 0, 0, 0, 0);
+    static_cast<void>(lists);
+    thread_local const herr_t quiet = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    static_cast<void>(quiet);
+  }
+
+ private:
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock_;
+};
+std::mutex Turn::mutex;
 
 hid_t native(ElementType type) {
   return type == ElementType::f64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
@@ -69,7 +87,7 @@ Handle file_properties() {
   cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
   H5Pget_mdc_config(properties.get(), &cache);
   cache.set_initial_size = true;
-  cache.initial_size = cache.max_size = cache.min_size = metadata_bytes;
+  cache.initial_size = cache.max_size = cache.min_size = cached_tables;
   cache.incr_mode = H5C_incr__off;
   cache.flash_incr_mode = H5C_flash_incr__off;
   cache.decr_mode = H5C_decr__off;
@@ -77,11 +95,10 @@ Handle file_properties() {
   return properties;
 }
 
-// One chunk is cached. Without that, a tile that has a part of a chunk is moved piece by piece: a
-// system call for every few numbers that are neighbours in both.
-Handle data_properties() {
+// One chunk is cached.
+Handle data_properties(Bytes most_chunk) {
   Handle properties(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_chunk_cache(properties.get(), 1, static_cast<std::size_t>(chunk_cache.value()), 1);
+  H5Pset_chunk_cache(properties.get(), 1, static_cast<std::size_t>(most_chunk.value()), 1);
   return properties;
 }
 
@@ -91,18 +108,48 @@ struct TensorFile::Handles {
   std::string name;
   Handle file, data;
   ElementType type;
+  std::vector<std::int64_t> chunk;  // empty where the data are not in chunks
+  Bytes memory;
+  bool read_only = false;
+
+  // What HDF5 knows of the chunks, and what they take: of one that is packed by a filter, both
+  // forms are in memory.
+  void learn(Bytes most_chunk) {
+    const Handle properties(H5Dget_create_plist(data.get()), H5Pclose);
+    memory = file_tables;
+    if (H5Pget_layout(properties.get()) != H5D_CHUNKED) return;
+    const Handle space(H5Dget_space(data.get()), H5Sclose);
+    std::vector<hsize_t> size(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+    H5Pget_chunk(properties.get(), static_cast<int>(size.size()), size.data());
+    chunk.assign(size.begin(), size.end());
+    std::int64_t bytes = size_of(type).value();
+    for (std::int64_t c : chunk) bytes *= c;
+    const bool packed = H5Pget_nfilters(properties.get()) > 0;
+    memory += packed ? Bytes(2 * bytes) : std::min(Bytes(bytes), most_chunk);
+  }
+
+  // Calls f with parts of a tile that lie behind each other in memory, whole chunks where that can
+  // be, and where they begin there, in elements.
+  template <class F>
+  void in_pieces(const std::vector<fusion::Range>& at, F&& f) const {
+    if (at.empty()) return f(at, 0);
+    std::int64_t row = 1;
+    for (std::size_t axis = 1; axis < at.size(); ++axis) row *= at[axis].size;
+    const std::int64_t step = chunk.empty() ? 1 : chunk.front();
+    const std::int64_t rows =
+        std::max<std::int64_t>(1, piece_bytes / (row * size_of(type).value()) / step) * step;
+    const fusion::Range whole = at.front();
+    std::vector<fusion::Range> piece = at;
+    for (std::int64_t from = whole.begin, end; from < whole.begin + whole.size; from = end) {
+      StopScope::heed();
+      end = std::min((from / step) * step + rows, whole.begin + whole.size);
+      piece.front() = {from, end - from};
+      f(piece, (from - whole.begin) * row);
+    }
+  }
 
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(name, problem, mend);
-  }
-
-  // A system call on the file, which HDF5 has open by itself.
-  template <class F>
-  bool on_descriptor(F&& call) const {
-    const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool done = descriptor >= 0 && call(descriptor);
-    if (descriptor >= 0) ::close(descriptor);
-    return done;
   }
 
   // What a tile is in the file, and in memory.
@@ -125,13 +172,20 @@ bool has_tensor_files() { return true; }
 
 TensorFile::TensorFile(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
 TensorFile::TensorFile(TensorFile&&) noexcept = default;
-TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
-TensorFile::~TensorFile() = default;
+TensorFile& TensorFile::operator=(TensorFile&& other) noexcept {
+  handles_.swap(other.handles_);
+  return *this;
+}
+TensorFile::~TensorFile() {
+  if (!handles_) return;
+  const Turn turn;
+  handles_.reset();
+}
 
 TensorFile TensorFile::open(const std::filesystem::path& path,
                             const std::vector<std::int64_t>& extents, ElementType type,
-                            Access access) {
-  be_quiet();
+                            Access access, Bytes most_chunk) {
+  const Turn turn;
   const std::string name = path.string();
   const auto fail = [&](const std::string& problem, const std::string& mend) {
     throw InputError(name, problem, mend);
@@ -141,7 +195,7 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
                       file_properties().get()),
               H5Fclose);
   if (!file.ok()) fail("this is no HDF5 file, or a damaged one", "write the tensor again");
-  Handle data(H5Dopen2(file.get(), data_set, data_properties().get()), H5Dclose);
+  Handle data(H5Dopen2(file.get(), data_set, data_properties(most_chunk).get()), H5Dclose);
   if (!data.ok()) fail("it has no data set \"data\"", "write the tensor into one of that name");
   const Handle space(H5Dget_space(data.get()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.get());
@@ -158,14 +212,17 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
     fail(fmt::format("its elements are not {} of this machine", to_text(type)),
          "write them so, or say --type");
   }
-  return TensorFile(
-      std::make_unique<Handles>(Handles{name, std::move(file), std::move(data), type}));
+  auto handles = std::make_unique<Handles>(
+      Handles{name, std::move(file), std::move(data), type, {}, {}, access == Access::read});
+  handles->learn(most_chunk);
+  return TensorFile(std::move(handles));
 }
 
 TensorFile TensorFile::create(const std::filesystem::path& path,
                               const std::vector<std::int64_t>& extents,
-                              const std::vector<std::int64_t>& chunk, ElementType type) {
-  be_quiet();
+                              const std::vector<std::int64_t>& chunk, ElementType type,
+                              Bytes most_chunk) {
+  const Turn turn;
   const std::string name = path.string();
   const auto fail = [&](const std::string& problem) {
     throw InputError(name, problem, "look at the folder's rights and the room on its disk");
@@ -177,7 +234,7 @@ TensorFile TensorFile::create(const std::filesystem::path& path,
   std::int64_t bytes = size_of(type).value();
   for (hsize_t c : part) bytes *= static_cast<std::int64_t>(c);
   for (hsize_t& c : part) {  // halves, from the outermost axis on
-    while (bytes > chunk_cache.value() && c > 1) {
+    while (bytes > most_chunk.value() && c > 1) {
       bytes -= bytes / static_cast<std::int64_t>(c) * static_cast<std::int64_t>(c / 2);
       c -= c / 2;
     }
@@ -194,40 +251,60 @@ TensorFile TensorFile::create(const std::filesystem::path& path,
   H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
   Handle data(H5Dcreate2(file.get(), data_set, native(type), space.get(), H5P_DEFAULT,
-                         properties.get(), data_properties().get()),
+                         properties.get(), data_properties(most_chunk).get()),
               H5Dclose);
   if (!data.ok()) fail(fmt::format("no room for a tensor of {}", shape_text(extents)));
-  return TensorFile(
-      std::make_unique<Handles>(Handles{name, std::move(file), std::move(data), type}));
+  auto handles = std::make_unique<Handles>(
+      Handles{name, std::move(file), std::move(data), type, {}, {}, false});
+  handles->learn(most_chunk);
+  return TensorFile(std::move(handles));
 }
 
+Bytes TensorFile::memory() const { return handles_->memory; }
+const std::vector<std::int64_t>& TensorFile::chunk() const { return handles_->chunk; }
+
 void TensorFile::read(const std::vector<fusion::Range>& at, void* values) const {
-  const auto [in_file, in_memory] = handles_->spaces(at);
-  if (H5Dread(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
-              H5P_DEFAULT, values) < 0) {
-    handles_->fail("a tile cannot be read: the file is damaged or cut off", "write it again");
-  }
+  handles_->in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
+    const Turn turn;
+    const auto [in_file, in_memory] = handles_->spaces(piece);
+    std::byte* const to = static_cast<std::byte*>(values) + place * size_of(handles_->type).value();
+    if (H5Dread(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
+                H5P_DEFAULT, to) < 0) {
+      handles_->fail("a tile cannot be read: the file is damaged or cut off", "write it again");
+    }
+  });
 }
 
 void TensorFile::write(const std::vector<fusion::Range>& at, const void* values) {
-  const auto [in_file, in_memory] = handles_->spaces(at);
-  if (H5Dwrite(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
-               H5P_DEFAULT, values) < 0) {
-    handles_->fail("a tile cannot be written", "look at the room on its disk");
-  }
+  handles_->in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
+    const Turn turn;
+    const auto [in_file, in_memory] = handles_->spaces(piece);
+    const std::byte* const from =
+        static_cast<const std::byte*>(values) + place * size_of(handles_->type).value();
+    if (H5Dwrite(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
+                 H5P_DEFAULT, from) < 0) {
+      handles_->fail("a tile cannot be written", "look at the room on its disk");
+    }
+  });
 }
 
 void TensorFile::flush() {
-  const bool written = H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) >= 0;
-  if (!written || !handles_->on_descriptor([](int file) { return ::fsync(file) == 0; })) {
+  bool written = true;
+  {
+    const Turn turn;
+    written = handles_->read_only || H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) >= 0;
+  }
+  if (!written || (!handles_->read_only && !on_disk(std::filesystem::path(handles_->name)))) {
     handles_->fail("cannot be written", "look at the room on its disk");
   }
 }
 
 void TensorFile::forget() {
   flush();
-  handles_->on_descriptor(
-      [](int file) { return ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0; });
+  const int descriptor = ::open(handles_->name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;  // advice only
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(descriptor);
 }
 
 }  // namespace tcsim::chains

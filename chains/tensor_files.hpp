@@ -1,6 +1,7 @@
 // Tensors in HDF5 files, one each: FOLDER/NAME.h5 with a data set "data", in chunks. Tiles are read
-// into and written from memory of the caller. HDF5 keeps no chunk of its own (its cache is off), so
-// that memory is what the caller counts.
+// into and written from memory of the caller. Of each open file HDF5 keeps one chunk, without which
+// a tile with a part of a chunk would be moved piece by piece: a system call for every few numbers
+// that are neighbours in both. Several threads may use files, one of them at a time gets through.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,14 @@
 
 namespace tcsim::chains {
 
-// What HDF5 keeps of each open file: the largest chunk that is made.
-inline constexpr Bytes chunk_cache{std::int64_t{2} << 20};
+// The largest chunk that is made.
+inline constexpr Bytes usual_chunk{std::int64_t{2} << 20};
+// What HDF5 keeps of an open file beside a chunk. Source: counted with malloc() of HDF5 1.10.8, 533
+// KB for each file, most of it an index of 65536 places for the file's tables; 830 KB with the
+// first one (tests/chains/run_memory_test.cpp).
+inline constexpr Bytes file_tables{std::int64_t{576} << 10};
+// And of itself.
+inline constexpr Bytes hdf5_itself{std::int64_t{768} << 10};
 
 // Whether this tcsim was built with HDF5.
 bool has_tensor_files();
@@ -26,17 +33,25 @@ class TensorFile {
 
   // A file that is there. Throws InputError where it is no HDF5 file, is damaged, or its tensor has
   // another shape or type. UnsupportedError without HDF5.
+  // HDF5 keeps a chunk of up to `most_chunk`; larger ones are moved piece by piece.
   static TensorFile open(const std::filesystem::path& file,
-                         const std::vector<std::int64_t>& extents, ElementType type, Access access);
-  // A new one, in place of what is there. Throws InputError where it cannot be written.
+                         const std::vector<std::int64_t>& extents, ElementType type, Access access,
+                         Bytes most_chunk = usual_chunk);
+  // A new one, in place of what is there. Its chunks are halved down to `most_chunk`. Throws
+  // InputError where it cannot be written.
   static TensorFile create(const std::filesystem::path& file,
                            const std::vector<std::int64_t>& extents,
-                           const std::vector<std::int64_t>& chunk, ElementType type);
+                           const std::vector<std::int64_t>& chunk, ElementType type,
+                           Bytes most_chunk = usual_chunk);
   TensorFile(TensorFile&&) noexcept;
   TensorFile& operator=(TensorFile&&) noexcept;
   ~TensorFile();
 
+  // What HDF5 takes of memory for it, at most.
+  Bytes memory() const;
+  const std::vector<std::int64_t>& chunk() const;  // empty where the data are not in chunks
   // A range of each axis, row-major at `values`. Throw InputError where the disk does not do it.
+  // Heed StopScope.
   void read(const std::vector<fusion::Range>& at, void* values) const;
   void write(const std::vector<fusion::Range>& at, const void* values);
   // All that was written is on the disk when it returns.

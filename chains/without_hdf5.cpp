@@ -23,13 +23,15 @@ TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 TensorFile TensorFile::open(const std::filesystem::path&, const std::vector<std::int64_t>&,
-                            ElementType, Access) {
+                            ElementType, Access, Bytes) {
   refuse();
 }
 TensorFile TensorFile::create(const std::filesystem::path&, const std::vector<std::int64_t>&,
-                              const std::vector<std::int64_t>&, ElementType) {
+                              const std::vector<std::int64_t>&, ElementType, Bytes) {
   refuse();
 }
+Bytes TensorFile::memory() const { refuse(); }
+const std::vector<std::int64_t>& TensorFile::chunk() const { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
 void TensorFile::flush() { refuse(); }

@@ -11,17 +11,11 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/on_disk.hpp"
 
 namespace tcsim::cli {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-// Some file systems have nothing to do for it and say so.
-bool on_disk(int file) { return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP; }
-
-}  // namespace
 
 OutFile::OutFile(std::string name) : name_(std::move(name)) {
   std::error_code error;

@@ -36,9 +36,10 @@ class Contractor {
 
   const Schedule& schedule() const;
 
-  // C = alpha A B + beta C. Tensors lie as the contraction says, and C overlaps neither A nor B. As in BLAS, C is not read where beta is 0, nor A and B where alpha is 0: NaN in them
-  // does not matter then. Not on several threads at a time. Throws Interrupted soon after a stop
-  // was requested; C is then incomplete.
+  // C = alpha A B + beta C. Tensors lie as the contraction says, and C overlaps neither A nor B. As
+  // in BLAS, C is not read where beta is 0, nor A and B where alpha is 0: NaN in them does not
+  // matter then. Not on several threads at a time. Throws Interrupted soon after a stop was
+  // requested; C is then incomplete.
   void operator()(const T* a, const T* b, T* c, T alpha = 1, T beta = 0, std::stop_token stop = {});
 
  private:

@@ -10,6 +10,9 @@ namespace tcsim {
 
 namespace {
 
+// What a packer keeps of a block that it lists, and of the pieces that it is moved in.
+constexpr std::int64_t listed_block = 120;
+
 // A group is cut between register tiles, or between the ranges that two kernels cover together.
 std::int64_t cut_unit(const Plan& plan, DimClass group) {
   std::int64_t range = plan.extent(group);
@@ -81,21 +84,30 @@ PackMemory::PackMemory(ByTensor<Bytes> sizes, int threads) {
   }
 }
 
-ByTensor<Bytes> PackMemory::sizes(const Plan& plan) {
-  ByTensor<Bytes> sizes{};
+ExecutionMemory execution_memory(const Contraction& contraction, const Schedule& schedule,
+                                 int threads) {
+  const Path path = only_path(contraction, schedule);
+  const auto packs = pack_plans(contraction, schedule, path, Arrays(path.steps));
+  ExecutionMemory memory;
+  constexpr std::int64_t entry = sizeof(std::int64_t);
+  std::int64_t plan = 0;  // offsets
   for (TensorId t : all_tensors) {
-    const PackPlan* pack = plan.pack(t);
-    if (pack != nullptr) sizes[t] = Bytes(pack->capacity * plan.element().value());
+    for (DimClass g : all_dim_classes) plan += path.follows(t, g) ? path.extents[g] * entry : 0;
   }
-  return sizes;
-}
-
-Bytes PackMemory::size() const {
-  Bytes sum;
-  for (const ByTensor<Memory>& of : memory_) {
-    for (TensorId t : all_tensors) sum += of[t].size();
+  const std::int64_t m = path.extents[DimClass::m], k = path.extents[DimClass::k];
+  std::int64_t thread = (path.lanes ? 3 : 2) * m * entry;  // runs of neighbours
+  for (TensorId t : {path.left, path.right()}) {
+    const std::int64_t rows = t == path.left ? m : path.extents[DimClass::n];
+    thread += rows * entry;
+    if (!packs[t]) continue;
+    const PackPlan& pack = *packs[t];
+    memory.packs[t] = Bytes(pack.capacity * size_of(contraction.type()).value());
+    // The blocks of a tile, listed: vectors grow to twice what is in them.
+    const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;
+    thread += k * entry + 2 * blocks * listed_block;
   }
-  return sum;
+  memory.tables = Bytes(plan + std::max(1, threads) * thread);
+  return memory;
 }
 
 namespace {
@@ -113,7 +125,8 @@ std::vector<Tile> parts_for(const Plan& plan, int threads) {
 template <class T>
 Crew<T>::Crew(const Plan& plan, int threads) {
   const std::vector<Tile> parts = parts_for(plan, threads);
-  own_ = PackMemory(PackMemory::sizes(plan), static_cast<int>(parts.size()));
+  const auto count = static_cast<int>(parts.size());
+  own_ = PackMemory(execution_memory(plan.contraction(), plan.schedule(), count).packs, count);
   enlist(plan, parts, own_);
 }
 
@@ -129,13 +142,6 @@ void Crew<T>::enlist(const Plan& plan, const std::vector<Tile>& parts, const Pac
                                  reinterpret_cast<T*>(packs.at(TensorId::B, i))};
     members_.push_back(std::make_unique<Member>(plan, parts[i], buffers));
   }
-}
-
-template <class T>
-Bytes Crew<T>::tables() const {
-  Bytes sum;
-  for (const auto& m : members_) sum += m->executor.tables();
-  return sum;
 }
 
 template <class T>

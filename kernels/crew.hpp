@@ -26,15 +26,21 @@ class PackMemory {
   // For each of `threads` threads; either size may be 0. Throws UnsupportedError if it cannot be
   // had.
   PackMemory(ByTensor<Bytes> sizes, int threads);
-  // What a plan needs.
-  static ByTensor<Bytes> sizes(const Plan& plan);
 
   std::byte* at(TensorId t, std::size_t thread) const { return memory_[thread][t].data(); }
-  Bytes size() const;
 
  private:
   std::vector<ByTensor<Memory>> memory_;
 };
+
+// What a crew takes of memory, without making one: each thread's packed copies, and at most so much
+// for tables, the plan's among them. Throws as Plan does.
+struct ExecutionMemory {
+  ByTensor<Bytes> packs{};
+  Bytes tables;
+};
+ExecutionMemory execution_memory(const Contraction& contraction, const Schedule& schedule,
+                                 int threads);
 
 template <class T>
 class Crew {
@@ -48,7 +54,6 @@ class Crew {
   Crew(Crew&&) noexcept;
 
   int size() const { return static_cast<int>(members_.size()); }  // threads that have work
-  Bytes tables() const;  // what it keeps beside the plan and the packed copies
   // As Executor::run.
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
 

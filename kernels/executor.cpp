@@ -46,12 +46,6 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
 }
 
 template <class T>
-Bytes Executor<T>::tables() const {
-  return bytes_of(c_row_runs_) + bytes_of(c_row_tiles_) + bytes_of(result_) +
-         bytes_of(result_columns_) + bytes_of(lane_runs_) + left_.tables() + right_.tables();
-}
-
-template <class T>
 void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
   run(tensors, update, plan_.all(), std::move(stop));
 }

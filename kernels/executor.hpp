@@ -39,7 +39,6 @@ class Executor {
   // that `part` names. Throws Interrupted soon after a stop was requested; C is then incomplete.
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
   void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
-  Bytes tables() const;  // what it keeps beside the plan and the buffers
 
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);

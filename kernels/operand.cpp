@@ -47,11 +47,6 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
 }
 
 template <class T>
-Bytes Operand<T>::tables() const {
-  return bytes_of(row_runs_) + bytes_of(copy_) + (packer_ ? packer_->tables() : Bytes());
-}
-
-template <class T>
 void Operand<T>::read(const T* tensor) {
   tensor_ = tensor;
   copied_.fill(-1);

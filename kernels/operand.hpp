@@ -20,7 +20,6 @@ class Operand {
   Operand(const Plan& plan, TensorId tensor, DimClass group, std::int64_t more, T* buffer);
 
   void read(const T* tensor);
-  Bytes tables() const;
   bool packed() const { return packer_.has_value(); }
   TensorId id() const { return id_; }
   void pack(const Tile& tile);

@@ -64,16 +64,6 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
 }
 
 template <class T>
-Bytes Packer<T>::tables() const {
-  const std::int64_t columns = pack_.capacity / pack_.panel;
-  const std::int64_t blocks = columns / std::max<std::int64_t>(1, pack_.k_chunk) + 1;
-  // Vectors grow to twice what is in them.
-  const auto list =
-      2 * blocks * static_cast<std::int64_t>(sizeof(PackBlock) + sizeof(Piece));
-  return bytes_of(row_runs_) + bytes_of(k_runs_) + (strips_ ? Bytes() : Bytes(list));
-}
-
-template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[DimClass::batch].begin);
   if (strips_) return (*strips_)(tile, tensor_, buffer);

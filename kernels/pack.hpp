@@ -22,8 +22,6 @@ class Packer {
   // `pack` belongs to `plan`, which must outlive the packer.
   Packer(const Plan& plan, const PackPlan& pack);
 
-  // What it keeps: tables, and the list of the work in hand, of which this is the most.
-  Bytes tables() const;
   // Copies what `tile` holds of `tensor` into `buffer`.
   void operator()(const Tile& tile, const T* tensor, T* buffer);
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "chains/run_chain.hpp"
+#include "chains/plan_chain.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
@@ -44,6 +44,7 @@ constexpr double most_tiles = 2e7;
 struct Way {
   std::string name;
   FusedProgram program;
+  chains::RunMemory memory;
   Seconds disk, arithmetic;
   std::optional<DiskTraffic> replayed;
 
@@ -66,6 +67,7 @@ struct FusionAnswer {
   OperationTree tree;
   Machine machine;
   Limits limits;
+  bool tiles_alone = false;  // is what the limit of memory is for
   bool disk_assumed = false;
   fusion::StructureCount structures;  // of all statements fused
   int looked_at = 0;
@@ -82,8 +84,8 @@ double sum(const std::vector<Seconds>& all) {
   return s;
 }
 
-Way way(std::string name, FusedProgram program, const FusionAnswer& a) {
-  Way w{std::move(name), std::move(program), {}, {}, {}};
+Way way(std::string name, FusedProgram program, chains::RunMemory memory, const FusionAnswer& a) {
+  Way w{std::move(name), std::move(program), memory, {}, {}, {}};
   w.disk = a.limits.costs.disk(w.program.traffic.sum());
   w.arithmetic = Seconds(sum(fusion::arithmetic(a.tree, w.program.node, a.machine)));
   double tiles = 0;
@@ -101,11 +103,13 @@ BytesPerSecond rate_of(const Options& options, const char* option, BytesPerSecon
 }
 
 Limits limits_of(const Options& options, const Machine& machine, bool& assumed) {
-  if (options.count("memory") == 0) {
-    throw UsageError("--memory", "is missing", "say how much tiles may take, such as 8GiB");
+  if (options.count("memory") + options.count("tiles") != 1) {
+    throw UsageError("--memory", "say how much a run may take, or --tiles for tiles alone",
+                     "give one of them, such as --memory 8GiB");
   }
   Limits l;
-  l.memory = parse_bytes(options["memory"].as<std::string>());
+  l.memory =
+      parse_bytes(options[options.count("memory") != 0 ? "memory" : "tiles"].as<std::string>());
   if (options["overlap"].as<bool>()) l.buffering = Buffering::twofold;
   assumed = true;
   for (const Level& level : machine.levels) {
@@ -135,7 +139,7 @@ Limits limits_of(const Options& options, const Machine& machine, bool& assumed) 
 Other other(std::string what, const OperationTree& tree, const Limits& limits) {
   Other o{std::move(what), {}, {}};
   try {
-    o.program = fusion::fuse(tree, {limits, {}}).chosen;
+    o.program = fusion::chosen_program(tree, {limits, {}});
     o.disk = limits.costs.disk(o.program->traffic.sum());
   } catch (const UnsupportedError&) {
     // No tiles fit.
@@ -149,11 +153,48 @@ Machine in_memory(Machine machine) {
   return machine;
 }
 
+chains::ChainRunOptions run_options(const Options& options, const FusionAnswer& a,
+                                    const Context& context) {
+  chains::ChainRunOptions run;
+  if (options.count("run") != 0) run.folder = options["run"].as<std::string>();
+  run.fill = options["fill"].as<bool>();
+  run.force = options["force"].as<bool>();
+  run.resume = options["resume"].as<bool>();
+  run.cold = options["cold"].as<bool>();
+  run.buffering = a.limits.buffering;
+  if (!a.tiles_alone) run.memory = a.limits.memory;
+  run.seed = options["seed"].as<std::uint64_t>();
+  run.threads = options["threads"].as<int>();
+  run.stop = context.stop;
+  return run;
+}
+
+Way given_way(const Options& options, const chains::ChainRunOptions& run, const FusionAnswer& a) {
+  const std::string given = options["schedule"].as<std::string>();
+  const bool text = given.find('{') != std::string::npos;
+  const std::string place = text ? "--schedule" : given;
+  FusedProgram program;
+  program.node = fusion::parse_fused(
+      text ? given : read_file(given, "name a file, or write the schedule itself"), a.tree, place);
+  fusion::check(a.tree, program.node, place);
+  program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
+  program.time = a.limits.costs.all(program.traffic);
+  const chains::RunMemory memory = chains::run_memory(a.tree, program.node, a.machine, run);
+  const Bytes needed = a.tiles_alone ? program.traffic.memory : memory.all();
+  if (needed > a.limits.memory) {
+    throw UnsupportedError(
+        "--schedule", (a.tiles_alone ? "its tiles take " : "a run of it takes ") + to_text(needed),
+        std::string("allow that much with ") + (a.tiles_alone ? "--tiles" : "--memory"));
+  }
+  return way("given", std::move(program), memory, a);
+}
+
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
   FusionAnswer a{
-      std::move(chain), {}, machine(options, context), {}, false, {}, 0, {}, {}, {}, {}, {}};
+      std::move(chain), {}, machine(options, context), {}, false, false, {}, 0, {}, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
+  a.tiles_alone = options.count("tiles") != 0;
   a.limits = limits_of(options, a.machine, a.disk_assumed);
   a.machine = in_memory(a.machine);
   for (int root : a.tree.roots()) {
@@ -166,38 +207,18 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   }
   Progress progress(context, a.tree.name);
   const auto show = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
-  if (options.count("schedule") != 0) {
-    const std::string given = options["schedule"].as<std::string>();
-    const bool text = given.find('{') != std::string::npos;
-    FusedProgram program;
-    program.node = fusion::parse_fused(
-        text ? given : read_file(given, "name a file, or write the schedule itself"), a.tree,
-        text ? "--schedule" : given);
-    fusion::check(a.tree, program.node, text ? "--schedule" : given);
-    program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
-    program.time = a.limits.costs.all(program.traffic);
-    if (program.traffic.memory > a.limits.memory) {
-      throw UnsupportedError("--schedule",
-                             "it takes " + to_text(program.traffic.memory) + " of memory",
-                             "allow that much with --memory");
-    }
-    a.ways.push_back(way("given", std::move(program), a));
+  chains::ChainRunOptions run = run_options(options, a, context);
+  if (options.count("schedule") != 0) a.ways.push_back(given_way(options, run, a));
+  const chains::ChainPlanOptions how{a.limits, run.threads, show};
+  const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
+                                               : chains::plan_chain(a.tree, a.machine, how);
+  a.looked_at = plan.fusion.structures;
+  a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
+  if (plan.fusion.fully_fused) {
+    a.ways.push_back(way("fully fused", *plan.fusion.fully_fused, *plan.fully_fused, a));
   }
-  const fusion::Fusion fused = fusion::fuse(a.tree, {a.limits, show});
-  a.looked_at = fused.structures;
-  a.ways.push_back(way("chosen", fused.chosen, a));
-  if (fused.fully_fused) a.ways.push_back(way("fully fused", *fused.fully_fused, a));
-  a.ways.push_back(way("unfused", fused.unfused, a));
+  a.ways.push_back(way("unfused", plan.fusion.unfused, plan.unfused, a));
   if (options.count("run") != 0) {
-    chains::ChainRunOptions run;
-    run.folder = options["run"].as<std::string>();
-    run.fill = options["fill"].as<bool>();
-    run.force = options["force"].as<bool>();
-    run.resume = options["resume"].as<bool>();
-    run.cold = options["cold"].as<bool>();
-    run.seed = options["seed"].as<std::uint64_t>();
-    run.threads = options["threads"].as<int>();
-    run.stop = context.stop;
     run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
     if (options["compare"].as<bool>()) {
       a.unfused = chains::run_chain(a.tree, a.ways.back().program.node, a.machine, run);
@@ -207,19 +228,24 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
     if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
   }
   if (options["no-whatif"].as<bool>()) return a;
+  // Of other limits, tiles are taken to have what the rest leaves, or the same part.
+  const double all = static_cast<double>(a.limits.memory.value());
+  const double tiles = static_cast<double>(plan.limits.memory.value());
   for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
-    Limits limits = a.limits;
     const double bytes = static_cast<double>(a.limits.memory.value()) * factor;
     if (bytes < 1 || bytes >= 0x1p62) continue;
-    limits.memory = Bytes(static_cast<std::int64_t>(bytes));
-    a.others.push_back(
-        other(fmt::format("memory of {}", to_binary_display(limits.memory)), a.tree, limits));
+    Limits limits = plan.limits;
+    limits.memory =
+        Bytes(static_cast<std::int64_t>(std::max(bytes - (all - tiles), tiles * factor)));
+    a.others.push_back(other(
+        fmt::format("memory of {}", to_binary_display(Bytes(static_cast<std::int64_t>(bytes)))),
+        a.tree, limits));
   }
-  Limits faster = a.limits;
+  Limits faster = plan.limits;
   faster.costs.read = 2.0 * faster.costs.read;
   faster.costs.write = 2.0 * faster.costs.write;
   a.others.push_back(other("a disk of twice the rates", a.tree, faster));
-  faster = a.limits;
+  faster = plan.limits;
   faster.costs.transfer = Seconds(faster.costs.transfer.value() / 10);
   a.others.push_back(other("transfers that begin in a tenth", a.tree, faster));
   return a;
@@ -256,7 +282,7 @@ void print_run(const FusionAnswer& a, std::ostream& out) {
         {way.name, to_display(ran.total), to_display(ran.reading), to_display(ran.computing),
          to_display(ran.writing), displayed(static_cast<double>(moved.read)),
          displayed(static_cast<double>(moved.written)), std::to_string(moved.reads + moved.writes),
-         to_binary_display(ran.moved.memory), to_binary_display(ran.beside),
+         to_binary_display(ran.moved.memory), to_binary_display(ran.memory.all()),
          ran.done_before > 0                ? "the rest"
          : ran.moved == way.program.traffic ? "equal"
                                             : "DIFFERS"});
@@ -265,7 +291,7 @@ void print_run(const FusionAnswer& a, std::ostream& out) {
   if (a.unfused) add(a.ways.back(), *a.unfused);
   out << "\n"
       << aligned({"ran", "time", "reading", "computing", "writing", "read", "written", "transfers",
-                  "tiles", "beside", "predicted"},
+                  "tiles", "in all", "predicted"},
                  rows, "  ");
   if (a.unfused) {
     const DiskTraffic::OfArray fused = a.ran->moved.sum(), apart = a.unfused->moved.sum();
@@ -292,11 +318,11 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
                      tree.statements.size(), tree.statements.size() == 1 ? "" : "s",
                      tree.flops() / 1e9, displayed(bytes));
   out << fmt::format(
-      "memory of {} for tiles{}; disk: {:.4g} GB/s in, {:.4g} GB/s out, {} a "
+      "memory of {}{}{}; disk: {:.4g} GB/s in, {:.4g} GB/s out, {} a "
       "transfer{}\n",
-      to_text(a.limits.memory),
+      to_text(a.limits.memory), a.tiles_alone ? " for tiles" : "",
       a.limits.buffering == Buffering::twofold
-          ? ", those of disk twice, to overlap transfers and arithmetic"
+          ? ", tiles of disk twice, to overlap transfers and arithmetic"
           : "",
       a.limits.costs.read.value() / 1e9, a.limits.costs.write.value() / 1e9,
       to_display(a.limits.costs.transfer), a.disk_assumed ? " (assumed)" : "");
@@ -318,18 +344,19 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
   rows.clear();
   for (const Way& w : a.ways) {
     const DiskTraffic::OfArray moved = w.program.traffic.sum();
-    rows.push_back(
-        {w.name, std::to_string(w.program.cut_points.size()),
-         displayed(static_cast<double>(moved.read)), displayed(static_cast<double>(moved.written)),
-         std::to_string(moved.reads + moved.writes), to_binary_display(w.program.traffic.memory),
-         to_display(w.disk), w.name == "given" ? "-" : percent(w.program.gap()),
-         to_display(w.arithmetic), to_display(w.time(a.limits.buffering)),
-         !w.replayed                        ? "not replayed"
-         : *w.replayed == w.program.traffic ? "equal"
-                                            : "DIFFERS"});
+    rows.push_back({w.name, std::to_string(w.program.cut_points.size()),
+                    displayed(static_cast<double>(moved.read)),
+                    displayed(static_cast<double>(moved.written)),
+                    std::to_string(moved.reads + moved.writes),
+                    to_binary_display(w.program.traffic.memory), to_binary_display(w.memory.all()),
+                    to_display(w.disk), w.name == "given" ? "-" : percent(w.program.gap()),
+                    to_display(w.arithmetic), to_display(w.time(a.limits.buffering)),
+                    !w.replayed                        ? "not replayed"
+                    : *w.replayed == w.program.traffic ? "equal"
+                                                       : "DIFFERS"});
   }
-  out << aligned({"program", "cut-points", "read", "written", "transfers", "memory", "disk time",
-                  "above bound", "arithmetic",
+  out << aligned({"program", "cut-points", "read", "written", "transfers", "tiles", "in all",
+                  "disk time", "above bound", "arithmetic",
                   a.limits.buffering == Buffering::twofold ? "overlapped" : "in turn", "replay"},
                  rows, "  ");
   if (a.structures.maximally_fused > 0) {
@@ -366,6 +393,10 @@ ordered_json json_of_way(const FusionAnswer& a, const Way& w) {
     j["cut_points"].push_back(tree.array(tree.statement(s).out).name);
   j["schedule"] = to_text(tree, w.program.node);
   j["memory_bytes"] = w.program.traffic.memory.value();
+  j["run_memory_bytes"] = {{"tiles", w.memory.tiles.value()},
+                           {"executor", w.memory.leaves.value()},
+                           {"files", w.memory.files.value()},
+                           {"all", w.memory.all().value()}};
   ordered_json level{{"name", "disk"},
                      {"link", "memory-disk"},
                      {"predicted_bytes", moved.read + moved.written},
@@ -412,6 +443,7 @@ ordered_json json_of_answer(const FusionAnswer& a) {
   }
   j["machine"] = {{"name", a.machine.name}, {"hash", content_hash(a.machine)}};
   j["memory_limit_bytes"] = a.limits.memory.value();
+  j["memory_limit_of"] = a.tiles_alone ? "tiles" : "run";
   j["overlap"] = a.limits.buffering == Buffering::twofold;
   j["disk"] = {{"read_bytes_per_second", a.limits.costs.read.value()},
                {"write_bytes_per_second", a.limits.costs.write.value()},
@@ -441,7 +473,7 @@ ordered_json json_of_answer(const FusionAnswer& a) {
                 {"written_bytes", moved.written},
                 {"transfers", moved.reads + moved.writes},
                 {"memory_bytes", a.ran->moved.memory.value()},
-                {"beside_bytes", a.ran->beside.value()},
+                {"all_memory_bytes", a.ran->memory.all().value()},
                 {"parts", a.ran->parts},
                 {"parts_done_before", a.ran->done_before},
                 {"worst_error", nullptr}};
@@ -540,7 +572,9 @@ const Command& fuse_command() {
             "type", words({"f64", "f32"}), "element type")(
             "order", po::value<std::string>(),
             "of a product of many factors: ((A B) C) [the least multiply-adds]")(
-            "memory", po::value<std::string>(), "that tiles may take together: 8GiB")(
+            "memory", po::value<std::string>(),
+            "that a run may take: tiles, packed operands, files' chunks: 8GiB")(
+            "tiles", po::value<std::string>(), "instead: memory of tiles alone")(
             "overlap", po::bool_switch(),
             "read ahead and write behind, which takes the tiles of disk twice")(
             "disk-read", po::value<std::string>(),

@@ -140,15 +140,10 @@ class Optimizer {
   }
 
   [[noreturn]] void refuse(int root) const {
-    std::int64_t least = 0;
-    for (int s = 0; s < static_cast<int>(tree_.statements.size()); ++s) {
-      const LoopTree alone{tree_.statement(s).indices, {}, s};
-      least = std::max(least, least_memory(tree_, alone, limits_.buffering).value());
-    }
-    throw UnsupportedError(
-        tree_.array(tree_.statement(root).out).name,
-        "no tiles fit into " + to_text(limits_.memory) + " of memory",
-        "give at least " + to_text(Bytes(least)) + ", with which tiles are of one element");
+    throw UnsupportedError(tree_.array(tree_.statement(root).out).name,
+                           "no tiles fit into " + to_text(limits_.memory) + " of memory",
+                           "give at least " + to_text(least_memory(tree_, limits_.buffering)) +
+                               ", with which tiles are of one element");
   }
 
   const OperationTree& tree_;
@@ -157,15 +152,35 @@ class Optimizer {
   int structures_ = 0, solved_ = 0;
 };
 
+bool any(const FusedSubtree&) { return true; }
+bool alone(const FusedSubtree& s) { return s.chain.size() == 1; }
+
 }  // namespace
+
+Bytes least_memory(const OperationTree& tree, Buffering buffering) {
+  Bytes least;
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
+    const LoopTree one{tree.statement(s).indices, {}, s};
+    least = std::max(least, least_memory(tree, one, buffering));
+  }
+  return least;
+}
+
+FusedProgram chosen_program(const OperationTree& tree, const FuseOptions& options) {
+  Optimizer optimizer(tree, options.limits);
+  return optimizer.program(optimizer.run(any, options.progress), tree.roots());
+}
+
+FusedProgram unfused_program(const OperationTree& tree, const Limits& limits) {
+  Optimizer optimizer(tree, limits);
+  return optimizer.program(optimizer.run(alone, {}), tree.roots());
+}
 
 Fusion fuse(const OperationTree& tree, const FuseOptions& options) {
   Optimizer optimizer(tree, options.limits);
   const std::vector<int> roots = tree.roots();
   Fusion fusion;
-  const auto any = [](const FusedSubtree&) { return true; };
   fusion.chosen = optimizer.program(optimizer.run(any, options.progress), roots);
-  const auto alone = [](const FusedSubtree& s) { return s.chain.size() == 1; };
   fusion.unfused = optimizer.program(optimizer.run(alone, {}), roots);
   if (fusion.chosen.cut_points.empty()) {
     fusion.fully_fused = fusion.chosen;

@@ -46,5 +46,11 @@ struct FuseOptions {
 // Throws UnsupportedError where even tiles of one do not fit, with the least memory that would do.
 // Heeds StopScope.
 Fusion fuse(const OperationTree& tree, const FuseOptions& options);
+// One of its programs alone.
+FusedProgram chosen_program(const OperationTree& tree, const FuseOptions& options);
+FusedProgram unfused_program(const OperationTree& tree, const Limits& limits);
+
+// With which each statement alone fits, with tiles of one.
+Bytes least_memory(const OperationTree& tree, Buffering buffering);
 
 }  // namespace tcsim::fusion

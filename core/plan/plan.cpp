@@ -107,6 +107,35 @@ std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int6
   return runs;
 }
 
+ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
+                                             const Schedule& schedule, const Path& path,
+                                             const Arrays& arrays) {
+  ByTensor<std::optional<PackPlan>> packs;
+  ByGroup<std::int64_t> range = path.extents;
+  for (std::size_t depth = 0; depth < path.steps.size(); ++depth) {
+    const Step& s = path.steps[depth];
+    if (s.kind == Step::Kind::loop) range[s.group] = std::min(range[s.group], s.largest_tile());
+    if (s.kind != Step::Kind::move) continue;
+    PackPlan pack;
+    pack.tensor = s.tensor;
+    pack.buffer = arrays.made_at(static_cast<int>(depth));
+    pack.rows = s.tensor == path.left ? DimClass::m : DimClass::n;
+    pack.panel = s.tensor == path.left ? path.mr : path.nr;
+    for (std::size_t inner = depth + 1; inner < path.steps.size(); ++inner) {
+      const Step& l = path.steps[inner];
+      if (l.kind == Step::Kind::loop && (l.group == pack.rows || l.group == DimClass::k)) {
+        pack.layout.push_back({l.group == pack.rows, l.tile});
+      }
+    }
+    const std::int64_t rows = round_up(range[pack.rows], pack.panel);
+    limit_array(contraction, arrays[pack.buffer], rows, range[DimClass::k]);
+    pack.capacity = rows * range[DimClass::k];
+    choose_filling(pack, contraction, schedule);
+    packs[s.tensor] = std::move(pack);
+  }
+  return packs;
+}
+
 Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     : contraction_(contraction),
       schedule_(schedule),
@@ -135,28 +164,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     if (s.head > 0) break;  // tiles of one size, and then others: a block of each
   }
 
-  ByGroup<std::int64_t> range = path_.extents;
-  for (std::size_t depth = 0; depth < steps().size(); ++depth) {
-    const Step& s = steps()[depth];
-    if (s.kind == Step::Kind::loop) range[s.group] = std::min(range[s.group], s.largest_tile());
-    if (s.kind != Step::Kind::move) continue;
-    PackPlan pack;
-    pack.tensor = s.tensor;
-    pack.buffer = arrays_.made_at(static_cast<int>(depth));
-    pack.rows = s.tensor == left() ? DimClass::m : DimClass::n;
-    pack.panel = s.tensor == left() ? mr() : nr();
-    for (std::size_t inner = depth + 1; inner < steps().size(); ++inner) {
-      const Step& l = steps()[inner];
-      if (l.kind == Step::Kind::loop && (l.group == pack.rows || l.group == DimClass::k)) {
-        pack.layout.push_back({l.group == pack.rows, l.tile});
-      }
-    }
-    const std::int64_t rows = round_up(range[pack.rows], pack.panel);
-    limit_array(contraction_, arrays_[pack.buffer], rows, range[DimClass::k]);
-    pack.capacity = rows * range[DimClass::k];
-    choose_filling(pack, contraction_, schedule_);
-    packs_[s.tensor] = std::move(pack);
-  }
+  packs_ = pack_plans(contraction_, schedule_, path_, arrays_);
 
   // Buffers first and side by side, so that together they spread evenly over the cache sets.
   std::int64_t place = 0;
@@ -175,14 +183,6 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     place = std::max(place, round_up(bases_[array_of(t)].value() + size, page_bytes));
   }
   arena_size_ = Bytes(place);
-}
-
-Bytes Plan::tables() const {
-  Bytes sum;
-  for (TensorId t : all_tensors) {
-    for (DimClass g : all_dim_classes) sum += bytes_of(offsets_[t][g]);
-  }
-  return sum;
 }
 
 ByTensor<Bytes> tensor_places(const Contraction& contraction) {

@@ -68,8 +68,6 @@ class Plan {
     return p ? &*p : nullptr;
   }
 
-  Bytes tables() const;  // what those take
-
   const Arrays& arrays() const { return arrays_; }
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.
@@ -87,6 +85,12 @@ class Plan {
   ByArray<Bytes> bases_;
   Bytes arena_size_{};
 };
+
+// The packed copies of a schedule's only path, whose Moves are in `arrays`. Throws
+// UnsupportedError if one has 2^47 bytes or more.
+ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
+                                             const Schedule& schedule, const Path& path,
+                                             const Arrays& arrays);
 
 // First byte of each tensor in the arena, from that of the first one on.
 ByTensor<Bytes> tensor_places(const Contraction& contraction);

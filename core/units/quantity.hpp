@@ -52,12 +52,6 @@ enum class LevelId : int {};
 constexpr int index(DimId d) { return static_cast<int>(d); }
 constexpr int index(LevelId l) { return static_cast<int>(l); }
 
-// What the elements of a vector take.
-template <class Vector>
-Bytes bytes_of(const Vector& v) {
-  return Bytes(static_cast<std::int64_t>(v.capacity() * sizeof(typename Vector::value_type)));
-}
-
 inline Seconds operator/(Bytes b, BytesPerSecond r) {
   return Seconds(static_cast<double>(b.value()) / r.value());
 }

@@ -18,7 +18,7 @@ using nlohmann::json;
 std::vector<std::string> small_chain(std::vector<std::string> more = {}) {
   std::vector<std::string> args{"fuse",      "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]",
                                 "--size",    "a=20,b=30,p=24,q=16",
-                                "--memory",  "4KiB",
+                                "--tiles",   "4KiB",
                                 "--machine", "zen5"};
   args.insert(args.end(), more.begin(), more.end());
   return args;
@@ -154,7 +154,7 @@ TEST(FuseCommand, Overlaps_transfers_and_arithmetic) {
 
 TEST(FuseCommand, Says_how_a_product_is_ordered) {
   const std::vector<std::string> product{
-      "fuse", "ij,jk,kl->il", "--size", "i=2,j=30,k=5,l=7", "--memory",
+      "fuse", "ij,jk,kl->il", "--size", "i=2,j=30,k=5,l=7", "--tiles",
       "1MiB", "--machine",    "zen5",   "--no-whatif"};
   EXPECT_TRUE(contains(tcsim(product).out, "order of Out: ((X1 X2) X3), 370 multiply-adds"));
   std::vector<std::string> given = product;
@@ -174,7 +174,7 @@ TEST(FuseCommand, Does_all_of_a_suite) {
                           "[[workload]]\nsizes = \"a=8,b=9,p=6,q=7\"\n";
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(),
-                {"fuse", suite, "--memory", "1KiB", "--machine", "zen5", "--no-whatif"});
+                {"fuse", suite, "--tiles", "1KiB", "--machine", "zen5", "--no-whatif"});
     return tcsim(more);
   };
   const Ran table = with({});
@@ -184,7 +184,7 @@ TEST(FuseCommand, Does_all_of_a_suite) {
   ASSERT_EQ(j["results"].size(), 2U);
   EXPECT_EQ(j["results"][1]["workload"]["name"], "mine:2");
   EXPECT_EQ(lines(with({"--format", "csv"}).out).size(), 7U);
-  const Ran one = tcsim({"fuse", suite + ":2", "--memory", "1KiB", "--machine", "zen5",
+  const Ran one = tcsim({"fuse", suite + ":2", "--tiles", "1KiB", "--machine", "zen5",
                          "--no-whatif", "--format", "json"});
   EXPECT_EQ(json::parse(one.out), j["results"][1]);
   std::filesystem::remove(suite);
@@ -198,17 +198,17 @@ TEST(FuseCommand, Says_what_is_wrong) {
     EXPECT_EQ(r.out, "");
   };
   said({"fuse"}, Exit::usage, "fuse: no chain is named");
-  said({"fuse", "fourindex:1", "--machine", "zen5"}, Exit::usage, "--memory: is missing");
+  said({"fuse", "fourindex:1", "--machine", "zen5"}, Exit::usage, "--memory: say how much");
   said({"fuse", "sixindex:1", "--memory", "1MiB", "--machine", "zen5"}, Exit::usage, "fourindex");
   said({"fuse", "T[a] += A[a,k] * B[k]", "--memory", "1MiB"}, Exit::usage, "sizes are missing");
   said({"fuse", "T[a] += A[a,k] * B[k", "--size", "a=3,k=4", "--memory", "1MiB"}, Exit::input,
        "CHAIN:1:21: ");
   said({"fuse", "T[a] += A[a,k]", "--size", "a=3,k=4", "--memory", "1MiB", "--machine", "zen5"},
        Exit::unsupported, "sums of one tensor are not fused yet");
-  said(small_chain({"--memory", "much"}), Exit::usage, "--memory");
+  said(small_chain({"--memory", "1MiB"}), Exit::usage, "give one of them");
   said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "much", "--machine", "zen5"},
        Exit::usage, "much");
-  said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "20B", "--machine", "zen5"},
+  said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--tiles", "20B", "--machine", "zen5"},
        Exit::unsupported, "no tiles fit into 20B of memory; give at least 24B");
   said(small_chain({"--disk-read", "fast"}), Exit::usage, "fast");
   said(small_chain({"--disk-read", "0GB/s"}), Exit::usage, "0GB/s");
@@ -221,8 +221,36 @@ TEST(FuseCommand, Says_what_is_wrong) {
        "--schedule: no 'do B'");
   said(small_chain({"--schedule",
                     "hold T { seq { load C { load A { do T } } load D { store B { do B } } } }"}),
-       Exit::unsupported, "--schedule: it takes");
+       Exit::unsupported, "--schedule: its tiles take");
+  said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "20B", "--machine", "zen5"},
+       Exit::unsupported, "a run does not fit into 20B of memory; give at least");
   said(small_chain({"--order", "A B"}), Exit::usage, "--order: the chain has 0 products");
+}
+
+// Tiles get what packed operands, tables and files leave.
+TEST(FuseCommand, Keeps_a_limit_of_all_memory) {
+  const auto of = [](const char* limit) {
+    return nlohmann::json::parse(
+        tcsim({"fuse", "ap,pq,bq->ab", "--size", "a=900,b=900,p=900,q=900", limit, "20MiB",
+               "--machine", "zen5", "--no-whatif", "--format", "json"})
+            .out);
+  };
+  const auto run = of("--memory"), tiles = of("--tiles");
+  const std::int64_t limit = std::int64_t{20} << 20;
+  EXPECT_EQ(run["memory_limit_of"], "run");
+  EXPECT_EQ(tiles["memory_limit_of"], "tiles");
+  for (const char* way : {"", "unfused"}) {
+    const auto& of_run = *way == 0 ? run : run[way];
+    const auto& parts = of_run["run_memory_bytes"];
+    EXPECT_LE(parts["all"].get<std::int64_t>(), limit) << way;
+    EXPECT_EQ(parts["all"].get<std::int64_t>(), parts["tiles"].get<std::int64_t>() +
+                                                    parts["executor"].get<std::int64_t>() +
+                                                    parts["files"].get<std::int64_t>());
+    EXPECT_GE(parts["tiles"].get<std::int64_t>(), of_run["memory_bytes"].get<std::int64_t>());
+  }
+  EXPECT_LE(tiles["memory_bytes"].get<std::int64_t>(), limit);
+  EXPECT_GT(tiles["run_memory_bytes"]["all"].get<std::int64_t>(), limit);
+  EXPECT_LT(run["memory_bytes"], tiles["memory_bytes"]);
 }
 
 TEST(FuseCommand, Runs_what_it_chose) {

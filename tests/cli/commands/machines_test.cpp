@@ -66,7 +66,7 @@ class Every_command : public testing::TestWithParam<std::string> {
         on("whatif", {"--vary", "caches.line=64,128"}),
         on("whatif", {"--vary", memory + ".bandwidth=0.5x,1x", "--vary", "core.frequency=1x,2x"}),
         on("emit"),
-        {"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--memory", "1KiB", "--no-whatif",
+        {"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--tiles", "1KiB", "--no-whatif",
          "--machine", machine()},
         {"sweep", path("study.toml"), "--dry-run", "--threads", "1"},
         {"sweep", path("study.toml"), "--threads", "1", "--out", path("results")},

@@ -1,0 +1,54 @@
+#include "chains/journal.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/io/on_disk.hpp"
+#include "core/io/read_file.hpp"
+
+namespace tcsim::chains {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* name = "tcsim-run.json";
+
+void sync(const fs::path& path) {
+  if (on_disk(path)) return;
+  throw InputError(path.string(), "cannot be written to the disk", "look at the room on it");
+}
+
+}  // namespace
+
+Journal::Journal(const fs::path& folder, std::string schedule)
+    : file_(folder / name), schedule_(std::move(schedule)) {}
+
+bool Journal::is_there() const { return fs::exists(file_); }
+
+int Journal::done() const {
+  const auto fail = [&](const std::string& problem) {
+    throw InputError(file_.string(), problem, "begin again, with --force");
+  };
+  const auto json = nlohmann::json::parse(read_file(file_, "run without --resume"), nullptr, false);
+  const auto done = json.find("done"), schedule = json.find("schedule");
+  const bool whole = json.is_object() && done != json.end() && done->is_number_integer() &&
+                     schedule != json.end() && schedule->is_string();
+  if (!whole) fail("this says nothing of a run");
+  if (*schedule != schedule_) fail("the run that ended here had another schedule");
+  return done->get<int>();
+}
+
+void Journal::note(int done) const {
+  const fs::path part = file_.string() + ".part";
+  std::ofstream(part) << nlohmann::json{{"schedule", schedule_}, {"done", done}}.dump() << "\n";
+  sync(part);
+  fs::rename(part, file_);
+  sync(file_.parent_path());
+}
+
+void Journal::remove() const { fs::remove(file_); }
+
+}  // namespace tcsim::chains

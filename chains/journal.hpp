@@ -1,0 +1,25 @@
+// Which parts of a schedule are done, in a file beside the tensors that is whole at any time.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tcsim::chains {
+
+class Journal {
+ public:
+  Journal(const std::filesystem::path& folder, std::string schedule);
+
+  bool is_there() const;
+  // How many parts. Throws InputError where it is of another schedule.
+  int done() const;
+  // Throws InputError where it cannot be written.
+  void note(int done) const;
+  void remove() const;
+
+ private:
+  std::filesystem::path file_;
+  std::string schedule_;
+};
+
+}  // namespace tcsim::chains

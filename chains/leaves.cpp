@@ -1,0 +1,178 @@
+#include "chains/leaves.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/stop.hpp"
+
+namespace tcsim::chains {
+
+using fusion::FusedNode;
+using fusion::Hold;
+using fusion::OperationTree;
+using fusion::Ranges;
+
+namespace {
+
+// A schedule with more would be prepared for longer than it is worth.
+constexpr std::size_t most_shapes = 2000;
+constexpr std::size_t most_visits = 1000000;
+
+[[noreturn]] void refuse(const OperationTree& tree) {
+  throw UnsupportedError(tree.name, "the schedule's tiles have too many shapes",
+                         "use tiles that divide their ranges");
+}
+
+// Enters each loop once with its whole tile and once with what is left behind the last whole one.
+// Where a loop begins does not matter to shapes.
+template <class F>
+class Shapes {
+ public:
+  Shapes(const OperationTree& tree, F& f) : tree_(tree), f_(f), held_(tree.arrays.size()) {}
+
+  void find(const FusedNode& node, Ranges& ranges) {
+    if (++visits_ > most_visits) refuse(tree_);
+    if (const auto* loop = std::get_if<fusion::TileLoop>(&node.is)) {
+      fusion::Range& range = ranges[static_cast<std::size_t>(loop->index)];
+      const fusion::Range whole = range;
+      const std::int64_t tile = std::min(loop->tile, whole.size);
+      for (const std::int64_t size : {tile, whole.size % tile}) {
+        range.size = size;
+        if (size > 0) find(*loop->body, ranges);
+      }
+      range = whole;
+    } else if (const auto* parts = std::get_if<fusion::InOrder>(&node.is)) {
+      for (const FusedNode& part : parts->parts) find(part, ranges);
+    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+      held_[static_cast<std::size_t>(hold->array)] =
+          extents_of(ranges_of(tree_, hold->array, ranges));
+      find(*hold->body, ranges);
+    } else {
+      leaf(std::get<fusion::Do>(node.is).statement, ranges);
+    }
+  }
+
+ private:
+  void leaf(int s, const Ranges& ranges) {
+    const OperationTree::Statement& statement = tree_.statement(s);
+    LeafShape shape{s, {}, held(statement.left), held(statement.right), held(statement.out)};
+    for (int i : statement.indices) {
+      shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
+    }
+    f_(shape);
+  }
+  const Extents& held(int array) const { return held_[static_cast<std::size_t>(array)]; }
+
+  const OperationTree& tree_;
+  F& f_;
+  std::vector<Extents> held_;
+  std::size_t visits_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+struct Leaves<T>::Live {
+  Live(const LeafShape& of, const Contraction& contraction, const Schedule& schedule, int threads,
+       const PackMemory& room)
+      : shape(of), plan(contraction, schedule), crew(plan, threads, room) {}
+
+  LeafShape shape;
+  Plan plan;
+  Crew<T> crew;
+};
+
+template <class T>
+Leaves<T>::Leaves(const OperationTree& tree, const FusedNode& node, const Machine& machine,
+                  int threads)
+    : tree_(tree),
+      machine_(machine),
+      threads_(std::max(1, threads)),
+      usual_(tree.statements.size()),
+      live_(tree.statements.size()) {
+  machine_.core.cores = threads_;
+  const auto prepare = [&](const LeafShape& shape) {
+    std::optional<LeafShape>& usual = usual_[static_cast<std::size_t>(shape.statement)];
+    if (!usual) usual = shape;
+    prepared(shape);
+  };
+  Shapes shapes(tree, prepare);
+  Ranges ranges = fusion::all_of(tree);
+  shapes.find(node, ranges);
+}
+
+template <class T>
+Leaves<T>::~Leaves() = default;
+
+template <class T>
+const typename Leaves<T>::Of& Leaves<T>::prepared(const LeafShape& shape) {
+  const auto known = shapes_.find(shape);
+  if (known != shapes_.end()) return known->second;
+  if (shapes_.size() == most_shapes) refuse(tree_);
+  StopScope::heed();
+  const Contraction contraction = contraction_of(shape);
+  Schedule schedule = optimize(contraction, machine_).schedule;
+  const ExecutionMemory memory = execution_memory(contraction, schedule, threads_);
+  for (TensorId t : all_tensors) packs_[t] = std::max(packs_[t], memory.packs[t]);
+  return shapes_.emplace(shape, Of{memory.tables, std::move(schedule)}).first->second;
+}
+
+template <class T>
+Contraction Leaves<T>::contraction_of(const LeafShape& shape) const {
+  const Contraction dense = fusion::contraction_of(tree_, shape.statement, shape.tile);
+  std::vector<Dimension> dims;
+  for (int d = 0; d < dense.dim_count(); ++d) dims.push_back(dense.dim(DimId{d}));
+  std::array<IndexedTensor, 3> tensors{dense.tensor(TensorId::A), dense.tensor(TensorId::B),
+                                       dense.tensor(TensorId::C)};
+  tensors[0].extents = shape.left;
+  tensors[1].extents = shape.right;
+  tensors[2].extents = shape.out;
+  return Contraction(dense.name(), std::move(dims), std::move(tensors), dense.type());
+}
+
+template <class T>
+Bytes Leaves<T>::memory() const {
+  Bytes sum;
+  for (TensorId t : all_tensors) sum += threads_ * Memory::taken(packs_[t]);
+  std::vector<Bytes> others(usual_.size());
+  for (const auto& [shape, of] : shapes_) {
+    const auto s = static_cast<std::size_t>(shape.statement);
+    if (shape == usual_[s]) {
+      sum += of.tables;
+    } else {
+      others[s] = std::max(others[s], of.tables);
+    }
+  }
+  for (Bytes other : others) sum += other;
+  return sum;
+}
+
+template <class T>
+void Leaves<T>::make_room() {
+  room_ = PackMemory(packs_, threads_);
+}
+
+template <class T>
+typename Leaves<T>::Live& Leaves<T>::live(const LeafShape& shape) {
+  const auto s = static_cast<std::size_t>(shape.statement);
+  std::unique_ptr<Live>& at = live_[s][shape == usual_[s] ? 0 : 1];
+  if (!at || at->shape != shape) {
+    at.reset();
+    at = std::make_unique<Live>(shape, contraction_of(shape), prepared(shape).schedule, threads_,
+                                room_);
+  }
+  return *at;
+}
+
+template <class T>
+void Leaves<T>::run(const LeafShape& shape, const T* left, const T* right, T* out,
+                    std::stop_token stop) {
+  live(shape).crew.run({left, right, out}, {T{1}, T{1}}, std::move(stop));
+}
+
+template class Leaves<float>;
+template class Leaves<double>;
+
+}  // namespace tcsim::chains

@@ -1,0 +1,68 @@
+// The statements of a fused schedule on their tiles, by tcsim's executor: a schedule for each shape
+// of a tile that occurs, prepared before anything runs, so that it is known what memory they take.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <tuple>
+#include <vector>
+
+#include "chains/tensors.hpp"
+#include "core/fusion/fused_schedule.hpp"
+#include "core/machine/machine.hpp"
+#include "core/schedule/schedule.hpp"
+#include "kernels/crew.hpp"
+
+namespace tcsim::chains {
+
+// What of a statement has one shape: its tile, by its indices, and what is held of its operands and
+// its result, of which the tile may be a part.
+struct LeafShape {
+  int statement = 0;
+  Extents tile, left, right, out;
+  auto operator<=>(const LeafShape&) const = default;
+};
+
+template <class T>
+class Leaves {
+ public:
+  // The schedule must have passed check(). Throws UnsupportedError where its tiles have too many
+  // shapes, or one is beyond the executor. Heeds StopScope.
+  Leaves(const fusion::OperationTree& tree, const fusion::FusedNode& node, const Machine& machine,
+         int threads);
+  ~Leaves();
+
+  // What packed operands and tables take at most.
+  Bytes memory() const;
+  // Room for packed operands. Throws UnsupportedError where it cannot be had.
+  void make_room();
+  // out += left * right on tiles that begin at these places of what is held; after make_room().
+  void run(const LeafShape& shape, const T* left, const T* right, T* out, std::stop_token stop);
+
+ private:
+  struct Live;
+  struct Of {
+    Bytes tables;
+    Schedule schedule;
+  };
+  const Of& prepared(const LeafShape& shape);
+  Contraction contraction_of(const LeafShape& shape) const;
+  Live& live(const LeafShape& shape);
+
+  const fusion::OperationTree& tree_;
+  Machine machine_;
+  int threads_;
+  std::map<LeafShape, Of> shapes_;
+  std::vector<std::optional<LeafShape>> usual_;  // by statement: of its largest tile
+  ByTensor<Bytes> packs_{};                      // of any shape, at most
+  PackMemory room_;
+  // By statement: of its largest tile, and of the last other one.
+  std::vector<std::array<std::unique_ptr<Live>, 2>> live_;
+};
+
+extern template class Leaves<float>;
+extern template class Leaves<double>;
+
+}  // namespace tcsim::chains

@@ -1,0 +1,117 @@
+#include "chains/plan_chain.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/units/text.hpp"
+#include "kernels/memory.hpp"
+
+namespace tcsim::chains {
+
+using fusion::FusedProgram;
+using fusion::OperationTree;
+
+namespace {
+
+// Plans until tiles have all that the rest leaves, or so often.
+constexpr int most_plans = 4;
+// Of the limit, what may be left over.
+constexpr double left_over = 0.1;
+
+class Planner {
+ public:
+  Planner(const OperationTree& tree, const Machine& machine, const ChainPlanOptions& options)
+      : tree_(tree), machine_(machine), options_(options) {
+    run_.buffering = options.limits.buffering;
+    run_.threads = options.threads;
+    least_ = least_memory(tree, options.limits.buffering);
+  }
+
+  ChainPlan plan() {
+    const Bytes all = run_.memory = options_.limits.memory;
+    if (least_ > all) refuse();
+    std::optional<ChainPlan> best;
+    fusion::Limits limits = options_.limits;
+    limits.memory = std::max(least_, all);
+    Bytes beside = beside_tiles(memory(unfused_program(tree_, limits)));
+    for (int i = 0; i < most_plans; ++i) {
+      const Bytes tiles = std::max(least_, all - beside);
+      ChainPlan plan = planned(tiles);
+      const Bytes needed = beside_of(plan);
+      const bool keeps = most_of(plan) <= all;
+      if (keeps && (!best || plan.fusion.chosen.time < best->fusion.chosen.time)) {
+        best = std::move(plan);
+      }
+      const Bytes left = all - needed - tiles;
+      const bool enough =
+          static_cast<double>(left.value()) < left_over * static_cast<double>(all.value());
+      if (keeps && (enough || i > 0)) break;
+      if (tiles == least_ && !keeps) break;
+      beside = needed;
+    }
+    if (!best) refuse();
+    return *std::move(best);
+  }
+
+  ChainPlan planned(Bytes tiles) {
+    fusion::FuseOptions options{options_.limits, options_.progress};
+    options.limits.memory = tiles;
+    ChainPlan plan{fusion::fuse(tree_, options), options.limits, {}, {}, {}};
+    plan.chosen = memory(plan.fusion.chosen);
+    plan.unfused = memory(plan.fusion.unfused);
+    if (plan.fusion.fully_fused) plan.fully_fused = memory(*plan.fusion.fully_fused);
+    return plan;
+  }
+
+ private:
+  RunMemory memory(const FusedProgram& program) const {
+    return run_memory(tree_, program.node, machine_, run_);
+  }
+  template <class F>
+  static Bytes most(const ChainPlan& plan, F&& of) {
+    const Bytes two = std::max(of(plan.chosen), of(plan.unfused));
+    return plan.fully_fused ? std::max(two, of(*plan.fully_fused)) : two;
+  }
+  static Bytes most_of(const ChainPlan& plan) {
+    return most(plan, [](const RunMemory& m) { return m.all(); });
+  }
+  static Bytes beside_of(const ChainPlan& plan) { return most(plan, beside_tiles); }
+  // Tiles themselves take whole pages.
+  static Bytes beside_tiles(const RunMemory& m) {
+    return m.leaves + m.files + Memory::taken(Bytes(1));
+  }
+
+  [[noreturn]] void refuse() {
+    // Chunks of files grow with the limit.
+    Bytes least;
+    for (int i = 0; i < most_plans; ++i) {
+      const Bytes needed = most_of(planned(least_));
+      if (needed <= least) break;
+      run_.memory = least = needed;
+    }
+    throw UnsupportedError(
+        tree_.name, "a run does not fit into " + to_text(options_.limits.memory) + " of memory",
+        "give at least " + to_text(least) + ", with which tiles are as small as they can be");
+  }
+
+  const OperationTree& tree_;
+  const Machine& machine_;
+  const ChainPlanOptions& options_;
+  ChainRunOptions run_;
+  Bytes least_;
+};
+
+}  // namespace
+
+ChainPlan plan_chain(const OperationTree& tree, const Machine& machine,
+                     const ChainPlanOptions& options) {
+  return Planner(tree, machine, options).plan();
+}
+
+ChainPlan plan_tiles(const OperationTree& tree, const Machine& machine,
+                     const ChainPlanOptions& options) {
+  return Planner(tree, machine, options).planned(options.limits.memory);
+}
+
+}  // namespace tcsim::chains

@@ -1,0 +1,43 @@
+#include "chains/tensors.hpp"
+
+#include <functional>
+#include <numeric>
+
+#include "core/error.hpp"
+
+namespace tcsim::chains {
+
+using fusion::OperationTree;
+
+std::filesystem::path file_of(const std::filesystem::path& folder, const OperationTree& tree,
+                              int array) {
+  return folder / (tree.array(array).name + ".h5");
+}
+
+Extents extents_of(const OperationTree& tree, int array) {
+  Extents extents;
+  for (int i : tree.array(array).indices) extents.push_back(tree.extent(i));
+  return extents;
+}
+
+ElementType type_of(const OperationTree& tree) {
+  for (const OperationTree::Array& a : tree.arrays) {
+    if (a.element == tree.arrays.front().element) continue;
+    throw UnsupportedError(tree.name, "its tensors have elements of two types",
+                           "give all of them one type");
+  }
+  return tree.arrays.front().element == size_of(ElementType::f64) ? ElementType::f64
+                                                                  : ElementType::f32;
+}
+
+std::int64_t product(const Extents& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+Extents extents_of(const std::vector<fusion::Range>& ranges) {
+  Extents extents;
+  for (const fusion::Range& r : ranges) extents.push_back(r.size);
+  return extents;
+}
+
+}  // namespace tcsim::chains
