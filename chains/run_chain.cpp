@@ -14,9 +14,10 @@
 #include "chains/leaves.hpp"
 #include "chains/tensor_files.hpp"
 #include "chains/tensors.hpp"
-#include "chains/tile_places.hpp"
 #include "chains/transfers.hpp"
 #include "core/error.hpp"
+#include "core/fusion/chunks.hpp"
+#include "core/fusion/tile_places.hpp"
 #include "core/fusion/walk.hpp"
 #include "core/hash.hpp"
 #include "core/stop.hpp"
@@ -34,8 +35,6 @@ using fusion::OperationTree;
 using fusion::Range;
 using fusion::Ranges;
 
-// Chunks are no smaller, as each costs an entry in HDF5's table.
-constexpr Bytes least_chunk{std::int64_t{64} << 10};
 // Of the memory that a run may take, a chunk of each open file is at most this part.
 constexpr std::int64_t chunks_in_memory = 64;
 
@@ -45,48 +44,14 @@ double now() {
 
 Bytes most_chunk(Bytes memory) {
   const std::int64_t part = memory.value() / chunks_in_memory;
-  const Bytes whole(part / least_chunk.value() * least_chunk.value());
-  return std::clamp(whole, least_chunk, usual_chunk);
+  const Bytes whole(part / fusion::least_chunk.value() * fusion::least_chunk.value());
+  return std::clamp(whole, fusion::least_chunk, fusion::usual_chunk);
 }
 
-// The tiles in which the schedule moves each tensor: what fits into all of them, by its name.
-class Chunks {
- public:
-  Chunks(const OperationTree& tree, const FusedNode& node) : tree_(tree) {
-    Ranges ranges = fusion::all_of(tree);
-    walk_first_tiles(node, ranges, *this);
-  }
-  Extents of(int array) const {
-    const auto found = tiles_.find(tree_.array(array).name);
-    Extents chunk = found == tiles_.end() ? extents_of(tree_, array) : found->second;
-    const Extents whole = extents_of(tree_, array);
-    std::int64_t bytes = product(chunk) * tree_.array(array).element.value();
-    for (std::size_t axis = chunk.size(); axis > 0 && bytes < least_chunk.value(); --axis) {
-      std::int64_t& size = chunk[axis - 1];
-      const std::int64_t times =
-          std::min((least_chunk.value() - 1) / bytes + 1, whole[axis - 1] / size);
-      size *= times;
-      bytes *= times;
-    }
-    return chunk;
-  }
-
-  void open(const Hold& hold, const Ranges& ranges) {
-    if (hold.kind == Hold::Kind::buffer) return;
-    const Extents tile = extents_of(ranges_of(tree_, hold.array, ranges));
-    const auto [there, is_new] = tiles_.emplace(tree_.array(hold.array).name, tile);
-    if (is_new) return;
-    for (std::size_t axis = 0; axis < tile.size(); ++axis) {
-      there->second[axis] = std::min(there->second[axis], tile[axis]);
-    }
-  }
-  void close(const Hold&, const Ranges&) {}
-  void run(int, const Ranges&) {}
-
- private:
-  const OperationTree& tree_;
-  std::map<std::string, Extents> tiles_;
-};
+std::vector<const FusedNode*> schedules(const FusedNode& node, const FusedNode* also) {
+  if (also == nullptr) return {&node};
+  return {&node, also};
+}
 
 // Between these a run is noted as done so far: one after another, each with files of its own.
 std::vector<const FusedNode*> parts_of(const FusedNode& node) {
@@ -165,7 +130,7 @@ class Runner {
          const ChainRunOptions& options)
       : tree_(tree),
         options_(options),
-        chunks_(tree, node),
+        chunks_(tree, schedules(node, options.also)),
         journal_(options.folder, to_text(tree, node)),
         planned_(fusion::traffic(tree, node, options.buffering)),
         parts_(parts_of(node)),
@@ -323,8 +288,9 @@ class Runner {
                             type_of(tree_), access, most_chunk(options_.memory));
   }
   TensorFile created(const fs::path& path, int a) const {
-    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a), type_of(tree_),
-                              most_chunk(options_.memory));
+    const Bytes most = most_chunk(options_.memory);
+    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a, most), type_of(tree_),
+                              most);
   }
 
   void fill(int a) {
@@ -378,6 +344,8 @@ class Runner {
     for (TensorFile* file : made) file->flush();
     result_.reading += moved.reading;
     result_.writing += moved.writing + Seconds(now() - begin);
+    result_.chunks_read += moved.chunks_read;
+    result_.chunks_written += moved.chunks_written;
     for (std::size_t a = 0; a < moved.arrays.size(); ++a) {
       fusion::DiskTraffic::OfArray& sum = result_.moved.arrays[a];
       sum.read += moved.arrays[a].read;
@@ -401,13 +369,13 @@ class Runner {
 
   const OperationTree& tree_;
   const ChainRunOptions& options_;
-  const Chunks chunks_;
+  const fusion::Chunks chunks_;
   const Journal journal_;
   const fusion::DiskTraffic planned_;
   const std::vector<const FusedNode*> parts_;
   const FusedNode& node_;
   const Machine& machine_;
-  const TilePlaces places_;
+  const fusion::TilePlaces places_;
   std::map<std::string, int> missing_;        // inputs, by name
   std::map<std::string, Bytes> file_memory_;  // of files that are there
   std::unique_ptr<Leaves<T>> leaves_;
@@ -423,7 +391,7 @@ template <class T>
 RunMemory memory_of(const OperationTree& tree, const FusedNode& node, const Machine& machine,
                     const ChainRunOptions& options) {
   RunMemory m;
-  m.tiles = Memory::taken(TilePlaces(tree, node, options.buffering).size());
+  m.tiles = Memory::taken(fusion::TilePlaces(tree, node, options.buffering).size());
   m.leaves = Leaves<T>(tree, node, machine, options.threads).memory();
   m.files = files_memory(tree, node, options.memory,
                          [&](int a) { return file_memory(tree, a, options.memory); });

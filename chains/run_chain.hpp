@@ -29,6 +29,8 @@ struct ChainRunOptions {
   // Each transfer goes to the disk and comes from it, whatever the system's cache would hold: what
   // a chain does that is larger than this machine's memory.
   bool cold = false;
+  // Another schedule that will read the inputs that are made: their chunks fit the tiles of both.
+  const fusion::FusedNode* also = nullptr;
   fusion::Buffering buffering = fusion::Buffering::single;
   Bytes memory{std::numeric_limits<std::int64_t>::max()};  // that the run may take
   std::uint64_t seed = 1;
@@ -55,6 +57,9 @@ struct ChainRun {
   fusion::DiskTraffic moved;  // bytes and transfers where they were done; memory of tiles
   Seconds total;              // without inputs that were made, and without preparing
   Seconds reading, writing, computing;
+  // Of the chunks that tiles have a part of: what is read from files whose chunks fit the tiles is
+  // what is moved.
+  Bytes chunks_read, chunks_written;
   int parts = 0, done_before = 0;  // parts of the schedule, and those that were not done again
   RunMemory memory;
 };

@@ -108,6 +108,7 @@ struct TensorFile::Handles {
   std::string name;
   Handle file, data;
   ElementType type;
+  std::vector<std::int64_t> extents;
   std::vector<std::int64_t> chunk;  // empty where the data are not in chunks
   Bytes memory;
   bool read_only = false;
@@ -212,8 +213,8 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
     fail(fmt::format("its elements are not {} of this machine", to_text(type)),
          "write them so, or say --type");
   }
-  auto handles = std::make_unique<Handles>(
-      Handles{name, std::move(file), std::move(data), type, {}, {}, access == Access::read});
+  auto handles = std::make_unique<Handles>(Handles{
+      name, std::move(file), std::move(data), type, extents, {}, {}, access == Access::read});
   handles->learn(most_chunk);
   return TensorFile(std::move(handles));
 }
@@ -230,15 +231,7 @@ TensorFile TensorFile::create(const std::filesystem::path& path,
   Handle file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_properties().get()),
               H5Fclose);
   if (!file.ok()) fail("cannot be created");
-  std::vector<hsize_t> size(extents.begin(), extents.end()), part(chunk.begin(), chunk.end());
-  std::int64_t bytes = size_of(type).value();
-  for (hsize_t c : part) bytes *= static_cast<std::int64_t>(c);
-  for (hsize_t& c : part) {  // halves, from the outermost axis on
-    while (bytes > most_chunk.value() && c > 1) {
-      bytes -= bytes / static_cast<std::int64_t>(c) * static_cast<std::int64_t>(c / 2);
-      c -= c / 2;
-    }
-  }
+  const std::vector<hsize_t> size(extents.begin(), extents.end()), part(chunk.begin(), chunk.end());
   const Handle space(extents.empty()
                          ? H5Screate(H5S_SCALAR)
                          : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
@@ -255,13 +248,24 @@ TensorFile TensorFile::create(const std::filesystem::path& path,
               H5Dclose);
   if (!data.ok()) fail(fmt::format("no room for a tensor of {}", shape_text(extents)));
   auto handles = std::make_unique<Handles>(
-      Handles{name, std::move(file), std::move(data), type, {}, {}, false});
+      Handles{name, std::move(file), std::move(data), type, extents, {}, {}, false});
   handles->learn(most_chunk);
   return TensorFile(std::move(handles));
 }
 
 Bytes TensorFile::memory() const { return handles_->memory; }
 const std::vector<std::int64_t>& TensorFile::chunk() const { return handles_->chunk; }
+
+Bytes TensorFile::chunks(const std::vector<fusion::Range>& at) const {
+  std::int64_t bytes = size_of(handles_->type).value();
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    const std::int64_t size = handles_->chunk.empty() ? 1 : handles_->chunk[axis];
+    const std::int64_t end = at[axis].begin + at[axis].size;
+    bytes *= std::min((end + size - 1) / size * size, handles_->extents[axis]) -
+             at[axis].begin / size * size;
+  }
+  return Bytes(bytes);
+}
 
 void TensorFile::read(const std::vector<fusion::Range>& at, void* values) const {
   handles_->in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {

@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "core/fusion/walk.hpp"
+#include "core/fusion/chunks.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim::chains {
 
-// The largest chunk that is made.
-inline constexpr Bytes usual_chunk{std::int64_t{2} << 20};
 // What HDF5 keeps of an open file beside a chunk. Source: counted with malloc() of HDF5 1.10.8, 533
 // KB for each file, most of it an index of 65536 places for the file's tables; 830 KB with the
 // first one (tests/chains/run_memory_test.cpp).
@@ -36,13 +34,12 @@ class TensorFile {
   // HDF5 keeps a chunk of up to `most_chunk`; larger ones are moved piece by piece.
   static TensorFile open(const std::filesystem::path& file,
                          const std::vector<std::int64_t>& extents, ElementType type, Access access,
-                         Bytes most_chunk = usual_chunk);
-  // A new one, in place of what is there. Its chunks are halved down to `most_chunk`. Throws
-  // InputError where it cannot be written.
+                         Bytes most_chunk = fusion::usual_chunk);
+  // A new one, in place of what is there. Throws InputError where it cannot be written.
   static TensorFile create(const std::filesystem::path& file,
                            const std::vector<std::int64_t>& extents,
                            const std::vector<std::int64_t>& chunk, ElementType type,
-                           Bytes most_chunk = usual_chunk);
+                           Bytes most_chunk = fusion::usual_chunk);
   TensorFile(TensorFile&&) noexcept;
   TensorFile& operator=(TensorFile&&) noexcept;
   ~TensorFile();
@@ -50,6 +47,8 @@ class TensorFile {
   // What HDF5 takes of memory for it, at most.
   Bytes memory() const;
   const std::vector<std::int64_t>& chunk() const;  // empty where the data are not in chunks
+  // Of all chunks that a tile has a part of; of the tile where the data are not in chunks.
+  Bytes chunks(const std::vector<fusion::Range>& at) const;
   // A range of each axis, row-major at `values`. Throw InputError where the disk does not do it.
   // Heed StopScope.
   void read(const std::vector<fusion::Range>& at, void* values) const;

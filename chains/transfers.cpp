@@ -43,7 +43,7 @@ class Tiles {
   explicit Tiles(const TransferOf& of) : of_(of), stored_(of.tree.arrays.size()) {}
 
   Tile next(const Hold& hold, const Ranges& ranges) {
-    const TilePlaces::Place& place = of_.places.of(hold);
+    const fusion::TilePlaces::Place& place = of_.places.of(hold);
     Tile tile{hold.array, hold.kind, ranges_of(of_.tree, hold.array, ranges), 0, 0, 0, false};
     tile.bytes = product(extents_of(tile.at)) * of_.tree.array(hold.array).element.value();
     tile.begin = place.begin.value() + turns_[&hold]++ % place.copies * place.size.value();
@@ -77,6 +77,7 @@ class Mover {
     file.read(tile.at, of_.memory + tile.begin);
     if (of_.cold) file.forget();
     fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
+    moved_.chunks_read += file.chunks(tile.at);
     of.read += tile.bytes;
     ++of.reads;
     moved_.reading += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
@@ -87,6 +88,7 @@ class Mover {
     file.write(tile.at, of_.memory + tile.begin);
     if (of_.cold) file.forget();
     fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
+    moved_.chunks_written += file.chunks(tile.at);
     of.written += tile.bytes;
     ++of.writes;
     moved_.writing += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());

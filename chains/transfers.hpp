@@ -11,7 +11,7 @@
 #include <string>
 
 #include "chains/tensor_files.hpp"
-#include "chains/tile_places.hpp"
+#include "core/fusion/tile_places.hpp"
 #include "core/fusion/walk.hpp"
 
 namespace tcsim::chains {
@@ -20,7 +20,7 @@ namespace tcsim::chains {
 struct TransferOf {
   const fusion::OperationTree& tree;
   const fusion::FusedNode& node;
-  const TilePlaces& places;
+  const fusion::TilePlaces& places;
   std::byte* memory;                         // places.size() of it
   std::map<std::string, TensorFile>& files;  // of all that the part loads or stores, by name
   bool cold = false;  // each transfer goes to the disk, past what the system keeps of it
@@ -29,6 +29,7 @@ struct TransferOf {
 
 struct Moved {
   std::vector<fusion::DiskTraffic::OfArray> arrays;  // as the tree's
+  Bytes chunks_read, chunks_written;                 // of chunks that tiles have a part of
   Seconds reading, writing;
 };
 

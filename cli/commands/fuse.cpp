@@ -40,6 +40,9 @@ using nlohmann::ordered_json;
 // Tiles that a replay goes through without being asked for long.
 constexpr double most_tiles = 2e7;
 
+// Reading so much more in chunks than in tiles is told.
+constexpr double worth_telling = 1.1;
+
 // One way to do the chain, with all that is known of it.
 struct Way {
   std::string name;
@@ -221,7 +224,9 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   if (options.count("run") != 0) {
     run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
     if (options["compare"].as<bool>()) {
+      run.also = &a.ways.front().program.node;
       a.unfused = chains::run_chain(a.tree, a.ways.back().program.node, a.machine, run);
+      run.also = nullptr;
       run.force = true;  // the results of this one
     }
     a.ran = chains::run_chain(a.tree, a.ways.front().program.node, a.machine, run);
@@ -299,6 +304,16 @@ void print_run(const FusionAnswer& a, std::ostream& out) {
                        a.unfused->total.value() / a.ran->total.value(),
                        static_cast<double>(apart.read + apart.written) /
                            static_cast<double>(fused.read + fused.written));
+  }
+  for (const auto& [way, ran] :
+       {std::pair{&a.ways.front(), &*a.ran}, {&a.ways.back(), a.unfused ? &*a.unfused : &*a.ran}}) {
+    const double tiles = static_cast<double>(ran->moved.sum().read);
+    const double chunks = static_cast<double>(ran->chunks_read.value());
+    if (chunks < worth_telling * tiles || (way != &a.ways.front() && !a.unfused)) continue;
+    out << fmt::format(
+        "  {}: chunks of files do not fit its tiles, {} had to be read for {}: write the inputs in "
+        "chunks that do\n",
+        way->name, displayed(chunks), displayed(tiles));
   }
   if (a.ran->done_before > 0) {
     out << fmt::format("  {} of {} parts were done before\n", a.ran->done_before, a.ran->parts);
@@ -471,6 +486,8 @@ ordered_json json_of_answer(const FusionAnswer& a) {
                 {"writing_seconds", a.ran->writing.value()},
                 {"read_bytes", moved.read},
                 {"written_bytes", moved.written},
+                {"chunks_read_bytes", a.ran->chunks_read.value()},
+                {"chunks_written_bytes", a.ran->chunks_written.value()},
                 {"transfers", moved.reads + moved.writes},
                 {"memory_bytes", a.ran->moved.memory.value()},
                 {"all_memory_bytes", a.ran->memory.all().value()},

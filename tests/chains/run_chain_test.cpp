@@ -239,6 +239,13 @@ TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
   }
 }
 
+TEST_F(ChainRuns, Count_the_chunks_that_tiles_have_a_part_of) {
+  const TensorFile file = TensorFile::create(folder_ / "t.h5", {10, 9}, {4, 5}, ElementType::f64);
+  EXPECT_EQ(file.chunks({{4, 4}, {5, 4}}), Bytes(4 * 4 * 8));
+  EXPECT_EQ(file.chunks({{3, 2}, {4, 2}}), Bytes(8 * 9 * 8));
+  EXPECT_EQ(file.chunks({{9, 1}, {0, 1}}), Bytes(2 * 5 * 8));
+}
+
 TEST_F(ChainRuns, Leave_files_alone_that_are_not_theirs) {
   const OperationTree tree = fusion::ccsd(2, 3);
   const FusedNode node = planned(tree, 1 << 16);  // nothing between statements is on disk

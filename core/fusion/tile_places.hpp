@@ -7,7 +7,7 @@
 
 #include "core/fusion/fused_schedule.hpp"
 
-namespace tcsim::chains {
+namespace tcsim::fusion {
 
 class TilePlaces {
  public:
@@ -18,16 +18,15 @@ class TilePlaces {
   };
 
   // The schedule must have passed check(), and outlive it.
-  TilePlaces(const fusion::OperationTree& tree, const fusion::FusedNode& node,
-             fusion::Buffering buffering);
+  TilePlaces(const OperationTree& tree, const FusedNode& node, Buffering buffering);
 
-  const Place& of(const fusion::Hold& hold) const { return places_.at(&hold); }
+  const Place& of(const Hold& hold) const { return places_.at(&hold); }
   // Of all: DiskTraffic::memory, and what whole lines add.
   Bytes size() const { return size_; }
 
  private:
-  std::map<const fusion::Hold*, Place> places_;
+  std::map<const Hold*, Place> places_;
   Bytes size_;
 };
 
-}  // namespace tcsim::chains
+}  // namespace tcsim::fusion

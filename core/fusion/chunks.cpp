@@ -1,0 +1,70 @@
+#include "core/fusion/chunks.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace tcsim::fusion {
+
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+std::int64_t bytes_of(const Extents& chunk, Bytes element) {
+  return std::accumulate(chunk.begin(), chunk.end(), element.value(), std::multiplies<>());
+}
+
+// So that it still divides the tile: the outermost axis first, by a small factor where one has any.
+void cut(Extents& chunk) {
+  for (std::int64_t& size : chunk) {
+    for (const std::int64_t factor : {2, 3, 5, 7}) {
+      if (size % factor != 0) continue;
+      size /= factor;
+      return;
+    }
+  }
+  const auto outermost = std::ranges::find_if(chunk, [](std::int64_t n) { return n > 1; });
+  *outermost -= *outermost / 2;
+}
+
+}  // namespace
+
+Chunks::Chunks(const OperationTree& tree, const std::vector<const FusedNode*>& schedules)
+    : tree_(tree) {
+  for (const FusedNode* node : schedules) {
+    Ranges ranges = all_of(tree);
+    walk_first_tiles(*node, ranges, *this);
+  }
+}
+
+void Chunks::open(const Hold& hold, const Ranges& ranges) {
+  if (hold.kind == Hold::Kind::buffer) return;
+  Extents tile;
+  for (const Range& r : ranges_of(tree_, hold.array, ranges)) tile.push_back(r.size);
+  const auto [there, is_new] = tiles_.emplace(tree_.array(hold.array).name, tile);
+  if (is_new) return;
+  for (std::size_t axis = 0; axis < tile.size(); ++axis) {
+    there->second[axis] = std::min(there->second[axis], tile[axis]);
+  }
+}
+
+std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
+  const OperationTree::Array& array = tree_.array(a);
+  Extents whole;
+  for (int i : array.indices) whole.push_back(tree_.extent(i));
+  const auto found = tiles_.find(array.name);
+  Extents chunk = found == tiles_.end() ? whole : found->second;
+  std::int64_t bytes = bytes_of(chunk, array.element);
+  for (std::size_t axis = chunk.size(); axis > 0 && bytes < least_chunk.value(); --axis) {
+    std::int64_t& size = chunk[axis - 1];
+    const std::int64_t times =
+        std::min((least_chunk.value() - 1) / bytes + 1, whole[axis - 1] / size);
+    size *= times;
+    bytes *= times;
+  }
+  const Bytes limit = std::max(most, array.element);
+  while (bytes_of(chunk, array.element) > limit.value()) cut(chunk);
+  return chunk;
+}
+
+}  // namespace tcsim::fusion

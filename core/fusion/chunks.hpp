@@ -1,0 +1,35 @@
+// In what chunks tensors lie in files, so that a tile is whole chunks: what fits into all tiles in
+// which a schedule moves a tensor, neither too small for a table of them nor too large to be kept
+// in memory.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/fusion/walk.hpp"
+
+namespace tcsim::fusion {
+
+// Each costs an entry in a file's table.
+inline constexpr Bytes least_chunk{std::int64_t{64} << 10};
+inline constexpr Bytes usual_chunk{std::int64_t{2} << 20};
+
+class Chunks {
+ public:
+  // For all these schedules, which must have passed check().
+  Chunks(const OperationTree& tree, const std::vector<const FusedNode*>& schedules);
+  // By axis; at most so many bytes, of which one element is always allowed.
+  std::vector<std::int64_t> of(int array, Bytes most = usual_chunk) const;
+
+  // As a visitor of walk_first_tiles().
+  void open(const Hold& hold, const Ranges& ranges);
+  void close(const Hold&, const Ranges&) {}
+  void run(int, const Ranges&) {}
+
+ private:
+  const OperationTree& tree_;
+  std::map<std::string, std::vector<std::int64_t>> tiles_;  // by name
+};
+
+}  // namespace tcsim::fusion

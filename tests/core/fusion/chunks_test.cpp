@@ -1,0 +1,52 @@
+// Chunks of files fit the tiles that schedules move.
+#include "core/fusion/chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/fusion/chains.hpp"
+
+namespace tcsim::fusion {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+TEST(Chunks, DivideTheTiles) {
+  const OperationTree tree = operation_tree(parse_program(R"(
+program pair
+dims a=400 b=40 p=126 q=100
+f64 input C[a, p]  f64 input A[p, q]  f64 input D[q, b]
+f64 intermediate T[a, q]
+f64 output B[a, b]
+T[a, q] += C[a, p] * A[p, q]
+B[a, b] += T[a, q] * D[q, b]
+)",
+                                                          "test"));
+  const auto at = [&](const char* name) {
+    return static_cast<int>(std::ranges::find(tree.arrays, name, &OperationTree::Array::name) -
+                            tree.arrays.begin());
+  };
+  // C in tiles of 100 x 63, A and D whole, B in tiles of 100 x 40.
+  const FusedNode node = parse_fused(
+      "load A { load D { for a by 100 { store B { hold T { seq {"
+      " for p by 63 { load C { do T } } do B } } } } } }",
+      tree, "test");
+  check(tree, node, "test");
+  const Chunks chunks(tree, {&node});
+  // Neither is 64 KiB. Inner axes grow by whole tiles, as far as there are any.
+  EXPECT_EQ(chunks.of(at("C")), (Extents{100, 126}));
+  EXPECT_EQ(chunks.of(at("B")), (Extents{300, 40}));
+  EXPECT_EQ(chunks.of(at("A")), (Extents{126, 100}));
+  // Cut down by small factors of the outermost axis that has one.
+  EXPECT_EQ(chunks.of(at("C"), Bytes(30000)), (Extents{25, 126}));
+  EXPECT_EQ(chunks.of(at("A"), Bytes(20000)), (Extents{21, 100}));
+  EXPECT_EQ(chunks.of(at("A"), Bytes(1)), (Extents{1, 1}));
+  // What fits into the tiles of both.
+  const FusedNode other = parse_fused(
+      "hold T { seq { for a by 60 { load A { load C { do T } } } load D { store B { do B } } } }",
+      tree, "test");
+  check(tree, other, "test");
+  EXPECT_EQ(Chunks(tree, {&node, &other}).of(at("C"), Bytes(20000)), (Extents{15, 126}));
+}
+
+}  // namespace
+}  // namespace tcsim::fusion
