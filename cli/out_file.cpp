@@ -17,7 +17,8 @@ namespace tcsim::cli {
 
 namespace fs = std::filesystem;
 
-OutFile::OutFile(std::string name) : name_(std::move(name)) {
+OutFile::OutFile(std::string name, std::string option)
+    : name_(std::move(name)), option_(std::move(option)) {
   std::error_code error;
   const fs::file_status status = fs::status(name_, error);
   if (fs::is_directory(status)) refuse("it is a folder", "name a file");
@@ -88,7 +89,7 @@ void OutFile::put_in_place() {
 }
 
 void OutFile::refuse(const std::string& problem, const std::string& mend) const {
-  throw UsageError("--out " + name_, "the file cannot be written: " + problem, mend);
+  throw UsageError(option_ + " " + name_, "the file cannot be written: " + problem, mend);
 }
 
 void OutFile::refuse(int error) const {

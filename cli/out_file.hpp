@@ -12,7 +12,8 @@ namespace tcsim::cli {
 class OutFile {
  public:
   // Throws UsageError if the file cannot be written, before any work is done for it.
-  explicit OutFile(std::string name);
+  // `option`: with which it was named, for errors.
+  explicit OutFile(std::string name, std::string option = "--out");
   ~OutFile();  // without write(): nothing has happened
   OutFile(const OutFile&) = delete;
   OutFile& operator=(const OutFile&) = delete;
@@ -27,7 +28,7 @@ class OutFile {
   [[noreturn]] void refuse(const std::string& problem, const std::string& mend) const;
   [[noreturn]] void refuse(int error) const;
 
-  std::string name_;
+  std::string name_, option_;
   std::filesystem::path target_;  // what the name leads to
   std::filesystem::path part_;    // empty: written directly
   int file_ = -1;                 // of the part, or of what is written directly

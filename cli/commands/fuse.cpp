@@ -6,6 +6,7 @@
 
 #include "chains/plan_chain.hpp"
 #include "cli/describe.hpp"
+#include "cli/out_file.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
 #include "cli/table.hpp"
@@ -21,6 +22,7 @@
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
+#include "emit/fused.hpp"
 #include "microbench/disk.hpp"
 
 namespace tcsim::cli {
@@ -525,6 +527,20 @@ void print_csv(const std::vector<FusionAnswer>& all, std::ostream& out) {
   }
 }
 
+// The first way as C.
+std::string emitted(const FusionAnswer& a) {
+  const Way& w = a.ways.front();
+  const DiskTraffic::OfArray moved = w.program.traffic.sum();
+  const auto shown = [](std::int64_t bytes) { return displayed(static_cast<double>(bytes)); };
+  EmitFusedOptions options;
+  options.remarks = {
+      fmt::format("Written by tcsim {}.", version),
+      fmt::format("Predicted: {} read, {} written, {} transfers, {} of memory for tiles.",
+                  shown(moved.read), shown(moved.written), moved.reads + moved.writes,
+                  to_binary_display(w.program.traffic.memory))};
+  return emit_fused_c(a.tree, w.program.node, options);
+}
+
 Exit run_fuse(const Options& options, Context& context) {
   const std::vector<std::string> given = arguments(options);
   if (given.empty()) {
@@ -549,6 +565,14 @@ Exit run_fuse(const Options& options, Context& context) {
     throw UsageError("--run", fmt::format("these are {} chains", chains.size()),
                      fmt::format("say which, such as {}:1", given[0]));
   }
+  std::optional<OutFile> source;
+  if (options.count("emit") != 0) {
+    if (suite) {
+      throw UsageError("--emit", fmt::format("these are {} chains", chains.size()),
+                       fmt::format("say which, such as {}:1", given[0]));
+    }
+    source.emplace(options["emit"].as<std::string>(), "--emit");
+  }
   for (Chain& chain : chains) {
     if (context.stop.stop_requested()) throw Interrupted();
     all.push_back(fusion_answer(options, std::move(chain), context));
@@ -556,6 +580,7 @@ Exit run_fuse(const Options& options, Context& context) {
     if (all.size() > 1) context.out << "\n";
     print_table(all.back(), context.out);
   }
+  if (source) source->write(emitted(all.front()));
   const bool right =
       std::ranges::all_of(all, [](const FusionAnswer& a) { return a.error.value_or(0) <= 1; });
   const Exit exit = right ? Exit::done : Exit::no;
@@ -610,6 +635,8 @@ const Command& fuse_command() {
             "with --run: each transfer goes to the disk, past the system's cache")(
             "check", po::bool_switch(), "with --run: compare some results with plain loops")(
             "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
+            "emit", po::value<std::string>(),
+            "write it as C with its reads and writes to this file")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
         declare_machine(o);
         declare_output(o);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "chains/tensor_files.hpp"
 #include "tests/cli/run.hpp"
@@ -225,6 +226,22 @@ TEST(FuseCommand, Says_what_is_wrong) {
   said({"fuse", "ab,bc->ac", "--size", "a=3,b=4,c=5", "--memory", "20B", "--machine", "zen5"},
        Exit::unsupported, "a run does not fit into 20B of memory; give at least");
   said(small_chain({"--order", "A B"}), Exit::usage, "--order: the chain has 0 products");
+}
+
+TEST(FuseCommand, Writes_its_program_as_C) {
+  const std::filesystem::path file = test::scratch("fuse_emit.c");
+  const Ran r = tcsim(small_chain({"--no-whatif", "--emit", file.string()}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
+  EXPECT_TRUE(contains(text.str(), "for (size_t"));
+  EXPECT_TRUE(contains(text.str(), "move_tile("));
+  const Ran all = tcsim({"fuse", "ccsd", "--memory", "1GiB", "--emit", "x.c"});
+  EXPECT_EQ(all.code, Exit::usage);
+  EXPECT_TRUE(contains(all.err, "--emit: these are"));
+  const Ran nowhere = tcsim(small_chain({"--emit", "/no/such/folder/x.c"}));
+  EXPECT_TRUE(contains(nowhere.err, "--emit /no/such/folder/x.c")) << nowhere.err;
 }
 
 // Tiles get what packed operands, tables and files leave.
