@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -153,13 +154,13 @@ class Checker {
   int opened_ = 0;
 };
 
-// How many tiles of which size an index is in, where something stands.
-using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;  // size, times
-
 class Accountant {
  public:
   Accountant(const OperationTree& tree, Buffering buffering) : tree_(tree), buffering_(buffering) {
-    for (const OperationTree::Index& i : tree.indices) sizes_.push_back({{i.extent, 1}});
+    for (const OperationTree::Index& i : tree.indices) {
+      sizes_.push_back({all_.size(), all_.size() + 1});
+      all_.emplace_back(i.extent, 1);
+    }
     result_.arrays.resize(tree.arrays.size());
     result_.statements.resize(tree.statements.size());
   }
@@ -176,13 +177,23 @@ class Accountant {
   }
 
  private:
+  // How many tiles of which size an index is in, where something stands: a part of all_.
+  struct Sizes {
+    std::size_t first = 0, last = 0;
+  };
+  using Tiles = std::pair<std::int64_t, std::int64_t>;  // size, times
+  std::span<const Tiles> listed(const Sizes& sizes) const {
+    return std::span(all_).subspan(sizes.first, sizes.last - sizes.first);
+  }
+
   // What is held inside the node, at most.
   std::int64_t add(const FusedNode& node) {
     if (const auto* loop = std::get_if<TileLoop>(&node.is)) {
       Sizes& sizes = sizes_[static_cast<std::size_t>(loop->index)];
       const Sizes whole = std::exchange(sizes, cut(sizes, loop->tile));
       const std::int64_t held = add(*loop->body);
-      sizes_[static_cast<std::size_t>(loop->index)] = whole;
+      all_.resize(sizes.first);  // which are the last ones
+      sizes = whole;
       return held;
     }
     if (const auto* parts = std::get_if<InOrder>(&node.is)) {
@@ -206,25 +217,26 @@ class Accountant {
     return 0;
   }
 
-  static Sizes cut(const Sizes& sizes, std::int64_t tile) {
-    Sizes all;
+  Sizes cut(const Sizes& sizes, std::int64_t tile) {
+    const std::size_t first = all_.size();
     const auto add = [&](std::int64_t size, std::int64_t times) {
-      const auto there = std::ranges::find(all, size, &Sizes::value_type::first);
-      if (there == all.end()) {
-        all.emplace_back(size, times);
-      } else {
-        there->second += times;
+      for (std::size_t k = first; k < all_.size(); ++k) {
+        if (all_[k].first != size) continue;
+        all_[k].second += times;
+        return;
       }
+      all_.emplace_back(size, times);
     };
-    for (const auto& [size, times] : sizes) {
+    for (std::size_t k = sizes.first; k < sizes.last; ++k) {
+      const auto [size, times] = all_[k];
       if (size >= tile) add(tile, times * (size / tile));
       if (size % tile != 0) add(size % tile, times);
     }
-    return all;
+    return {first, all_.size()};
   }
-  static std::int64_t tiles(const Sizes& sizes) {
+  std::int64_t tiles(const Sizes& sizes) const {
     std::int64_t n = 0;
-    for (const auto& [size, times] : sizes) n += times;
+    for (const auto& [size, times] : listed(sizes)) n += times;
     return n;
   }
 
@@ -233,7 +245,9 @@ class Accountant {
     std::int64_t bytes = array.element.value();
     for (int i : array.indices) {
       std::int64_t most = 0;
-      for (const auto& [size, n] : sizes_[static_cast<std::size_t>(i)]) most = std::max(most, size);
+      for (const auto& [size, n] : listed(sizes_[static_cast<std::size_t>(i)])) {
+        most = std::max(most, size);
+      }
       bytes = times(bytes, most);
     }
     return bytes;
@@ -290,6 +304,7 @@ class Accountant {
   const OperationTree& tree_;
   const Buffering buffering_;
   std::vector<Sizes> sizes_;  // by index
+  std::vector<Tiles> all_;
   DiskTraffic result_;
 };
 

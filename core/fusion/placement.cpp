@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlopt.hpp>
+#include <numeric>
 #include <utility>
 
 #include "core/optimize/posynomial.hpp"
@@ -73,12 +74,7 @@ class Structure {
       : tree_(tree), copies_(buffering == Buffering::twofold ? 2 : 1) {
     add(structure, nowhere);
     find_arrays();
-    for (std::size_t v = 0; v < nodes_.size(); ++v) {
-      for (int i : nodes_[v].band) {
-        variable_[{static_cast<int>(v), i}] = static_cast<int>(variables_.size());
-        variables_.push_back({static_cast<int>(v), i});
-      }
-    }
+    find_variables();
   }
 
   const OperationTree& tree() const { return tree_; }
@@ -96,20 +92,13 @@ class Structure {
   // The variable that says how long the index's range is inside the node's loop over it, or, where
   // that is not so, inside the loops of nodes around; nowhere: it is whole.
   int variable(int v, int index) const {
-    for (; v != nowhere; v = node(v).parent) {
-      const auto found = variable_.find({v, index});
-      if (found != variable_.end()) return found->second;
-    }
-    return nowhere;
+    return v == nowhere ? nowhere : variable_[place(v, index)];
   }
   int variable(const Cut& cut, int index) const {
     return variable(contains(cut.outside, index) ? cut.node : node(cut.node).parent, index);
   }
   // The one that bounds it from above.
-  int outer(int variable) const {
-    const Variable& v = variables_[static_cast<std::size_t>(variable)];
-    return this->variable(node(v.node).parent, v.index);
-  }
+  int outer(int variable) const { return outer_[static_cast<std::size_t>(variable)]; }
   bool is_around(int node, int leaf) const {
     while (leaf != node && leaf != nowhere) leaf = this->node(leaf).parent;
     return leaf == node;
@@ -126,6 +115,24 @@ class Structure {
     for (const LoopTree& part : from.parts) made.parts.push_back(add(part, at));
     nodes_[static_cast<std::size_t>(at)].parts = in_order(made.parts);
     return at;
+  }
+
+  std::size_t place(int v, int index) const {
+    return static_cast<std::size_t>(v) * tree_.indices.size() + static_cast<std::size_t>(index);
+  }
+  void find_variables() {
+    variable_.assign(nodes_.size() * tree_.indices.size(), nowhere);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const int v = static_cast<int>(n), parent = nodes_[n].parent;
+      for (int i = 0; i < static_cast<int>(tree_.indices.size()); ++i) {
+        variable_[place(v, i)] = variable(parent, i);
+      }
+      for (int i : nodes_[n].band) {
+        variable_[place(v, i)] = static_cast<int>(variables_.size());
+        variables_.push_back({v, i});
+        outer_.push_back(variable(parent, i));
+      }
+    }
   }
 
   // Parts that make something before those that read it.
@@ -228,7 +235,8 @@ class Structure {
   std::vector<DiskArray> arrays_;
   std::vector<Buffer> buffers_;
   std::vector<Variable> variables_;
-  std::map<std::pair<int, int>, int> variable_;
+  std::vector<int> variable_;  // by node and index
+  std::vector<int> outer_;     // by variable
 };
 
 // By array of Structure::arrays(); a cut at `nowhere` is not chosen yet.
@@ -459,8 +467,8 @@ class Program {
     held.add(bytes, exponents);
   }
 
-  static Eigen::VectorXd vector(const double* y, std::size_t n) {
-    return Eigen::Map<const Eigen::VectorXd>(y, static_cast<Eigen::Index>(n));
+  static Eigen::Map<const Eigen::VectorXd> vector(const double* y, std::size_t n) {
+    return {y, static_cast<Eigen::Index>(n)};
   }
   double value(const std::vector<double>& y) const {
     return objective_.log_value(vector(y.data(), y.size()));
@@ -522,7 +530,12 @@ class Whole {
       const std::int64_t most = range_of(static_cast<int>(v));
       tiles_[v] = matters_[v] ? even(most, static_cast<std::int64_t>(real[v] * (1 + 1e-9))) : most;
     }
+    Tiles variables(tiles_.size());
+    std::iota(variables.begin(), variables.end(), 0);
+    tried_ = build(0, variables, Loops::all);
+    find_loops(tried_);
   }
+  Whole(const Whole&) = delete;  // loops_ point into tried_
 
   // Steps that take less time, until none does; of two tiles at a time where what is found is near
   // `least`, the best so far.
@@ -534,10 +547,11 @@ class Whole {
   }
 
   double seconds() const { return best_; }
-  FusedNode schedule() const { return build(0, tiles_); }
+  FusedNode schedule() const { return build(0, tiles_, Loops::of_several_tiles); }
 
  private:
   using Tiles = std::vector<std::int64_t>;
+  enum class Loops { all, of_several_tiles };
 
   std::int64_t range_of(int variable, const Tiles& tiles) const {
     const int outer = structure_.outer(variable);
@@ -564,8 +578,9 @@ class Whole {
     }
   }
 
-  double cost(const Tiles& tiles) const {
-    const DiskTraffic moved = traffic(structure_.tree(), build(0, tiles), limits_.buffering);
+  double cost(const Tiles& tiles) {
+    for (const auto& [variable, loop] : loops_) loop->tile = tiles[variable];
+    const DiskTraffic moved = traffic(structure_.tree(), tried_, limits_.buffering);
     if (moved.memory > limits_.memory) return std::numeric_limits<double>::infinity();
     return limits_.costs.all(moved).value();
   }
@@ -615,7 +630,19 @@ class Whole {
     return false;
   }
 
-  FusedNode build(int v, const Tiles& tiles) const {
+  // Whose tiles are the places of their variables.
+  void find_loops(FusedNode& node) {
+    if (auto* const loop = std::get_if<TileLoop>(&node.is)) {
+      loops_.emplace_back(static_cast<std::size_t>(loop->tile), loop);
+      find_loops(*loop->body);
+    } else if (auto* const hold = std::get_if<Hold>(&node.is)) {
+      find_loops(*hold->body);
+    } else if (auto* const parts = std::get_if<InOrder>(&node.is)) {
+      for (FusedNode& part : parts->parts) find_loops(part);
+    }
+  }
+
+  FusedNode build(int v, const Tiles& tiles, Loops loops) const {
     const BandNode& node = structure_.node(v);
     std::vector<std::size_t> here;  // arrays that are cut in this band, from outside
     for (std::size_t x = 0; x < cuts_.size(); ++x) {
@@ -628,8 +655,9 @@ class Whole {
       for (int i : indices) {
         const auto variable = static_cast<std::size_t>(structure_.variable(v, i));
         const std::int64_t tile = tiles[variable];
-        if (tile < range_of(static_cast<int>(variable), tiles))
+        if (loops == Loops::all || tile < range_of(static_cast<int>(variable), tiles)) {
           steps.push_back(TileLoop{i, tile, {}});
+        }
       }
       looped = joined(looped, indices);
     };
@@ -645,7 +673,7 @@ class Whole {
         if (b.node == v) steps.push_back(Hold{Hold::Kind::buffer, b.array, {}});
       }
       InOrder parts;
-      for (int part : node.parts) parts.parts.push_back(build(part, tiles));
+      for (int part : node.parts) parts.parts.push_back(build(part, tiles, loops));
       inside = std::move(parts);
     }
     while (!steps.empty()) {
@@ -663,6 +691,9 @@ class Whole {
   const Cuts& cuts_;
   std::vector<bool> matters_;
   Tiles tiles_;
+  // The schedule of the tiles that are tried. Those change, the rest of it does not.
+  FusedNode tried_;
+  std::vector<std::pair<std::size_t, TileLoop*>> loops_;  // in it, each with its variable
   double best_ = std::numeric_limits<double>::infinity();
 };
 

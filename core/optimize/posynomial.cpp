@@ -9,7 +9,8 @@ void Posynomial::add(double coefficient, const std::vector<std::pair<int, double
   if (coefficient > 0) terms_.push_back({std::log(coefficient), exponents});
 }
 
-double Posynomial::log_value(const Eigen::VectorXd& y, double* gradient, double scale) const {
+double Posynomial::log_value(const Eigen::Ref<const Eigen::VectorXd>& y, double* gradient,
+                             double scale) const {
   Eigen::VectorXd exponent(static_cast<Eigen::Index>(terms_.size()));
   for (Eigen::Index i = 0; i < exponent.size(); ++i) {
     const Term& term = terms_[static_cast<std::size_t>(i)];
@@ -17,7 +18,8 @@ double Posynomial::log_value(const Eigen::VectorXd& y, double* gradient, double 
     for (const auto& [j, e] : term.exponents) exponent[i] += e * y[j];
   }
   const double largest = exponent.maxCoeff();
-  const Eigen::VectorXd weight = (exponent.array() - largest).exp();
+  exponent = (exponent.array() - largest).exp();
+  const Eigen::VectorXd& weight = exponent;
   const double sum = weight.sum();
   if (gradient != nullptr) {
     for (Eigen::Index i = 0; i < exponent.size(); ++i) {

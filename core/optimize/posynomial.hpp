@@ -16,7 +16,8 @@ class Posynomial {
 
   // log of the sum at y = log x; adds `scale` times the gradient to `gradient` (size variables)
   // where that is not null (one entry per variable).
-  double log_value(const Eigen::VectorXd& y, double* gradient = nullptr, double scale = 1) const;
+  double log_value(const Eigen::Ref<const Eigen::VectorXd>& y, double* gradient = nullptr,
+                   double scale = 1) const;
 
  private:
   struct Term {

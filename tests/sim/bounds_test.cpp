@@ -21,6 +21,7 @@
 #include "tests/core/build.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/draws.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim {
@@ -57,7 +58,7 @@ void expect_no_more(const Contraction& c, double capacity) {
 
 TEST(BoundSchedule, An_lru_cache_of_the_said_size_moves_no_more) {
   test::Random random(12);
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < test::draws(150); ++i) {
     expect_no_more(test::random_contraction(random), static_cast<double>(random.between(3, 60)));
     const auto between = [&](std::int64_t a, std::int64_t b) { return random.between(a, b); };
     expect_no_more(test::random_convolution(between, ElementType::f64),

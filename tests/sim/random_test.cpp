@@ -16,6 +16,7 @@
 #include "tests/arrays.hpp"
 #include "tests/core/composition.hpp"
 #include "tests/core/random_convolution.hpp"
+#include "tests/draws.hpp"
 #include "tests/sim/twin.hpp"
 
 namespace tcsim {
@@ -331,7 +332,7 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
 // repeat is compared with the twin above.
 TEST(Replay, Changes_nothing_on_random_regular_plans) {
   int repeated = 0;
-  for (unsigned seed = 1; seed <= 800; ++seed) {
+  for (unsigned seed = 1; seed <= test::draws(800); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
     const Contraction contraction =
@@ -352,7 +353,8 @@ TEST(Replay, Changes_nothing_on_random_regular_plans) {
         << to_text(plan.schedule(), plan.contraction());
     repeated += effort.repeated > Lines(0);
   }
-  EXPECT_GT(repeated, 100);  // plans in which something was repeated, else this says little
+  EXPECT_GT(repeated,
+            test::draws(100));  // plans in which something was repeated, else this says little
 }
 
 // Parts of any number of arrays, against one tag at a time. An empty way stays as it is.

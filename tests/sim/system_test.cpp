@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "tests/draws.hpp"
 #include "tests/sim/system_twin.hpp"
 
 namespace tcsim::sim {
@@ -356,7 +357,7 @@ TEST(System, Equals_its_twin_on_every_short_sequence_in_small_caches) {
         l2.inclusion = inclusion;
         const SystemConfig config{"small", {l1, l2}};
         SCOPED_TRACE(describe(config));
-        for (unsigned code = 0; code < (1u << 12); ++code) {
+        for (unsigned code = 0; code < (1u << 12); code += test::one_of) {
           System<> fast(config, {1u << 30});
           twin::System slow(config);
           for (int i = 0; i < 4; ++i) {
@@ -426,7 +427,7 @@ class RandomSystem {
 };
 
 TEST(System, Equals_its_twin_on_random_systems_and_accesses) {
-  for (unsigned seed = 1; seed <= 1500; ++seed) {
+  for (unsigned seed = 1; seed <= test::draws(1500); ++seed) {
     RandomSystem random(seed);
     const SystemConfig config = random.config();
     SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << describe(config));

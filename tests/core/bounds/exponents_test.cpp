@@ -7,6 +7,7 @@
 
 #include "core/bounds/subspace.hpp"
 #include "tests/core/bounds/random_problem.hpp"
+#include "tests/draws.hpp"
 
 namespace tcsim::bounds {
 namespace {
@@ -91,7 +92,7 @@ TEST(BoundExponents, Know_which_are_none) {
 TEST(BoundExponents, Bound_every_set_of_runs) {
   Random random(4);
   int tight = 0;
-  for (int round = 0; round < 700; ++round) {
+  for (int round = 0; round < tcsim::test::draws(700); ++round) {
     const Problem p = test::random_problem(random);
     const Problem::Statement& s = p.statements[0];
     const std::vector<Problem::Access> accesses = accesses_of(s);
@@ -138,7 +139,7 @@ TEST(BoundExponents, Bound_every_set_of_runs) {
     ASSERT_LE(count, most * (1 + 1e-12L)) << p.name;
     if (count > 1 && count > 0.999L * most) ++tight;
   }
-  EXPECT_GT(tight, 20);
+  EXPECT_GT(tight, tcsim::test::draws(20));
 }
 
 }  // namespace

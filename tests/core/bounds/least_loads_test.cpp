@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/core/bounds/random_nest.hpp"
+#include "tests/draws.hpp"
 
 namespace tcsim::test {
 namespace {
@@ -46,7 +47,7 @@ TEST(LeastLoads, The_last_one_used_goes) {
 TEST(LeastLoads, No_tiled_nest_beats_the_best_order) {
   Random random(20260718);
   int compared = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < draws(20); ++i) {
     const TinyNest nest = random_tiny_nest(random, 12);
     const OutputCost cost = random.pick<OutputCost>({{1, 1}, {0, 1}, {2, 2}});
     for (int capacity = 3; capacity <= 5; ++capacity) {
@@ -58,7 +59,7 @@ TEST(LeastLoads, No_tiled_nest_beats_the_best_order) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, 30);
+  EXPECT_GT(compared, draws(30));
 }
 
 }  // namespace

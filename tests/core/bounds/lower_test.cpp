@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "tests/core/bounds/random_problem.hpp"
+#include "tests/draws.hpp"
 
 namespace tcsim::bounds {
 namespace {
@@ -217,7 +218,7 @@ std::vector<Run> any_order(const Problem& p, Random& random) {
 TEST(BoundLower, No_schedule_of_a_small_program_moves_less) {
   Random random(6);
   int above_compulsory = 0, close = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < tcsim::test::draws(300); ++round) {
     const Problem p = random.chance(20)
                           ? test::random_problem(random, random.chance(50) ? 3 : 6)
                           : test::random_contraction(random, random.chance(50) ? 5 : 9);
@@ -239,8 +240,8 @@ TEST(BoundLower, No_schedule_of_a_small_program_moves_less) {
     if (loads.exponents) ++above_compulsory;
     if (loads.exponents && least <= 1.5L * loads.elements) ++close;
   }
-  EXPECT_GT(above_compulsory, 30);
-  EXPECT_GT(close, 5);
+  EXPECT_GT(above_compulsory, tcsim::test::draws(30));
+  EXPECT_GT(close, tcsim::test::draws(5));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "tests/core/build.hpp"
 #include "tests/core/machine_files.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/draws.hpp"
 
 namespace tcsim {
 namespace {
@@ -144,7 +145,7 @@ TEST(Curve_property, Never_rises_with_a_better_machine_and_crossovers_chain) {
   SCOPED_TRACE("seed 41");
   test::Random random(seed);
   int crossed = 0;
-  for (int trial = 0; trial < 16; ++trial) {
+  for (int trial = 0; trial < test::draws(16); ++trial) {
     const bool associative = random.chance(60);
     const Contraction c = some_contraction(random);
     const Machine m = some_machine(random, associative);
@@ -177,7 +178,7 @@ TEST(Curve_property, Never_rises_with_a_better_machine_and_crossovers_chain) {
     }
     EXPECT_EQ(now, curve.points.back().bottleneck);
   }
-  EXPECT_GT(crossed, 5);
+  EXPECT_GE(crossed, test::draws(6));
 }
 
 // A range of two points with both ends far apart finds what a fine one finds.

@@ -13,6 +13,7 @@
 #include "core/fusion/replay.hpp"
 #include "tests/core/fusion/chains.hpp"
 #include "tests/core/fusion/interpreter.hpp"
+#include "tests/draws.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim::fusion {
@@ -27,7 +28,7 @@ Bytes whole_memory(const OperationTree& tree) {
 TEST(FusedSchedules, OfRandomChainsComputeThem) {
   std::mt19937_64 random(test::new_seed());
   int fused = 0, cut = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < test::draws(60); ++trial) {
     const OperationTree tree = operation_tree(random_chain_program(random, 2 + trial % 3, 4));
     FuseOptions options;
     const auto most = static_cast<double>(whole_memory(tree).value());
@@ -54,7 +55,7 @@ TEST(FusedSchedules, OfRandomChainsComputeThem) {
     fused += fusion.chosen.cut_points.empty() ? 1 : 0;
     cut += fusion.chosen.cut_points.empty() ? 0 : 1;
   }
-  EXPECT_GT(fused, 5);
+  EXPECT_GE(fused, test::draws(6));
   std::cout << fused << " fused, " << cut << " with cut-points\n";
 }
 
@@ -249,7 +250,7 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
   std::mt19937_64 random(test::new_seed());
   double worst = 0, sum = 0;
   int tried = 0;
-  for (int trial = 0; trial < 400 && tried < 16; ++trial) {
+  for (int trial = 0; trial < 400 && tried < test::draws(16); ++trial) {
     const OperationTree tree = operation_tree(random_chain_program(random, 2, 4, false));
     if (whole_chain(tree).size() != 2 || tree.parent(0) != 1) continue;
     const LoopTree structure = maximally_fused(tree, whole_chain(tree)).front();
@@ -260,7 +261,7 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
         static_cast<std::int64_t>(static_cast<double>(whole_memory(tree).value()) * share)));
     if (tried % 4 == 3) limits.buffering = Buffering::twofold;
     EveryPlacement all(tree, structure, limits);
-    if (all.count() > 1.5e5) continue;
+    if (all.count() > 1.5e5 / test::one_of) continue;
     ++tried;
     SCOPED_TRACE(to_text(tree, structure));
     const Placement found = place(tree, structure, limits);
@@ -272,17 +273,17 @@ TEST(Placements, OfTinyChainsAreCloseToTheBestOfAll) {
     worst = std::max(worst, found.time.value() / best - 1);
     sum += found.time.value() / best - 1;
   }
-  ASSERT_GE(tried, 10);
+  ASSERT_GE(tried, test::draws(10));
   std::cout << tried << " chains, above the best of all: " << 100 * sum / tried << " %, at most "
             << 100 * worst << " %\n";
-  EXPECT_LE(sum / tried, 0.04);
+  EXPECT_LE(sum / tried, 0.04 * test::one_of);
   EXPECT_LE(worst, 0.5);
 }
 
 // What a refusal says would do does.
 TEST(Placements, FitIntoTheLeastMemoryAndNoLess) {
   std::mt19937_64 random(test::new_seed());
-  for (int trial = 0; trial < 30; ++trial) {
+  for (int trial = 0; trial < test::draws(30); ++trial) {
     const OperationTree tree =
         operation_tree(random_chain_program(random, 1 + trial % 3, 5, false));
     for (const LoopTree& s :
@@ -303,7 +304,7 @@ TEST(Placements, OfMaximallyFusedStructuresAreAsGoodAsThoseOfAll) {
   std::mt19937_64 random(test::new_seed());
   double worst = -1, sum = 0;
   int compared = 0;
-  for (int trial = 0; trial < 30; ++trial) {
+  for (int trial = 0; trial < test::draws(30); ++trial) {
     const OperationTree tree =
         operation_tree(random_chain_program(random, 2 + trial % 2, 6, false));
     Limits limits = tiny_limits(0);
@@ -337,11 +338,11 @@ TEST(Placements, OfMaximallyFusedStructuresAreAsGoodAsThoseOfAll) {
       sum += std::max(0.0, time / full_time - 1);
     }
   }
-  EXPECT_GE(compared, 8);
+  EXPECT_GE(compared, test::draws(8));
   std::cout << compared
             << " chains, the pruned set's best above the full set's: " << 100 * sum / compared
             << " %, at most " << 100 * worst << " %\n";
-  EXPECT_LE(sum / compared, 0.01);
+  EXPECT_LE(sum / compared, 0.01 * test::one_of);
   EXPECT_LE(worst, 0.25);
 }
 

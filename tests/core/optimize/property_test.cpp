@@ -9,6 +9,7 @@
 #include "tests/core/build.hpp"
 #include "tests/core/level_names.hpp"
 #include "tests/core/random_schedule.hpp"
+#include "tests/draws.hpp"
 
 namespace tcsim {
 namespace {
@@ -65,7 +66,7 @@ Machine random_machine(test::Random& random, bool associative) {
 TEST(Optimize_property, Schedules_are_legal_and_not_below_the_bound) {
   test::Random random(2026);
   SCOPED_TRACE("seed 2026");
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < test::draws(60); ++trial) {
     const Contraction c = any_contraction(random);
     const Machine m = random_machine(random, random.chance(30));
     SCOPED_TRACE(fmt::format("trial {}: {} {}", trial, c.name(), c.sizes()));
@@ -92,7 +93,7 @@ TEST(Optimize_property, Schedules_are_legal_and_not_below_the_bound) {
 TEST(Optimize_property, A_better_machine_is_never_slower) {
   test::Random random(77);
   SCOPED_TRACE("seed 77");
-  for (int trial = 0; trial < 40; ++trial) {
+  for (int trial = 0; trial < test::draws(40); ++trial) {
     const Contraction c = any_contraction(random);
     const bool associative = random.chance(60);
     Machine m = random_machine(random, associative);
