@@ -107,9 +107,12 @@ static void move_tile(const tensor *t, int rank, const hsize_t *at, const hsize_
   if (done < 0) fail(t->name, write ? "a tile cannot be written" : "a tile cannot be read");
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 static unsigned char *memory; /* of all tiles */
+)";
+
+// Of loops.
+constexpr std::string_view least = R"(
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 )";
 
 // An index's current range, in C.
@@ -149,6 +152,7 @@ class Writer {
     out_.add("static void run(void) {");
     node(node_);
     out_.close(0);
+    if (names_ > 0) all += least;
     all += out_.text();
     Lines end;
     end.add("");
@@ -363,7 +367,8 @@ class Writer {
       std::string at = fmt::format("x{}", axes[axis]);
       if (held.begin != now.begin) {
         const std::string apart = held.begin == "0" ? now.begin : now.begin + " - " + held.begin;
-        at = fmt::format(step == "1" ? "{} + {}" : "({} + {})", apart, at);
+        at = apart + " + " + at;
+        if (step != "1") at = "(" + at + ")";
       }
       place += (place.empty() ? "" : " + ") + at + (step == "1" ? "" : " * (" + step + ")");
     }
