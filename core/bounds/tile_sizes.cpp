@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlopt.hpp>
 #include <numeric>
 #include <utility>
 
 #include "core/bounds/footprint.hpp"
+#include "core/optimize/slsqp.hpp"
 
 namespace tcsim::bounds {
 
@@ -137,9 +137,7 @@ class RealProblem {
   std::size_t variables() const { return bands_.size() * dims_; }
   const std::vector<double>& log_extents() const { return log_extents_; }
   // Also how far tiles stand out of those of the next band.
-  unsigned constraints() const {
-    return static_cast<unsigned>(bands_.size() + (bands_.size() - 1) * dims_);
-  }
+  int constraints() const { return static_cast<int>(bands_.size() + (bands_.size() - 1) * dims_); }
 
   double moved(const double* y, std::size_t band) const {
     LogSum sum(variables());
@@ -152,33 +150,29 @@ class RealProblem {
     return sum.sum();
   }
 
-  // As NLopt calls them.
-  static double objective(unsigned, const double* y, double* gradient, void* data) {
-    const auto& self = *static_cast<const RealProblem*>(data);
-    LogSum sum(self.variables());
-    for (const auto& band : self.arrays_) {
-      for (const RealArray& array : band) array.add_moved(self.table(y), sum);
+  // As slsqp() calls them.
+  double objective(const double* y, double* gradient) const {
+    LogSum sum(variables());
+    for (const auto& band : arrays_) {
+      for (const RealArray& array : band) array.add_moved(table(y), sum);
     }
     if (gradient != nullptr) sum.gradient(gradient);
     return sum.value();
   }
-  static void constrain(unsigned, double* result, unsigned, const double* y, double* gradient,
-                        void* data) {
-    const auto& self = *static_cast<const RealProblem*>(data);
-    const std::size_t variables = self.variables();
-    for (std::size_t b = 0; b < self.bands_.size(); ++b) {
-      LogSum sum(variables);
-      for (const RealArray& array : self.arrays_[b]) array.add_held(self.table(y), sum);
-      result[b] = sum.value() - std::log(self.bands_[b].capacity);
-      if (gradient != nullptr) sum.gradient(gradient + b * variables);
+  void constrain(const double* y, double* result, double* gradient) const {
+    const std::size_t n = variables();
+    for (std::size_t b = 0; b < bands_.size(); ++b) {
+      LogSum sum(n);
+      for (const RealArray& array : arrays_[b]) array.add_held(table(y), sum);
+      result[b] = sum.value() - std::log(bands_[b].capacity);
+      if (gradient != nullptr) sum.gradient(gradient + b * n);
     }
-    for (std::size_t v = 0; v + self.dims_ < variables; ++v) {
-      const std::size_t row = self.bands_.size() + v;
-      result[row] = y[v] - y[v + self.dims_];
+    for (std::size_t v = 0; v + dims_ < n; ++v) {
+      const std::size_t row = bands_.size() + v;
+      result[row] = y[v] - y[v + dims_];
       if (gradient == nullptr) continue;
-      std::fill_n(gradient + row * variables, variables, 0.0);
-      gradient[row * variables + v] = 1;
-      gradient[row * variables + v + self.dims_] = -1;
+      gradient[row * n + v] = 1;
+      gradient[row * n + v + dims_] = -1;
     }
   }
 
@@ -270,21 +264,8 @@ std::optional<std::vector<RealTiling>> best_real_tiles(const Nest& nest,
     upper.insert(upper.end(), problem.log_extents().begin(), problem.log_extents().end());
   }
   std::vector<double> y = start(problem, bands);
-  nlopt::opt opt(nlopt::LD_SLSQP, static_cast<unsigned>(variables));
-  opt.set_min_objective(RealProblem::objective, &problem);
-  opt.add_inequality_mconstraint(RealProblem::constrain, &problem,
-                                 std::vector<double>(problem.constraints(), solver_tolerance));
-  opt.set_lower_bounds(lower);
-  opt.set_upper_bounds(upper);
-  opt.set_ftol_abs(solver_tolerance);
-  opt.set_maxeval(most_solver_evaluations);
-  try {
-    double value = 0;
-    opt.optimize(y, value);
-  } catch (const std::exception&) {
-    // SLSQP gives up on rounding errors close to the optimum. Where it stood is still good.
-  }
-  for (std::size_t v = 0; v < variables; ++v) y[v] = std::clamp(y[v], lower[v], upper[v]);
+  slsqp(problem, {lower, upper, problem.constraints(), solver_tolerance, most_solver_evaluations},
+        y);
   return tilings_of(problem, bands, y);
 }
 

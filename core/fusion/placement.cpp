@@ -4,11 +4,11 @@
 #include <cassert>
 #include <cmath>
 #include <map>
-#include <nlopt.hpp>
 #include <numeric>
 #include <utility>
 
 #include "core/optimize/posynomial.hpp"
+#include "core/optimize/slsqp.hpp"
 #include "core/stop.hpp"
 
 namespace tcsim::fusion {
@@ -327,21 +327,10 @@ class Program {
     double best = value(y);
     if (n > 0) {
       std::vector<double> next = y;
-      nlopt::opt opt(nlopt::LD_SLSQP, static_cast<unsigned>(n));
-      opt.set_min_objective(objective, this);
-      opt.add_inequality_mconstraint(
-          constrain, this, std::vector<double>(held_.size() + nested_.size(), solver_tolerance));
-      opt.set_lower_bounds(std::vector<double>(n, 0.0));
-      opt.set_upper_bounds(upper_);
-      opt.set_ftol_abs(solver_tolerance);
-      opt.set_maxeval(most_evaluations);
-      try {
-        double least = 0;
-        opt.optimize(next, least);
-      } catch (const std::exception&) {
-        // SLSQP gives up on rounding errors close to the optimum. Where it stood is still good.
-      }
-      for (std::size_t k = 0; k < n; ++k) next[k] = std::clamp(next[k], 0.0, upper_[k]);
+      slsqp(*this,
+            {std::vector<double>(n, 0.0), upper_, static_cast<int>(held_.size() + nested_.size()),
+             solver_tolerance, most_evaluations},
+            next);
       if (value(next) < best && over(next) <= feasible_within) {
         best = value(next);
         y = next;
@@ -356,6 +345,27 @@ class Program {
     return solution;
   }
 
+  // As slsqp() calls them.
+  double objective(const double* y, double* gradient) const {
+    return objective_.log_value(vector(y, variables_.size()), gradient);
+  }
+  void constrain(const double* y, double* result, double* gradient) const {
+    const std::size_t n = variables_.size();
+    std::size_t row = 0;
+    for (const Posynomial& h : held_) {
+      result[row] = h.log_value(vector(y, n), gradient == nullptr ? nullptr : gradient + row * n);
+      ++row;
+    }
+    for (const auto& [inner, outer] : nested_) {
+      result[row] = y[inner] - y[outer];
+      if (gradient != nullptr) {
+        gradient[row * n + static_cast<std::size_t>(inner)] = 1;
+        gradient[row * n + static_cast<std::size_t>(outer)] = -1;
+      }
+      ++row;
+    }
+  }
+
  private:
   using Exponents = std::vector<std::pair<int, double>>;
 
@@ -367,9 +377,8 @@ class Program {
     const auto n = static_cast<unsigned>(y.size());
     const std::size_t rows = held_.size() + nested_.size();
     std::vector<double> gradient(n), values(rows), gradients(rows * n);
-    const double log_value = objective(n, y.data(), gradient.data(), const_cast<Program*>(this));
-    constrain(static_cast<unsigned>(rows), values.data(), n, y.data(), gradients.data(),
-              const_cast<Program*>(this));
+    const double log_value = objective(y.data(), gradient.data());
+    constrain(y.data(), values.data(), gradients.data());
     std::vector<std::size_t> active, inner;
     for (std::size_t r = 0; r < rows; ++r) {
       if (values[r] > -active_within) active.push_back(r);
@@ -480,32 +489,6 @@ class Program {
       most = std::max(most, h.log_value(vector(y.data(), y.size())));
     }
     return most;
-  }
-
-  // As NLopt calls them.
-  static double objective(unsigned n, const double* y, double* gradient, void* data) {
-    const auto& self = *static_cast<const Program*>(data);
-    if (gradient != nullptr) std::fill_n(gradient, n, 0.0);
-    return self.objective_.log_value(vector(y, n), gradient);
-  }
-  static void constrain(unsigned, double* result, unsigned n, const double* y, double* gradient,
-                        void* data) {
-    const auto& self = *static_cast<const Program*>(data);
-    const std::size_t rows = self.held_.size() + self.nested_.size();
-    if (gradient != nullptr) std::fill_n(gradient, rows * n, 0.0);
-    std::size_t row = 0;
-    for (const Posynomial& h : self.held_) {
-      result[row] = h.log_value(vector(y, n), gradient == nullptr ? nullptr : gradient + row * n);
-      ++row;
-    }
-    for (const auto& [inner, outer] : self.nested_) {
-      result[row] = y[inner] - y[outer];
-      if (gradient != nullptr) {
-        gradient[row * n + static_cast<std::size_t>(inner)] = 1;
-        gradient[row * n + static_cast<std::size_t>(outer)] = -1;
-      }
-      ++row;
-    }
   }
 
   const Structure& structure_;

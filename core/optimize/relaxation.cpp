@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlopt.hpp>
 
 #include "core/error.hpp"
 #include "core/optimize/posynomial.hpp"
+#include "core/optimize/slsqp.hpp"
 
 namespace tcsim {
 
@@ -72,7 +72,8 @@ class GeometricProgram {
   int constraints() const { return 2 * levels_ + 1 + 3 * (levels_ - 1); }
 
   // min t + tie_break of every link's log time, so that links that do not decide are good as well.
-  double objective(const Eigen::VectorXd& y, double* gradient) const {
+  double objective(const double* at, double* gradient) const {
+    const Vector y = vector(at);
     double value = y[variables() - 1];
     if (gradient != nullptr) gradient[variables() - 1] = 1;
     for (const Posynomial& time : times_)
@@ -80,8 +81,9 @@ class GeometricProgram {
     return value;
   }
 
-  // Rows of c(y) <= 0; the gradient is row-major and zero on entry.
-  void constrain(const Eigen::VectorXd& y, double* values, double* gradient) const {
+  // Rows of c(y) <= 0.
+  void constrain(const double* at, double* values, double* gradient) const {
+    const Vector y = vector(at);
     const int n = variables();
     int row = 0;
     const auto slope = [&] { return gradient == nullptr ? nullptr : gradient + row * n; };
@@ -103,28 +105,18 @@ class GeometricProgram {
     }
   }
 
-  double link_seconds(int link, const Eigen::VectorXd& y) const {
-    return std::exp(times_[static_cast<std::size_t>(link)].log_value(y));
+  double link_seconds(int link, const std::vector<double>& y) const {
+    return std::exp(times_[static_cast<std::size_t>(link)].log_value(vector(y.data())));
   }
 
  private:
+  using Vector = Eigen::Map<const Eigen::VectorXd>;
+  Vector vector(const double* y) const { return {y, static_cast<Eigen::Index>(variables())}; }
+
   int levels_;
   std::vector<Posynomial> times_;
   std::vector<Posynomial> footprints_;
 };
-
-double objective(unsigned n, const double* x, double* gradient, void* data) {
-  if (gradient != nullptr) std::fill_n(gradient, n, 0.0);
-  return static_cast<const GeometricProgram*>(data)->objective(
-      Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(n)), gradient);
-}
-
-void constrain(unsigned m, double* result, unsigned n, const double* x, double* gradient,
-               void* data) {
-  if (gradient != nullptr) std::fill_n(gradient, m * n, 0.0);
-  static_cast<const GeometricProgram*>(data)->constrain(
-      Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(n)), result, gradient);
-}
 
 // Runs SLSQP from several starting points and keeps the best end.
 class Solver {
@@ -154,23 +146,8 @@ class Solver {
       if (v >= 3) y[v] = std::max(y[v], y[v - 3]);
     }
     y.back() = slowest(y);
-    nlopt::opt opt(nlopt::LD_SLSQP, static_cast<unsigned>(y.size()));
-    opt.set_min_objective(objective, &program_);
-    opt.add_inequality_mconstraint(
-        constrain, &program_,
-        std::vector<double>(static_cast<std::size_t>(program_.constraints()), tolerance));
-    opt.set_lower_bounds(lower_);
-    opt.set_upper_bounds(upper_);
-    opt.set_ftol_abs(tolerance);
-    opt.set_maxeval(most_evaluations);
-    bool solved = false;
-    double value = 0;
-    try {
-      solved = opt.optimize(y, value) > 0;
-    } catch (const std::exception&) {
-      // SLSQP gives up on rounding errors close to the optimum. Where it stood is still good.
-    }
-    for (std::size_t v = 0; v < y.size(); ++v) y[v] = std::clamp(y[v], lower_[v], upper_[v]);
+    const bool solved =
+        slsqp(program_, {lower_, upper_, program_.constraints(), tolerance, most_evaluations}, y);
     y.back() = slowest(y);
     keep(y, solved);
   }
@@ -178,15 +155,11 @@ class Solver {
   const Relaxed& best() const { return best_; }
 
  private:
-  static Eigen::Map<const Eigen::VectorXd> vector(const std::vector<double>& y) {
-    return {y.data(), static_cast<Eigen::Index>(y.size())};
-  }
-
   // Log of the slowest link's time, or of the compute roof.
   double slowest(const std::vector<double>& y) const {
     double t = lower_.back();
     for (std::size_t i = 0; i <= levels_; ++i) {
-      t = std::max(t, std::log(program_.link_seconds(static_cast<int>(i), vector(y))));
+      t = std::max(t, std::log(program_.link_seconds(static_cast<int>(i), y)));
     }
     return t;
   }
@@ -194,7 +167,7 @@ class Solver {
   // A point that fits its caches is better than one that does not.
   void keep(const std::vector<double>& y, bool solved) {
     std::vector<double> violated(static_cast<std::size_t>(program_.constraints()));
-    program_.constrain(vector(y), violated.data(), nullptr);
+    program_.constrain(y.data(), violated.data(), nullptr);
     const bool fits = *std::max_element(violated.begin(), violated.end()) < rounding;
     const bool better = fits != best_fits_ ? fits : std::exp(y.back()) < best_.seconds;
     if (!best_.tiles.empty() && !better) return;
@@ -204,7 +177,7 @@ class Solver {
     best_.tiles.assign(levels_, {});
     best_.link_seconds.clear();
     for (std::size_t i = 0; i <= levels_; ++i) {
-      best_.link_seconds.push_back(program_.link_seconds(static_cast<int>(i), vector(y)));
+      best_.link_seconds.push_back(program_.link_seconds(static_cast<int>(i), y));
       best_.seconds = std::max(best_.seconds, best_.link_seconds.back());
       for (std::size_t c = 0; c < 3 && i < levels_; ++c) {
         best_.tiles[i][c] = std::exp(y[3 * i + c]);
