@@ -12,10 +12,10 @@
 #include "core/error.hpp"
 #include "core/fusion/product_order.hpp"
 #include "core/io/read_file.hpp"
-#include "core/io/toml.hpp"
 #include "core/text/name.hpp"
 #include "core/workload/request.hpp"
 #include "core/workload/statement_reader.hpp"
+#include "core/workload/suite_section.hpp"
 
 namespace tcsim::fusion {
 
@@ -255,47 +255,28 @@ Chain from_text(const ChainRequest& request, const std::string& text, const std:
   return Builder(request, type).chain(problem);
 }
 
-std::string text_at(const toml::table& table, const char* key, const std::string& file) {
-  const toml::node* node = table.get(key);
-  const toml::source_position at = (node ? node->source() : table.source()).begin;
-  const std::string place = fmt::format("{}:{}:{}", file, at.line, at.column);
-  if (node == nullptr) throw InputError(place, fmt::format("no '{}'", key), "add it");
-  if (!node->is_string()) {
-    throw InputError(place, fmt::format("'{}' is not a string", key), "put it in quotes");
-  }
-  return **node->as_string();
-}
-
 }  // namespace
 
 std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& request,
                                 const std::string& file) {
-  const toml::table top = parse_toml(text, file);
-  if (top["schema"].value<std::int64_t>() != 1) {
-    throw InputError(file, "no 'schema' that this version of tcsim reads", "write schema = 1");
-  }
-  const std::string name = text_at(top, "name", file);
-  require_name(name, file, "'name'");
-  const std::string statements = text_at(top, "statements", file);
-  if (top.contains("type") && !top["type"].is_string()) {
-    throw InputError(file, "'type' is no string", "use f64 or f32");
-  }
-  const std::string type = top["type"].value_or(std::string("f64"));
-  if (type != "f64" && type != "f32") {
-    throw InputError(file, fmt::format("'type' is \"{}\"", type), "use f64 or f32");
-  }
-  const ElementType said = type == "f32" ? ElementType::f32 : ElementType::f64;
-  const toml::array* workloads = top["workload"].as_array();
+  const toml::table table = parse_toml(text, file);
+  const Section top(table, file, {"schema", "name", "source", "type", "statements", "workload"});
+  check_suite_schema(top);
+  const std::string name = suite_name(top);
+  const std::string statements = top.text("statements");
+  const ElementType said =
+      top.choice("type", {"f64", "f32"}) == 1 ? ElementType::f32 : ElementType::f64;
+  const toml::array* workloads = table["workload"].as_array();
   if (workloads == nullptr || !workloads->is_array_of_tables()) {
-    throw InputError(file, "no [[workload]]", "add at least one, with sizes");
+    throw InputError(top.place("workload"), "no [[workload]]", "add at least one, with sizes");
   }
   std::vector<Chain> all;
   for (const toml::node& node : *workloads) {
     ChainRequest one = request;
     one.name = fmt::format("{}:{}", name, all.size() + 1);
-    all.push_back(from_text(one, statements, text_at(*node.as_table(), "sizes", file),
-                            request.type.value_or(said), file + ": statements",
-                            file + ": sizes of " + one.name));
+    const Section workload(*node.as_table(), file, {"sizes", "source"});
+    all.push_back(from_text(one, statements, workload.text("sizes"), request.type.value_or(said),
+                            file + ": statements", file + ": sizes of " + one.name));
   }
   return all;
 }

@@ -8,96 +8,14 @@
 #include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
-#include "core/io/toml.hpp"
-#include "core/text/name.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
+#include "core/workload/suite_section.hpp"
 
 namespace tcsim {
 
 namespace {
-
-std::string place_of(const std::string& file, const toml::source_region& region) {
-  return fmt::format("{}:{}:{}", file, region.begin.line, region.begin.column);
-}
-
-// Not fmt::join: g++ 12 takes fmt 9's for a buffer overflow at -O3.
-std::string joined(std::initializer_list<std::string_view> words, std::string_view separator) {
-  std::string text;
-  for (std::string_view word : words) {
-    if (!text.empty()) text += separator;
-    text += word;
-  }
-  return text;
-}
-
-// One TOML table whose keys are known; every error carries file, line and column.
-class Section {
- public:
-  Section(const toml::table& table, const std::string& file,
-          std::initializer_list<std::string_view> keys)
-      : table_(table), file_(file) {
-    for (const auto& [key, value] : table_) {
-      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
-        throw InputError(place_of(file_, key.source()), fmt::format("unknown key '{}'", key.str()),
-                         "known here are " + joined(keys, ", "));
-      }
-    }
-  }
-
-  const toml::node* find(std::string_view key) const { return table_.get(key); }
-
-  // Where a key's value stands, or the table if it has none.
-  std::string place(std::string_view key) const {
-    const toml::node* node = find(key);
-    return place_of(file_, node ? node->source() : table_.source());
-  }
-
-  // The string at `key`; without a fallback the key is required.
-  std::string text(std::string_view key, std::optional<std::string> fallback = {}) const {
-    const toml::node* node = find(key);
-    if (!node && fallback) return *fallback;
-    if (!node) throw InputError(place(key), fmt::format("no '{}'", key), "add it");
-    if (!node->is_string()) {
-      throw InputError(place(key), fmt::format("'{}' is not a string", key), "put it in quotes");
-    }
-    return **node->as_string();
-  }
-
-  // The index of the string at `key` among `choices`; the first where there is no such key.
-  std::size_t choice(std::string_view key, std::initializer_list<std::string_view> choices) const {
-    const std::string value = text(key, std::string(*choices.begin()));
-    const auto found = std::find(choices.begin(), choices.end(), value);
-    if (found == choices.end()) {
-      throw InputError(place(key), fmt::format("'{}' is \"{}\"", key, value),
-                       "use " + joined(choices, " or "));
-    }
-    return static_cast<std::size_t>(found - choices.begin());
-  }
-
- private:
-  const toml::table& table_;
-  const std::string& file_;
-};
-
-void check_schema(const Section& top) {
-  const toml::node* schema = top.find("schema");
-  if (!schema || !schema->is_integer() || **schema->as_integer() != 1) {
-    throw InputError(top.place("schema"), "no 'schema' that this version of tcsim reads",
-                     "write schema = 1");
-  }
-}
-
-std::string suite_name(const Section& top) {
-  const std::string name = top.text("name");
-  require_name(name, top.place("name"), "'name'");
-  if (name.empty() || name.find(':') != std::string::npos) {
-    throw InputError(top.place("name"), fmt::format("'name' is \"{}\"", name),
-                     "give a name without ':', which sets off a workload's number");
-  }
-  return name;
-}
 
 // Runs a parser of a text that stands at `place` in the file.
 template <class F>
@@ -146,7 +64,7 @@ Suite parse_suite(std::string_view toml, const std::string& place,
                   const SuiteOverrides& overrides) {
   const toml::table table = parse_toml(toml, place);
   const Section top(table, place, {"schema", "name", "source", "layout", "type", "workload"});
-  check_schema(top);
+  check_suite_schema(top);
   Suite suite{suite_name(top), top.text("source", ""), {}, {}};
   const Layout layout = std::array{
       Layout::row_major, Layout::column_major}[top.choice("layout", {"row-major", "column-major"})];

@@ -203,16 +203,17 @@ TEST(ChainRequest, SaysWhatIsWrongWithASuite) {
                     statements = "statements = \"B[i] += A[i] * C[i]\"\n",
                     one = "[[workload]]\nsizes = \"i=3\"\n";
   EXPECT_EQ(said("name = \"mine\"\n"),
-            ": no 'schema' that this version of tcsim reads; write schema = 1");
+            ":1:1: no 'schema' that this version of tcsim reads; write schema = 1");
   EXPECT_EQ(said("schema = 1\n" + statements + one), ":1:1: no 'name'; add it");
   EXPECT_EQ(said("schema = 1\nname = 3\n"), ":2:8: 'name' is not a string; put it in quotes");
   EXPECT_EQ(said(head + one), ":1:1: no 'statements'; add it");
-  EXPECT_EQ(said(head + statements), ": no [[workload]]; add at least one, with sizes");
+  EXPECT_EQ(said(head + statements), ":1:1: no [[workload]]; add at least one, with sizes");
   EXPECT_EQ(said(head + statements + "workload = 3\n"),
-            ": no [[workload]]; add at least one, with sizes");
+            ":4:12: no [[workload]]; add at least one, with sizes");
   EXPECT_EQ(said(head + "type = \"f16\"\n" + statements + one),
-            ": 'type' is \"f16\"; use f64 or f32");
-  EXPECT_EQ(said(head + "type = 5\n" + statements + one), ": 'type' is no string; use f64 or f32");
+            ":3:8: 'type' is \"f16\"; use f64 or f32");
+  EXPECT_EQ(said(head + "type = 5\n" + statements + one),
+            ":3:8: 'type' is not a string; put it in quotes");
   EXPECT_EQ(said(head + statements + "[[workload]]\n"), ":4:1: no 'sizes'; add it");
   EXPECT_EQ(said(head + statements + "[[workload]]\nsizes = \"i=x\"\n").substr(0, 27),
             ": sizes of mine:1:1:3: an e");
@@ -220,6 +221,11 @@ TEST(ChainRequest, SaysWhatIsWrongWithASuite) {
             ": sizes of mine:1: no statement has j; take it out");
   EXPECT_EQ(said(head + statements + "[[workload]]\nsizes = \"k=3\"\n"),
             ": statements:1:3: 'i' has no size; add i=64");
+  EXPECT_EQ(said(head + "layout = 3\n" + statements + one),
+            ":3:1: unknown key 'layout'; known here are schema, name, source, type, statements, "
+            "workload");
+  EXPECT_EQ(said(head + statements + one + "label = \"x\"\n"),
+            ":6:1: unknown key 'label'; known here are sizes, source");
   std::ofstream(file) << head + "type = \"f32\"\n" + statements + one;
   EXPECT_EQ(find_chain({file, "", {}, ""}).program.tensors()[0].type, ElementType::f32);
   EXPECT_EQ(find_chain({file + ":1", "", ElementType::f64, ""}).program.tensors()[0].type,
