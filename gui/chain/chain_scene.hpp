@@ -75,6 +75,7 @@ std::optional<MemoryPoint> pointAt(const ChainSubject& subject, Bytes memory, st
 struct ChainScene {
   ChainAnswerPtr answer;  // the last that there was; null: none yet
   bool current = false;   // it is of what is asked now
+  bool asked = false;     // anything is
   std::string error;      // why what is asked has no answer; empty if it has, or will have
   // By bytes: of the answer's chain, machine and disk. None where no tiles fit.
   std::map<std::int64_t, std::optional<MemoryPoint>> points;

@@ -19,6 +19,11 @@ using fusion::OperationTree;
 constexpr const char* nothingYet =
     "Nothing is planned yet: name a chain on the left, such as fourindex:2.";
 
+std::string whyNothing(const ChainScene& scene) {
+  if (!scene.error.empty()) return scene.error;
+  return scene.asked ? "It is being planned." : nothingYet;
+}
+
 std::string percentOf(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 std::string sizeOf(double bytes) {
@@ -273,7 +278,7 @@ Plot memoryPlot(const ChainScene& scene, MemoryCurve what) {
   Plot p;
   p.title = time ? "Disk time over memory" : "Bytes moved over memory";
   if (!scene.answer) {
-    p.missing = scene.error.empty() ? nothingYet : scene.error;
+    p.missing = whyNothing(scene);
     return p;
   }
   const ChainAnswer& answer = *scene.answer;
@@ -343,7 +348,7 @@ ChainTree chainTree(const ChainScene& scene, std::size_t program) {
   ChainTree t;
   t.title = "Operation tree";
   if (!scene.answer) {
-    t.missing = scene.error.empty() ? nothingYet : scene.error;
+    t.missing = whyNothing(scene);
     return t;
   }
   const ChainAnswer& answer = *scene.answer;

@@ -232,7 +232,10 @@ TEST(Chain_scene, The_curve_has_each_memory_and_bands_of_cut_points) {
     EXPECT_EQ(plot.regions[0].to, plot.regions[1].from);
     EXPECT_EQ(plot.rules.at(0).at, 65536);
   }
-  EXPECT_FALSE(memoryPlot({}, MemoryCurve::diskTime).missing.empty());
+  ChainScene none;
+  EXPECT_EQ(memoryPlot(none, MemoryCurve::diskTime).missing.find("Nothing is planned yet"), 0u);
+  none.asked = true;
+  EXPECT_EQ(memoryPlot(none, MemoryCurve::diskTime).missing, "It is being planned.");
   EXPECT_FALSE(chainTree({}, 0).missing.empty());
 }
 
