@@ -6,6 +6,8 @@
 
 #include "core/error.hpp"
 #include "core/saved/session.hpp"
+#include "gui/chain/chain_planner.hpp"
+#include "gui/chain/chain_window.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
 #include "gui/study/study_editor.hpp"
@@ -15,17 +17,30 @@
 
 namespace tcsim::gui {
 
-void waitFor(Studio& studio) {
-  // Several steps follow one another, each begun when the one before has ended.
+namespace {
+
+// Several steps follow one another, each begun when the one before has ended.
+template <class Busy>
+void waitUntilQuiet(const Busy& busy) {
   QEventLoop loop;
   QTimer look;
   int quiet = 0;
   QObject::connect(&look, &QTimer::timeout, &loop, [&] {
-    quiet = studio.isBusy() ? 0 : quiet + 1;
+    quiet = busy() ? 0 : quiet + 1;
     if (quiet > 3) loop.quit();
   });
   look.start(5);
   loop.exec();
+}
+
+}  // namespace
+
+void waitFor(Studio& studio) {
+  waitUntilQuiet([&] { return studio.isBusy(); });
+}
+
+void waitFor(ChainPlanner& planner) {
+  waitUntilQuiet([&] { return planner.isBusy(); });
 }
 
 namespace {
@@ -115,6 +130,17 @@ void exportStudies(const QString& study, const QString& results, const QString& 
   if (!window.results().problem().isEmpty()) {
     throw InputError("", window.results().problem().toStdString(), "");
   }
+  save(window, file);
+}
+
+void exportChain(const ChainDesign& design, const QString& file, QSize size) {
+  ChainWindow window;
+  window.resize(size);
+  window.show();
+  window.open(design);
+  waitFor(window.planner());
+  const std::string& error = window.planner().scene().error;
+  if (!error.empty()) throw UsageError("", error, "");
   save(window, file);
 }
 

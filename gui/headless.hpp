@@ -11,10 +11,14 @@ struct Session;
 
 namespace tcsim::gui {
 
+class ChainPlanner;
 class Studio;
+struct ChainDesign;
 
 // Runs the event loop until nothing is under way that would change the studio's scene.
 void waitFor(Studio& studio);
+// The same of a chain and its curve.
+void waitFor(ChainPlanner& planner);
 
 // Judges the session, waits for everything that the view shows, and writes it. Throws the errors of
 // core/error.hpp.
@@ -26,5 +30,8 @@ void exportWindow(const Session& session, const QString& view, const QString& fi
 
 // The window for studies with a study, with results, or with both, which are in front.
 void exportStudies(const QString& study, const QString& results, const QString& file, QSize size);
+
+// The window for chains, once all that it computes is there.
+void exportChain(const ChainDesign& design, const QString& file, QSize size);
 
 }  // namespace tcsim::gui

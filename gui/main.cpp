@@ -9,6 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/saved/session.hpp"
+#include "core/units/text.hpp"
+#include "gui/chain/chain_window.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
 #include "gui/scene/run_apart.hpp"
@@ -39,6 +41,23 @@ QSize sizeOf(const QString& text) {
   return size;
 }
 
+// What --chain and the options that go with it say.
+tcsim::gui::ChainDesign chainOf(const QCommandLineParser& options) {
+  tcsim::gui::ChainDesign design;
+  design.chain = tcsim::gui::onOneLine(options.value("chain").toStdString());
+  design.sizes = options.value("sizes").toStdString();
+  if (options.isSet("tiles")) {
+    design.memory = tcsim::parse_bytes(options.value("tiles").toStdString());
+  }
+  if (options.isSet("machine")) design.machine = options.value("machine").toStdString();
+  for (const char* option : {"sizes", "tiles", "machine"}) {
+    if (!options.isSet(option) || options.isSet("chain")) continue;
+    throw tcsim::UsageError(std::string("--") + option, "belongs to a chain",
+                            "add --chain, such as --chain fourindex:2");
+  }
+  return design;
+}
+
 int start(QApplication& app, const QCommandLineParser& options) {
   const QString theme = options.value("theme");
   if (!theme.isEmpty() && theme != "light" && theme != "dark") {
@@ -54,12 +73,18 @@ int start(QApplication& app, const QCommandLineParser& options) {
   if (file.isEmpty()) file = options.positionalArguments().value(0);
   const QString view = options.value("view");
   if (!view.isEmpty()) tcsim::gui::viewKind(view.toStdString());
+  const bool chain = options.isSet("chain");
+  const tcsim::gui::ChainDesign wanted = chainOf(options);
   if (exporting) {
     const QSize size =
         options.isSet("size") ? sizeOf(options.value("size")) : tcsim::gui::pictureSize;
     if (options.isSet("study") || options.isSet("results")) {
       tcsim::gui::exportStudies(options.value("study"), options.value("results"),
                                 options.value("export"), size);
+      return 0;
+    }
+    if (chain) {
+      tcsim::gui::exportChain(wanted, options.value("export"), size);
       return 0;
     }
     if (file.isEmpty() && !options.isSet("window"))
@@ -82,6 +107,10 @@ int start(QApplication& app, const QCommandLineParser& options) {
     if (!view.isEmpty()) window.showView(view.toStdString().c_str());
   }
   window.show();
+  if (chain) {
+    window.chains().show();
+    window.chains().open(wanted);
+  }
   if (options.isSet("study") || options.isSet("results")) {
     window.studies().show();
     if (options.isSet("study")) window.studies().openStudy(options.value("study"));
@@ -140,6 +169,10 @@ int main(int argc, char** argv) {
   options.addOptions({{"session", "a session to open", "FILE"},
                       {"study", "a study to open in the window for studies", "FILE"},
                       {"results", "a folder that tcsim sweep wrote, to look through", "FOLDER"},
+                      {"chain", "a chain to plan: fourindex:2, statements, a file", "CHAIN"},
+                      {"sizes", "of the chain's indices: a=72,b=72,...", "SIZES"},
+                      {"tiles", "memory of its tiles (256MiB)", "SIZE"},
+                      {"machine", "on which it is planned (zen5)", "NAME"},
                       {"view", "which view: " + viewNames(), "NAME"},
                       {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
                       {"window", "with --export: the whole window instead of the view alone"},

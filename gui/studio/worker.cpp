@@ -1,6 +1,7 @@
 #include "gui/studio/worker.hpp"
 
 #include <QMetaObject>
+#include <QTimer>
 #include <new>
 #include <system_error>
 
@@ -19,8 +20,16 @@ Worker::~Worker() {
 void Worker::start(Work work, std::function<void(const QString&)> failed) {
   Job job{std::move(work), std::move(failed)};
   if (!busy_) return launch(std::move(job));
+  const bool first = !waiting_;
   waiting_ = std::move(job);
-  if (since_.elapsed() >= patienceMs_) thread_.request_stop();
+  const qint64 left = patienceMs_ - since_.elapsed();
+  if (left <= 0) {
+    thread_.request_stop();
+  } else if (first) {
+    QTimer::singleShot(left, this, [this, number = number_] {
+      if (number == number_ && waiting_) thread_.request_stop();
+    });
+  }
 }
 
 void Worker::cancel() {

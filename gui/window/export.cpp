@@ -5,13 +5,13 @@
 #include <QFontDatabase>
 #include <QPainter>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 #include <QTextDocument>
 
 #include "core/error.hpp"
 #include "gui/widgets/boxes_view.hpp"
 #include "gui/widgets/plot_view.hpp"
+#include "gui/widgets/save_file.hpp"
 
 namespace tcsim::gui {
 
@@ -84,10 +84,7 @@ void exportView(const ViewKind& kind, const Scene& scene, const QString& file,
                      "use .png, .svg, .pdf, or .csv for the numbers");
   }
   buffer.close();
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(buffer.data()) < 0 || !out.commit()) {
-    throw InputError(file.toStdString(), "the file cannot be written", "name another place");
-  }
+  saveFile(file, buffer.data());
 }
 
 }  // namespace tcsim::gui

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QGridLayout>
 #include <QLabel>
@@ -20,6 +19,7 @@
 #include "gui/studio/studio.hpp"
 #include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/layouts.hpp"
+#include "gui/widgets/machine_choice.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"
 
@@ -194,14 +194,11 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   mode_->setAccessibleName(tr("schedule"));
   try {
     addWorkloads(*workload_);
-    for (const std::string& m : shipped_machines()) machine_->addItem(text(m), text(m));
+    addMachines(*machine_);
   } catch (const std::exception& e) {
     problem_->setText(QString::fromUtf8(e.what()));
     problem_->show();
   }
-  machine_->addItem(tr("this machine (measured)"), "host");
-  machine_->insertSeparator(machine_->count());
-  machine_->addItem(tr("open a machine file..."), "");
   workload_->setCurrentIndex(-1);
   machine_->setCurrentIndex(-1);
 
@@ -247,12 +244,11 @@ void Inputs::follow() {
   layoutOf_->setCurrentIndex(d.workload.layout == Layout::column_major ? 1 : 0);
   const ElementType usual = is_label(d.workload.name) ? ElementType::f64 : ElementType::f32;
   type_->setCurrentIndex(d.workload.type.value_or(usual) == ElementType::f32 ? 1 : 0);
-  int machine = machine_->findData(text(d.machine), nameRole);
-  if (machine < 0 && studio_.hasSession()) {
-    machine_->insertItem(0, text(d.machine), text(d.machine));
-    machine = 0;
+  if (studio_.hasSession()) {
+    showMachine(*machine_, text(d.machine));
+  } else {
+    machine_->setCurrentIndex(-1);
   }
-  machine_->setCurrentIndex(studio_.hasSession() ? machine : -1);
   accounting_->setCurrentIndex(std::max(0, accounting_->findData(text(d.accounting))));
   mode_->setCurrentIndex(d.schedule.empty() ? 0 : 1);
   buildKnobs();
@@ -403,12 +399,8 @@ void Inputs::chooseWorkload() {
 void Inputs::chooseMachine() {
   if (following_) return;
   Design d = studio_.session().design;
-  QString name = machine_->currentData(nameRole).toString();
-  if (name.isEmpty()) {
-    name = QFileDialog::getOpenFileName(this, tr("Open a machine file"), {},
-                                        tr("Machine files (*.toml);;All files (*)"));
-    if (name.isEmpty()) return follow();
-  }
+  const QString name = chosenMachine(*machine_, this);
+  if (name.isEmpty()) return follow();
   if (d.machine == name.toStdString()) return;
   d.machine = name.toStdString();
   d.overrides.clear();

@@ -16,6 +16,8 @@
 #include <algorithm>
 
 #include "core/saved/session.hpp"
+#include "gui/chain/chain_planner.hpp"
+#include "gui/chain/chain_window.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
@@ -50,6 +52,12 @@ MainWindow::MainWindow(QWidget* parent)
   connect(start, &StartPage::chosen, this, &MainWindow::open);
   connect(start, &StartPage::openFile, this, [this](const QString& file) { file_->open(file); });
   connect(start, &StartPage::browse, file_, &SessionFile::browse);
+  connect(start, &StartPage::chainWanted, this, [this](const QString& chain) {
+    showChains();
+    ChainDesign design = chains().planner().design();
+    design.chain = chain.toStdString();
+    chains().open(design);
+  });
   connect(file_, &SessionFile::changed, this, &MainWindow::followSession);
   centre_->addWidget(scrolled(start, tr("examples and recent sessions")));
   centre_->addWidget(tabs_);
@@ -92,6 +100,7 @@ MainWindow::MainWindow(QWidget* parent)
 
 MainWindow::~MainWindow() {
   studies_.reset();
+  chains_.reset();
   // The views must not follow a studio that is going.
   studio_->disconnect(this);
   studio_->history()->disconnect();
@@ -112,6 +121,23 @@ void MainWindow::showStudies() {
   studies().show();
   studies().raise();
   studies().activateWindow();
+}
+
+ChainWindow& MainWindow::chains() {
+  if (!chains_) {
+    chains_ = std::make_unique<ChainWindow>();
+    chains_->setAttribute(Qt::WA_QuitOnClose, false);
+    ChainDesign design;
+    if (studio_->hasSession()) design.machine = studio_->session().design.machine;
+    chains_->open(design);
+  }
+  return *chains_;
+}
+
+void MainWindow::showChains() {
+  chains().show();
+  chains().raise();
+  chains().activateWindow();
 }
 
 bool MainWindow::openFile(const QString& file) { return file_->open(file); }
@@ -266,6 +292,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     return;
   }
   if (studies_) studies_->hide();
+  if (chains_) chains_->hide();
   QSettings settings;
   settings.setValue("geometry", saveGeometry());
   settings.setValue("layout", saveState(layoutVersion));

@@ -19,6 +19,7 @@ struct Session;
 
 namespace tcsim::gui {
 
+class ChainWindow;
 class Inputs;
 class SessionFile;
 class Studio;
@@ -37,6 +38,7 @@ class MainWindow : public QMainWindow {
   Inputs& inputs() { return *inputs_; }
   Verdict& verdict() { return *verdict_; }
   StudyWindow& studies();  // not shown unless it was
+  ChainWindow& chains();   // the same
   ViewPage& page(const char* id);
   ViewPage& currentPage();
 
@@ -73,6 +75,7 @@ class MainWindow : public QMainWindow {
   void showShortcuts();
   void complain(const QString& why);
   void showStudies();
+  void showChains();
   QAction* act(class QMenu* menu, const QString& name, const QKeySequence& keys, auto&& slot);
 
   Studio* studio_;
@@ -91,7 +94,9 @@ class MainWindow : public QMainWindow {
   bool narrow_ = false;    // the panels are on one another, unless somebody has moved them
   std::vector<QAction*> needSession_;  // there is nothing that they could do without one
   QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr;
-  std::unique_ptr<StudyWindow> studies_;  // made when it is first asked for
+  // Made when they are first asked for.
+  std::unique_ptr<StudyWindow> studies_;
+  std::unique_ptr<ChainWindow> chains_;
 };
 
 }  // namespace tcsim::gui

@@ -44,6 +44,7 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl+O, Ctrl+S, Ctrl+Shift+S", "open, save, save as"},
     {"Ctrl+Shift+O", "studies, and results of sweeps"},
     {"Ctrl+N", "a study of this session"},
+    {"Ctrl+K", "chains that do not fit into memory"},
     {"Ctrl+E", "export the picture"},
     {"Ctrl+Shift+E", "export the table"},
     {"Ctrl+Shift+C", "copy the table"},
@@ -91,6 +92,7 @@ void MainWindow::makeMenus() {
     showStudies();
     studies().newFromSession();
   }));
+  act(file, tr("Open &chain..."), K(tr("Ctrl+K")), [this] { showChains(); });
   file->addSeparator();
   needs(act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); }));
   needs(act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] { exportTable(); }));

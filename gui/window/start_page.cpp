@@ -76,6 +76,13 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent) {
     connect(button, &QCommandLinkButton::clicked, this, [this, s = e.session] { emit chosen(s); });
     all->addWidget(button);
   }
+  auto* chain = new QCommandLinkButton(
+      tr("What stays in memory of a chain that does not fit?"),
+      tr("The four-index transform in 256 MiB, in a window of its own: which intermediates go to "
+         "disk, and what more memory would change."));
+  chain->setObjectName("chain");
+  connect(chain, &QCommandLinkButton::clicked, this, [this] { emit chainWanted("fourindex:2"); });
+  all->addWidget(chain);
   all->addSpacing(8);
   auto* open = new QCommandLinkButton(tr("Open a session..."));
   connect(open, &QCommandLinkButton::clicked, this, &StartPage::browse);

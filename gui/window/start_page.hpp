@@ -1,4 +1,4 @@
-// What the first run shows: three examples to click, and sessions that were open lately.
+// What the first run shows: examples to click, and sessions that were open lately.
 #pragma once
 
 #include <QWidget>
@@ -27,6 +27,7 @@ class StartPage : public QWidget {
   void chosen(const Session& session);
   void openFile(const QString& file);
   void browse();
+  void chainWanted(const QString& chain);
 };
 
 // Sessions that were open lately, the last one first.

@@ -61,6 +61,24 @@ TEST(Worker, Impatient_it_stops_what_is_under_way) {
   EXPECT_EQ(delivered, 2);
 }
 
+// Nothing else is asked that could remind it.
+TEST(Worker, Patient_it_stops_what_is_under_way_when_its_patience_ends) {
+  Worker worker("w", 100, nullptr);
+  Gate never;
+  int delivered = 0;
+  worker.start(
+      [&](const std::stop_token& stop, const Worker::Progress&) -> Worker::Deliver {
+        never.wait(stop);
+        return [&] { delivered = 1; };
+      },
+      ignore);
+  worker.start([&](const std::stop_token&,
+                   const Worker::Progress&) -> Worker::Deliver { return [&] { delivered = 2; }; },
+               ignore);
+  ASSERT_TRUE(settles(worker));
+  EXPECT_EQ(delivered, 2);
+}
+
 TEST(Worker, Cancelled_it_delivers_nothing) {
   Worker worker("w", 0, nullptr);
   Gate never;

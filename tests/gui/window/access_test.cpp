@@ -14,6 +14,8 @@
 #include <set>
 
 #include "core/saved/session.hpp"
+#include "gui/chain/chain_planner.hpp"
+#include "gui/chain/chain_window.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/headless.hpp"
 #include "gui/studio/studio.hpp"
@@ -175,6 +177,26 @@ TEST(Access, Studies_and_their_dialog_as_well) {
   StudyDialog dialog(window.studio());
   expectNames(dialog);
   expectReachable(dialog);
+}
+
+TEST(Access, Chains_as_well) {
+  ChainWindow window;
+  expectNames(window);
+  expectReachable(window);
+  ChainDesign design;
+  design.chain = "ap,pq,bq->ab";
+  design.sizes = "a=300,p=300,q=300,b=300";
+  design.memory = Bytes(1 << 16);
+  window.open(design);
+  waitFor(window.planner());
+  ASSERT_EQ(window.planner().scene().error, "");
+  expectNames(window);
+  expectReachable(window);
+  expectMenusByKeys(window);
+  for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
+    window.resize(size);
+    expectNothingCut(window);
+  }
 }
 
 }  // namespace

@@ -12,10 +12,14 @@
 #include <QPainter>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <fstream>
 
+#include "gui/chain/chain_inputs.hpp"
+#include "gui/chain/chain_planner.hpp"
+#include "gui/chain/chain_window.hpp"
 #include "gui/headless.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
@@ -235,6 +239,37 @@ TEST_F(Picture, Of_studies_and_results_has_nothing_cut_and_nothing_on_another) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return !studies.results().isBusy(); }, 60'000));
   EXPECT_TRUE(studies.results().problem().isEmpty()) << studies.results().problem().toStdString();
   onEveryScreen(studies, "results");
+}
+
+TEST(Picture_of_a_chain, Has_nothing_cut_and_nothing_on_another) {
+  ChainWindow window;
+  window.show();
+  onEveryScreen(window, "chain-empty");
+  window.inputs().choose("sixindex:1");
+  waitFor(window.planner());
+  onEveryScreen(window, "chain-none");
+  ChainDesign design;
+  design.chain = "fourindex:1";
+  design.memory = Bytes(8 << 20);
+  window.open(design);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.planner().scene().current; }, 60'000));
+  window.planner().cancel();  // the curve
+  onEveryScreen(window, "chain");
+  window.tabs().setCurrentIndex(1);
+  onEveryScreen(window, "chain-schedule");
+  window.tabs().setCurrentIndex(0);
+  design.chain = "ab,bc,cd,de,ef->af";
+  design.sizes = "a=500,b=900,c=200,d=700,e=100,f=800";
+  design.memory = Bytes(1 << 20);
+  design.diskRead = "123.4MB/s";
+  window.open(design);
+  waitFor(window.planner());
+  ASSERT_EQ(window.planner().scene().error, "");
+  onEveryScreen(window, "chain-product");
+  window.open(design.with(Bytes(16)));
+  waitFor(window.planner());
+  EXPECT_TRUE(window.isStale());
+  onEveryScreen(window, "chain-stale");
 }
 
 // A knob that differs from the machine file's is bold.
