@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/fusion/arithmetic.hpp"
 #include "core/fusion/chain_request.hpp"
+#include "core/fusion/disk_costs.hpp"
 #include "core/fusion/fuse.hpp"
 #include "core/fusion/replay.hpp"
 #include "core/io/json.hpp"
@@ -101,12 +102,6 @@ Way way(std::string name, FusedProgram program, chains::RunMemory memory, const 
   return w;
 }
 
-BytesPerSecond rate_of(const Options& options, const char* option, BytesPerSecond otherwise,
-                       const Machine& machine) {
-  if (options.count(option) == 0) return otherwise;
-  return parse_bandwidth(options[option].as<std::string>()).at(machine.core.frequency.value);
-}
-
 Limits limits_of(const Options& options, const Machine& machine, bool& assumed) {
   if (options.count("memory") + options.count("tiles") != 1) {
     throw UsageError("--memory", "say how much a run may take, or --tiles for tiles alone",
@@ -116,28 +111,21 @@ Limits limits_of(const Options& options, const Machine& machine, bool& assumed) 
   l.memory =
       parse_bytes(options[options.count("memory") != 0 ? "memory" : "tiles"].as<std::string>());
   if (options["overlap"].as<bool>()) l.buffering = Buffering::twofold;
-  assumed = true;
-  for (const Level& level : machine.levels) {
-    const BytesPerSecond rate = level.bandwidth.value.at(machine.core.frequency.value);
-    if (level.kind == LevelKind::memory) l.costs.memory = rate;
-    if (level.kind != LevelKind::disk) continue;
-    l.costs.read = l.costs.write = rate;
-    assumed = false;
-  }
-  if (assumed && is_host(options)) {
-    if (const std::optional<DiskFigures> disk = load_disk(disk_file())) {
-      l.costs.read = disk->read;
-      l.costs.write = disk->write;
-      l.costs.transfer = disk->transfer;
-      assumed = false;
+  fusion::DiskRequest disk;
+  const auto said = [&](const char* option, std::string& to) {
+    if (options.count(option) != 0) to = options[option].as<std::string>();
+  };
+  said("disk-read", disk.read);
+  said("disk-write", disk.write);
+  said("disk-transfer", disk.transfer);
+  if (is_host(options)) {
+    if (const std::optional<DiskFigures> found = load_disk(disk_file())) {
+      disk.measured = {found->read, found->write, found->transfer};
     }
   }
-  l.costs.read = rate_of(options, "disk-read", l.costs.read, machine);
-  l.costs.write = rate_of(options, "disk-write", l.costs.write, machine);
-  if (options.count("disk-transfer") != 0) {
-    l.costs.transfer = parse_seconds(options["disk-transfer"].as<std::string>());
-  }
-  if (options.count("disk-read") != 0 && options.count("disk-write") != 0) assumed = false;
+  const fusion::DiskCosts costs = fusion::disk_costs(machine, disk);
+  l.costs = costs.costs;
+  assumed = costs.assumed;
   return l;
 }
 

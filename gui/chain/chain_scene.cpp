@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/fusion/arithmetic.hpp"
+#include "core/fusion/disk_costs.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 
@@ -30,25 +31,11 @@ Limits limitsOf(const ChainDesign& design, const ChainMachine& from, bool& assum
   Limits l;
   l.memory = design.memory;
   if (design.overlap) l.buffering = Buffering::twofold;
-  const Hertz frequency = from.machine.core.frequency.value;
-  assumed = true;
-  for (const Level& level : from.machine.levels) {
-    const BytesPerSecond rate = level.bandwidth.value.at(frequency);
-    if (level.kind == LevelKind::memory) l.costs.memory = rate;
-    if (level.kind != LevelKind::disk) continue;
-    l.costs.read = l.costs.write = rate;
-    assumed = false;
-  }
-  if (assumed && from.disk) {
-    l.costs.read = from.disk->read;
-    l.costs.write = from.disk->write;
-    l.costs.transfer = from.disk->transfer;
-    assumed = false;
-  }
-  if (!design.diskRead.empty()) l.costs.read = parse_bandwidth(design.diskRead).at(frequency);
-  if (!design.diskWrite.empty()) l.costs.write = parse_bandwidth(design.diskWrite).at(frequency);
-  if (!design.diskTransfer.empty()) l.costs.transfer = parse_seconds(design.diskTransfer);
-  if (!design.diskRead.empty() && !design.diskWrite.empty()) assumed = false;
+  fusion::DiskRequest disk{design.diskRead, design.diskWrite, design.diskTransfer, {}};
+  if (from.disk) disk.measured = {from.disk->read, from.disk->write, from.disk->transfer};
+  const fusion::DiskCosts costs = fusion::disk_costs(from.machine, disk);
+  l.costs = costs.costs;
+  assumed = costs.assumed;
   return l;
 }
 
