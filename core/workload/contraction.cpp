@@ -92,7 +92,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
 }
 
 Contraction::Contraction(std::string name, std::vector<Dimension> dims,
-                         std::array<IndexedTensor, 3> tensors, ElementType type)
+                         std::array<IndexedTensor, 3> tensors, ElementType type, Output output)
     : name_(std::move(name)),
       dims_(std::move(dims)),
       tensors_{std::move(tensors)},
@@ -155,7 +155,7 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
                                      to_text(dims_, axis)),
                          needed ? fmt::format("it needs {}", *needed) : "use smaller sizes");
       }
-      if (t == TensorId::C && *needed != extent) {
+      if (t == TensorId::C && output == Output::whole && *needed != extent) {
         throw UsageError(name_,
                          fmt::format("tensor {} has {} places along '{}', which has {}",
                                      tensor.name, extent, to_text(dims_, axis), *needed),
@@ -175,7 +175,8 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
       const auto moving = std::ranges::find_if(axis.terms, moves);
       const bool one = std::ranges::count_if(axis.terms, moves) <= 1 &&
                        (moving == axis.terms.end() || moving->coefficient == 1);
-      plain_[t] &= one && extent == *needed;
+      plain_[t] &= one;
+      dense_ &= extent == *needed;
       size *= extent;
     }
     sizes_[t] = Elements(size);
@@ -190,7 +191,7 @@ Contraction Contraction::renamed(std::string name) const {
 
 std::string Contraction::label() const {
   std::string s;
-  if (is_plain() && layout() != Layout::mixed) {
+  if (is_plain() && dense_ && layout() != Layout::mixed) {
     for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
       if (t != TensorId::C) s += '-';
       for (DimId d : dims_of(t)) s += dim(d).name;

@@ -63,12 +63,14 @@ struct IndexedTensor {
 
 class Contraction {
  public:
+  // Whether all places of C are written, or C is a part of a larger tensor: a tile of it.
+  enum class Output { whole, part };
   // `tensors` are A, B and C. Throws UsageError with `name` as its place if a dimension appears in
   // fewer than two tensors or twice in one, an extent is below 1, an index reaches beyond its axis,
-  // an axis of C is no dimension alone or longer than that, a sum has more than two terms, or a
-  // tensor has 2^62 bytes or more.
+  // an axis of C is no dimension alone or (of a whole output) longer than that, a sum has more than
+  // two terms, or a tensor has 2^62 bytes or more.
   Contraction(std::string name, std::vector<Dimension> dims, std::array<IndexedTensor, 3> tensors,
-              ElementType type);
+              ElementType type, Output output = Output::whole);
   // Every axis is a dimension; `tensors` lists those of A, B and C in written order, by their index
   // in `dims`.
   Contraction(std::string name, std::vector<Dimension> dims,
@@ -96,8 +98,8 @@ class Contraction {
   std::vector<DimId> dims_of(DimClass c) const;
 
   const IndexedTensor& tensor(TensorId t) const { return tensors_[t]; }
-  // Whether each axis of t is a dimension alone and no longer than that, dimensions of extent 1
-  // left aside. Then tiles of t are boxes whose elements are counted by products.
+  // Whether each axis of t is a dimension alone, dimensions of extent 1 left aside. Then tiles of t
+  // are boxes whose elements are counted by products, also where t is a part of a larger tensor.
   bool is_plain(TensorId t) const { return plain_[t]; }
   bool is_plain() const {
     return plain_[TensorId::A] && plain_[TensorId::B] && plain_[TensorId::C];
@@ -133,6 +135,7 @@ class Contraction {
   ByTensor<std::vector<Elements>> strides_;
   ByTensor<Elements> sizes_{};
   ByTensor<bool> plain_{};
+  bool dense_ = true;  // no axis has more places than its index reaches
 };
 
 }  // namespace tcsim
