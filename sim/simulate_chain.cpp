@@ -81,6 +81,7 @@ class Runner {
     fusion::for_each_call(schedules_.tree(), node_, [&](const LeafCall& call) { add(call); });
     engine_.drain();
     settle();
+    result_.traffic.share_out_packed();
     result_.touches = engine_.touches();
     watch_.finish();
     return std::move(result_);

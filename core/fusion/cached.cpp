@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -169,18 +170,16 @@ MemoryMap::MemoryMap(const FusedNode& node, LeafSchedules& schedules) {
   arrays_.back().buffer = true;
   arrays_.back().size = Bytes(1);  // so that it has a place even where nothing is packed
 
-  std::set<Leaf> seen;
   const auto at_least = [](Bytes& size, std::int64_t bytes) {
     size = std::max(size, Bytes(bytes));
   };
-  for_each_call(tree, node, [&](const LeafCall& call) {
-    if (!seen.insert(call.leaf).second) return;
-    const LeafSchedules::Chosen& chosen = schedules.of(call.leaf);
+  for_each_leaf(tree, node, [&](const Leaf& leaf) {
+    const LeafSchedules::Chosen& chosen = schedules.of(leaf);
     const Plan plan(chosen.contraction, chosen.schedule);
     at_least(arrays_.back().size, plan.base(ArrayId::C).value());  // all that is before tensors
     for (TensorId t : all_tensors) {
-      const int row = of(array_of(tree, call.leaf.statement, t));
-      at_least(arrays_[static_cast<std::size_t>(row)].size, product(call.leaf.places[t]) * element);
+      const int row = of(array_of(tree, leaf.statement, t));
+      at_least(arrays_[static_cast<std::size_t>(row)].size, product(leaf.places[t]) * element);
     }
   });
 
@@ -226,6 +225,23 @@ Moved ChainTraffic::of_array(int link, int array) const {
   return all;
 }
 
+void ChainTraffic::share_out_packed() {
+  const int packed = static_cast<int>(arrays.size()) - 1, all = static_cast<int>(moved.size());
+  const Bytes written = of_array(0, packed).out;
+  for (int l = 1; l < static_cast<int>(moved.front().size()) && written > Bytes(0); ++l) {
+    const Bytes out = of_array(l, packed).out;
+    Bytes given, so_far;
+    for (int s = 0; s < all; ++s) {
+      so_far += at(s, 0, packed).out;
+      const double share =
+          static_cast<double>(so_far.value()) / static_cast<double>(written.value());
+      const Bytes until(std::llround(static_cast<double>(out.value()) * share));
+      at(s, l, packed).out = until - given;
+      given = until;
+    }
+  }
+}
+
 Bytes ChainTraffic::counted(const Accounting& accounting, int statement, int link) const {
   Bytes all;
   for (int a = 0; a < static_cast<int>(arrays.size()); ++a) {
@@ -241,7 +257,8 @@ Bytes ChainTraffic::counted(const Accounting& accounting, int link) const {
   return all;
 }
 
-ChainTiming timing(const ChainTraffic& traffic, const OperationTree& tree, const Machine& machine) {
+ChainTiming timing(const ChainTraffic& traffic, const OperationTree& tree, const Machine& machine,
+                   double slower) {
   if (!machine.accounting.packing) {
     throw UnsupportedError(machine.name, "its accounting leaves packing out",
                            "use --accounting honest for a chain");
@@ -252,7 +269,7 @@ ChainTiming timing(const ChainTraffic& traffic, const OperationTree& tree, const
     const int links = static_cast<int>(machine.levels.size());
     for (int l = 0; l < links; ++l) {
       const Bytes bytes = traffic.counted(machine.accounting, s, l);
-      t.links.push_back(bytes / machine.bandwidth(LevelId{l}));
+      t.links.push_back((l > 0 ? slower : 1) * (bytes / machine.bandwidth(LevelId{l})));
       if (t.links.back() > t.total) {
         t.total = t.links.back();
         t.bottleneck = l;

@@ -22,7 +22,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <stop_token>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +70,15 @@ struct LeafCall {
 // Heeds StopScope.
 template <class F>
 void for_each_call(const OperationTree& tree, const FusedNode& node, F&& f);
+
+// Calls f(const Leaf&) for each leaf that differs, in the order in which they come first.
+template <class F>
+void for_each_leaf(const OperationTree& tree, const FusedNode& node, F&& f) {
+  std::set<Leaf> seen;
+  for_each_call(tree, node, [&](const LeafCall& call) {
+    if (seen.insert(call.leaf).second) f(call.leaf);
+  });
+}
 
 // Chooses the schedules of leaves, each once: the optimizer's for that tile on one core, without
 // looking hard.
@@ -126,7 +135,8 @@ std::vector<std::string> memory_rows(const OperationTree& tree);
 // Data moved over every link by every statement, in all its calls together, by row of a MemoryMap.
 // What comes in counts for the statement that is running then. What is written back counts for the
 // one that wrote it, whenever that happens, as it does of a single contraction, whose last lines
-// are written back at the end; of packed operands, for the one that is running.
+// are written back at the end. Packed operands of all statements have one place: what is written
+// back of it is shared out by what each packs.
 struct ChainTraffic {
   ChainTraffic() = default;
   ChainTraffic(const OperationTree& tree, const Machine& machine);
@@ -138,6 +148,7 @@ struct ChainTraffic {
   Moved& at(int statement, int link, int array);
   const Moved& at(int statement, int link, int array) const;
   Moved of_array(int link, int array) const;  // all statements
+  void share_out_packed();
   // What counts of a statement's traffic over a link, and of all.
   Bytes counted(const Accounting& accounting, int statement, int link) const;
   Bytes counted(const Accounting& accounting, int link) const;
@@ -151,7 +162,10 @@ struct ChainTiming {
   std::vector<Timing> statements;
   Seconds total;
 };
-ChainTiming timing(const ChainTraffic& traffic, const OperationTree& tree, const Machine& machine);
+// `slower`: how much longer links take than their bytes and bandwidths say, but for that to the
+// registers, whose bytes are exact.
+ChainTiming timing(const ChainTraffic& traffic, const OperationTree& tree, const Machine& machine,
+                   double slower = 1);
 
 namespace detail {
 

@@ -92,6 +92,7 @@ class TwinOfChain {
     visit(node);
     caches_.drain();
     settle();
+    result_.traffic.share_out_packed();
   }
 
   const ChainSimulation& result() const { return result_; }
