@@ -6,6 +6,7 @@
 
 #include "chains/run_chain.hpp"
 #include "cli/describe.hpp"
+#include "cli/fuse_caches.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
 #include "cli/table.hpp"
@@ -487,6 +488,10 @@ Exit run_fuse(const Options& options, Context& context) {
   if (options.count("type") != 0) {
     request.type = options["type"].as<std::string>() == "f32" ? ElementType::f32 : ElementType::f64;
   }
+  if (options.count("memory") == 0) return run_fuse_in_caches(options, request, context);
+  if (options["simulate"].as<bool>()) {
+    throw UsageError("--simulate", "belongs to a chain in memory", "leave --memory out");
+  }
   const Format form = format(options);
   std::vector<FusionAnswer> all;
   std::vector<Chain> chains = fusion::find_chains(request);
@@ -531,8 +536,8 @@ const Command& fuse_command() {
   static const Command command{
       "fuse",
       "CHAIN",
-      "a chain of contractions on disk under a limit of memory: what to fuse, where to read and "
-      "write",
+      "a chain of contractions inside caches, or on disk under a limit of memory: what to fuse, "
+      "where to read and write",
       "tcsim fuse fourindex:2 --memory 256MiB --machine zen5",
       [](po::options_description& o) {
         o.add_options()("size", po::value<std::string>(),
@@ -540,7 +545,8 @@ const Command& fuse_command() {
             "type", words({"f64", "f32"}), "element type")(
             "order", po::value<std::string>(),
             "of a product of many factors: ((A B) C) [the least multiply-adds]")(
-            "memory", po::value<std::string>(), "that tiles may take together: 8GiB")(
+            "memory", po::value<std::string>(),
+            "that tiles may take together, of tensors on disk: 8GiB [all tensors are in memory]")(
             "overlap", po::bool_switch(),
             "read ahead and write behind, which takes the tiles of disk twice")(
             "disk-read", po::value<std::string>(),
@@ -560,6 +566,7 @@ const Command& fuse_command() {
             "check", po::bool_switch(), "with --run: compare some results with plain loops")(
             "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
+        declare_fuse_in_caches(o);
         declare_machine(o);
         declare_output(o);
       },
