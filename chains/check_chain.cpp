@@ -10,6 +10,7 @@
 #include "chains/tensor_files.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
+#include "core/fusion/leaf.hpp"
 #include "core/fusion/walk.hpp"
 #include "core/stop.hpp"
 #include "kernels/memory.hpp"
@@ -43,7 +44,7 @@ class Reference {
     std::int64_t size = 1;
     for (const Range& r : at) size *= r.size;
     std::vector<T> raw(static_cast<std::size_t>(size));
-    TensorFile::open(file_of(folder, tree_, a), extents_of(tree_, a), type_of(tree_),
+    TensorFile::open(file_of(folder, tree_, a), extents_of(tree_, a), fusion::element_type(tree_),
                      TensorFile::Access::read)
         .read(at, raw.data());
     std::vector<Value>& to = values_[static_cast<std::size_t>(a)];
@@ -147,7 +148,7 @@ double check_as(const OperationTree& tree, const fs::path& folder, std::uint64_t
     const std::vector<Range> at = fusion::ranges_of(tree, statement.out, ranges);
     std::vector<T> found(right.size());
     TensorFile::open(file_of(folder, tree, statement.out), extents_of(tree, statement.out),
-                     type_of(tree), TensorFile::Access::read)
+                     fusion::element_type(tree), TensorFile::Access::read)
         .read(at, found.data());
     const double unit = std::numeric_limits<T>::epsilon() / 2;
     for (std::size_t i = 0; i < right.size(); ++i) {
@@ -164,8 +165,8 @@ double check_as(const OperationTree& tree, const fs::path& folder, std::uint64_t
 }  // namespace
 
 double check_chain(const OperationTree& tree, const fs::path& folder, std::uint64_t seed) {
-  return type_of(tree) == ElementType::f64 ? check_as<double>(tree, folder, seed)
-                                           : check_as<float>(tree, folder, seed);
+  return fusion::element_type(tree) == ElementType::f64 ? check_as<double>(tree, folder, seed)
+                                                        : check_as<float>(tree, folder, seed);
 }
 
 }  // namespace tcsim::chains

@@ -57,7 +57,8 @@ class Shapes {
  private:
   void leaf(int s, const Ranges& ranges) {
     const OperationTree::Statement& statement = tree_.statement(s);
-    LeafShape shape{s, {}, held(statement.left), held(statement.right), held(statement.out)};
+    fusion::Leaf shape{s, {}, {}};
+    for (TensorId t : all_tensors) shape.places[t] = held(fusion::array_of(tree_, s, t));
     for (int i : statement.indices) {
       shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
     }
@@ -75,11 +76,11 @@ class Shapes {
 
 template <class T>
 struct Leaves<T>::Live {
-  Live(const LeafShape& of, const Contraction& contraction, const Schedule& schedule, int threads,
-       const PackMemory& room)
+  Live(const fusion::Leaf& of, const Contraction& contraction, const Schedule& schedule,
+       int threads, const PackMemory& room)
       : shape(of), plan(contraction, schedule), crew(plan, threads, room) {}
 
-  LeafShape shape;
+  fusion::Leaf shape;
   Plan plan;
   Crew<T> crew;
 };
@@ -93,8 +94,8 @@ Leaves<T>::Leaves(const OperationTree& tree, const FusedNode& node, const Machin
       usual_(tree.statements.size()),
       live_(tree.statements.size()) {
   machine_.core.cores = threads_;
-  const auto prepare = [&](const LeafShape& shape) {
-    std::optional<LeafShape>& usual = usual_[static_cast<std::size_t>(shape.statement)];
+  const auto prepare = [&](const fusion::Leaf& shape) {
+    std::optional<fusion::Leaf>& usual = usual_[static_cast<std::size_t>(shape.statement)];
     if (!usual) usual = shape;
     prepared(shape);
   };
@@ -107,29 +108,16 @@ template <class T>
 Leaves<T>::~Leaves() = default;
 
 template <class T>
-const typename Leaves<T>::Of& Leaves<T>::prepared(const LeafShape& shape) {
+const typename Leaves<T>::Of& Leaves<T>::prepared(const fusion::Leaf& shape) {
   const auto known = shapes_.find(shape);
   if (known != shapes_.end()) return known->second;
   if (shapes_.size() == most_shapes) refuse(tree_);
   StopScope::heed();
-  const Contraction contraction = contraction_of(shape);
+  const Contraction contraction = fusion::contraction_of(tree_, shape);
   Schedule schedule = optimize(contraction, machine_).schedule;
   const ExecutionMemory memory = execution_memory(contraction, schedule, threads_);
   for (TensorId t : all_tensors) packs_[t] = std::max(packs_[t], memory.packs[t]);
   return shapes_.emplace(shape, Of{memory.tables, std::move(schedule)}).first->second;
-}
-
-template <class T>
-Contraction Leaves<T>::contraction_of(const LeafShape& shape) const {
-  const Contraction dense = fusion::contraction_of(tree_, shape.statement, shape.tile);
-  std::vector<Dimension> dims;
-  for (int d = 0; d < dense.dim_count(); ++d) dims.push_back(dense.dim(DimId{d}));
-  std::array<IndexedTensor, 3> tensors{dense.tensor(TensorId::A), dense.tensor(TensorId::B),
-                                       dense.tensor(TensorId::C)};
-  tensors[0].extents = shape.left;
-  tensors[1].extents = shape.right;
-  tensors[2].extents = shape.out;
-  return Contraction(dense.name(), std::move(dims), std::move(tensors), dense.type());
 }
 
 template <class T>
@@ -155,19 +143,19 @@ void Leaves<T>::make_room() {
 }
 
 template <class T>
-typename Leaves<T>::Live& Leaves<T>::live(const LeafShape& shape) {
+typename Leaves<T>::Live& Leaves<T>::live(const fusion::Leaf& shape) {
   const auto s = static_cast<std::size_t>(shape.statement);
   std::unique_ptr<Live>& at = live_[s][shape == usual_[s] ? 0 : 1];
   if (!at || at->shape != shape) {
     at.reset();
-    at = std::make_unique<Live>(shape, contraction_of(shape), prepared(shape).schedule, threads_,
-                                room_);
+    at = std::make_unique<Live>(shape, fusion::contraction_of(tree_, shape),
+                                prepared(shape).schedule, threads_, room_);
   }
   return *at;
 }
 
 template <class T>
-void Leaves<T>::run(const LeafShape& shape, const T* left, const T* right, T* out,
+void Leaves<T>::run(const fusion::Leaf& shape, const T* left, const T* right, T* out,
                     std::stop_token stop) {
   live(shape).crew.run({left, right, out}, {T{1}, T{1}}, std::move(stop));
 }

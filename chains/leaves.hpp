@@ -6,24 +6,16 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <tuple>
 #include <vector>
 
 #include "chains/tensors.hpp"
 #include "core/fusion/fused_schedule.hpp"
+#include "core/fusion/leaf.hpp"
 #include "core/machine/machine.hpp"
 #include "core/schedule/schedule.hpp"
 #include "kernels/crew.hpp"
 
 namespace tcsim::chains {
-
-// What of a statement has one shape: its tile, by its indices, and what is held of its operands and
-// its result, of which the tile may be a part.
-struct LeafShape {
-  int statement = 0;
-  Extents tile, left, right, out;
-  auto operator<=>(const LeafShape&) const = default;
-};
 
 template <class T>
 class Leaves {
@@ -39,7 +31,7 @@ class Leaves {
   // Room for packed operands. Throws UnsupportedError where it cannot be had.
   void make_room();
   // out += left * right on tiles that begin at these places of what is held; after make_room().
-  void run(const LeafShape& shape, const T* left, const T* right, T* out, std::stop_token stop);
+  void run(const fusion::Leaf& shape, const T* left, const T* right, T* out, std::stop_token stop);
 
  private:
   struct Live;
@@ -47,16 +39,15 @@ class Leaves {
     Bytes tables;
     Schedule schedule;
   };
-  const Of& prepared(const LeafShape& shape);
-  Contraction contraction_of(const LeafShape& shape) const;
-  Live& live(const LeafShape& shape);
+  const Of& prepared(const fusion::Leaf& shape);
+  Live& live(const fusion::Leaf& shape);
 
   const fusion::OperationTree& tree_;
   Machine machine_;
   int threads_;
-  std::map<LeafShape, Of> shapes_;
-  std::vector<std::optional<LeafShape>> usual_;  // by statement: of its largest tile
-  ByTensor<Bytes> packs_{};                      // of any shape, at most
+  std::map<fusion::Leaf, Of> shapes_;
+  std::vector<std::optional<fusion::Leaf>> usual_;  // by statement: of its largest tile
+  ByTensor<Bytes> packs_{};                         // of any shape, at most
   PackMemory room_;
   // By statement: of its largest tile, and of the last other one.
   std::vector<std::array<std::unique_ptr<Live>, 2>> live_;

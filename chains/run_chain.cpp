@@ -181,7 +181,8 @@ class Runner {
     StopScope::heed();
     const double begin = now();
     const OperationTree::Statement& statement = tree_.statement(s);
-    LeafShape shape{s, {}, held(statement.left), held(statement.right), held(statement.out)};
+    fusion::Leaf shape{s, {}, {}};
+    for (TensorId t : all_tensors) shape.places[t] = held(fusion::array_of(tree_, s, t));
     for (int i : statement.indices) {
       shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
     }
@@ -209,7 +210,8 @@ class Runner {
   // What can be known of them to go wrong, before anything is written.
   void look_at_files() {
     const fs::path& folder = options_.folder;
-    if (!has_tensor_files()) TensorFile::open(folder, {}, type_of(tree_), TensorFile::Access::read);
+    if (!has_tensor_files())
+      TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
     if (!fs::is_directory(folder)) {
       throw InputError(folder.string(), "is no folder", "make it, and put the inputs there");
     }
@@ -285,12 +287,12 @@ class Runner {
 
   TensorFile opened(int a, TensorFile::Access access) const {
     return TensorFile::open(file_of(options_.folder, tree_, a), extents_of(tree_, a),
-                            type_of(tree_), access, most_chunk(options_.memory));
+                            fusion::element_type(tree_), access, most_chunk(options_.memory));
   }
   TensorFile created(const fs::path& path, int a) const {
     const Bytes most = most_chunk(options_.memory);
-    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a, most), type_of(tree_),
-                              most);
+    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a, most),
+                              fusion::element_type(tree_), most);
   }
 
   void fill(int a) {
@@ -402,13 +404,15 @@ RunMemory memory_of(const OperationTree& tree, const FusedNode& node, const Mach
 
 RunMemory run_memory(const OperationTree& tree, const FusedNode& node, const Machine& machine,
                      const ChainRunOptions& options) {
-  return type_of(tree) == ElementType::f64 ? memory_of<double>(tree, node, machine, options)
-                                           : memory_of<float>(tree, node, machine, options);
+  return fusion::element_type(tree) == ElementType::f64
+             ? memory_of<double>(tree, node, machine, options)
+             : memory_of<float>(tree, node, machine, options);
 }
 
 ChainRun run_chain(const OperationTree& tree, const FusedNode& node, const Machine& machine,
                    const ChainRunOptions& options) {
-  if (type_of(tree) == ElementType::f64) return Runner<double>(tree, node, machine, options).run();
+  if (fusion::element_type(tree) == ElementType::f64)
+    return Runner<double>(tree, node, machine, options).run();
   return Runner<float>(tree, node, machine, options).run();
 }
 

@@ -3,8 +3,6 @@
 #include <functional>
 #include <numeric>
 
-#include "core/error.hpp"
-
 namespace tcsim::chains {
 
 using fusion::OperationTree;
@@ -18,16 +16,6 @@ Extents extents_of(const OperationTree& tree, int array) {
   Extents extents;
   for (int i : tree.array(array).indices) extents.push_back(tree.extent(i));
   return extents;
-}
-
-ElementType type_of(const OperationTree& tree) {
-  for (const OperationTree::Array& a : tree.arrays) {
-    if (a.element == tree.arrays.front().element) continue;
-    throw UnsupportedError(tree.name, "its tensors have elements of two types",
-                           "give all of them one type");
-  }
-  return tree.arrays.front().element == size_of(ElementType::f64) ? ElementType::f64
-                                                                  : ElementType::f32;
 }
 
 std::int64_t product(const Extents& extents) {

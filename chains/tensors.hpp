@@ -15,8 +15,6 @@ using Extents = std::vector<std::int64_t>;
 std::filesystem::path file_of(const std::filesystem::path& folder,
                               const fusion::OperationTree& tree, int array);
 Extents extents_of(const fusion::OperationTree& tree, int array);
-// Of all tensors. Throws UnsupportedError where they have two.
-ElementType type_of(const fusion::OperationTree& tree);
 
 std::int64_t product(const Extents& extents);
 Extents extents_of(const std::vector<fusion::Range>& ranges);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.hpp"
 #include "core/fusion/chunks.hpp"
+#include "core/fusion/leaf.hpp"
 #include "core/fusion/tile_places.hpp"
 #include "core/text/safe.hpp"
 #include "emit/text.hpp"
@@ -135,7 +135,7 @@ class Writer {
   }
 
   std::string text(const std::vector<std::string>& remarks) {
-    const bool wide = tree_.arrays.front().element == size_of(ElementType::f64);
+    const bool wide = fusion::element_type(tree_) == ElementType::f64;
     std::string top = "/* " + safe_comment(tree_.name) + ": a chain of contractions, fused.\n";
     for (const std::string& line : remarks) top += "   " + safe_comment(line) + "\n";
     top += "\n   cc -O3 THIS.c $(pkg-config --cflags --libs hdf5) -o chain && ./chain FOLDER\n\n";
@@ -413,11 +413,6 @@ class Writer {
 
 std::string emit_fused_c(const OperationTree& tree, const FusedNode& node,
                          const EmitFusedOptions& options) {
-  for (const OperationTree::Array& a : tree.arrays) {
-    if (a.element == tree.arrays.front().element) continue;
-    throw UnsupportedError(tree.name, "its tensors have elements of two types",
-                           "give all of them one type");
-  }
   return emit::Writer(tree, node).text(options.remarks);
 }
 

@@ -9,6 +9,7 @@
 #include "core/threads.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
+#include "sim/line_sink.hpp"
 #include "sim/plan_visitor.hpp"
 #include "sim/replay.hpp"
 #include "sim/watch.hpp"
@@ -30,33 +31,6 @@ Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
   }
   return Hierarchy(caches, first_lines, line_bits_of(config));
 }
-
-// Elements side by side become lines; in a row a line that was touched last is not touched again.
-class LineSink {
- public:
-  LineSink(Hierarchy& caches, int line_bits) : caches_(caches), line_bits_(line_bits) {}
-  void enter(Phase phase) { caches_.enter(phase); }
-  void begin_row() { previous_ = no_lines; }
-  void read(const TwoStreams& streams) { caches_.read(streams); }
-  template <bool write>
-  void touch(ArrayId array, std::uint64_t address, std::int64_t bytes) {
-    LineRun lines{static_cast<std::uint32_t>(address >> line_bits_),
-                  static_cast<std::uint32_t>((address + std::uint64_t(bytes) - 1) >> line_bits_)};
-    if (lines.first == previous_) ++lines.first;
-    previous_ = lines.last;
-    if (lines.first > lines.last) return;
-    if constexpr (write) {
-      caches_.write(lines, array);
-    } else {
-      caches_.read(lines, array);
-    }
-  }
-
- private:
-  Hierarchy& caches_;
-  int line_bits_;
-  std::uint32_t previous_ = no_lines;
-};
 
 // One part of the sets: all of the plan is walked, a part of its lines simulated.
 class Part {

@@ -6,6 +6,7 @@
 
 #include "chains/plan_chain.hpp"
 #include "cli/describe.hpp"
+#include "cli/fuse_caches.hpp"
 #include "cli/out_file.hpp"
 #include "cli/request.hpp"
 #include "cli/result.hpp"
@@ -540,6 +541,12 @@ Exit run_fuse(const Options& options, Context& context) {
   if (options.count("type") != 0) {
     request.type = options["type"].as<std::string>() == "f32" ? ElementType::f32 : ElementType::f64;
   }
+  if (options.count("memory") + options.count("tiles") == 0) {
+    return run_fuse_in_caches(options, request, context);
+  }
+  if (options["simulate"].as<bool>()) {
+    throw UsageError("--simulate", "belongs to a chain in memory", "leave --memory out");
+  }
   const Format form = format(options);
   std::vector<FusionAnswer> all;
   std::vector<Chain> chains = fusion::find_chains(request);
@@ -593,8 +600,8 @@ const Command& fuse_command() {
   static const Command command{
       "fuse",
       "CHAIN",
-      "a chain of contractions on disk under a limit of memory: what to fuse, where to read and "
-      "write",
+      "a chain of contractions inside caches, or on disk under a limit of memory: what to fuse, "
+      "where to read and write",
       "tcsim fuse fourindex:2 --memory 256MiB --machine zen5",
       [](po::options_description& o) {
         o.add_options()("size", po::value<std::string>(),
@@ -603,8 +610,8 @@ const Command& fuse_command() {
             "order", po::value<std::string>(),
             "of a product of many factors: ((A B) C) [the least multiply-adds]")(
             "memory", po::value<std::string>(),
-            "that a run may take: tiles, packed operands, files' chunks: 8GiB")(
-            "tiles", po::value<std::string>(), "instead: memory of tiles alone")(
+            "that a run may take: tiles, packed operands, files' chunks: 8GiB [all tensors are in "
+            "memory]")("tiles", po::value<std::string>(), "instead: memory of tiles alone")(
             "overlap", po::bool_switch(),
             "read ahead and write behind, which takes the tiles of disk twice")(
             "disk-read", po::value<std::string>(),
@@ -626,6 +633,7 @@ const Command& fuse_command() {
             "emit", po::value<std::string>(),
             "write it as C with its reads and writes to this file")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
+        declare_fuse_in_caches(o);
         declare_machine(o);
         declare_output(o);
       },

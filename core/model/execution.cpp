@@ -120,6 +120,20 @@ std::vector<Execution::Sides> Execution::handed_over(ArrayId buffer) const {
   return all;
 }
 
+Execution::Sides Execution::sides_of(ArrayId x, const Extents& at) const {
+  Places places;
+  Extents rest = at;
+  for (int d = from_; d < leaf(x); ++d) {
+    if (!nest_.follows(x, d)) continue;
+    const DimClass g = nest_.step(d).group;
+    const double tile = extents(d + 1)[g];
+    const double i = std::min(std::floor(rest[g] / tile), std::ceil(count(d)) - 1);
+    rest[g] -= i * tile;
+    places.emplace_back(d, i);
+  }
+  return sides_at(x, places);
+}
+
 double Execution::iteration(int d, const Places& places) const {
   for (const auto& [depth, i] : places) {
     if (depth == d) return std::min(i, count(d) - 1);

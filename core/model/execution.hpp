@@ -40,6 +40,10 @@ class Execution {
   // later execution of the same steps. x is touched by the kernel, by a copy, or by both.
   std::vector<Sides> sides(ArrayId x, const Execution& next) const;
 
+  // Of one line of x, at these fused indices: from where `from` begins, or of a buffer from where
+  // its copy does. `after` and `before` of this execution.
+  Sides sides_of(ArrayId x, const Extents& at) const;
+
   // The same within one execution, for lines that one child of the sequence at step `from` touches
   // last and the next one first: a buffer's, between the copy and what is inside.
   std::vector<Sides> handed_over(ArrayId buffer) const;

@@ -12,6 +12,12 @@ namespace {
 // So many runs of a tile are sorted, so that those that share lines become one. Source: chosen.
 constexpr std::size_t few_runs = 4096;
 
+// Of a tensor that is looked at by itself.
+DimClass group_of_axis(std::size_t axes, std::size_t axis) {
+  constexpr std::array groups{DimClass::m, DimClass::n, DimClass::k, DimClass::batch};
+  return groups[std::min(axes - 1 - axis, groups.size() - 1)];
+}
+
 }  // namespace
 
 TileLines::TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line)
@@ -39,6 +45,31 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
   } else {
     add_axes(contraction, t);
   }
+}
+
+TileLines::TileLines(std::span<const std::int64_t> extents, double line) : line_(line) {
+  double stride = 1;
+  ByGroup<double> before{1, 1, 1, 1};
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    const DimClass g = group_of_axis(extents.size(), axis);
+    const auto extent = static_cast<double>(extents[axis]);
+    dims_.push_back({g, before[g], extent, stride});
+    if (extent > 1) indexed_[g] = true;
+    for (double x : {static_cast<double>(index(g)), before[g], extent, stride, line_}) {
+      shape_ = (shape_ ^ std::hash<double>()(x)) * 0x100000001b3;  // FNV-1a
+    }
+    before[g] *= extent;
+    stride *= extent;
+  }
+  merge_neighbours();
+}
+
+Extents TileLines::box(std::span<const std::int64_t> extents) {
+  Extents box{1, 1, 1, 1};
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    box[group_of_axis(extents.size(), axis)] *= static_cast<double>(extents[axis]);
+  }
+  return box;
 }
 
 // Dimensions that follow one another in their group and in memory are one: a tile that ends within
@@ -254,6 +285,8 @@ TileLines::Runs TileLines::runs(const Extents& tile) const {
   bool& whole = runs.everything;
   for (const Dim& d : dims_) {
     const double part = covered(d, tile);
+    // Of a tensor that is a part of a larger one a row may end before the next begins.
+    if (d.extent > 1 && d.stride > runs.length) whole = false;
     if (!whole) {
       runs.begin_at_multiples_of(d.stride);
       continue;

@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,11 @@ class TileLines {
  public:
   // Of tensor t under the grouping of a schedule; `line` in elements.
   TileLines(const Contraction& contraction, const Groups& groups, TensorId t, double line);
+
+  // Of a row-major tensor by itself, of whose axes each is a group: the last one m, the one before
+  // it n, then k; all others together are batch.
+  TileLines(std::span<const std::int64_t> extents, double line);
+  static Extents box(std::span<const std::int64_t> extents);
 
   double lines(const Extents& tile) const;
   // Elements that lie side by side in memory: the run of `lines`.

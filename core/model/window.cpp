@@ -51,11 +51,30 @@ class WindowModel {
     }
   }
 
+  WarmLines warm() {
+    count_all();
+    WarmLines w;
+    w.arrays = arrays_;
+    w.registers = core_link(contraction_, nest_, machine_.levels.front().name);
+    w.first = cold_;
+    w.in = w.out = w.gone = std::vector(caches_.size(), PerArray(arrays_.size()));
+    for (std::size_t l = 0; l < caches_.size(); ++l) {
+      for (ArrayId x : arrays_.ids()) {
+        const bool written = x == ArrayId::C || arrays_.is_buffer(x);
+        for (Phase p : all_phases) {
+          w.in[l][x] += fills_[p][x][l];
+          w.out[l][x] += write_backs_[p][x][l];
+        }
+        w.in[l][x] -= cold_[x];
+        if (written) w.out[l][x] -= cold_[x];
+        w.gone[l][x] = worst_inside_[x][l];
+      }
+    }
+    return w;
+  }
+
   Traffic traffic() {
-    count_cold();
-    for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
-    count_kernel();
-    count_write_backs();
+    count_all();
     Traffic t;
     t.links.assign(caches_.size() + 1, LinkTraffic(arrays_));
     t.links[0] = core_link(contraction_, nest_, machine_.levels.front().name);
@@ -76,6 +95,13 @@ class WindowModel {
   }
 
  private:
+  void count_all() {
+    count_cold();
+    for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
+    count_kernel();
+    count_write_backs();
+  }
+
   int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
 
   // Large numbers are rounded to quarter octaves, so that few boxes are counted, or to the lines
@@ -655,6 +681,11 @@ Lines kept_lines(const Machine& machine, LevelId cache) {
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
                        const Machine& machine, SetCounter& counter, double margin, Detail detail) {
   return WindowModel(contraction, schedule, machine, counter, margin, detail).traffic();
+}
+
+WarmLines warm_lines(const Contraction& contraction, const Schedule& schedule,
+                     const Machine& machine, SetCounter& counter, Detail detail) {
+  return WindowModel(contraction, schedule, machine, counter, 1, detail).warm();
 }
 
 }  // namespace tcsim

@@ -12,7 +12,10 @@
 // Source: docs/design.md, "The window model"; it generalises acmtc-sc19, Listing 3.
 #pragma once
 
+#include <vector>
+
 #include "core/machine/machine.hpp"
+#include "core/model/nest.hpp"
 #include "core/model/set_counts.hpp"
 #include "core/model/traffic.hpp"
 #include "core/schedule/schedule.hpp"
@@ -32,6 +35,19 @@ enum class Detail { full, coarse };
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
                        const Machine& machine, SetCounter& counter, double margin = 1,
                        Detail detail = Detail::full);
+
+// What a schedule moves beside its first touches, and how many of those there are: for one that is
+// not the first to touch its tensors (core/fusion/cached_model.hpp). In lines, by cache.
+struct WarmLines {
+  Arrays arrays;
+  LinkTraffic registers;
+  std::vector<PerArray> in, out;  // over the link outside the cache, without first touches
+  PerArray first;                 // touched first
+  // Of buffers, the largest chance that a line leaves between its copy and the end of its use.
+  std::vector<PerArray> gone;
+};
+WarmLines warm_lines(const Contraction& contraction, const Schedule& schedule,
+                     const Machine& machine, SetCounter& counter, Detail detail = Detail::full);
 
 // The same by acmtc-sc19: Listing 3 over every loop with exact visit counts, and the packing cost
 // of Eq. 10-14 (sources once per Pack; buffers written once per Pack to the levels inside).

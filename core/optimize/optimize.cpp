@@ -181,7 +181,7 @@ class Optimizer {
         // It was good for another machine; the search may find one that is good for this one.
       }
     }
-    const bool soon = !options_.incumbents.empty();
+    const bool soon = options_.soon || !options_.incumbents.empty();
     if (!best_ || gap() > closed) {
       for (const Effort& effort : efforts) {
         look(effort);

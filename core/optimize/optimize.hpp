@@ -47,6 +47,8 @@ struct OptimizeOptions {
   // a little. The answer is never worse than the best of them. One that is proven good enough is
   // returned at once.
   std::vector<Tiling> incumbents;
+  // Looks no harder than at first, whatever the gap: for a caller that asks often.
+  bool soon = false;
   bool dividing = false;  // only tiles that divide the tile outside them, in register tiles
   // Set counts that several calls for one contraction share, so that the later ones are quicker.
   // Not null only where those calls are on one thread.

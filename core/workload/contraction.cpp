@@ -169,7 +169,8 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
       const auto moving = std::ranges::find_if(axis.terms, moves);
       const bool one = std::ranges::count_if(axis.terms, moves) <= 1 &&
                        (moving == axis.terms.end() || moving->coefficient == 1);
-      plain_[t] &= one && extent == *needed;
+      plain_[t] &= one;
+      dense_ &= extent == *needed;
       size *= extent;
     }
     sizes_[t] = Elements(size);
@@ -184,7 +185,7 @@ Contraction Contraction::renamed(std::string name) const {
 
 std::string Contraction::label() const {
   std::string s;
-  if (is_plain() && layout() != Layout::mixed) {
+  if (is_plain() && dense_ && layout() != Layout::mixed) {
     for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
       if (t != TensorId::C) s += '-';
       for (DimId d : dims_of(t)) s += dim(d).name;

@@ -96,8 +96,8 @@ class Contraction {
   std::vector<DimId> dims_of(DimClass c) const;
 
   const IndexedTensor& tensor(TensorId t) const { return tensors_[t]; }
-  // Whether each axis of t is a dimension alone and no longer than that, dimensions of extent 1
-  // left aside. Then tiles of t are boxes whose elements are counted by products.
+  // Whether each axis of t is a dimension alone, dimensions of extent 1 left aside. Then tiles of t
+  // are boxes whose elements are counted by products, also where t is a part of a larger tensor.
   bool is_plain(TensorId t) const { return plain_[t]; }
   bool is_plain() const {
     return plain_[TensorId::A] && plain_[TensorId::B] && plain_[TensorId::C];
@@ -133,6 +133,7 @@ class Contraction {
   ByTensor<std::vector<Elements>> strides_;
   ByTensor<Elements> sizes_{};
   ByTensor<bool> plain_{};
+  bool dense_ = true;  // no axis has more places than its index reaches
 };
 
 }  // namespace tcsim

@@ -9,9 +9,11 @@ namespace {
 
 class Walk {
  public:
-  Walk(const Plan& plan, std::int64_t line_bytes, Caches& caches)
+  Walk(const Plan& plan, const ByArray<std::int64_t>& bases, std::int64_t line_bytes,
+       Caches& caches)
       : registers(plan.arrays()),
         plan_(plan),
+        bases_(bases),
         c_(plan.contraction()),
         line_bytes_(line_bytes),
         caches_(caches) {
@@ -64,8 +66,7 @@ class Walk {
 
   // One element; `run_` begins anew with every row or column of an operand.
   void touch(ArrayId a, std::int64_t element, bool write) {
-    const std::int64_t line =
-        (plan_.base(a).value() + element * plan_.element().value()) / line_bytes_;
+    const std::int64_t line = (bases_[a] + element * plan_.element().value()) / line_bytes_;
     caches_.touch(line, write);
     if (line != previous_line_) ++touches;
     previous_line_ = line;
@@ -97,12 +98,29 @@ class Walk {
     }
   }
 
+  // Of the right operand each lane, which is a row, has columns of its own.
+  void lanes(std::int64_t p) {
+    const Interval ms = tile_[DimClass::m], ns = tile_[DimClass::n];
+    const ArrayId right = array_of(plan_.right());
+    for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
+      new_run();
+      for (std::int64_t m = ms.begin; m < ms.begin + ms.size; ++m) {
+        touch(right, tensor_offset(plan_.right(), m, n, tile_[DimClass::k].begin + p), false);
+        count(Phase::compute, right, false);
+      }
+    }
+  }
+
   void kernel() {
     const Interval ms = tile_[DimClass::m], ns = tile_[DimClass::n];
     const Interval ks = tile_[DimClass::k];
     for (std::int64_t p = 0; p < ks.size; ++p) {
       operand(plan_.left(), DimClass::m, plan_.mr(), p);
-      operand(plan_.right(), DimClass::n, plan_.nr(), p);
+      if (plan_.lanes()) {
+        lanes(p);
+      } else {
+        operand(plan_.right(), DimClass::n, plan_.nr(), p);
+      }
     }
     for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
       new_run();
@@ -162,6 +180,7 @@ class Walk {
   }
 
   const Plan& plan_;
+  ByArray<std::int64_t> bases_;
   const Contraction& c_;
   std::int64_t line_bytes_;
   Caches& caches_;
@@ -171,6 +190,13 @@ class Walk {
 };
 
 }  // namespace
+
+LinkTraffic walk(const Plan& plan, const ByArray<std::int64_t>& bases, std::int64_t line_bytes,
+                 Caches& caches) {
+  Walk walk(plan, bases, line_bytes, caches);
+  walk.step(0);
+  return walk.registers;
+}
 
 Simulation simulate(const Plan& plan, const Machine& machine) {
   const std::int64_t line = machine.levels.front().line.value.value();
@@ -184,7 +210,9 @@ Simulation simulate(const Plan& plan, const Machine& machine) {
   }
   std::ranges::sort(arrays);
   Caches caches(shapes, arrays);
-  Walk walk(plan, line, caches);
+  ByArray<std::int64_t> bases(plan.arrays().size());
+  for (ArrayId a : plan.arrays().ids()) bases[a] = plan.base(a).value();
+  Walk walk(plan, bases, line, caches);
   walk.step(0);
   caches.drain();
 

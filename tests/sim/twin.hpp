@@ -109,6 +109,11 @@ class Caches {
   std::vector<std::map<std::int64_t, std::list<Line>>> sets_;
 };
 
+// A walk of the plan, element by element, on these caches, which keep what they have. `bases`: the
+// first byte of each array. What the core loads and stores.
+LinkTraffic walk(const Plan& plan, const ByArray<std::int64_t>& bases, std::int64_t line_bytes,
+                 Caches& caches);
+
 // What simulate() should return.
 Simulation simulate(const Plan& plan, const Machine& machine);
 

@@ -199,7 +199,11 @@ TEST(FuseCommand, Says_what_is_wrong) {
     EXPECT_EQ(r.out, "");
   };
   said({"fuse"}, Exit::usage, "fuse: no chain is named");
-  said({"fuse", "fourindex:1", "--machine", "zen5"}, Exit::usage, "--memory: say how much");
+  said({"fuse", "fourindex:1", "--machine", "zen5", "--run", "/tmp"}, Exit::usage,
+       "--run: belongs to a chain on disk; add --memory");
+  said({"fuse", "fourindex:1", "--machine", "zen5", "--overlap"}, Exit::usage,
+       "--overlap: belongs to a chain on disk; add --memory");
+  said(small_chain({"--simulate"}), Exit::usage, "--simulate: belongs to a chain in memory");
   said({"fuse", "sixindex:1", "--memory", "1MiB", "--machine", "zen5"}, Exit::usage, "fourindex");
   said({"fuse", "T[a] += A[a,k] * B[k]", "--memory", "1MiB"}, Exit::usage, "sizes are missing");
   said({"fuse", "T[a] += A[a,k] * B[k", "--size", "a=3,k=4", "--memory", "1MiB"}, Exit::input,
@@ -268,6 +272,78 @@ TEST(FuseCommand, Keeps_a_limit_of_all_memory) {
   EXPECT_LE(tiles["memory_bytes"].get<std::int64_t>(), limit);
   EXPECT_GT(tiles["run_memory_bytes"]["all"].get<std::int64_t>(), limit);
   EXPECT_LT(run["memory_bytes"], tiles["memory_bytes"]);
+}
+
+std::vector<std::string> chain_in_memory(std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"fuse",      "T[i,j] += A[i,k] * B[k,j]; C[i,l] += T[i,j] * D[j,l]",
+                                "--size",    "i=64,j=96,k=8,l=8",
+                                "--machine", "zen5",
+                                "--set",     "L1.capacity=12KiB",
+                                "--set",     "L2.capacity=16KiB",
+                                "--set",     "L3.capacity=32KiB",
+                                "--set",     "memory.bandwidth=0.1x"};
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(FuseCommand, Without_a_limit_of_memory_answers_for_caches) {
+  const Ran r = tcsim(chain_in_memory({"--simulate"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const std::vector<std::string> all = lines(r.out);
+  EXPECT_EQ(all[0], "chain: 2 contractions, 0.0001966 Gflop, tensors of 69.63 kB in memory");
+  for (const char* part :
+       {"T[i,j] += A[i,k] * B[k,j]", "\n  fused    predicted", "\n           simulated",
+        "\n  unfused  predicted", "L3-memory", "\n  fuse: predicted ", "times as fast; simulated ",
+        "packed ", "predicted / simulated", "\nfused:\n  for ", "hold T {", "kernel "}) {
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  }
+  const Ran given =
+      tcsim(chain_in_memory({"--schedule", "for i by 16 { hold T { seq { do T do C } } }"}));
+  ASSERT_EQ(given.code, Exit::done) << given.err;
+  EXPECT_TRUE(contains(given.out, "\ngiven:\n  for i by 16 {")) << given.out;
+  EXPECT_FALSE(contains(given.out, "simulated"));
+  const Ran loads =
+      tcsim(chain_in_memory({"--schedule", "load A { hold T { seq { do T do C } } }"}));
+  EXPECT_EQ(loads.code, Exit::input);
+  EXPECT_TRUE(contains(loads.err, "--schedule: 'load A' where all tensors are in memory"));
+}
+
+TEST(FuseCommand, Says_of_caches_the_same_in_json_and_csv) {
+  const Ran r = tcsim(chain_in_memory({"--simulate", "--format", "json"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const json j = json::parse(r.out);
+  EXPECT_EQ(j["schema"], 1);
+  EXPECT_EQ(j["command"], "fuse");
+  EXPECT_EQ(j["fuse"], true);
+  for (const char* name : {"fused", "unfused"}) {
+    const json& way = j[name];
+    ASSERT_EQ(way["levels"].size(), 4U);
+    EXPECT_EQ(way["leaves"].size(), 2U);
+    for (const json& level : way["levels"]) {
+      std::int64_t predicted = 0, simulated = 0;
+      for (const json& t : level["by_tensor"]) {
+        predicted += t["predicted_in_bytes"].get<std::int64_t>() +
+                     t["predicted_out_bytes"].get<std::int64_t>();
+        simulated += t["simulated_in_bytes"].get<std::int64_t>() +
+                     t["simulated_out_bytes"].get<std::int64_t>();
+      }
+      EXPECT_EQ(predicted, level["predicted_bytes"]) << level;
+      EXPECT_EQ(simulated, level["simulated_bytes"]) << level;
+    }
+    EXPECT_GT(way["predicted_seconds"], 0);
+    EXPECT_GT(way["simulated_seconds"], 0);
+  }
+  EXPECT_LT(j["fused"]["simulated_seconds"], j["unfused"]["simulated_seconds"]);
+
+  const Ran csv = tcsim(chain_in_memory({"--format", "csv"}));
+  ASSERT_EQ(csv.code, Exit::done) << csv.err;
+  const std::vector<std::string> rows = lines(csv.out);
+  ASSERT_EQ(rows.size(), 1U + 2 * 4);
+  EXPECT_EQ(rows[0],
+            "chain,program,fuse,link,predicted_bytes,simulated_bytes,predicted_seconds,"
+            "simulated_seconds");
+  EXPECT_TRUE(rows[1].starts_with("chain,fused,true,L1-register,")) << rows[1];
+  EXPECT_TRUE(rows[8].starts_with("chain,unfused,true,L3-memory,")) << rows[8];
 }
 
 TEST(FuseCommand, Runs_what_it_chose) {

@@ -68,6 +68,8 @@ class Every_command : public testing::TestWithParam<std::string> {
         on("emit"),
         {"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--tiles", "1KiB", "--no-whatif",
          "--machine", machine()},
+        {"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--simulate", "--machine",
+         machine()},
         {"sweep", path("study.toml"), "--dry-run", "--threads", "1"},
         {"sweep", path("study.toml"), "--threads", "1", "--out", path("results")},
         {"diff", path("results"), path("results")},

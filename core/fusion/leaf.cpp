@@ -1,0 +1,46 @@
+#include "core/fusion/leaf.hpp"
+
+#include <array>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace tcsim::fusion {
+
+ElementType element_type(const OperationTree& tree) {
+  for (const OperationTree::Array& a : tree.arrays) {
+    if (a.element == tree.arrays.front().element) continue;
+    throw UnsupportedError(tree.name, "its tensors have elements of two types",
+                           "give all of them one type");
+  }
+  return tree.arrays.front().element == size_of(ElementType::f64) ? ElementType::f64
+                                                                  : ElementType::f32;
+}
+
+std::strong_ordering Leaf::operator<=>(const Leaf& o) const {
+  if (const auto c = statement <=> o.statement; c != 0) return c;
+  if (const auto c = tile <=> o.tile; c != 0) return c;
+  for (TensorId t : all_tensors) {
+    if (const auto c = places[t] <=> o.places[t]; c != 0) return c;
+  }
+  return std::strong_ordering::equal;
+}
+
+int array_of(const OperationTree& tree, int statement, TensorId t) {
+  const OperationTree::Statement& s = tree.statement(statement);
+  return t == TensorId::A ? s.left : t == TensorId::B ? s.right : s.out;
+}
+
+Contraction contraction_of(const OperationTree& tree, const Leaf& leaf) {
+  const Contraction dense = contraction_of(tree, leaf.statement, leaf.tile);
+  std::vector<Dimension> dims;
+  for (int d = 0; d < dense.dim_count(); ++d) dims.push_back(dense.dim(DimId{d}));
+  std::array<IndexedTensor, 3> tensors{dense.tensor(TensorId::A), dense.tensor(TensorId::B),
+                                       dense.tensor(TensorId::C)};
+  for (TensorId t : all_tensors) {
+    tensors[static_cast<std::size_t>(index(t))].extents = leaf.places[t];
+  }
+  return {dense.name(), std::move(dims), std::move(tensors), dense.type()};
+}
+
+}  // namespace tcsim::fusion
