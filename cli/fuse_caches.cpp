@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -165,8 +166,12 @@ std::string verdict_line(const CachedAnswer& a) {
           : fmt::format("  do not fuse: the best found is predicted to take {:.2f} times as long",
                         slower);
   if (std::abs(slower - 1) <= fusion::tie) {
-    line = fmt::format("  {}: the times tie, and the {} chain uses the links less",
-                       a.fuses ? "fuse" : "do not fuse", a.fuses ? "fused" : "unfused");
+    const double cautious = way->program.cautious / a.ways.back().program.cautious;
+    line = fmt::format("  {}: the times tie, and the {} chain {}", a.fuses ? "fuse" : "do not fuse",
+                       a.fuses ? "fused" : "unfused",
+                       std::abs(cautious - 1) > fusion::same_time
+                           ? "is quicker if links move more than predicted"
+                           : "uses the links less");
   }
   if (way->simulated) {
     line += fmt::format("; simulated {:.2f} times as fast",

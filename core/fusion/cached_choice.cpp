@@ -14,9 +14,6 @@ namespace tcsim::fusion {
 
 namespace {
 
-// Times that are no further apart are the same.
-constexpr double same = 1e-3;
-
 Seconds all_links(const ChainTiming& timing) {
   Seconds all;
   for (const Timing& t : timing.statements) {
@@ -315,7 +312,7 @@ bool CachedChoice::fuses() const {
   const double ratio = fused->timing.total / unfused.timing.total;
   if (std::abs(ratio - 1) > tie) return ratio < 1;
   const double cautious = fused->cautious / unfused.cautious;
-  if (std::abs(cautious - 1) > same) return cautious < 1;
+  if (std::abs(cautious - 1) > same_time) return cautious < 1;
   return fused->links < unfused.links;
 }
 

@@ -21,6 +21,8 @@ namespace tcsim::fusion {
 inline constexpr double traffic_error = 0.05;
 // Predicted times that are no further apart are a tie.
 inline constexpr double tie = 0.01;
+// Cautious times that are no further apart are the same.
+inline constexpr double same_time = 1e-3;
 
 struct CachedProgram {
   FusedNode node;

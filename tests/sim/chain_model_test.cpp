@@ -193,6 +193,27 @@ C[i, j] += A[i, k] * B[k, j]
   EXPECT_EQ(&choice.best(), &choice.unfused);
 }
 
+// Indices of one place, joins of two intermediates, tensors of many axes.
+TEST(Cached_choice, Is_a_legal_schedule_of_any_chain) {
+  std::mt19937_64 random(test::new_seed());
+  for (int i = 0; i < 8; ++i) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 1 + i % 4, 7));
+    LeafSchedules schedules(tree, zen5_of({"L1.capacity=768B", "L2.capacity=2KiB"}));
+    CachedModel model(schedules);
+    fusion::CachedChoiceOptions options;
+    options.judged = 4;
+    const CachedChoice choice = choose_cached(model, options);
+    EXPECT_EQ(choice.unfused.node, fusion::unfused(tree));
+    if (!choice.fused) continue;
+    EXPECT_NO_THROW(fusion::check_cached(tree, choice.fused->node, "chosen"))
+        << to_text(tree, choice.fused->node);
+    EXPECT_NE(choice.fused->node, choice.unfused.node);
+    const ChainTraffic counted = simulate_chain(choice.fused->node, schedules).traffic;
+    EXPECT_EQ(choice.fused->traffic.moved[0][0], counted.moved[0][0]);
+  }
+}
+
 TEST(Cached_choice, Is_the_same_each_time) {
   const OperationTree tree = two_products("i=96 j=160 k=24 l=40");
   const auto chosen = [&] {
