@@ -28,9 +28,9 @@ ElementType type_of(const MeasuredKernel& m) {
 }
 
 // Left, right and C one behind the other, each from a line of its own.
-struct Places {
+struct Operands {
   std::int64_t left = 0, right, c, end;  // bytes
-  Places(const MeasuredKernel& m, std::int64_t k) {
+  Operands(const MeasuredKernel& m, std::int64_t k) {
     const auto after = [&](std::int64_t begin, std::int64_t elements) {
       constexpr std::int64_t line = 64;
       return begin + (elements * m.element.value() + line - 1) / line * line;
@@ -65,7 +65,7 @@ double flops_of(const MeasuredKernel& m, std::int64_t k) {
 template <class T>
 HotYardstick yardstick(const MeasuredKernel& m, InstructionSet set, std::int64_t k, Block& block,
                        Seconds at_least) {
-  const Places places(m, k);
+  const Operands places(m, k);
   const auto at = [&](std::int64_t byte) { return reinterpret_cast<T*>(block.data() + byte); };
   const std::int64_t rows = m.rows.value(), n = m.columns.value();
   std::vector<std::int64_t> columns;
@@ -149,7 +149,7 @@ KernelCatalog measure_kernels(const KernelOptions& options, const std::string& t
   std::vector<Series> all;
   for (const auto& [set, kernel] : all_kernels(options)) {
     for (std::int64_t k : depths) {
-      if (Places(kernel, k).end > room.value()) break;
+      if (Operands(kernel, k).end > room.value()) break;
       all.push_back({catalog.kernels.size(), set, k, Samples(flops_of(kernel, k), Bytes(0))});
     }
     catalog.kernels.push_back(kernel);

@@ -107,7 +107,7 @@ void print_table(const KernelCatalog& catalog, const Kernels& kernels, std::ostr
   for (const auto& [c, some] : classes) print_grid(some, candidates, out);
 }
 
-ordered_json json_of(const MeasuredKernel& m, bool candidate) {
+ordered_json kernel_json(const MeasuredKernel& m, bool candidate) {
   ordered_json j{{"mr", m.rows.value()},   {"nr", m.columns.value()},
                  {"type", type_of(m)},     {"instruction_set", m.instruction_set},
                  {"vectors", m.vectors},   {"scheme", to_text(m.scheme)},
@@ -131,7 +131,7 @@ void print_json(const KernelCatalog& catalog, const Kernels& kernels, const std:
                  {"candidate_share", candidate_share},
                  {"kernels", ordered_json::array()}};
   for (const MeasuredKernel* m : kernels) {
-    c["kernels"].push_back(json_of(*m, candidates.contains(m)));
+    c["kernels"].push_back(kernel_json(*m, candidates.contains(m)));
   }
   out << json_text({{"schema", results_schema},
                     {"command", command},

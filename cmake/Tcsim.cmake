@@ -17,7 +17,7 @@ if(TCSIM_SANITIZE)
   target_link_options(tcsim_flags INTERFACE -fsanitize=${TCSIM_SANITIZE})
 endif()
 
-# Headers take most of the compiler's time here, so a folder's files are compiled together, eight at a time, in
+# Headers take most of the compiler's time here, so a folder's files are compiled together, twenty at a time, in
 # the presets that set CMAKE_UNITY_BUILD (all but those for daily work and for fuzzing). What a file keeps in
 # an unnamed namespace must have a name of its own within its folder.
 function(tcsim_unity target)
@@ -26,19 +26,23 @@ function(tcsim_unity target)
     cmake_path(GET source PARENT_PATH folder)
     string(MAKE_C_IDENTIFIER "in_${folder}" folder)
     math(EXPR count_${folder} "0${count_${folder}} + 1")
-    math(EXPR part "${count_${folder}} / 8")
+    math(EXPR part "${count_${folder}} / 20")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${target}_${folder}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# tcsim_library(NAME SOURCES... [LINK libs...] [EXPORT]): one static library per folder. EXPORT:
-# installed with its headers, for programs that find_package(tcsim).
+# tcsim_library(NAME SOURCES... [LINK libs...] [EXPORT] [COLD]): one static library per folder. EXPORT:
+# installed with its headers, for programs that find_package(tcsim). COLD: it computes little, so that what -O3
+# would bring is a longer build.
 function(tcsim_library name)
-  cmake_parse_arguments(ARG "EXPORT" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "EXPORT;COLD" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   tcsim_unity(${name})
   target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:tcsim_flags> ${ARG_LINK})
+  if(ARG_COLD)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   if(NOT ARG_EXPORT)
     return()
   endif()

@@ -20,7 +20,7 @@ using fusion::OperationTree;
 namespace emit {
 namespace {
 
-constexpr std::string_view head = R"(
+constexpr std::string_view fused_head = R"(
 #include <hdf5.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static unsigned char *memory; /* of all tiles */
 )";
 
 // Of loops.
-constexpr std::string_view least = R"(
+constexpr std::string_view fused_least = R"(
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 )";
 
@@ -143,8 +143,8 @@ class Writer {
       top += "   " + safe_comment(line) + "\n";
     }
     std::string all = top + "*/\n";
-    all += fill_in(head, {{"T", wide ? "double" : "float"},
-                          {"H5", wide ? "H5T_NATIVE_DOUBLE" : "H5T_NATIVE_FLOAT"}});
+    all += fill_in(fused_head, {{"T", wide ? "double" : "float"},
+                                {"H5", wide ? "H5T_NATIVE_DOUBLE" : "H5T_NATIVE_FLOAT"}});
     for (const auto& [name, use] : files_) {
       all += fmt::format("static tensor file_{}; /* {} */\n", use.array, safe_comment(name));
     }
@@ -152,7 +152,7 @@ class Writer {
     out_.add("static void run(void) {");
     node(node_);
     out_.close(0);
-    if (names_ > 0) all += least;
+    if (names_ > 0) all += fused_least;
     all += out_.text();
     Lines end;
     end.add("");

@@ -14,7 +14,7 @@ namespace tcsim::exchange {
 
 namespace {
 
-constexpr const char* format_name = "Dinero IV";
+constexpr const char* dinero = "Dinero IV";
 
 // The policies that both have, by Dinero's letter.
 constexpr std::pair<char, Replacement> replacements[] = {
@@ -192,13 +192,13 @@ namespace tcsim {
 Exported export_dinero(const Machine& machine) {
   using namespace exchange;
   Exported out{"dineroIV", {}};
-  const std::vector<const Level*> levels = caches_and_one_memory(machine, format_name);
+  const std::vector<const Level*> levels = caches_and_one_memory(machine, dinero);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& l = *levels[i];
     const std::string option = fmt::format(" -l{}-{}", i + 1, i == 0 ? 'd' : 'u');
     if (!std::has_single_bit(static_cast<std::uint64_t>(l.capacity.value.value()))) {
       const auto below = std::bit_floor(static_cast<std::uint64_t>(l.capacity.value.value()));
-      cannot_say(machine, l, format_name,
+      cannot_say(machine, l, dinero,
                  fmt::format("capacity of {}, only powers of two", to_text(l.capacity.value)),
                  fmt::format("ways={0} --set {1}.capacity={2}",
                              std::bit_floor(static_cast<std::uint64_t>(l.ways.value)), l.name,
@@ -206,16 +206,16 @@ Exported export_dinero(const Machine& machine) {
     }
     const char replacement = letter_of(replacements, l.replacement.value);
     if (replacement == 0) {
-      cannot_say(machine, l, format_name,
-                 fmt::format("replacement {}", to_text(l.replacement.value)), "replacement=lru");
+      cannot_say(machine, l, dinero, fmt::format("replacement {}", to_text(l.replacement.value)),
+                 "replacement=lru");
     }
     const char fetch = letter_of(fetches, l.prefetch);
     if (fetch == 0) {
-      cannot_say(machine, l, format_name, fmt::format("prefetch {}", to_text(l.prefetch)),
+      cannot_say(machine, l, dinero, fmt::format("prefetch {}", to_text(l.prefetch)),
                  "prefetch=none");
     }
     if (l.inclusion.value != Inclusion::neither) {
-      cannot_say(machine, l, format_name, fmt::format("{} caches", to_text(l.inclusion.value)),
+      cannot_say(machine, l, dinero, fmt::format("{} caches", to_text(l.inclusion.value)),
                  "inclusion=neither");
     }
     out.text += fmt::format("{0}size {1}{0}bsize {2}{0}assoc {3}{0}repl {4}{0}fetch {5}", option,

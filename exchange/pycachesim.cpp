@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* format_name = "pycachesim";
+constexpr const char* pycachesim_name = "pycachesim";
 
 class PycachesimReader {
  public:
@@ -231,7 +231,7 @@ namespace tcsim {
 
 Exported export_pycachesim(const Machine& machine) {
   exchange::Json root;
-  for (const auto& cache : exchange::pycachesim_chain(machine, exchange::format_name)) {
+  for (const auto& cache : exchange::pycachesim_chain(machine, exchange::pycachesim_name)) {
     exchange::Json j{{"sets", cache.sets},
                      {"ways", cache.ways},
                      {"cl_size", cache.line.value()},

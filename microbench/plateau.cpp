@@ -36,9 +36,9 @@ std::vector<Plateau> divide(const RateCurve& curve) {
   const double density =
       static_cast<double>(n - 1) / octaves(curve.front().working_set, curve.back().working_set);
   const double plateau_cost = shortest * density * slope_cost;
-  constexpr std::size_t slope = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t on_slope = std::numeric_limits<std::size_t>::max();
   std::vector<double> best(n + 1, 0);
-  std::vector<std::size_t> from(n + 1, slope);
+  std::vector<std::size_t> from(n + 1, on_slope);
   for (std::size_t end = 1; end <= n; ++end) {
     best[end] = best[end - 1] + slope_cost;
     for (std::size_t first = 0; first + 2 <= end; ++first) {
@@ -51,7 +51,7 @@ std::vector<Plateau> divide(const RateCurve& curve) {
   }
   std::vector<Plateau> plateaus;
   for (std::size_t end = n; end > 0;) {
-    if (from[end] == slope) {
+    if (from[end] == on_slope) {
       --end;
     } else {
       plateaus.push_back({from[end], end, std::exp2(fit(curve, from[end], end).level)});

@@ -72,9 +72,9 @@ class Classes {
 };
 
 // A sink of sim/plan_visitor.hpp, with the rules of sim::SystemSink.
-class Sink {
+class SampleSink {
  public:
-  Sink(Classes& classes, const sim::LevelConfig& innermost, std::int64_t element)
+  SampleSink(Classes& classes, const sim::LevelConfig& innermost, std::int64_t element)
       : classes_(classes),
         line_bits_(std::countr_zero(static_cast<std::uint64_t>(innermost.line.value()))),
         element_(sim::counts_every_element(innermost) ? element : 0) {}
@@ -159,8 +159,8 @@ SampledSimulation sample(const Plan& plan, const sim::SystemConfig& config, std:
                      fmt::format("give 2 to {}", of));
   }
   Classes sampled(config, classes, of);
-  Sink sink(sampled, config.levels.front(), plan.element().value());
-  sim::PlanVisitor<Sink> visitor(plan, sink);
+  SampleSink sink(sampled, config.levels.front(), plan.element().value());
+  sim::PlanVisitor<SampleSink> visitor(plan, sink);
   sim::Watch watch(options, plan.contraction().flops() / 2, true);
   walk(plan, sim::Watched(visitor, watch));
   if (config.drain) sampled.drain();

@@ -22,7 +22,7 @@ namespace tcsim::fusion {
 namespace {
 
 using bounds::Problem;
-using Extents = std::map<std::string, std::int64_t>;
+using Sizes = std::map<std::string, std::int64_t>;
 
 // "p=60, q=60"
 class SizesReader : private StatementReader {
@@ -30,9 +30,9 @@ class SizesReader : private StatementReader {
   SizesReader(std::string_view text, const std::string& place)
       : StatementReader(text, size_of_word_or_sign, place) {}
 
-  Extents sizes() {
+  Sizes sizes() {
     constexpr std::string_view form = "write sizes as p=60,q=60";
-    Extents all;
+    Sizes all;
     for (;;) {
       const Token name = identifier("an index", form);
       expect("=", form);
@@ -236,7 +236,7 @@ Chain from_text(const ChainRequest& request, const std::string& text, const std:
                 ElementType type, const std::string& text_place, const std::string& sizes_place) {
   std::string lines = text;
   std::ranges::replace(lines, ';', '\n');
-  const Extents extents = SizesReader(sizes, sizes_place).sizes();
+  const Sizes extents = SizesReader(sizes, sizes_place).sizes();
   if (extents.size() > static_cast<std::size_t>(Program::most)) {
     throw UsageError(sizes_place, fmt::format("{} sizes", extents.size()),
                      fmt::format("give at most {}", Program::most));

@@ -6,12 +6,11 @@
 
 #include "core/error.hpp"
 #include "core/text/safe.hpp"
+#include "core/units/divisor.hpp"
 
 namespace tcsim {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Bytes of one way of a cache.
 std::int64_t way(const Level& cache) { return cache.sets() * cache.line.value.value(); }

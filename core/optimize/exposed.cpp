@@ -51,7 +51,7 @@ Translation translation_of(const Machine& machine) {
   return t;
 }
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
+double ceil_ratio(double a, double b) { return std::ceil(a / b); }
 
 using Ranges = ByGroup<std::int64_t>;
 
@@ -204,7 +204,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
     switch (s.kind) {
       case Step::Kind::loop: {
         std::int64_t& r = range[s.group];
-        const double steps = ceil_div(static_cast<double>(r), static_cast<double>(s.tile));
+        const double steps = ceil_ratio(static_cast<double>(r), static_cast<double>(s.tile));
         times *= steps;
         const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
                                (s.group == DimClass::n && s.tile == path.nr);

@@ -106,8 +106,6 @@ bool image_in_place(const Contraction& c, TensorId right, const Groups& groups) 
 // Elements of the widest vector that there is.
 std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // The smallest tile that covers `range` in as many steps as tiles of `wanted` would, rounded.
 std::int64_t evenly(std::int64_t range, double wanted) {
   const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);

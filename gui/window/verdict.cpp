@@ -18,7 +18,7 @@ namespace tcsim::gui {
 
 namespace {
 
-QString text(const std::string& s) { return QString::fromStdString(s); }
+QString shown(const std::string& s) { return QString::fromStdString(s); }
 
 QTableView* tableOf(TableModel* model, const QString& name) {
   auto* view = new QTableView;
@@ -40,7 +40,7 @@ QTableView* tableOf(TableModel* model, const QString& name) {
 
 // Each on a line of its own.
 QString sentences(const std::string& words) {
-  return text(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
+  return shown(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
 }
 
 // A palette that is set anew has everything laid out and painted anew.
@@ -178,10 +178,10 @@ void Verdict::follow() {
     figures_->setText(studio_.hasSession() ? QString() : tr("Choose a workload and a machine."));
   } else {
     const Evaluation& e = *scene.now;
-    headline_->setText(text(verdictHeadline(scene)));
+    headline_->setText(shown(verdictHeadline(scene)));
     const FlopsPerSecond peak = e.subject.machine.peak(size_of(e.subject.contraction.type()));
     figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak%4")
-                          .arg(text(to_display(e.time())))
+                          .arg(shown(to_display(e.time())))
                           .arg(e.gflops(), 0, 'f', 1)
                           .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1)
                           .arg(e.subject.machine.accounting.compute_roof
@@ -192,14 +192,14 @@ void Verdict::follow() {
 
   const Late<Helped>& help = scene.help;
   help_->setText(help                  ? sentences(help->advice.words)
-                 : !help.error.empty() ? text(help.error)
+                 : !help.error.empty() ? shown(help.error)
                  : scene.now           ? tr("being worked out...")
                                        : QString());
   QString variants;
   if (help && help->advice.next) {
     for (const PackingVariant& v : help->advice.next->packing) {
       variants +=
-          (variants.isEmpty() ? "" : "\n") + text(change_words(v.factor) + "  " + v.counted);
+          (variants.isEmpty() ? "" : "\n") + shown(change_words(v.factor) + "  " + v.counted);
     }
   }
   crossovers_->setText(variants);
@@ -207,7 +207,7 @@ void Verdict::follow() {
   crossoversTitle_->setVisible(!variants.isEmpty());
 
   QStringList changes;
-  for (const std::string& c : studio_.changes()) changes << text(c);
+  for (const std::string& c : studio_.changes()) changes << shown(c);
   changes_->setText(changes.join("\n"));
   changes_->setVisible(!changes.isEmpty());
   changesTitle_->setVisible(!changes.isEmpty());
@@ -221,14 +221,14 @@ void Verdict::follow() {
   if (scene.now) {
     if (const auto& c = scene.now->certificate) {
       certificate = tr("%1 achieved; %2 is quicker than %3: gap %4 %.%5")
-                        .arg(text(to_display(Seconds(c->achieved))), text(c->bound_words()),
-                             text(to_display(Seconds(c->relaxed_bound))))
+                        .arg(shown(to_display(Seconds(c->achieved))), shown(c->bound_words()),
+                             shown(to_display(Seconds(c->relaxed_bound))))
                         .arg(100 * c->gap, 0, 'f', 2)
                         .arg(scene.now->settled ? QString() : tr(" (still searching)"));
     } else if (scene.now->settled) {
       certificate = tr("This schedule is kept; it was not searched for on this machine.");
       if (const std::string& why = scene.now->notCertified; !why.empty()) {
-        certificate += " " + tr("It is not certified: %1.").arg(text(why));
+        certificate += " " + tr("It is not certified: %1.").arg(shown(why));
       }
     } else {
       certificate = tr("being searched for...");
@@ -237,14 +237,14 @@ void Verdict::follow() {
   certificate_->setText(certificate);
   QStringList notes;
   if (scene.now) {
-    for (const std::string& n : scene.now->subject.notes) notes << text(n);
+    for (const std::string& n : scene.now->subject.notes) notes << shown(n);
     if (scene.run && scene.run.current) {
       notes << tr("Run on this machine: %1, %2 GFLOPS, check %3")
-                   .arg(text(to_display(scene.run->result.timed.median)))
+                   .arg(shown(to_display(scene.run->result.timed.median)))
                    .arg(scene.run->result.rate.value() / 1e9, 0, 'f', 1)
                    .arg(scene.run->result.check.ok() ? tr("passed") : tr("FAILED"));
       const std::string others = disturbance(scene.run->result.timed, scene.run->result.threads);
-      if (!others.empty()) notes << text(others);
+      if (!others.empty()) notes << shown(others);
     }
   }
   notes_->setText(notes.join("\n"));

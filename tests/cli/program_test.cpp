@@ -58,10 +58,10 @@ TEST_F(ProgramFile, Of_a_contraction_is_computed_as_its_label_is) {
       for (const char* arg : {"--machine", "i7-6700k", "--format", "json"}) args.push_back(arg);
       const Ran r = tcsim(args);
       EXPECT_EQ(r.code, Exit::done) << r.err;
-      auto json = nlohmann::ordered_json::parse(r.out);
-      json["workload"].erase("name");
-      if (json.contains("certificate")) json["certificate"].erase("seconds_to_solve");
-      return json.dump(1);
+      auto found = nlohmann::ordered_json::parse(r.out);
+      found["workload"].erase("name");
+      if (found.contains("certificate")) found["certificate"].erase("seconds_to_solve");
+      return found.dump(1);
     };
     const auto label = answer({"ij-ik-kj", "--size", "i=96,j=72,k=80", "--layout", "column-major"});
     EXPECT_EQ(answer({product()}), label);
