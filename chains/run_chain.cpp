@@ -137,7 +137,8 @@ class Runner {
         node_(node),
         machine_(machine),
         places_(tree, node, options.buffering),
-        held_(tree.arrays.size()) {
+        held_(tree.arrays.size()),
+        values_(tree.arrays.size()) {
     result_.moved.arrays.resize(tree.arrays.size());
     result_.moved.statements.resize(tree.statements.size());
     result_.parts = static_cast<int>(parts_.size());
@@ -166,47 +167,38 @@ class Runner {
 
   // As a visitor of walk().
   void open(const Hold& hold, const Ranges& ranges) {
-    Tile& tile = held_[static_cast<std::size_t>(hold.array)];
-    tile.at = ranges_of(tree_, hold.array, ranges);
-    tile.values = reinterpret_cast<T*>(transfers_->open(hold, ranges));
-    bytes_ += copies(hold, options_.buffering) * product(extents_of(tile.at)) * element;
+    const auto array = static_cast<std::size_t>(hold.array);
+    held_[array] = ranges;
+    values_[array] = reinterpret_cast<T*>(transfers_->open(hold, ranges));
+    bytes_ += copies(hold, options_.buffering) * bytes_of(hold.array, ranges);
     result_.moved.memory = std::max(result_.moved.memory, Bytes(bytes_));
   }
-  void close(const Hold& hold, const Ranges&) {
-    const Tile& tile = held_[static_cast<std::size_t>(hold.array)];
-    bytes_ -= copies(hold, options_.buffering) * product(extents_of(tile.at)) * element;
+  void close(const Hold& hold, const Ranges& ranges) {
+    bytes_ -= copies(hold, options_.buffering) * bytes_of(hold.array, ranges);
     transfers_->close(hold);
   }
   void run(int s, const Ranges& ranges) {
     StopScope::heed();
     const double begin = now();
     const OperationTree::Statement& statement = tree_.statement(s);
-    fusion::Leaf shape{s, {}, {}};
-    for (TensorId t : all_tensors) shape.places[t] = held(fusion::array_of(tree_, s, t));
-    for (int i : statement.indices) {
-      shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
-    }
-    leaves_->run(shape, part_of(statement.left, ranges), part_of(statement.right, ranges),
-                 part_of(statement.out, ranges), options_.stop);
+    const fusion::LeafCall call = fusion::leaf_at(tree_, s, ranges, held_);
+    const auto part_of = [&](TensorId t) {
+      const int array = fusion::array_of(tree_, s, t);
+      return values_[static_cast<std::size_t>(array)] + call.offset[t];
+    };
+    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
+                 options_.stop);
     fusion::DiskTraffic::OfStatement& of = result_.moved.statements[static_cast<std::size_t>(s)];
     ++of.runs;
     for (int a : {statement.left, statement.right, statement.out, statement.out}) {
-      of.passed += product(extents_of(ranges_of(tree_, a, ranges))) * element;
+      of.passed += bytes_of(a, ranges);
     }
     result_.computing += Seconds(now() - begin);
-    done_ += 2 * static_cast<double>(product(shape.tile));
+    done_ += 2 * static_cast<double>(product(call.leaf.tile));
     options_.progress(std::min(1.0, done_ / tree_.flops()));
   }
 
  private:
-  static constexpr std::int64_t element = sizeof(T);
-
-  // What is held of an array, row-major.
-  struct Tile {
-    std::vector<Range> at;
-    T* values = nullptr;
-  };
-
   // What can be known of them to go wrong, before anything is written.
   void look_at_files() {
     const fs::path& folder = options_.folder;
@@ -357,16 +349,10 @@ class Runner {
     }
   }
 
-  Extents held(int array) const { return extents_of(held_[static_cast<std::size_t>(array)].at); }
-  // Where the current part of a held array begins.
-  T* part_of(int array, const Ranges& ranges) const {
-    const Tile& tile = held_[static_cast<std::size_t>(array)];
-    std::int64_t offset = 0;
-    const std::vector<Range> at = ranges_of(tree_, array, ranges);
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      offset = offset * tile.at[axis].size + at[axis].begin - tile.at[axis].begin;
-    }
-    return tile.values + offset;
+  // Of an array's current tile.
+  std::int64_t bytes_of(int array, const Ranges& ranges) const {
+    constexpr std::int64_t element = sizeof(T);
+    return product(extents_of(ranges_of(tree_, array, ranges))) * element;
   }
 
   const OperationTree& tree_;
@@ -383,7 +369,8 @@ class Runner {
   std::unique_ptr<Leaves<T>> leaves_;
   Memory memory_;
   std::unique_ptr<Transfers> transfers_;  // of the part that runs; it may use memory_
-  std::vector<Tile> held_;                // by array
+  std::vector<Ranges> held_;              // by array
+  std::vector<T*> values_;                // by array: what is held, row-major
   std::int64_t bytes_ = 0;
   ChainRun result_;
   double done_ = 0;
