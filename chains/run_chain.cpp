@@ -62,31 +62,6 @@ std::vector<const FusedNode*> parts_of(const FusedNode& node) {
   return parts;
 }
 
-// What a part has on disk, by the name of the tensor: an array of it, and whether it makes it.
-struct FileUse {
-  int array;
-  bool made;
-};
-struct FileUses {
-  const OperationTree& tree;
-  std::map<std::string, FileUse> all;
-
-  void open(const Hold& hold, const Ranges&) {
-    if (hold.kind == Hold::Kind::buffer) return;
-    const auto made = FileUse{hold.array, false};
-    FileUse& use = all.try_emplace(tree.array(hold.array).name, made).first->second;
-    use.made |= hold.kind == Hold::Kind::store;
-  }
-  void close(const Hold&, const Ranges&) {}
-  void run(int, const Ranges&) {}
-};
-std::map<std::string, FileUse> files_of(const OperationTree& tree, const FusedNode& part) {
-  FileUses uses{tree, {}};
-  Ranges ranges = fusion::all_of(tree);
-  walk_first_tiles(part, ranges, uses);
-  return std::move(uses.all);
-}
-
 // `of`: what HDF5 takes for the file of an array. For a moment it has a chunk more.
 template <class F>
 Bytes files_memory(const OperationTree& tree, const FusedNode& node, Bytes memory, F&& of) {

@@ -127,11 +127,11 @@ class Writer {
         node_(node),
         places_(tree, node, fusion::Buffering::single),
         chunks_(tree, {&node}),
+        files_(files_of(tree, node)),
         held_(tree.arrays.size()) {
     for (const OperationTree::Index& i : tree.indices) {
       ranges_.push_back({"0", std::to_string(i.extent)});
     }
-    uses(node);
   }
 
   std::string text(const std::vector<std::string>& remarks) {
@@ -189,11 +189,6 @@ class Writer {
   }
 
  private:
-  // A file, by the tensor's name.
-  struct Use {
-    int array = 0;
-    bool made = false;
-  };
   // A loop around what is being written.
   struct Around {
     int index;
@@ -220,22 +215,7 @@ class Writer {
   }
   static std::string literal(const std::string& name) { return '"' + name + '"'; }
 
-  void uses(const FusedNode& node) {
-    if (const auto* loop = std::get_if<fusion::TileLoop>(&node.is)) {
-      uses(*loop->body);
-    } else if (const auto* parts = std::get_if<fusion::InOrder>(&node.is)) {
-      for (const FusedNode& part : parts->parts) uses(part);
-    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-      if (hold->kind != Hold::Kind::buffer) {
-        Use& use = files_.try_emplace(tree_.array(hold->array).name, Use{hold->array, false})
-                       .first->second;
-        use.made |= hold->kind == Hold::Kind::store;
-      }
-      uses(*hold->body);
-    }
-  }
-
-  void open(Lines& to, const std::string& name, const Use& use) const {
+  void open(Lines& to, const std::string& name, const fusion::FileUse& use) const {
     const auto listed = [](const std::vector<std::int64_t>& numbers) {
       std::string text = "{";
       for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -400,7 +380,7 @@ class Writer {
   const FusedNode& node_;
   const fusion::TilePlaces places_;
   const fusion::Chunks chunks_;
-  std::map<std::string, Use> files_;
+  const std::map<std::string, fusion::FileUse> files_;
   std::vector<RangeText> ranges_;             // by index
   std::vector<std::vector<RangeText>> held_;  // by array and axis
   std::vector<Around> around_;
