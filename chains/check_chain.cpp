@@ -44,7 +44,7 @@ class Reference {
     std::int64_t size = 1;
     for (const Range& r : at) size *= r.size;
     std::vector<T> raw(static_cast<std::size_t>(size));
-    TensorFile::open(file_of(folder, tree_, a), extents_of(tree_, a), fusion::element_type(tree_),
+    TensorFile::open(file_of(folder, tree_, a), tree_.extents(a), fusion::element_type(tree_),
                      TensorFile::Access::read)
         .read(at, raw.data());
     std::vector<Value>& to = values_[static_cast<std::size_t>(a)];
@@ -147,7 +147,7 @@ double check_as(const OperationTree& tree, const fs::path& folder, std::uint64_t
     if (tree.parent(s) >= 0) continue;
     const std::vector<Range> at = fusion::ranges_of(tree, statement.out, ranges);
     std::vector<T> found(right.size());
-    TensorFile::open(file_of(folder, tree, statement.out), extents_of(tree, statement.out),
+    TensorFile::open(file_of(folder, tree, statement.out), tree.extents(statement.out),
                      fusion::element_type(tree), TensorFile::Access::read)
         .read(at, found.data());
     const double unit = std::numeric_limits<T>::epsilon() / 2;

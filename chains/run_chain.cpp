@@ -129,11 +129,9 @@ class Runner {
       run_part(*parts_[static_cast<std::size_t>(p)]);
       journal_.note(p + 1);
     }
-    for (std::size_t a = 0; a < tree_.arrays.size(); ++a) {
-      const bool intermediate = tree_.arrays[a].producer >= 0 && tree_.arrays[a].consumer >= 0;
-      if (intermediate && is_stored(static_cast<int>(a))) {
-        fs::remove(file_of(options_.folder, tree_, static_cast<int>(a)));
-      }
+    for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
+      if (!tree_.array(a).is_intermediate() || !is_stored(a)) continue;
+      fs::remove(file_of(options_.folder, tree_, a));
     }
     journal_.remove();
     result_.total = Seconds(now() - start);
@@ -253,19 +251,19 @@ class Runner {
   }
 
   TensorFile opened(int a, TensorFile::Access access) const {
-    return TensorFile::open(file_of(options_.folder, tree_, a), extents_of(tree_, a),
+    return TensorFile::open(file_of(options_.folder, tree_, a), tree_.extents(a),
                             fusion::element_type(tree_), access, most_chunk(options_.memory));
   }
   TensorFile created(const fs::path& path, int a) const {
     const Bytes most = most_chunk(options_.memory);
-    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a, most),
+    return TensorFile::create(path, tree_.extents(a), chunks_.of(a, most),
                               fusion::element_type(tree_), most);
   }
 
   void fill(int a) {
     const fs::path path = file_of(options_.folder, tree_, a);
     const fs::path part = path.string() + ".part";
-    const Extents extents = extents_of(tree_, a);
+    const Extents extents = tree_.extents(a);
     {
       TensorFile made = created(part, a);
       const Filler filler(options_.seed, tree_.array(a).name);

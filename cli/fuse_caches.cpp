@@ -129,12 +129,6 @@ CachedAnswer cached_answer(const Options& options, fusion::Chain chain, Context&
   return a;
 }
 
-std::string statement_of(const OperationTree& tree, std::size_t s) {
-  const OperationTree::Statement& statement = tree.statements[s];
-  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
-                     tree.text(statement.right));
-}
-
 int links(const CachedAnswer& a) { return static_cast<int>(a.machine.levels.size()); }
 
 std::vector<std::string> link_row(const CachedAnswer& a, std::vector<std::string> row,
@@ -199,10 +193,10 @@ void print_cached_table(const CachedAnswer& a, std::ostream& out) {
   }
   out << "\n";
   Rows rows;
-  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
     rows.push_back(
-        {statement_of(tree, s),
-         to_display(Bytes(std::llround(std::min(0x1p61, tree.bytes(tree.statements[s].out)))))});
+        {tree.statement_text(s),
+         to_display(Bytes(std::llround(std::min(0x1p61, tree.bytes(tree.statement(s).out)))))});
   }
   out << aligned({"statement", "its result"}, rows, "  ") << "\n";
 
@@ -296,8 +290,8 @@ ordered_json json_of_cached(const CachedAnswer& a) {
   ordered_json j{{"schema", results_schema}, {"command", "fuse"}, {"tcsim_version", version}};
   j["workload"] = {{"name", a.tree.name}, {"flops", a.tree.flops()}};
   j["workload"]["statements"] = ordered_json::array();
-  for (std::size_t s = 0; s < a.tree.statements.size(); ++s) {
-    j["workload"]["statements"].push_back(statement_of(a.tree, s));
+  for (int s = 0; s < static_cast<int>(a.tree.statements.size()); ++s) {
+    j["workload"]["statements"].push_back(a.tree.statement_text(s));
   }
   j["workload"]["orders"] = ordered_json::array();
   for (const fusion::Chain::Ordered& o : a.chain.ordered) {

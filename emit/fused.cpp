@@ -174,8 +174,7 @@ class Writer {
     for (const auto& [name, use] : files_)
       end.add(fmt::format("close_tensor(&file_{});", use.array));
     for (const auto& [name, use] : files_) {
-      const OperationTree::Array& array = tree_.array(use.array);
-      if (array.producer < 0 || array.consumer < 0) continue;
+      if (!tree_.array(use.array).is_intermediate()) continue;
       end.add("{");
       end.add("char path[4096];");
       end.add(fmt::format("path_of({}, path, sizeof path);", literal(name)));
@@ -223,8 +222,7 @@ class Writer {
       }
       return text + (numbers.empty() ? "0}" : "}");
     };
-    std::vector<std::int64_t> size;
-    for (int i : tree_.array(use.array).indices) size.push_back(tree_.extent(i));
+    const std::vector<std::int64_t> size = tree_.extents(use.array);
     const std::vector<std::int64_t> chunk = chunks_.of(use.array);
     std::int64_t bytes = tree_.array(use.array).element.value();
     for (std::int64_t n : chunk) bytes *= n;

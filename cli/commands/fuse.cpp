@@ -247,12 +247,6 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   return a;
 }
 
-std::string statement_text(const OperationTree& tree, std::size_t s) {
-  const OperationTree::Statement& statement = tree.statements[s];
-  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
-                     tree.text(statement.right));
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string displayed(double bytes) {
@@ -337,11 +331,11 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
   }
   out << "\n";
   Rows rows;
-  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
-    const int made = tree.statements[s].out;
-    const bool cut = std::ranges::find(chosen.program.cut_points, static_cast<int>(s)) !=
-                     chosen.program.cut_points.end();
-    rows.push_back({statement_text(tree, s), displayed(tree.bytes(made)),
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
+    const int made = tree.statement(s).out;
+    const bool cut =
+        std::ranges::find(chosen.program.cut_points, s) != chosen.program.cut_points.end();
+    rows.push_back({tree.statement_text(s), displayed(tree.bytes(made)),
                     tree.array(made).consumer < 0 ? "output"
                     : cut                         ? "to disk (cut-point)"
                                                   : "fused, stays in memory"});
@@ -439,8 +433,8 @@ ordered_json json_of_answer(const FusionAnswer& a) {
   ordered_json j{{"schema", results_schema}, {"command", "fuse"}, {"tcsim_version", version}};
   j["workload"] = {{"name", a.tree.name}, {"flops", a.tree.flops()}};
   j["workload"]["statements"] = ordered_json::array();
-  for (std::size_t s = 0; s < a.tree.statements.size(); ++s) {
-    j["workload"]["statements"].push_back(statement_text(a.tree, s));
+  for (int s = 0; s < static_cast<int>(a.tree.statements.size()); ++s) {
+    j["workload"]["statements"].push_back(a.tree.statement_text(s));
   }
   j["workload"]["orders"] = ordered_json::array();
   for (const Chain::Ordered& o : a.chain.ordered) {

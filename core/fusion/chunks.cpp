@@ -73,8 +73,7 @@ void Chunks::open(const Hold& hold, const Ranges& ranges) {
 
 std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
   const OperationTree::Array& array = tree_.array(a);
-  Extents whole;
-  for (int i : array.indices) whole.push_back(tree_.extent(i));
+  const Extents whole = tree_.extents(a);
   const auto found = tiles_.find(array.name);
   Extents chunk = found == tiles_.end() ? whole : found->second;
   std::int64_t bytes = bytes_of(chunk, array.element);
