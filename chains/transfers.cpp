@@ -7,7 +7,6 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -40,7 +39,7 @@ struct Tile {
 // Names the tiles, in the order of the walk.
 class Tiles {
  public:
-  explicit Tiles(const TransferOf& of) : of_(of), stored_(of.tree.arrays.size()) {}
+  explicit Tiles(const TransferOf& of) : of_(of), read_(of.tree) {}
 
   Tile next(const Hold& hold, const Ranges& ranges) {
     const fusion::TilePlaces::Place& place = of_.places.of(hold);
@@ -48,21 +47,14 @@ class Tiles {
     tile.bytes = product(extents_of(tile.at)) * of_.tree.array(hold.array).element.value();
     tile.begin = place.begin.value() + turns_[&hold]++ % place.copies * place.size.value();
     tile.end = tile.begin + place.size.value();
-    tile.read = hold.kind == Hold::Kind::load ||
-                (hold.kind == Hold::Kind::store && !is_first(hold.array, tile.at));
+    tile.read = read_.is_read(hold, ranges);
     return tile;
   }
 
  private:
-  bool is_first(int array, const std::vector<Range>& at) {
-    Extents corner;
-    for (const Range& r : at) corner.push_back(r.begin);
-    return stored_[static_cast<std::size_t>(array)].insert(std::move(corner)).second;
-  }
-
   const TransferOf& of_;
   std::map<const Hold*, std::int64_t> turns_;
-  std::vector<std::set<Extents>> stored_;  // corners of tiles, by array
+  fusion::TilesRead read_;
 };
 
 // Moves single tiles, and counts. Reading and writing may be on two threads: each has numbers of
