@@ -76,8 +76,7 @@ struct FusionAnswer {
   Limits limits;
   bool tiles_alone = false;  // is what the limit of memory is for
   bool disk_assumed = false;
-  fusion::StructureCount structures;  // of all statements fused
-  int looked_at = 0;
+  fusion::StructureCount structures;        // of all statements fused
   std::vector<Way> ways;                    // the chosen one, or the one that was given, first
   std::optional<chains::ChainRun> ran;      // of the first
   std::optional<chains::ChainRun> unfused;  // with --compare
@@ -186,7 +185,7 @@ Way given_way(const Options& options, const chains::ChainRunOptions& run, const 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
   FusionAnswer a{
-      std::move(chain), {}, machine(options, context), {}, false, false, {}, 0, {}, {}, {}, {}, {}};
+      std::move(chain), {}, machine(options, context), {}, false, false, {}, {}, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   a.tiles_alone = options.count("tiles") != 0;
   a.limits = limits_of(options, a.machine, a.disk_assumed);
@@ -206,7 +205,6 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   const chains::ChainPlanOptions how{a.limits, run.threads, show};
   const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
                                                : chains::plan_chain(a.tree, a.machine, how);
-  a.looked_at = plan.fusion.structures;
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
   if (plan.fusion.fully_fused) {
     a.ways.push_back(way("fully fused", *plan.fusion.fully_fused, *plan.fully_fused, a));
