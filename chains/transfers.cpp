@@ -64,26 +64,20 @@ class Mover {
   explicit Mover(const TransferOf& of) : of_(of) { moved_.arrays.resize(of.tree.arrays.size()); }
 
   void read(const Tile& tile) {
-    const auto begin = Clock::now();
-    TensorFile& file = file_of(tile);
-    file.read(tile.at, of_.memory + tile.begin);
-    if (of_.cold) file.forget();
-    fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
-    moved_.chunks_read += file.chunks(tile.at);
-    of.read += tile.bytes;
-    ++of.reads;
-    moved_.reading += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+    moved_.reading += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
+      file.read(tile.at, of_.memory + tile.begin);
+      moved_.chunks_read += file.chunks(tile.at);
+      of.read += tile.bytes;
+      ++of.reads;
+    });
   }
   void write(const Tile& tile) {
-    const auto begin = Clock::now();
-    TensorFile& file = file_of(tile);
-    file.write(tile.at, of_.memory + tile.begin);
-    if (of_.cold) file.forget();
-    fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
-    moved_.chunks_written += file.chunks(tile.at);
-    of.written += tile.bytes;
-    ++of.writes;
-    moved_.writing += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+    moved_.writing += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
+      file.write(tile.at, of_.memory + tile.begin);
+      moved_.chunks_written += file.chunks(tile.at);
+      of.written += tile.bytes;
+      ++of.writes;
+    });
   }
   void zero(const Tile& tile) const {
     std::memset(of_.memory + tile.begin, 0, static_cast<std::size_t>(tile.bytes));
@@ -91,8 +85,13 @@ class Mover {
   Moved take() { return std::move(moved_); }
 
  private:
-  TensorFile& file_of(const Tile& tile) const {
-    return of_.files.at(of_.tree.array(tile.array).name);
+  template <class F>
+  Seconds timed(const Tile& tile, F&& move) {
+    const auto begin = Clock::now();
+    TensorFile& file = of_.files.at(of_.tree.array(tile.array).name);
+    move(file, moved_.arrays[static_cast<std::size_t>(tile.array)]);
+    if (of_.cold) file.forget();
+    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
   }
 
   const TransferOf& of_;
