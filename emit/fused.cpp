@@ -136,17 +136,17 @@ class Writer {
 
   std::string text(const std::vector<std::string>& remarks) {
     const bool wide = fusion::element_type(tree_) == ElementType::f64;
-    std::string top = "/* " + safe_comment(tree_.name) + ": a chain of contractions, fused.\n";
-    for (const std::string& line : remarks) top += "   " + safe_comment(line) + "\n";
+    std::string top = "/* " + in_comment(tree_.name) + ": a chain of contractions, fused.\n";
+    for (const std::string& line : remarks) top += "   " + in_comment(line) + "\n";
     top += "\n   cc -O3 THIS.c $(pkg-config --cflags --libs hdf5) -o chain && ./chain FOLDER\n\n";
     for (const std::string& line : lines_of(to_text(tree_, node_))) {
-      top += "   " + safe_comment(line) + "\n";
+      top += "   " + in_comment(line) + "\n";
     }
     std::string all = top + "*/\n";
     all += fill_in(head, {{"T", wide ? "double" : "float"},
                           {"H5", wide ? "H5T_NATIVE_DOUBLE" : "H5T_NATIVE_FLOAT"}});
     for (const auto& [name, use] : files_) {
-      all += fmt::format("static tensor file_{}; /* {} */\n", use.array, safe_comment(name));
+      all += fmt::format("static tensor file_{}; /* {} */\n", use.array, in_comment(name));
     }
     out_.add("");
     out_.add("static void run(void) {");
@@ -194,24 +194,6 @@ class Writer {
     std::string variable, begin;
   };
 
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines(1);
-    for (char c : text) {
-      if (c == '\n') {
-        lines.emplace_back();
-      } else {
-        lines.back() += c;
-      }
-    }
-    if (lines.back().empty()) lines.pop_back();
-    return lines;
-  }
-  // Nothing that ends a comment.
-  static std::string safe_comment(const std::string& text) {
-    std::string safe = visible(text);
-    for (std::size_t at = 0; (at = safe.find("*/", at)) != std::string::npos;) safe[at] = ' ';
-    return safe;
-  }
   static std::string literal(const std::string& name) { return '"' + name + '"'; }
 
   void open(Lines& to, const std::string& name, const fusion::FileUse& use) const {
