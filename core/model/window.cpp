@@ -12,7 +12,6 @@
 #include "core/model/countable.hpp"
 #include "core/model/execution.hpp"
 #include "core/model/nest.hpp"
-#include "core/model/occupancy.hpp"
 #include "core/model/overlap.hpp"
 
 namespace tcsim {
@@ -34,19 +33,13 @@ class WindowModel {
         counter_(counter),
         margin_(margin),
         detail_(detail),
+        caches_(sets_of_caches(machine)),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
         write_backs_(fills_),
         worst_inside_(arrays_.size()),
         tensor_places_(tensor_places(contraction)) {
     for (int l = 0; l < machine.cache_count(); ++l) {
       const Level& level = machine.level(LevelId{l});
-      const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
-      const std::int64_t ways = level.ways.value;
-      if (level.sets() == 1) {
-        caches_.push_back({1, lines});
-      } else {
-        caches_.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
-      }
       exclusive_.push_back(l > 0 && level.inclusion.value == Inclusion::exclusive);
     }
   }
@@ -620,7 +613,7 @@ class WindowModel {
   SetCounter& counter_;
   double margin_;
   Detail detail_;
-  std::vector<SetAssociative> caches_;
+  const std::vector<SetAssociative> caches_;
   std::vector<bool> exclusive_;
   ByPhase<ByArray<PerLevel>> fills_;
   ByPhase<ByArray<PerLevel>> write_backs_;
@@ -676,6 +669,21 @@ Lines kept_lines(const Machine& machine, LevelId cache) {
   const int l = index(cache);
   if (l == 0 || level.inclusion.value != Inclusion::exclusive) return level.lines();
   return level.lines() + kept_lines(machine, LevelId{l - 1});
+}
+
+std::vector<SetAssociative> sets_of_caches(const Machine& machine) {
+  std::vector<SetAssociative> caches;
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const Level& level = machine.level(LevelId{l});
+    const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
+    const std::int64_t ways = level.ways.value;
+    if (level.sets() == 1) {
+      caches.push_back({1, lines});
+    } else {
+      caches.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
+    }
+  }
+  return caches;
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
