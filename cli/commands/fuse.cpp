@@ -589,7 +589,7 @@ const Command& fuse_command() {
             "write it as C with its reads and writes to this file")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
         declare_fuse_in_caches(o);
-        declare_machine(o);
+        declare_machine_alone(o);
         declare_output(o);
       },
       run_fuse};
