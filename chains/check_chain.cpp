@@ -40,11 +40,9 @@ class Reference {
 
   template <class T>
   void read(int a, const fs::path& folder) {
-    std::vector<Range> at = fusion::ranges_of(tree_, a, ranges_);
-    std::int64_t size = 1;
-    for (const Range& r : at) size *= r.size;
-    std::vector<T> raw(static_cast<std::size_t>(size));
-    TensorFile::open(file_of(folder, tree_, a), extents_of(tree_, a), fusion::element_type(tree_),
+    const std::vector<Range> at = fusion::ranges_of(tree_, a, ranges_);
+    std::vector<T> raw(static_cast<std::size_t>(product(extents_of(at))));
+    TensorFile::open(file_of(folder, tree_, a), tree_.extents(a), fusion::element_type(tree_),
                      TensorFile::Access::read)
         .read(at, raw.data());
     std::vector<Value>& to = values_[static_cast<std::size_t>(a)];
@@ -54,8 +52,7 @@ class Reference {
   const std::vector<Value>& evaluate(int s) {
     const OperationTree::Statement& statement = tree_.statement(s);
     std::vector<Value>& out = values_[static_cast<std::size_t>(statement.out)];
-    std::int64_t size = 1;
-    for (int i : tree_.array(statement.out).indices) size *= range(i);
+    const std::int64_t size = product(extents_of(fusion::ranges_of(tree_, statement.out, ranges_)));
     out.assign(static_cast<std::size_t>(size), {});
     const std::vector<Value>& left = values_[static_cast<std::size_t>(statement.left)];
     const std::vector<Value>& right = values_[static_cast<std::size_t>(statement.right)];
@@ -64,7 +61,6 @@ class Reference {
     add(statement, steps, 0, out.data(), left.data(), right.data());
     return out;
   }
-  const std::vector<Value>& values(int a) const { return values_[static_cast<std::size_t>(a)]; }
   void forget(int a) { std::vector<Value>().swap(values_[static_cast<std::size_t>(a)]); }
 
  private:
@@ -147,7 +143,7 @@ double check_as(const OperationTree& tree, const fs::path& folder, std::uint64_t
     if (tree.parent(s) >= 0) continue;
     const std::vector<Range> at = fusion::ranges_of(tree, statement.out, ranges);
     std::vector<T> found(right.size());
-    TensorFile::open(file_of(folder, tree, statement.out), extents_of(tree, statement.out),
+    TensorFile::open(file_of(folder, tree, statement.out), tree.extents(statement.out),
                      fusion::element_type(tree), TensorFile::Access::read)
         .read(at, found.data());
     const double unit = std::numeric_limits<T>::epsilon() / 2;

@@ -46,29 +46,17 @@ class Shapes {
     } else if (const auto* parts = std::get_if<fusion::InOrder>(&node.is)) {
       for (const FusedNode& part : parts->parts) find(part, ranges);
     } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-      held_[static_cast<std::size_t>(hold->array)] =
-          extents_of(ranges_of(tree_, hold->array, ranges));
+      held_[static_cast<std::size_t>(hold->array)] = ranges;
       find(*hold->body, ranges);
     } else {
-      leaf(std::get<fusion::Do>(node.is).statement, ranges);
+      f_(fusion::leaf_at(tree_, std::get<fusion::Do>(node.is).statement, ranges, held_).leaf);
     }
   }
 
  private:
-  void leaf(int s, const Ranges& ranges) {
-    const OperationTree::Statement& statement = tree_.statement(s);
-    fusion::Leaf shape{s, {}, {}};
-    for (TensorId t : all_tensors) shape.places[t] = held(fusion::array_of(tree_, s, t));
-    for (int i : statement.indices) {
-      shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
-    }
-    f_(shape);
-  }
-  const Extents& held(int array) const { return held_[static_cast<std::size_t>(array)]; }
-
   const OperationTree& tree_;
   F& f_;
-  std::vector<Extents> held_;
+  std::vector<Ranges> held_;  // by array
   std::size_t visits_ = 0;
 };
 

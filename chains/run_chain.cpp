@@ -62,31 +62,6 @@ std::vector<const FusedNode*> parts_of(const FusedNode& node) {
   return parts;
 }
 
-// What a part has on disk, by the name of the tensor: an array of it, and whether it makes it.
-struct FileUse {
-  int array;
-  bool made;
-};
-struct FileUses {
-  const OperationTree& tree;
-  std::map<std::string, FileUse> all;
-
-  void open(const Hold& hold, const Ranges&) {
-    if (hold.kind == Hold::Kind::buffer) return;
-    const auto made = FileUse{hold.array, false};
-    FileUse& use = all.try_emplace(tree.array(hold.array).name, made).first->second;
-    use.made |= hold.kind == Hold::Kind::store;
-  }
-  void close(const Hold&, const Ranges&) {}
-  void run(int, const Ranges&) {}
-};
-std::map<std::string, FileUse> files_of(const OperationTree& tree, const FusedNode& part) {
-  FileUses uses{tree, {}};
-  Ranges ranges = fusion::all_of(tree);
-  walk_first_tiles(part, ranges, uses);
-  return std::move(uses.all);
-}
-
 // `of`: what HDF5 takes for the file of an array. For a moment it has a chunk more.
 template <class F>
 Bytes files_memory(const OperationTree& tree, const FusedNode& node, Bytes memory, F&& of) {
@@ -137,7 +112,8 @@ class Runner {
         node_(node),
         machine_(machine),
         places_(tree, node, options.buffering),
-        held_(tree.arrays.size()) {
+        held_(tree.arrays.size()),
+        values_(tree.arrays.size()) {
     result_.moved.arrays.resize(tree.arrays.size());
     result_.moved.statements.resize(tree.statements.size());
     result_.parts = static_cast<int>(parts_.size());
@@ -153,11 +129,9 @@ class Runner {
       run_part(*parts_[static_cast<std::size_t>(p)]);
       journal_.note(p + 1);
     }
-    for (std::size_t a = 0; a < tree_.arrays.size(); ++a) {
-      const bool intermediate = tree_.arrays[a].producer >= 0 && tree_.arrays[a].consumer >= 0;
-      if (intermediate && is_stored(static_cast<int>(a))) {
-        fs::remove(file_of(options_.folder, tree_, static_cast<int>(a)));
-      }
+    for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
+      if (!tree_.array(a).is_intermediate() || !is_stored(a)) continue;
+      fs::remove(file_of(options_.folder, tree_, a));
     }
     journal_.remove();
     result_.total = Seconds(now() - start);
@@ -166,47 +140,38 @@ class Runner {
 
   // As a visitor of walk().
   void open(const Hold& hold, const Ranges& ranges) {
-    Tile& tile = held_[static_cast<std::size_t>(hold.array)];
-    tile.at = ranges_of(tree_, hold.array, ranges);
-    tile.values = reinterpret_cast<T*>(transfers_->open(hold, ranges));
-    bytes_ += copies(hold, options_.buffering) * product(extents_of(tile.at)) * element;
+    const auto array = static_cast<std::size_t>(hold.array);
+    held_[array] = ranges;
+    values_[array] = reinterpret_cast<T*>(transfers_->open(hold, ranges));
+    bytes_ += copies(hold, options_.buffering) * bytes_of(hold.array, ranges);
     result_.moved.memory = std::max(result_.moved.memory, Bytes(bytes_));
   }
-  void close(const Hold& hold, const Ranges&) {
-    const Tile& tile = held_[static_cast<std::size_t>(hold.array)];
-    bytes_ -= copies(hold, options_.buffering) * product(extents_of(tile.at)) * element;
+  void close(const Hold& hold, const Ranges& ranges) {
+    bytes_ -= copies(hold, options_.buffering) * bytes_of(hold.array, ranges);
     transfers_->close(hold);
   }
   void run(int s, const Ranges& ranges) {
     StopScope::heed();
     const double begin = now();
     const OperationTree::Statement& statement = tree_.statement(s);
-    fusion::Leaf shape{s, {}, {}};
-    for (TensorId t : all_tensors) shape.places[t] = held(fusion::array_of(tree_, s, t));
-    for (int i : statement.indices) {
-      shape.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
-    }
-    leaves_->run(shape, part_of(statement.left, ranges), part_of(statement.right, ranges),
-                 part_of(statement.out, ranges), options_.stop);
+    const fusion::LeafCall call = fusion::leaf_at(tree_, s, ranges, held_);
+    const auto part_of = [&](TensorId t) {
+      const int array = fusion::array_of(tree_, s, t);
+      return values_[static_cast<std::size_t>(array)] + call.offset[t];
+    };
+    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
+                 options_.stop);
     fusion::DiskTraffic::OfStatement& of = result_.moved.statements[static_cast<std::size_t>(s)];
     ++of.runs;
     for (int a : {statement.left, statement.right, statement.out, statement.out}) {
-      of.passed += product(extents_of(ranges_of(tree_, a, ranges))) * element;
+      of.passed += bytes_of(a, ranges);
     }
     result_.computing += Seconds(now() - begin);
-    done_ += 2 * static_cast<double>(product(shape.tile));
+    done_ += 2 * static_cast<double>(product(call.leaf.tile));
     options_.progress(std::min(1.0, done_ / tree_.flops()));
   }
 
  private:
-  static constexpr std::int64_t element = sizeof(T);
-
-  // What is held of an array, row-major.
-  struct Tile {
-    std::vector<Range> at;
-    T* values = nullptr;
-  };
-
   // What can be known of them to go wrong, before anything is written.
   void look_at_files() {
     const fs::path& folder = options_.folder;
@@ -286,19 +251,19 @@ class Runner {
   }
 
   TensorFile opened(int a, TensorFile::Access access) const {
-    return TensorFile::open(file_of(options_.folder, tree_, a), extents_of(tree_, a),
+    return TensorFile::open(file_of(options_.folder, tree_, a), tree_.extents(a),
                             fusion::element_type(tree_), access, most_chunk(options_.memory));
   }
   TensorFile created(const fs::path& path, int a) const {
     const Bytes most = most_chunk(options_.memory);
-    return TensorFile::create(path, extents_of(tree_, a), chunks_.of(a, most),
+    return TensorFile::create(path, tree_.extents(a), chunks_.of(a, most),
                               fusion::element_type(tree_), most);
   }
 
   void fill(int a) {
     const fs::path path = file_of(options_.folder, tree_, a);
     const fs::path part = path.string() + ".part";
-    const Extents extents = extents_of(tree_, a);
+    const Extents extents = tree_.extents(a);
     {
       TensorFile made = created(part, a);
       const Filler filler(options_.seed, tree_.array(a).name);
@@ -357,16 +322,10 @@ class Runner {
     }
   }
 
-  Extents held(int array) const { return extents_of(held_[static_cast<std::size_t>(array)].at); }
-  // Where the current part of a held array begins.
-  T* part_of(int array, const Ranges& ranges) const {
-    const Tile& tile = held_[static_cast<std::size_t>(array)];
-    std::int64_t offset = 0;
-    const std::vector<Range> at = ranges_of(tree_, array, ranges);
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      offset = offset * tile.at[axis].size + at[axis].begin - tile.at[axis].begin;
-    }
-    return tile.values + offset;
+  // Of an array's current tile.
+  std::int64_t bytes_of(int array, const Ranges& ranges) const {
+    constexpr std::int64_t element = sizeof(T);
+    return product(extents_of(ranges_of(tree_, array, ranges))) * element;
   }
 
   const OperationTree& tree_;
@@ -383,7 +342,8 @@ class Runner {
   std::unique_ptr<Leaves<T>> leaves_;
   Memory memory_;
   std::unique_ptr<Transfers> transfers_;  // of the part that runs; it may use memory_
-  std::vector<Tile> held_;                // by array
+  std::vector<Ranges> held_;              // by array
+  std::vector<T*> values_;                // by array: what is held, row-major
   std::int64_t bytes_ = 0;
   ChainRun result_;
   double done_ = 0;

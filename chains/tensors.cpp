@@ -12,12 +12,6 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const Operati
   return folder / (tree.array(array).name + ".h5");
 }
 
-Extents extents_of(const OperationTree& tree, int array) {
-  Extents extents;
-  for (int i : tree.array(array).indices) extents.push_back(tree.extent(i));
-  return extents;
-}
-
 std::int64_t product(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }

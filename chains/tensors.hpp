@@ -14,7 +14,6 @@ using Extents = std::vector<std::int64_t>;
 // FOLDER/NAME.h5
 std::filesystem::path file_of(const std::filesystem::path& folder,
                               const fusion::OperationTree& tree, int array);
-Extents extents_of(const fusion::OperationTree& tree, int array);
 
 std::int64_t product(const Extents& extents);
 Extents extents_of(const std::vector<fusion::Range>& ranges);

@@ -7,7 +7,6 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -40,7 +39,7 @@ struct Tile {
 // Names the tiles, in the order of the walk.
 class Tiles {
  public:
-  explicit Tiles(const TransferOf& of) : of_(of), stored_(of.tree.arrays.size()) {}
+  explicit Tiles(const TransferOf& of) : of_(of), read_(of.tree) {}
 
   Tile next(const Hold& hold, const Ranges& ranges) {
     const fusion::TilePlaces::Place& place = of_.places.of(hold);
@@ -48,21 +47,14 @@ class Tiles {
     tile.bytes = product(extents_of(tile.at)) * of_.tree.array(hold.array).element.value();
     tile.begin = place.begin.value() + turns_[&hold]++ % place.copies * place.size.value();
     tile.end = tile.begin + place.size.value();
-    tile.read = hold.kind == Hold::Kind::load ||
-                (hold.kind == Hold::Kind::store && !is_first(hold.array, tile.at));
+    tile.read = read_.is_read(hold, ranges);
     return tile;
   }
 
  private:
-  bool is_first(int array, const std::vector<Range>& at) {
-    Extents corner;
-    for (const Range& r : at) corner.push_back(r.begin);
-    return stored_[static_cast<std::size_t>(array)].insert(std::move(corner)).second;
-  }
-
   const TransferOf& of_;
   std::map<const Hold*, std::int64_t> turns_;
-  std::vector<std::set<Extents>> stored_;  // corners of tiles, by array
+  fusion::TilesRead read_;
 };
 
 // Moves single tiles, and counts. Reading and writing may be on two threads: each has numbers of
@@ -72,26 +64,20 @@ class Mover {
   explicit Mover(const TransferOf& of) : of_(of) { moved_.arrays.resize(of.tree.arrays.size()); }
 
   void read(const Tile& tile) {
-    const auto begin = Clock::now();
-    TensorFile& file = file_of(tile);
-    file.read(tile.at, of_.memory + tile.begin);
-    if (of_.cold) file.forget();
-    fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
-    moved_.chunks_read += file.chunks(tile.at);
-    of.read += tile.bytes;
-    ++of.reads;
-    moved_.reading += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+    moved_.reading += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
+      file.read(tile.at, of_.memory + tile.begin);
+      moved_.chunks_read += file.chunks(tile.at);
+      of.read += tile.bytes;
+      ++of.reads;
+    });
   }
   void write(const Tile& tile) {
-    const auto begin = Clock::now();
-    TensorFile& file = file_of(tile);
-    file.write(tile.at, of_.memory + tile.begin);
-    if (of_.cold) file.forget();
-    fusion::DiskTraffic::OfArray& of = moved_.arrays[static_cast<std::size_t>(tile.array)];
-    moved_.chunks_written += file.chunks(tile.at);
-    of.written += tile.bytes;
-    ++of.writes;
-    moved_.writing += Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
+    moved_.writing += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
+      file.write(tile.at, of_.memory + tile.begin);
+      moved_.chunks_written += file.chunks(tile.at);
+      of.written += tile.bytes;
+      ++of.writes;
+    });
   }
   void zero(const Tile& tile) const {
     std::memset(of_.memory + tile.begin, 0, static_cast<std::size_t>(tile.bytes));
@@ -99,8 +85,13 @@ class Mover {
   Moved take() { return std::move(moved_); }
 
  private:
-  TensorFile& file_of(const Tile& tile) const {
-    return of_.files.at(of_.tree.array(tile.array).name);
+  template <class F>
+  Seconds timed(const Tile& tile, F&& move) {
+    const auto begin = Clock::now();
+    TensorFile& file = of_.files.at(of_.tree.array(tile.array).name);
+    move(file, moved_.arrays[static_cast<std::size_t>(tile.array)]);
+    if (of_.cold) file.forget();
+    return Seconds(std::chrono::duration<double>(Clock::now() - begin).count());
   }
 
   const TransferOf& of_;

@@ -44,7 +44,7 @@ std::int64_t counted(const StoreCounts& counts, bounds::Moves moves) {
   return (counts.loads + stores).value();
 }
 
-std::string whole(double number) { return fmt::format("{:.0f}", number); }
+std::string rounded(double number) { return fmt::format("{:.0f}", number); }
 
 double at_most(long double number) {
   const auto near = static_cast<double>(number);
@@ -62,9 +62,9 @@ CurveRow row_of(const CurveOf& curve, std::size_t i, bounds::Moves moves) {
   row.capacity = std::to_string(p.capacity);
   row.bytes = std::to_string(p.capacity * size_of(curve.workload.type()).value());
   row.lower = lower_text(p.lower.elements);
-  if (p.upper) row.upper = whole(p.upper->cost.moved);
+  if (p.upper) row.upper = rounded(p.upper->cost.moved);
   if (p.schedule) {
-    row.scheduled = whole(p.schedule->bound.cost.moved);
+    row.scheduled = rounded(p.schedule->bound.cost.moved);
     row.ratio = fmt::format("{:.3f}", p.schedule->bound.cost.moved / lower);
     row.schedule = to_line(p.schedule->schedule, curve.workload);
   }
@@ -87,7 +87,7 @@ void print_table(const CurveOf& curve, bounds::Moves moves, std::ostream& out) {
   out << aligned({"S", "size", "lower bound", "upper bound", "best schedule", "ratio", "LRU cache"},
                  rows, "  ");
   if (curve.lru.empty()) {
-    out << "  LRU cache: not simulated, " << whole(curve.workload.flops() / 2)
+    out << "  LRU cache: not simulated, " << rounded(curve.workload.flops() / 2)
         << " multiply-adds\n";
   }
   if (curve.run) print_marks(*curve.run, out);
@@ -103,7 +103,7 @@ void print_csv(const std::vector<CurveOf>& curves, bounds::Moves moves, std::ost
                                       "measured_elements", "not_measured"};
   if (marks) columns.insert(columns.end(), more.begin(), more.end());
   out << csv_line(columns);
-  const auto cell = [](const std::optional<double>& n) { return n ? whole(*n) : std::string(); };
+  const auto cell = [](const std::optional<double>& n) { return n ? rounded(*n) : std::string(); };
   for (const CurveOf& curve : curves) {
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const CurveRow r = row_of(curve, i, moves);
@@ -116,8 +116,8 @@ void print_csv(const std::vector<CurveOf>& curves, bounds::Moves moves, std::ost
     const std::int64_t element = size_of(curve.workload.type()).value();
     for (const BoundMark& m : bound_marks(*curve.run)) {
       out << csv_line({curve.workload.name(), std::to_string(m.capacity),
-                       std::to_string(m.capacity * element), whole(std::floor(m.lower)), "", "", "",
-                       to_line(curve.run->schedule, curve.workload), m.link, cell(m.predicted),
+                       std::to_string(m.capacity * element), rounded(std::floor(m.lower)), "", "",
+                       "", to_line(curve.run->schedule, curve.workload), m.link, cell(m.predicted),
                        cell(m.simulated), cell(m.measured), m.not_measured});
     }
   }
@@ -195,7 +195,7 @@ std::int64_t elements_of(const std::string& text, Bytes element, const std::stri
   return elements;
 }
 
-std::string lower_text(long double elements) { return whole(at_most(elements)); }
+std::string lower_text(long double elements) { return rounded(at_most(elements)); }
 
 ordered_json lower_json(long double elements) {
   const double exact = at_most(elements);

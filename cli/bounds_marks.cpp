@@ -50,7 +50,7 @@ std::string why_not_measured(const Result& r, std::size_t link) {
                      in ? "comes in" : "goes out", elements(in ? *in : *out, r));
 }
 
-std::string whole(const std::optional<double>& number) {
+std::string whole_text(const std::optional<double>& number) {
   return number ? fmt::format("{:.0f}", *number) : "-";
 }
 
@@ -94,7 +94,8 @@ void print_marks(const Result& r, std::ostream& out) {
   for (const BoundMark& m : marks) {
     rows.push_back({std::to_string(m.capacity),
                     to_display(Bytes(m.capacity * size_of(r.workload.type()).value())), m.link,
-                    whole(m.lower), whole(m.predicted), whole(m.simulated), whole(m.measured)});
+                    whole_text(m.lower), whole_text(m.predicted), whole_text(m.simulated),
+                    whole_text(m.measured)});
   }
   out << aligned({"S", "size", "link", "lower bound", "predicted", "simulated", "measured"}, rows,
                  "  ");

@@ -7,16 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/chain_text.hpp"
 #include "cli/describe.hpp"
 #include "cli/request.hpp"
-#include "cli/result.hpp"
 #include "cli/table.hpp"
-#include "cli/version.hpp"
 #include "core/error.hpp"
 #include "core/fusion/arithmetic.hpp"
 #include "core/fusion/cached_choice.hpp"
-#include "core/io/json.hpp"
-#include "core/io/read_file.hpp"
 #include "core/model/predict.hpp"
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
@@ -97,14 +94,9 @@ CachedAnswer cached_answer(const Options& options, fusion::Chain chain, Context&
   fusion::CachedModel model(schedules);
   Progress progress(context, a.tree.name);
   if (options.count("schedule") != 0) {
-    const std::string given = options["schedule"].as<std::string>();
-    const bool text = given.find('{') != std::string::npos;
-    const std::string place = text ? "--schedule" : given;
-    fusion::FusedNode node = fusion::parse_fused(
-        text ? given : read_file(given, "name a file, or write the schedule itself"), a.tree,
-        place);
-    fusion::check_cached(a.tree, node, place);
-    a.ways.push_back({"given", fusion::judged(model, std::move(node)), {}, {}});
+    GivenFused given = given_fused(options, a.tree);
+    fusion::check_cached(a.tree, given.node, given.place);
+    a.ways.push_back({"given", fusion::judged(model, std::move(given.node)), {}, {}});
   }
   fusion::CachedChoiceOptions search;
   search.progress = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
@@ -129,12 +121,6 @@ CachedAnswer cached_answer(const Options& options, fusion::Chain chain, Context&
   return a;
 }
 
-std::string statement_of(const OperationTree& tree, std::size_t s) {
-  const OperationTree::Statement& statement = tree.statements[s];
-  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
-                     tree.text(statement.right));
-}
-
 int links(const CachedAnswer& a) { return static_cast<int>(a.machine.levels.size()); }
 
 std::vector<std::string> link_row(const CachedAnswer& a, std::vector<std::string> row,
@@ -144,16 +130,6 @@ std::vector<std::string> link_row(const CachedAnswer& a, std::vector<std::string
   }
   row.push_back(to_display(time));
   return row;
-}
-
-std::string indented_text(const std::string& text) {
-  std::string all = "  ";
-  for (char c : text) {
-    all += c;
-    if (c == '\n') all += "  ";
-  }
-  all.resize(all.find_last_not_of(' ') + 1);
-  return all;
 }
 
 std::string verdict_line(const CachedAnswer& a) {
@@ -194,15 +170,12 @@ void print_cached_table(const CachedAnswer& a, std::ostream& out) {
                      tree.statements.size() == 1 ? "" : "s", tree.flops() / 1e9,
                      to_display(Bytes(std::llround(std::min(bytes, 0x1p61)))));
   out << fmt::format("machine {}, one core\n", visible(a.machine.name)) << warning_line(a.machine);
-  for (const fusion::Chain::Ordered& o : a.chain.ordered) {
-    out << fmt::format("order of {}: {}, {:.4g} multiply-adds\n", o.out, o.order, o.multiply_adds);
-  }
-  out << "\n";
+  out << order_lines(a.chain) << "\n";
   Rows rows;
-  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
     rows.push_back(
-        {statement_of(tree, s),
-         to_display(Bytes(std::llround(std::min(0x1p61, tree.bytes(tree.statements[s].out)))))});
+        {tree.statement_text(s),
+         to_display(Bytes(std::llround(std::min(0x1p61, tree.bytes(tree.statement(s).out)))))});
   }
   out << aligned({"statement", "its result"}, rows, "  ") << "\n";
 
@@ -240,7 +213,7 @@ void print_cached_table(const CachedAnswer& a, std::ostream& out) {
   out << aligned(columns, rows, "  ");
   if (a.ways.front().simulated) out << "  predicted / simulated\n";
   const CachedWay& shown = a.ways.front();
-  out << "\n" << shown.name << ":\n" << indented_text(to_text(tree, shown.program.node)) << "\n";
+  out << "\n" << shown.name << ":\n" << indented(to_text(tree, shown.program.node)) << "\n";
   rows.clear();
   for (std::size_t s = 0; s < tree.statements.size(); ++s) {
     const auto& [tile, schedule] = a.leaves.front()[s];
@@ -293,18 +266,7 @@ ordered_json json_of_cached_way(const CachedAnswer& a, const CachedWay& w) {
 }
 
 ordered_json json_of_cached(const CachedAnswer& a) {
-  ordered_json j{{"schema", results_schema}, {"command", "fuse"}, {"tcsim_version", version}};
-  j["workload"] = {{"name", a.tree.name}, {"flops", a.tree.flops()}};
-  j["workload"]["statements"] = ordered_json::array();
-  for (std::size_t s = 0; s < a.tree.statements.size(); ++s) {
-    j["workload"]["statements"].push_back(statement_of(a.tree, s));
-  }
-  j["workload"]["orders"] = ordered_json::array();
-  for (const fusion::Chain::Ordered& o : a.chain.ordered) {
-    j["workload"]["orders"].push_back(
-        {{"tensor", o.out}, {"order", o.order}, {"multiply_adds", o.multiply_adds}});
-  }
-  j["machine"] = {{"name", a.machine.name}, {"hash", content_hash(a.machine)}};
+  ordered_json j = json_of(a.chain, a.tree, a.machine);
   add_warnings(j, a.machine);
   j["accounting"] = json_of(a.machine.accounting);
   j["fuse"] = a.fuses;
@@ -353,16 +315,9 @@ Exit run_fuse_in_caches(const Options& options, const fusion::ChainRequest& requ
   }
   if (form == Format::csv) print_cached_csv(all, context.out);
   if (form != Format::json) return Exit::done;
-  if (all.size() == 1) {
-    context.out << json_text(json_of_cached(all[0])) << "\n";
-    return Exit::done;
-  }
-  ordered_json j{{"schema", results_schema},
-                 {"command", "fuse"},
-                 {"tcsim_version", version},
-                 {"results", ordered_json::array()}};
-  for (const CachedAnswer& a : all) j["results"].push_back(json_of_cached(a));
-  context.out << json_text(j) << "\n";
+  std::vector<ordered_json> records;
+  for (const CachedAnswer& a : all) records.push_back(json_of_cached(a));
+  print_chains(std::move(records), context.out);
   return Exit::done;
 }
 

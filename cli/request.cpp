@@ -96,18 +96,32 @@ void declare_workload(po::options_description& options) {
       "of the elements; unless the suite says otherwise f64, of convolutions f32");
 }
 
-void declare_machine(po::options_description& options) {
+namespace {
+
+// `workload`: that one is predicted on the machine.
+void add_machine(po::options_description& options, bool workload) {
   options.add_options()("machine", po::value<std::string>()->default_value("host"),
-                        "a shipped name, a file, or host: this machine, measured on first use")(
-      "session", po::value<std::string>(),
-      "a file of tcsim-gui: workload, machine, --set, --accounting and --schedule, where they are "
-      "not given")("set", po::value<std::vector<std::string>>(),
-                   "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
+                        "a shipped name, a file, or host: this machine, measured on first use");
+  if (workload) {
+    options.add_options()("session", po::value<std::string>(),
+                          "a file of tcsim-gui: workload, machine, --set, --accounting and "
+                          "--schedule, where they are not given");
+  }
+  options.add_options()("set", po::value<std::vector<std::string>>(),
+                        "override a figure of the machine: L3.capacity=64MiB (repeatable)")(
       "accounting", words(words_of(accountings)), "what counts; otherwise what the machine says")(
       "threads", whole(1, 1),
       "use at most so many threads, for simulating and running; simulated results do not depend on "
-      "it")("model", words({"window", "listing3"}, "window"), "that predicts the traffic");
+      "it");
+  if (!workload) return;
+  options.add_options()("model", words({"window", "listing3"}, "window"),
+                        "that predicts the traffic");
 }
+
+}  // namespace
+
+void declare_machine(po::options_description& options) { add_machine(options, true); }
+void declare_machine_alone(po::options_description& options) { add_machine(options, false); }
 
 void declare_objective(po::options_description& options) {
   options.add_options()("objective", words(words_of(objectives), "time"),

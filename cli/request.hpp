@@ -25,6 +25,8 @@ void declare_format(boost::program_options::options_description&);    // --forma
 void declare_output(boost::program_options::options_description&);    // --format, --out
 void declare_workload(boost::program_options::options_description&);  // --size, --layout, --type
 void declare_machine(boost::program_options::options_description&);   // --machine, --set, ...
+// The same for a command that takes no WORKLOAD: neither --session nor --model.
+void declare_machine_alone(boost::program_options::options_description&);
 void declare_schedule(boost::program_options::options_description&);  // --schedule, --scheme
 bool has_schedule(const Options&);
 // How one is chosen where that is not given: --objective, --divide.

@@ -110,11 +110,8 @@ std::string comment(const Plan& plan, const EmitOptions& options) {
   lines.push_back("");
   lines.push_back("The schedule, as tcsim reads it:");
   lines.push_back("");
-  const std::string schedule = to_text(plan.schedule(), plan.contraction());
-  for (std::size_t begin = 0; begin < schedule.size();) {
-    const std::size_t end = std::min(schedule.find('\n', begin), schedule.size());
-    lines.push_back("    " + schedule.substr(begin, end - begin));
-    begin = end + 1;
+  for (const std::string& line : lines_of(to_text(plan.schedule(), plan.contraction()))) {
+    lines.push_back("    " + line);
   }
   std::string text = "/*\n";
   for (const std::string& line : lines) {

@@ -127,26 +127,26 @@ class Writer {
         node_(node),
         places_(tree, node, fusion::Buffering::single),
         chunks_(tree, {&node}),
+        files_(files_of(tree, node)),
         held_(tree.arrays.size()) {
     for (const OperationTree::Index& i : tree.indices) {
       ranges_.push_back({"0", std::to_string(i.extent)});
     }
-    uses(node);
   }
 
   std::string text(const std::vector<std::string>& remarks) {
     const bool wide = fusion::element_type(tree_) == ElementType::f64;
-    std::string top = "/* " + safe_comment(tree_.name) + ": a chain of contractions, fused.\n";
-    for (const std::string& line : remarks) top += "   " + safe_comment(line) + "\n";
+    std::string top = "/* " + in_comment(tree_.name) + ": a chain of contractions, fused.\n";
+    for (const std::string& line : remarks) top += "   " + in_comment(line) + "\n";
     top += "\n   cc -O3 THIS.c $(pkg-config --cflags --libs hdf5) -o chain && ./chain FOLDER\n\n";
     for (const std::string& line : lines_of(to_text(tree_, node_))) {
-      top += "   " + safe_comment(line) + "\n";
+      top += "   " + in_comment(line) + "\n";
     }
     std::string all = top + "*/\n";
     all += fill_in(fused_head, {{"T", wide ? "double" : "float"},
                                 {"H5", wide ? "H5T_NATIVE_DOUBLE" : "H5T_NATIVE_FLOAT"}});
     for (const auto& [name, use] : files_) {
-      all += fmt::format("static tensor file_{}; /* {} */\n", use.array, safe_comment(name));
+      all += fmt::format("static tensor file_{}; /* {} */\n", use.array, in_comment(name));
     }
     out_.add("");
     out_.add("static void run(void) {");
@@ -174,8 +174,7 @@ class Writer {
     for (const auto& [name, use] : files_)
       end.add(fmt::format("close_tensor(&file_{});", use.array));
     for (const auto& [name, use] : files_) {
-      const OperationTree::Array& array = tree_.array(use.array);
-      if (array.producer < 0 || array.consumer < 0) continue;
+      if (!tree_.array(use.array).is_intermediate()) continue;
       end.add("{");
       end.add("char path[4096];");
       end.add(fmt::format("path_of({}, path, sizeof path);", literal(name)));
@@ -189,53 +188,15 @@ class Writer {
   }
 
  private:
-  // A file, by the tensor's name.
-  struct Use {
-    int array = 0;
-    bool made = false;
-  };
   // A loop around what is being written.
   struct Around {
     int index;
     std::string variable, begin;
   };
 
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines(1);
-    for (char c : text) {
-      if (c == '\n') {
-        lines.emplace_back();
-      } else {
-        lines.back() += c;
-      }
-    }
-    if (lines.back().empty()) lines.pop_back();
-    return lines;
-  }
-  // Nothing that ends a comment.
-  static std::string safe_comment(const std::string& text) {
-    std::string safe = visible(text);
-    for (std::size_t at = 0; (at = safe.find("*/", at)) != std::string::npos;) safe[at] = ' ';
-    return safe;
-  }
   static std::string literal(const std::string& name) { return '"' + name + '"'; }
 
-  void uses(const FusedNode& node) {
-    if (const auto* loop = std::get_if<fusion::TileLoop>(&node.is)) {
-      uses(*loop->body);
-    } else if (const auto* parts = std::get_if<fusion::InOrder>(&node.is)) {
-      for (const FusedNode& part : parts->parts) uses(part);
-    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-      if (hold->kind != Hold::Kind::buffer) {
-        Use& use = files_.try_emplace(tree_.array(hold->array).name, Use{hold->array, false})
-                       .first->second;
-        use.made |= hold->kind == Hold::Kind::store;
-      }
-      uses(*hold->body);
-    }
-  }
-
-  void open(Lines& to, const std::string& name, const Use& use) const {
+  void open(Lines& to, const std::string& name, const fusion::FileUse& use) const {
     const auto listed = [](const std::vector<std::int64_t>& numbers) {
       std::string text = "{";
       for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -243,8 +204,7 @@ class Writer {
       }
       return text + (numbers.empty() ? "0}" : "}");
     };
-    std::vector<std::int64_t> size;
-    for (int i : tree_.array(use.array).indices) size.push_back(tree_.extent(i));
+    const std::vector<std::int64_t> size = tree_.extents(use.array);
     const std::vector<std::int64_t> chunk = chunks_.of(use.array);
     std::int64_t bytes = tree_.array(use.array).element.value();
     for (std::int64_t n : chunk) bytes *= n;
@@ -400,7 +360,7 @@ class Writer {
   const FusedNode& node_;
   const fusion::TilePlaces places_;
   const fusion::Chunks chunks_;
-  std::map<std::string, Use> files_;
+  const std::map<std::string, fusion::FileUse> files_;
   std::vector<RangeText> ranges_;             // by index
   std::vector<std::vector<RangeText>> held_;  // by array and axis
   std::vector<Around> around_;

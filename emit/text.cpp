@@ -43,6 +43,16 @@ std::string with_prefix(std::string_view text, const std::string& prefix) {
   return with;
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string in_format(std::string_view text) {
   std::string safe;
   for (char c : visible(text)) {
@@ -61,11 +71,7 @@ void Lines::add(std::string_view line) {
 }
 
 void Lines::add_all(std::string_view text) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    add(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string& line : lines_of(text)) add(line);
 }
 
 void Lines::close(int down_to) {

@@ -17,6 +17,9 @@ std::string fill_in(std::string_view text, const Values& values);
 // `text` with every '@', which stands before each name that the file defines, replaced.
 std::string with_prefix(std::string_view text, const std::string& prefix);
 
+// Without the line breaks.
+std::vector<std::string> lines_of(std::string_view text);
+
 // What may stand in a string literal that printf() reads, whatever the text is.
 std::string in_format(std::string_view text);
 

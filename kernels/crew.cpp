@@ -84,6 +84,15 @@ PackMemory::PackMemory(ByTensor<Bytes> sizes, int threads) {
   }
 }
 
+namespace {
+
+// Of a packed copy; null: there is none.
+Bytes pack_size(const PackPlan* pack, Bytes element) {
+  return pack == nullptr ? Bytes() : pack->capacity * element;
+}
+
+}  // namespace
+
 ExecutionMemory execution_memory(const Contraction& contraction, const Schedule& schedule,
                                  int threads) {
   const Path path = only_path(contraction, schedule);
@@ -101,7 +110,7 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
     thread += rows * entry;
     if (!packs[t]) continue;
     const PackPlan& pack = *packs[t];
-    memory.packs[t] = Bytes(pack.capacity * size_of(contraction.type()).value());
+    memory.packs[t] = pack_size(&pack, size_of(contraction.type()));
     // The blocks of a tile, listed: vectors grow to twice what is in them.
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;
     thread += k * entry + 2 * blocks * listed_block;
@@ -125,8 +134,9 @@ std::vector<Tile> parts_for(const Plan& plan, int threads) {
 template <class T>
 Crew<T>::Crew(const Plan& plan, int threads) {
   const std::vector<Tile> parts = parts_for(plan, threads);
-  const auto count = static_cast<int>(parts.size());
-  own_ = PackMemory(execution_memory(plan.contraction(), plan.schedule(), count).packs, count);
+  ByTensor<Bytes> packs;
+  for (TensorId t : {TensorId::A, TensorId::B}) packs[t] = pack_size(plan.pack(t), plan.element());
+  own_ = PackMemory(packs, static_cast<int>(parts.size()));
   enlist(plan, parts, own_);
 }
 

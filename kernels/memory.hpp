@@ -23,8 +23,7 @@ class Memory {
   Memory& operator=(Memory&& other) noexcept;
 
   std::byte* data() const { return data_; }
-  // What it takes: `size`, in whole pages of 2 MiB.
-  Bytes size() const { return Bytes(static_cast<std::int64_t>(size_)); }
+  // What one of `size` takes, in whole pages of 2 MiB.
   static Bytes taken(Bytes size);
 
  private:

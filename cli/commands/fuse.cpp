@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "chains/plan_chain.hpp"
-#include "cli/describe.hpp"
+#include "cli/chain_text.hpp"
 #include "cli/fuse_caches.hpp"
 #include "cli/out_file.hpp"
 #include "cli/request.hpp"
-#include "cli/result.hpp"
 #include "cli/table.hpp"
 #include "cli/values.hpp"
 #include "cli/version.hpp"
@@ -19,8 +18,6 @@
 #include "core/fusion/disk_costs.hpp"
 #include "core/fusion/fuse.hpp"
 #include "core/fusion/replay.hpp"
-#include "core/io/json.hpp"
-#include "core/io/read_file.hpp"
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
@@ -76,8 +73,7 @@ struct FusionAnswer {
   Limits limits;
   bool tiles_alone = false;  // is what the limit of memory is for
   bool disk_assumed = false;
-  fusion::StructureCount structures;  // of all statements fused
-  int looked_at = 0;
+  fusion::StructureCount structures;        // of all statements fused
   std::vector<Way> ways;                    // the chosen one, or the one that was given, first
   std::optional<chains::ChainRun> ran;      // of the first
   std::optional<chains::ChainRun> unfused;  // with --compare
@@ -164,13 +160,10 @@ chains::ChainRunOptions run_options(const Options& options, const FusionAnswer& 
 }
 
 Way given_way(const Options& options, const chains::ChainRunOptions& run, const FusionAnswer& a) {
-  const std::string given = options["schedule"].as<std::string>();
-  const bool text = given.find('{') != std::string::npos;
-  const std::string place = text ? "--schedule" : given;
+  GivenFused given = given_fused(options, a.tree);
+  fusion::check(a.tree, given.node, given.place);
   FusedProgram program;
-  program.node = fusion::parse_fused(
-      text ? given : read_file(given, "name a file, or write the schedule itself"), a.tree, place);
-  fusion::check(a.tree, program.node, place);
+  program.node = std::move(given.node);
   program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
   program.time = a.limits.costs.all(program.traffic);
   const chains::RunMemory memory = chains::run_memory(a.tree, program.node, a.machine, run);
@@ -186,7 +179,7 @@ Way given_way(const Options& options, const chains::ChainRunOptions& run, const 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
   FusionAnswer a{
-      std::move(chain), {}, machine(options, context), {}, false, false, {}, 0, {}, {}, {}, {}, {}};
+      std::move(chain), {}, machine(options, context), {}, false, false, {}, {}, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   a.tiles_alone = options.count("tiles") != 0;
   a.limits = limits_of(options, a.machine, a.disk_assumed);
@@ -206,7 +199,6 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   const chains::ChainPlanOptions how{a.limits, run.threads, show};
   const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
                                                : chains::plan_chain(a.tree, a.machine, how);
-  a.looked_at = plan.fusion.structures;
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
   if (plan.fusion.fully_fused) {
     a.ways.push_back(way("fully fused", *plan.fusion.fully_fused, *plan.fully_fused, a));
@@ -247,27 +239,11 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   return a;
 }
 
-std::string statement_text(const OperationTree& tree, std::size_t s) {
-  const OperationTree::Statement& statement = tree.statements[s];
-  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
-                     tree.text(statement.right));
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string displayed(double bytes) {
   return bytes < 0x1p62 ? to_display(Bytes(static_cast<std::int64_t>(bytes)))
                         : fmt::format("{:.3g} B", bytes);
-}
-
-std::string indented(const std::string& text) {
-  std::string all = "  ";
-  for (char c : text) {
-    all += c;
-    if (c == '\n') all += "  ";
-  }
-  all.resize(all.find_last_not_of(' ') + 1);
-  return all;
 }
 
 void print_run(const FusionAnswer& a, std::ostream& out) {
@@ -332,16 +308,13 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
           : "",
       a.limits.costs.read.value() / 1e9, a.limits.costs.write.value() / 1e9,
       to_display(a.limits.costs.transfer), a.disk_assumed ? " (assumed)" : "");
-  for (const Chain::Ordered& o : a.chain.ordered) {
-    out << fmt::format("order of {}: {}, {:.4g} multiply-adds\n", o.out, o.order, o.multiply_adds);
-  }
-  out << "\n";
+  out << order_lines(a.chain) << "\n";
   Rows rows;
-  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
-    const int made = tree.statements[s].out;
-    const bool cut = std::ranges::find(chosen.program.cut_points, static_cast<int>(s)) !=
-                     chosen.program.cut_points.end();
-    rows.push_back({statement_text(tree, s), displayed(tree.bytes(made)),
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
+    const int made = tree.statement(s).out;
+    const bool cut =
+        std::ranges::find(chosen.program.cut_points, s) != chosen.program.cut_points.end();
+    rows.push_back({tree.statement_text(s), displayed(tree.bytes(made)),
                     tree.array(made).consumer < 0 ? "output"
                     : cut                         ? "to disk (cut-point)"
                                                   : "fused, stays in memory"});
@@ -436,18 +409,7 @@ ordered_json json_of_way(const FusionAnswer& a, const Way& w) {
 }
 
 ordered_json json_of_answer(const FusionAnswer& a) {
-  ordered_json j{{"schema", results_schema}, {"command", "fuse"}, {"tcsim_version", version}};
-  j["workload"] = {{"name", a.tree.name}, {"flops", a.tree.flops()}};
-  j["workload"]["statements"] = ordered_json::array();
-  for (std::size_t s = 0; s < a.tree.statements.size(); ++s) {
-    j["workload"]["statements"].push_back(statement_text(a.tree, s));
-  }
-  j["workload"]["orders"] = ordered_json::array();
-  for (const Chain::Ordered& o : a.chain.ordered) {
-    j["workload"]["orders"].push_back(
-        {{"tensor", o.out}, {"order", o.order}, {"multiply_adds", o.multiply_adds}});
-  }
-  j["machine"] = {{"name", a.machine.name}, {"hash", content_hash(a.machine)}};
+  ordered_json j = json_of(a.chain, a.tree, a.machine);
   j["memory_limit_bytes"] = a.limits.memory.value();
   j["memory_limit_of"] = a.tiles_alone ? "tiles" : "run";
   j["overlap"] = a.limits.buffering == Buffering::twofold;
@@ -581,16 +543,9 @@ Exit run_fuse(const Options& options, Context& context) {
   const Exit exit = right ? Exit::done : Exit::no;
   if (form == Format::csv) print_csv(all, context.out);
   if (form != Format::json) return exit;
-  if (!suite) {
-    context.out << json_text(json_of_answer(all[0])) << "\n";
-    return exit;
-  }
-  ordered_json j{{"schema", results_schema},
-                 {"command", "fuse"},
-                 {"tcsim_version", version},
-                 {"results", ordered_json::array()}};
-  for (const FusionAnswer& a : all) j["results"].push_back(json_of_answer(a));
-  context.out << json_text(j) << "\n";
+  std::vector<ordered_json> records;
+  for (const FusionAnswer& a : all) records.push_back(json_of_answer(a));
+  print_chains(std::move(records), context.out);
   return exit;
 }
 
@@ -634,7 +589,7 @@ const Command& fuse_command() {
             "write it as C with its reads and writes to this file")(
             "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
         declare_fuse_in_caches(o);
-        declare_machine(o);
+        declare_machine_alone(o);
         declare_output(o);
       },
       run_fuse};

@@ -48,8 +48,6 @@ void find_holds(const FusedNode& node, std::set<int>& held) {
   }
 }
 
-bool is_intermediate(const OperationTree::Array& a) { return a.producer >= 0 && a.consumer >= 0; }
-
 std::int64_t product(const std::vector<std::int64_t>& extents) {
   std::int64_t n = 1;
   for (std::int64_t e : extents) n *= e;
@@ -64,14 +62,14 @@ void check_cached(const OperationTree& tree, const FusedNode& node, const std::s
   FusedNode all = node;
   for (int a = static_cast<int>(tree.arrays.size()); a-- > 0;) {
     const OperationTree::Array& array = tree.array(a);
-    if (is_intermediate(array)) continue;
+    if (array.is_intermediate()) continue;
     const Hold::Kind kind = array.producer < 0 ? Hold::Kind::load : Hold::Kind::store;
     all = Hold{kind, a, std::move(all)};
   }
   std::set<int> held;
   find_holds(node, held);
   for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
-    if (!is_intermediate(tree.arrays[a]) || held.contains(static_cast<int>(a))) continue;
+    if (!tree.arrays[a].is_intermediate() || held.contains(static_cast<int>(a))) continue;
     throw InputError(
         place, fmt::format("intermediate {} is not held", tree.arrays[a].name),
         fmt::format("put hold {} around the two statements that have it", tree.arrays[a].name));
@@ -84,7 +82,7 @@ FusedNode unfused(const OperationTree& tree) {
   for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) parts.parts.push_back(Do{s});
   FusedNode all = parts.parts.size() == 1 ? parts.parts.front() : FusedNode(std::move(parts));
   for (int a = static_cast<int>(tree.arrays.size()); a-- > 0;) {
-    if (is_intermediate(tree.array(a))) all = Hold{Hold::Kind::buffer, a, std::move(all)};
+    if (tree.array(a).is_intermediate()) all = Hold{Hold::Kind::buffer, a, std::move(all)};
   }
   return all;
 }
@@ -128,7 +126,7 @@ MemoryMap::MemoryMap(const FusedNode& node, LeafSchedules& schedules) {
     const auto row = std::ranges::find(arrays_, a.name, &Array::name);
     of_.push_back(static_cast<int>(row - arrays_.begin()));
     writers_[static_cast<std::size_t>(of_.back())] = a.producer;
-    row->buffer = is_intermediate(a);
+    row->buffer = a.is_intermediate();
   }
   arrays_.back().buffer = true;
   arrays_.back().size = Bytes(1);  // so that it has a place even where nothing is packed

@@ -44,12 +44,6 @@ void check_cached(const OperationTree& tree, const FusedNode& node, const std::s
 // Each statement once, as a whole, in program order.
 FusedNode unfused(const OperationTree& tree);
 
-struct LeafCall {
-  Leaf leaf;
-  ByTensor<std::int64_t> offset{};  // elements from where the tensor, or its hold, begins
-  bool adds = false;                // to what earlier calls left in the output's tile
-};
-
 // Calls f(const LeafCall&) for each leaf, in order. The schedule must have passed check_cached().
 // Heeds StopScope.
 template <class F>
@@ -166,26 +160,8 @@ struct CallVisitor {
     held[static_cast<std::size_t>(hold.array)].clear();
   }
   void run(int s, const Ranges& ranges) {
-    LeafCall call;
-    call.leaf.statement = s;
-    for (int i : tree.statement(s).indices) {
-      call.leaf.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
-      const bool summed = !contains(tree.array(tree.statement(s).out).set(), i);
-      call.adds |= summed && ranges[static_cast<std::size_t>(i)].begin > 0;
-    }
-    for (TensorId t : all_tensors) {
-      const int a = array_of(tree, s, t);
-      const Ranges& hold = held[static_cast<std::size_t>(a)];
-      std::int64_t offset = 0;
-      for (int i : tree.array(a).indices) {
-        const auto at = static_cast<std::size_t>(i);
-        const Range whole = hold.empty() ? Range{0, tree.extent(i)} : hold[at];
-        call.leaf.places[t].push_back(whole.size);
-        offset = offset * whole.size + ranges[at].begin - whole.begin;
-      }
-      call.offset[t] = offset;
-    }
-    f(const_cast<const LeafCall&>(call));
+    const LeafCall call = leaf_at(tree, s, ranges, held);
+    f(call);
   }
 };
 

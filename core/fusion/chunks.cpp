@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 namespace tcsim::fusion {
 
@@ -27,7 +28,29 @@ void cut(Extents& chunk) {
   *outermost -= *outermost / 2;
 }
 
+// A visitor of walk_first_tiles().
+struct Files {
+  const OperationTree& tree;
+  std::map<std::string, FileUse> all;
+
+  void open(const Hold& hold, const Ranges&) {
+    if (hold.kind == Hold::Kind::buffer) return;
+    const FileUse use{hold.array, false};
+    FileUse& there = all.try_emplace(tree.array(hold.array).name, use).first->second;
+    there.made |= hold.kind == Hold::Kind::store;
+  }
+  void close(const Hold&, const Ranges&) {}
+  void run(int, const Ranges&) {}
+};
+
 }  // namespace
+
+std::map<std::string, FileUse> files_of(const OperationTree& tree, const FusedNode& node) {
+  Files files{tree, {}};
+  Ranges ranges = all_of(tree);
+  walk_first_tiles(node, ranges, files);
+  return std::move(files.all);
+}
 
 Chunks::Chunks(const OperationTree& tree, const std::vector<const FusedNode*>& schedules)
     : tree_(tree) {
@@ -50,8 +73,7 @@ void Chunks::open(const Hold& hold, const Ranges& ranges) {
 
 std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
   const OperationTree::Array& array = tree_.array(a);
-  Extents whole;
-  for (int i : array.indices) whole.push_back(tree_.extent(i));
+  const Extents whole = tree_.extents(a);
   const auto found = tiles_.find(array.name);
   Extents chunk = found == tiles_.end() ? whole : found->second;
   std::int64_t bytes = bytes_of(chunk, array.element);

@@ -1,6 +1,6 @@
-// In what chunks tensors lie in files, so that a tile is whole chunks: what fits into all tiles in
-// which a schedule moves a tensor, neither too small for a table of them nor too large to be kept
-// in memory.
+// The files of a schedule, and in what chunks tensors lie in them, so that a tile is whole chunks:
+// what fits into all tiles in which a schedule moves a tensor, neither too small for a table of
+// them nor too large to be kept in memory.
 #pragma once
 
 #include <map>
@@ -10,6 +10,13 @@
 #include "core/fusion/walk.hpp"
 
 namespace tcsim::fusion {
+
+struct FileUse {
+  int array = 0;      // of the tensor
+  bool made = false;  // the schedule stores it
+};
+// Of all that a schedule, or a part of one, loads or stores: by the tensor's name.
+std::map<std::string, FileUse> files_of(const OperationTree& tree, const FusedNode& node);
 
 // Each costs an entry in a file's table.
 inline constexpr Bytes least_chunk{std::int64_t{64} << 10};

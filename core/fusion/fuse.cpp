@@ -67,9 +67,6 @@ class Optimizer {
     return made;
   }
 
-  int structures() const { return structures_; }
-  int solved() const { return solved_; }
-
  private:
   // The best structure of a subtree.
   struct Evaluated {
@@ -123,10 +120,7 @@ class Optimizer {
 
   Placement look_at(const LoopTree& structure, double cut_off, int programs) {
     StopScope::heed();
-    ++structures_;
-    Placement placed = place(tree_, structure, limits_, Seconds(cut_off), programs);
-    solved_ += placed.solved;
-    return placed;
+    return place(tree_, structure, limits_, Seconds(cut_off), programs);
   }
 
   // All maximally fused ones; of a long chain those that take least memory with tiles of one, as of
@@ -149,7 +143,6 @@ class Optimizer {
   const OperationTree& tree_;
   const Limits limits_;
   std::map<std::vector<int>, Evaluated> known_;  // by chain
-  int structures_ = 0, solved_ = 0;
 };
 
 bool any(const FusedSubtree&) { return true; }
@@ -196,8 +189,6 @@ Fusion fuse(const OperationTree& tree, const FuseOptions& options) {
         std::ranges::none_of(roots, [&](int r) { return subtrees_of(best, r).empty(); });
     if (all) fusion.fully_fused = optimizer.program(best, roots);
   }
-  fusion.structures = optimizer.structures();
-  fusion.solved = optimizer.solved();
   return fusion;
 }
 

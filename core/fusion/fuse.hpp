@@ -34,8 +34,6 @@ struct Fusion {
   FusedProgram chosen;                      // its bound holds for every program of the family
   FusedProgram unfused;                     // every intermediate goes to disk
   std::optional<FusedProgram> fully_fused;  // none does; nothing where that cannot be, or not fit
-  int structures = 0;                       // looked at
-  int solved = 0;                           // geometric programs
 };
 
 struct FuseOptions {

@@ -1,5 +1,6 @@
 #include "core/fusion/leaf.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -29,6 +30,31 @@ std::strong_ordering Leaf::operator<=>(const Leaf& o) const {
 int array_of(const OperationTree& tree, int statement, TensorId t) {
   const OperationTree::Statement& s = tree.statement(statement);
   return t == TensorId::A ? s.left : t == TensorId::B ? s.right : s.out;
+}
+
+LeafCall leaf_at(const OperationTree& tree, int s, const Ranges& ranges,
+                 const std::vector<Ranges>& held) {
+  LeafCall call;
+  call.leaf.statement = s;
+  const std::vector<int>& kept = tree.array(tree.statement(s).out).indices;
+  for (int i : tree.statement(s).indices) {
+    call.leaf.tile.push_back(ranges[static_cast<std::size_t>(i)].size);
+    const bool summed = std::ranges::find(kept, i) == kept.end();
+    call.adds |= summed && ranges[static_cast<std::size_t>(i)].begin > 0;
+  }
+  for (TensorId t : all_tensors) {
+    const int a = array_of(tree, s, t);
+    const Ranges& hold = held[static_cast<std::size_t>(a)];
+    std::int64_t offset = 0;
+    for (int i : tree.array(a).indices) {
+      const auto at = static_cast<std::size_t>(i);
+      const Range whole = hold.empty() ? Range{0, tree.extent(i)} : hold[at];
+      call.leaf.places[t].push_back(whole.size);
+      offset = offset * whole.size + ranges[at].begin - whole.begin;
+    }
+    call.offset[t] = offset;
+  }
+  return call;
 }
 
 Contraction contraction_of(const OperationTree& tree, const Leaf& leaf) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/fusion/operation_tree.hpp"
+#include "core/fusion/walk.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim::fusion {
@@ -24,6 +25,17 @@ struct Leaf {
 };
 // A is the left operand, B the right one.
 int array_of(const OperationTree& tree, int statement, TensorId t);
+
+struct LeafCall {
+  Leaf leaf;
+  ByTensor<std::int64_t> offset{};  // elements from where the tensor, or its hold, begins
+  bool adds = false;                // to what earlier calls left in the output's tile
+};
+// The statement on the current ranges. `held`: by array, the ranges that its hold has; empty where
+// it lies as a whole.
+LeafCall leaf_at(const OperationTree& tree, int statement, const Ranges& ranges,
+                 const std::vector<Ranges>& held);
+
 // The statement on its tile, each tensor a part of the whole that it lies in.
 Contraction contraction_of(const OperationTree& tree, const Leaf& leaf);
 

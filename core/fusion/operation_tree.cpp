@@ -156,6 +156,12 @@ double OperationTree::flops() const {
   return n;
 }
 
+std::vector<std::int64_t> OperationTree::extents(int a) const {
+  std::vector<std::int64_t> all;
+  for (int i : array(a).indices) all.push_back(extent(i));
+  return all;
+}
+
 std::string OperationTree::text(int a) const {
   std::string list;
   for (int i : array(a).indices) {
@@ -163,6 +169,11 @@ std::string OperationTree::text(int a) const {
     list += indices[static_cast<std::size_t>(i)].name;
   }
   return array(a).name + '[' + list + ']';
+}
+
+std::string OperationTree::statement_text(int s) const {
+  const Statement& of = statement(s);
+  return fmt::format("{} += {} * {}", text(of.out), text(of.left), text(of.right));
 }
 
 OperationTree operation_tree(const Program& program) {

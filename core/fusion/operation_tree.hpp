@@ -40,6 +40,7 @@ struct OperationTree {
     int consumer = -1;  // a statement; -1 of an output
 
     IndexSet set() const;
+    bool is_intermediate() const { return producer >= 0 && consumer >= 0; }
   };
 
   // out += left * right
@@ -66,8 +67,13 @@ struct OperationTree {
   double flops(int statement) const;
   double flops() const;
 
+  // Of the whole array, by axis.
+  std::vector<std::int64_t> extents(int array) const;
+
   // "T1[a,q,r,s]"
   std::string text(int array) const;
+  // "T1[a,q,r,s] += C1[p,a] * A[p,q,r,s]"
+  std::string statement_text(int statement) const;
 };
 
 // Throws UnsupportedError where the program is no tree of contractions that tcsim can fuse: a

@@ -691,17 +691,13 @@ class Search {
     Branch root{Cuts(structure_.arrays().size()), {}, {}, false};
     root.solution = solve(root.cuts);
     Placement result;
-    if (!std::isfinite(root.solution.seconds)) {
-      result.solved = programs_;
-      return result;
-    }
+    if (!std::isfinite(root.solution.seconds)) return result;
     bool found = true;
     for (int discrepancies = 0; found && programs_ < most_programs_; ++discrepancies) {
       found = visit(root, 0, discrepancies);
     }
     if (!best_ && promises(root)) try_innermost();
     result.bound = Seconds(least_open(root) * (1 - bound_margin));
-    result.solved = programs_;
     if (!best_) return result;
     result.node = std::move(best_);
     result.traffic = traffic(structure_.tree(), *result.node, limits_.buffering);

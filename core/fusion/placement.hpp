@@ -46,7 +46,6 @@ struct Placement {
   Seconds time{std::numeric_limits<double>::infinity()};  // Costs::all() of it
   // No places and tiles of this structure take less; infinite where none fit.
   Seconds bound{std::numeric_limits<double>::infinity()};
-  int solved = 0;  // geometric programs
 };
 
 // Geometric programs for one structure, at most about; what is then open counts for the bound.

@@ -1,7 +1,5 @@
 #include "core/fusion/replay.hpp"
 
-#include <set>
-
 #include "core/fusion/walk.hpp"
 #include "core/model/countable.hpp"
 
@@ -12,7 +10,7 @@ namespace {
 class Counter {
  public:
   Counter(const OperationTree& tree, Buffering buffering)
-      : tree_(tree), buffering_(buffering), stored_(tree.arrays.size()) {
+      : tree_(tree), buffering_(buffering), read_(tree) {
     result_.arrays.resize(tree.arrays.size());
     result_.statements.resize(tree.statements.size());
   }
@@ -21,9 +19,7 @@ class Counter {
     const std::int64_t bytes = bytes_of(hold.array, ranges);
     held_ += copies(hold, buffering_) * bytes;
     result_.memory = std::max(result_.memory, Bytes(held_));
-    const bool known = hold.kind == Hold::Kind::load ||
-                       (hold.kind == Hold::Kind::store && !first(hold.array, ranges));
-    if (!known) return;
+    if (!read_.is_read(hold, ranges)) return;
     add(of(hold.array).read, bytes);
     ++of(hold.array).reads;
   }
@@ -57,14 +53,6 @@ class Counter {
     }
     return bytes;
   }
-  // Whether this tile was never stored.
-  bool first(int array, const Ranges& ranges) {
-    std::vector<std::int64_t> corner;
-    for (int i : tree_.array(array).indices) {
-      corner.push_back(ranges[static_cast<std::size_t>(i)].begin);
-    }
-    return stored_[static_cast<std::size_t>(array)].insert(std::move(corner)).second;
-  }
   void add(std::int64_t& sum, std::int64_t bytes) const {
     if (__builtin_add_overflow(sum, bytes, &sum)) too_large();
   }
@@ -77,7 +65,7 @@ class Counter {
   const Buffering buffering_;
   DiskTraffic result_;
   std::int64_t held_ = 0;
-  std::vector<std::set<std::vector<std::int64_t>>> stored_;  // corners of tiles, by array
+  TilesRead read_;
 };
 
 }  // namespace

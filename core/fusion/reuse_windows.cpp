@@ -33,18 +33,8 @@ ReuseWindows::ReuseWindows(const OperationTree& tree, const Machine& machine, co
       packing_(packing),
       counter_(counter),
       line_(static_cast<double>(common_line(machine).value()) /
-            static_cast<double>(size_of(element_type(tree)).value())) {
-  for (int l = 0; l < machine.cache_count(); ++l) {
-    const Level& level = machine.level(LevelId{l});
-    const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
-    const std::int64_t ways = level.ways.value;
-    if (level.sets() == 1) {
-      caches_.push_back({1, lines});
-    } else {
-      caches_.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
-    }
-  }
-}
+            static_cast<double>(size_of(element_type(tree)).value())),
+      caches_(sets_of_caches(machine)) {}
 
 std::vector<ReuseWindows::Reuse> ReuseWindows::classes(const Touch& x) const {
   std::vector<Reuse> all;

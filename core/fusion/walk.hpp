@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/fusion/fused_schedule.hpp"
@@ -74,5 +76,24 @@ inline std::vector<Range> ranges_of(const OperationTree& tree, int array, const 
   for (int i : tree.array(array).indices) of.push_back(ranges[static_cast<std::size_t>(i)]);
   return of;
 }
+
+// Which tiles are read when they are opened: those that are loaded, and those that were stored
+// before. Others begin as zeros.
+class TilesRead {
+ public:
+  explicit TilesRead(const OperationTree& tree) : tree_(tree), stored_(tree.arrays.size()) {}
+
+  // Asked once of each tile, in the order of walk().
+  bool is_read(const Hold& hold, const Ranges& ranges) {
+    if (hold.kind != Hold::Kind::store) return hold.kind == Hold::Kind::load;
+    std::vector<std::int64_t> corner;
+    for (const Range& r : ranges_of(tree_, hold.array, ranges)) corner.push_back(r.begin);
+    return !stored_[static_cast<std::size_t>(hold.array)].insert(std::move(corner)).second;
+  }
+
+ private:
+  const OperationTree& tree_;
+  std::vector<std::set<std::vector<std::int64_t>>> stored_;  // corners of tiles, by array
+};
 
 }  // namespace tcsim::fusion

@@ -5,24 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
 #include "core/model/countable.hpp"
+#include "core/model/evictions.hpp"
 #include "core/model/execution.hpp"
 #include "core/model/nest.hpp"
-#include "core/model/occupancy.hpp"
 #include "core/model/overlap.hpp"
 
 namespace tcsim {
 
 namespace {
 
-constexpr std::size_t max_levels = 8;
-using PerLevel = std::array<double, max_levels>;
-
 class WindowModel {
+  using Setting = Evictions::Setting;
+
  public:
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
               SetCounter& counter, double margin, Detail detail)
@@ -31,25 +29,11 @@ class WindowModel {
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
         arrays_(nest_.arrays()),
-        counter_(counter),
-        margin_(margin),
         detail_(detail),
+        evictions_(contraction, machine, nest_, counter, margin, detail),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
         write_backs_(fills_),
-        worst_inside_(arrays_.size()),
-        tensor_places_(tensor_places(contraction)) {
-    for (int l = 0; l < machine.cache_count(); ++l) {
-      const Level& level = machine.level(LevelId{l});
-      const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
-      const std::int64_t ways = level.ways.value;
-      if (level.sets() == 1) {
-        caches_.push_back({1, lines});
-      } else {
-        caches_.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
-      }
-      exclusive_.push_back(l > 0 && level.inclusion.value == Inclusion::exclusive);
-    }
-  }
+        worst_inside_(arrays_.size()) {}
 
   WarmLines warm() {
     count_all();
@@ -57,8 +41,8 @@ class WindowModel {
     w.arrays = arrays_;
     w.registers = core_link(contraction_, nest_, machine_.levels.front().name);
     w.first = cold_;
-    w.in = w.out = w.gone = std::vector(caches_.size(), PerArray(arrays_.size()));
-    for (std::size_t l = 0; l < caches_.size(); ++l) {
+    w.in = w.out = w.gone = std::vector(evictions_.levels(), PerArray(arrays_.size()));
+    for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       for (ArrayId x : arrays_.ids()) {
         const bool written = x == ArrayId::C || arrays_.is_buffer(x);
         for (Phase p : all_phases) {
@@ -76,13 +60,15 @@ class WindowModel {
   Traffic traffic() {
     count_all();
     Traffic t;
-    t.links.assign(caches_.size() + 1, LinkTraffic(arrays_));
+    t.links.assign(evictions_.levels() + 1, LinkTraffic(arrays_));
     t.links[0] = core_link(contraction_, nest_, machine_.levels.front().name);
-    for (std::size_t l = 0; l < caches_.size(); ++l) {
+    for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       // What an exclusive level holds comes from the level inside it: every line that enters that
       // one leaves it outward again, changed or not.
-      const bool all_leave = l + 1 < caches_.size() && exclusive_[l + 1];
-      LineCounter count(contraction_, machine_, LevelId{static_cast<int>(l) + 1}, line_);
+      const LevelId outer{static_cast<int>(l) + 1};
+      const bool all_leave = l + 1 < evictions_.levels() &&
+                             machine_.level(outer).inclusion.value == Inclusion::exclusive;
+      LineCounter count(contraction_, machine_, outer, line_);
       for (ArrayId x : arrays_.ids()) {
         for (Phase p : all_phases) {
           const double in = fills_[p][x][l];
@@ -104,204 +90,14 @@ class WindowModel {
 
   int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
 
-  // Large numbers are rounded to quarter octaves, so that few boxes are counted, or to the lines
-  // of all, where those are nearer: a whole tensor lies more evenly than most of it.
-  static double coarse(double lines, double all) {
-    if (lines < 256) return lines;
-    const double rounded = std::exp2(std::round(std::log2(lines) * 4) / 4);
-    return std::abs(all - lines) <= std::abs(rounded - lines) ? all : rounded;
-  }
-
-  // What lies around a class of touches: the array asked for, the node whose executions are apart,
-  // which arrays its executions show different lines of, and the group of the loop around it.
-  struct Setting {
-    ArrayId x;
-    const Execution& window;
-    int d;
-    const ByArray<bool>& moves_on;
-    DimClass outer;
-    const PerArray* most = nullptr;  // lines that two neighbouring executions touch, if known
-  };
-
-  // What an array has in a window. Of an operand that moves on, what is left of the earlier tile
-  // and what has come of the later one are different steps of k, and fall on the sets as one tile
-  // does. Of C they are two tiles.
-  struct Parts {
-    std::array<WindowPart, max_arrays + 1> all;
-    std::array<ArrayId, max_arrays + 1> array;
-    std::array<bool, max_arrays + 1> of_earlier;  // what a tile ends with; else what it begins with
-    std::array<Extents, max_arrays + 1> box;      // that is counted in place of the part
-    std::size_t size = 0;
-    double lines = 0;
-
-    void clear() { size = 0, lines = 0; }
-    void add(ArrayId a, double n, double run, bool own, bool earlier = false) {
-      all[size] = {n, run, nullptr, own};
-      of_earlier[size] = earlier;
-      array[size++] = a;
-      lines += n;
-    }
-  };
-
-  void find_parts(const Setting& at_, const Execution::Sides& s) {
-    parts_.clear();
-    const PerArray& full = at_.window.full(at_.d);
-    for (ArrayId a : arrays_.ids()) {
-      const double after = s.after[a], before = s.before[a];
-      double n = after + before;
-      if (!at_.moves_on[a]) n = std::min(n, full[a]);
-      if (at_.most != nullptr && (*at_.most)[a] > 0) n = std::min(n, (*at_.most)[a]);
-      if (n <= 0) continue;
-      n *= margin_;
-      const bool own = a == at_.x, buffer = arrays_.is_buffer(a);
-      // Neighbouring tiles of a buffer lie side by side: whatever part is seen is one run.
-      const double run =
-          buffer ? n + 1 : nest_.run_lines(arrays_.tensor_of(a), at_.window.extents(at_.d));
-      if (a == ArrayId::C && at_.moves_on[a] && after >= 1 && before >= 1) {
-        parts_.add(a, n * after / (after + before), run, own, true);
-        parts_.add(a, n * before / (after + before), run, own);
-      } else {
-        parts_.add(a, n, run, own);
-      }
-    }
-  }
-
-  // Chance at every level that the line is gone after the window between the sides.
-  PerLevel gone(const Setting& at_, const Execution::Sides& s) {
-    find_parts(at_, s);
-    PerLevel p{};
-    double inner = 1;  // a level is only asked for what the level inside it lacks
-    for (std::size_t l = 0; l < caches_.size() && inner > 0; ++l) {
-      const SetAssociative& cache = caches_[l];
-      const auto ways = static_cast<double>(cache.ways);
-      if (detail_ == Detail::coarse) {
-        p[l] = inner = std::min(inner, chance_by_length(cache, parts_.lines));
-        continue;
-      }
-      const bool near = cache.sets > 1 && parts_.lines >= ways && parts_.lines < 3 * cache.lines();
-      count_sets(at_, near ? &cache : nullptr);
-      const std::span<const WindowPart> all(parts_.all.data(), parts_.size);
-      double lost = miss_probability(cache, all);
-      if (near && lost > 0 && lost < 1) {
-        if (auto placed = place_together(at_, cache)) lost = placed->miss_probability(cache);
-      }
-      p[l] = inner = std::min(inner, lost);
-    }
-    return p;
-  }
-
-  // Sets fill unevenly, so a window that is somewhat shorter than the cache may lose a line.
-  static double chance_by_length(const SetAssociative& cache, double total) {
-    const double fill = (total + 1) / cache.lines();
-    if (cache.sets == 1) return fill > 1 ? 1 : 0;
-    // Shares of the cache that a window fills: from the first on it loses lines, the second later
-    // all of them. Source: chosen.
-    constexpr double safe = 0.75, steep = 0.4;
-    return std::clamp((fill - safe) / steep, 0.0, 1.0);
-  }
-
-  // Lines in a set; far more than any cache has where it matters.
-  static int told_apart_in_a_set(const SetAssociative& cache) {
-    return static_cast<int>(4 * std::min<std::int64_t>(cache.ways, 1 << 20));
+  PerLevel gone(const Setting& at, const Execution::Sides& sides) {
+    return evictions_.gone(at, sides);
   }
 
   int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
 
-  // Null: their sets are not worth counting.
-  void count_sets(const Setting& at_, const SetAssociative* cache) {
-    for (std::size_t i = 0; i < parts_.size; ++i) {
-      WindowPart& part = parts_.all[i];
-      part.counts = nullptr;
-      if (cache == nullptr || arrays_.is_buffer(parts_.array[i]) || part.lines < 1) continue;
-      const TensorId t = arrays_.tensor_of(parts_.array[i]);
-      const double lines = coarse(part.lines, at_.window.full(at_.d)[parts_.array[i]]);
-      parts_.box[i] = at_.window.box(t, lines, at_.outer);
-      part.counts =
-          counter_.count(nest_.tile_lines(t), parts_.box[i], static_cast<std::int64_t>(cache->sets),
-                         told_apart_in_a_set(*cache));
-    }
-  }
-
-  // The window's parts where those of tensors in place are one: how they fall on the sets together.
-  struct Placed {
-    SetCounts together;
-    std::array<WindowPart, max_arrays + 1> parts;
-    std::size_t size = 0;
-    double miss_probability(const SetAssociative& cache) {
-      parts[size] = {together.lines, 1, &together, false};
-      return tcsim::miss_probability(cache, {parts.data(), size + 1});
-    }
-  };
-
-  // None where fewer than two parts have counted sets, or the cache has too many.
-  std::optional<Placed> place_together(const Setting& at_, const SetAssociative& cache) {
-    std::array<PlacedTile, max_arrays + 1> tiles;
-    std::size_t count = 0;
-    int own = -1;
-    Placed placed;
-    const auto line = static_cast<std::int64_t>(line_ / size_of(contraction_.type()));
-    const Extents& node = at_.window.extents(at_.d);
-    ByArray<int> seen(arrays_.size());
-    for (std::size_t i = 0; i < parts_.size; ++i) {
-      const WindowPart& part = parts_.all[i];
-      if (part.counts == nullptr || part.counts->by_set.empty()) {
-        placed.parts[placed.size++] = part;
-        continue;
-      }
-      const ArrayId a = parts_.array[i];
-      PlacedTile& tile = tiles[count];
-      tile.counts = part.counts;
-      tile.lines = part.lines;
-      Extents from;  // indices from the tile's beginning to the part's
-      for (DimClass g : all_dim_classes) {
-        from[g] = parts_.of_earlier[i] ? std::max(0.0, node[g] - parts_.box[i][g]) : 0;
-      }
-      find_places(tile, arrays_.tensor_of(a), node, at_.outer, seen[a]++, from);
-      if (part.own && own < 0) own = static_cast<int>(count);
-      ++count;
-    }
-    if (count < 2 || count > most_placed) return {};
-    placed.together =
-        counter_.together({tiles.data(), count}, own, static_cast<std::int64_t>(cache.sets),
-                          told_apart_in_a_set(cache), line);
-    return placed;
-  }
-
-  // Where parts of tiles like the node's begin, `from` indices into the tile: tiles at places that
-  // are spread over the groups. The next one along `outer` is `later` tiles further.
-  void find_places(PlacedTile& tile, TensorId t, const Extents& node, DimClass outer, int later,
-                   const Extents& from) {
-    const TileLines& tensor = nest_.tile_lines(t);
-    for (std::size_t place = 0; place < tile_places; ++place) {
-      std::int64_t begin = tensor_places_[t].value() / size_of(contraction_.type()).value();
-      for (DimClass g : all_dim_classes) {
-        const std::int64_t extent = tensor.extent(g);
-        if (extent <= 1) continue;
-        const std::int64_t step = std::clamp<std::int64_t>(std::llround(node[g]), 1, extent);
-        const std::int64_t steps = extent / step;
-        // Bases of Halton's sequence, so that the groups' places do not go together.
-        constexpr ByGroup<int> bases{2, 3, 5, 7};
-        std::int64_t nth =
-            static_cast<std::int64_t>(halton(place, bases[g]) * static_cast<double>(steps));
-        if (g == outer) nth += later;
-        begin += tensor.place(
-            g, std::min(nth * step + static_cast<std::int64_t>(std::llround(from[g])), extent - 1));
-      }
-      tile.begin[place] = begin;
-    }
-  }
-
-  static double halton(std::size_t i, int base) {
-    double x = 0, digit = 1;
-    for (auto rest = static_cast<int>(i); rest > 0; rest /= base) {
-      digit /= base;
-      x += digit * (rest % base);
-    }
-    return x;
-  }
-
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
-    for (std::size_t l = 0; l < caches_.size(); ++l) {
+    for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       fills_[phase][x][l] += touches * p[l];
     }
   }
@@ -331,7 +127,7 @@ class WindowModel {
       if (arrays_.is_buffer(x)) written[x].fill(cold_[x]);
     }
     for (const Repacked& r : repacked_) {
-      for (std::size_t l = 0; l < caches_.size(); ++l) {
+      for (std::size_t l = 0; l < evictions_.levels(); ++l) {
         written[r.buffer][l] += r.lines * std::max(r.gone_before[l], worst_inside_[r.buffer][l]);
       }
     }
@@ -431,7 +227,7 @@ class WindowModel {
     PerLevel p{};
     for (const Execution::Sides& s : w.handed_over(x)) {
       const PerLevel q = gone({x, w, d, none_moves_, DimClass::k}, s);
-      for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
+      for (std::size_t l = 0; l < evictions_.levels(); ++l) p[l] += s.share * q[l];
     }
     remember_worst(x, p);
     add_fills(x, Phase::compute, times * w.full(d)[x], p);
@@ -510,7 +306,7 @@ class WindowModel {
     PerLevel p{};
     for (const Execution::Sides& s : setting.window.sides(x, next)) {
       const PerLevel q = gone(setting, s);
-      for (std::size_t l = 0; l < caches_.size(); ++l) p[l] += s.share * q[l];
+      for (std::size_t l = 0; l < evictions_.levels(); ++l) p[l] += s.share * q[l];
     }
     const bool inside = arrays_.is_buffer(x) && d > arrays_.depth_of(x);
     if (inside) remember_worst(x, p);
@@ -609,7 +405,7 @@ class WindowModel {
 
   void remember_worst(ArrayId x, const PerLevel& p) {
     PerLevel& worst = worst_inside_[x];
-    for (std::size_t l = 0; l < caches_.size(); ++l) worst[l] = std::max(worst[l], p[l]);
+    for (std::size_t l = 0; l < evictions_.levels(); ++l) worst[l] = std::max(worst[l], p[l]);
   }
 
   const Contraction& contraction_;
@@ -617,11 +413,8 @@ class WindowModel {
   Bytes line_;
   Nest nest_;
   const Arrays& arrays_;
-  SetCounter& counter_;
-  double margin_;
   Detail detail_;
-  std::vector<SetAssociative> caches_;
-  std::vector<bool> exclusive_;
+  Evictions evictions_;
   ByPhase<ByArray<PerLevel>> fills_;
   ByPhase<ByArray<PerLevel>> write_backs_;
   // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
@@ -634,8 +427,6 @@ class WindowModel {
   };
   std::vector<Repacked> repacked_;
   PerArray cold_;
-  ByTensor<Bytes> tensor_places_;
-  Parts parts_;  // of the window that is looked at
   const ByArray<bool> none_moves_{arrays_.size(), false}, all_move_{arrays_.size(), true};
 };
 
@@ -676,6 +467,21 @@ Lines kept_lines(const Machine& machine, LevelId cache) {
   const int l = index(cache);
   if (l == 0 || level.inclusion.value != Inclusion::exclusive) return level.lines();
   return level.lines() + kept_lines(machine, LevelId{l - 1});
+}
+
+std::vector<SetAssociative> sets_of_caches(const Machine& machine) {
+  std::vector<SetAssociative> caches;
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    const Level& level = machine.level(LevelId{l});
+    const std::int64_t lines = kept_lines(machine, LevelId{l}).value();
+    const std::int64_t ways = level.ways.value;
+    if (level.sets() == 1) {
+      caches.push_back({1, lines});
+    } else {
+      caches.push_back({static_cast<double>(lines) / static_cast<double>(ways), ways});
+    }
+  }
+  return caches;
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,

@@ -16,6 +16,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/nest.hpp"
+#include "core/model/occupancy.hpp"
 #include "core/model/set_counts.hpp"
 #include "core/model/traffic.hpp"
 #include "core/schedule/schedule.hpp"
@@ -63,5 +64,8 @@ Bytes common_line(const Machine& machine);
 // Lines that a cache keeps from memory: its own, and if it is exclusive those of the level inside
 // it as well (acmtc-sc19, 5.5).
 Lines kept_lines(const Machine& machine, LevelId cache);
+
+// The sets of all caches, with kept_lines() in them.
+std::vector<SetAssociative> sets_of_caches(const Machine& machine);
 
 }  // namespace tcsim

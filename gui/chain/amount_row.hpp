@@ -2,15 +2,10 @@
 // and where there is one a button that gives the usual value back.
 #pragma once
 
-#include <QWidget>
 #include <functional>
 #include <string>
-#include <vector>
 
-class QLabel;
-class QLineEdit;
-class QSlider;
-class QToolButton;
+#include "gui/widgets/value_row.hpp"
 
 namespace tcsim::gui {
 
@@ -21,7 +16,7 @@ struct AmountText {
   std::function<double(const std::string&)> read;  // of what is written; throws UsageError
 };
 
-class AmountRow : public QWidget {
+class AmountRow : public ValueRow {
   Q_OBJECT
 
  public:
@@ -29,43 +24,23 @@ class AmountRow : public QWidget {
   AmountRow(AmountText text, const QString& label, const QString& name, const QString& help,
             bool resettable, QWidget* parent = nullptr);
 
-  // Makes names and fields of all rows as wide as the widest takes.
-  static void align(const std::vector<AmountRow*>& rows);
-
   // The ends of the slider.
   void setRange(double low, double high);
   void show(double value, bool given);
-  // Why it has no answer, below the row; nothing if empty.
-  void setError(const QString& words);
-  QString error() const;
   bool isDown() const;  // somebody drags
-
-  QSlider* slider() const { return slider_; }
-  QLineEdit* field() const { return field_; }
-  QToolButton* resetButton() const { return reset_; }
 
  signals:
   // As the option takes it; empty: the usual value.
   void edited(const std::string& written);
 
- protected:
-  void changeEvent(QEvent* event) override;
-
  private:
-  void colour();
-  void tell();
+  QStringList widest() const override;
   void slid(int position);
   void typed();
   double valueAt(int position) const;
 
   AmountText text_;
   double low_ = 1, high_ = 2;
-  QString refused_, impossible_;
-  QLabel* name_;
-  QSlider* slider_;
-  QLineEdit* field_;
-  QToolButton* reset_;
-  QLabel* error_;
 };
 
 }  // namespace tcsim::gui

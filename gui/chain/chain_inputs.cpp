@@ -179,7 +179,7 @@ void ChainInputs::makeRows() {
                          tr("From 10 MB/s to 100 GB/s"), true);
   transfer_ = new AmountRow(timeText(), tr("transfer"), tr("time of a transfer"),
                             tr("What each transfer takes before its first byte"), true);
-  AmountRow::align({memory_, read_, write_, transfer_});
+  ValueRow::align({memory_, read_, write_, transfer_});
   memory_->setRange(0x1p20, 0x1p36);
   for (AmountRow* row : {read_, write_}) row->setRange(slowestDisk, fastestDisk);
   transfer_->setRange(shortestTransfer, longestTransfer);

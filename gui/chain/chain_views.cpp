@@ -46,14 +46,8 @@ std::string namesOf(const OperationTree& tree, const std::vector<int>& statement
 }
 
 std::size_t intermediatesOf(const OperationTree& tree) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      tree.arrays, [](const auto& a) { return a.producer >= 0 && a.consumer >= 0; }));
-}
-
-std::string statementText(const OperationTree& tree, int s) {
-  const OperationTree::Statement& statement = tree.statement(s);
-  return fmt::format("{} += {} * {}", tree.text(statement.out), tree.text(statement.left),
-                     tree.text(statement.right));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(tree.arrays, &OperationTree::Array::is_intermediate));
 }
 
 bool overlaps(const ChainAnswer& answer) {
@@ -180,7 +174,7 @@ class TreeMaker {
     const char* const where[] = {"input", "in memory", "cut-point, on disk", "output"};
     n.about = size + ", " + where[static_cast<int>(n.place)];
     n.moved = n.place == Place::memory ? "fused" : movedText(moved);
-    n.reading = a.producer < 0 ? n.name : statementText(tree_, a.producer);
+    n.reading = a.producer < 0 ? n.name : tree_.statement_text(a.producer);
     n.reading += ": " + n.about;
     if (n.place != Place::memory) {
       n.reading += fmt::format("; {} in {} transfers", n.moved, moved.reads + moved.writes);

@@ -11,7 +11,6 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QPlainTextEdit>
-#include <QProgressBar>
 #include <QSplitter>
 #include <QStyle>
 #include <QTabWidget>
@@ -218,21 +217,15 @@ void ChainWindow::makeMenus() {
 void ChainWindow::makeStatus() {
   setStatusBar(new StatusLine);
   busyWords_ = new QLabel;
-  progress_ = new QProgressBar;
-  progress_->setRange(0, 1000);
-  progress_->setMaximumWidth(160);
-  progress_->setMaximumHeight(fontMetrics().height());
-  progress_->setTextVisible(false);
-  progress_->setAccessibleName(tr("progress"));
+  progress_ = new ShareBar;
   cancel_ = new QToolButton;
   cancel_->setText(tr("Cancel"));
   for (QWidget* w : std::initializer_list<QWidget*>{busyWords_, progress_, cancel_}) {
     statusBar()->addPermanentWidget(w);
   }
   connect(cancel_, &QToolButton::clicked, planner_, &ChainPlanner::cancel);
-  const auto show = [this](double share) { progress_->setValue(static_cast<int>(1000 * share)); };
-  connect(&planner_->planning(), &Worker::progressed, this, show);
-  connect(&planner_->loading(), &Worker::progressed, this, show);
+  connect(&planner_->planning(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&planner_->loading(), &Worker::progressed, progress_, &ShareBar::setShare);
 }
 
 void ChainWindow::open(const ChainDesign& design) { planner_->ask(design); }

@@ -10,7 +10,6 @@
 class QComboBox;
 class QLabel;
 class QPlainTextEdit;
-class QProgressBar;
 class QSplitter;
 class QTableView;
 class QTabWidget;
@@ -22,6 +21,7 @@ class ChainInputs;
 class ChainPlanner;
 class PlotView;
 class ReadingLabel;
+class ShareBar;
 class TableModel;
 class TreeView;
 
@@ -89,7 +89,7 @@ class ChainWindow : public QMainWindow {
   TableModel* rows_;
   QTableView* table_;
   QLabel* busyWords_;
-  QProgressBar* progress_;
+  ShareBar* progress_;
   QToolButton* cancel_;
   std::vector<QAction*> needAnswer_;
   std::string chosenRow_ = "chosen";  // the program, by its name

@@ -3,15 +3,9 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QWidget>
-#include <vector>
 
 #include "core/explore/knob.hpp"
-
-class QLabel;
-class QLineEdit;
-class QSlider;
-class QToolButton;
+#include "gui/widgets/value_row.hpp"
 
 namespace tcsim::gui {
 
@@ -27,55 +21,34 @@ inline constexpr int sliderSteps = 240;
 double factorAt(int position);
 int positionOf(double factor);
 
-class KnobRow : public QWidget {
+class KnobRow : public ValueRow {
   Q_OBJECT
 
  public:
   // `base` has the file's value.
   KnobRow(Knob base, const QString& label, QWidget* parent = nullptr);
 
-  // Makes names and fields of all rows as wide as the widest takes, bold or not.
-  static void align(const std::vector<KnobRow*>& rows);
-
   const Knob& knob() const { return base_; }
   void show(double value, bool overridden);
   // A value that makes no machine, as somebody wrote it; `factor` times the file's.
   void showWritten(const QString& text, double factor);
-  // Why its value is impossible, below the row; nothing if empty.
-  void setError(const QString& words);
-  QString error() const { return refused_.isEmpty() ? impossible_ : refused_; }
-  QSlider* slider() const { return slider_; }
-  QLineEdit* field() const { return field_; }
-  QToolButton* resetButton() const { return reset_; }
 
  signals:
   // Empty: the file's value. Edits of one drag of the slider, or of keys that follow one another
   // closely, have one gesture.
   void edited(const std::string& knob, const std::string& value, int gesture);
 
- protected:
-  void changeEvent(QEvent* event) override;
-
  private:
-  void colour();
+  QStringList widest() const override;
   void show(const QString& text, double factor, bool overridden);
-  void refuse(const QString& words);
-  void tell();
   void slid(int position);
   void typed();
 
   Knob base_;
   QString shown_;       // the value, as it was last shown
-  QString refused_;     // why what is in the field is no value; it is not the knob's then
-  QString impossible_;  // setError()
   int gesture_ = 0;     // of the drag that goes on
   int keyGesture_ = 0;  // of the last key
   QElapsedTimer sinceKey_;
-  QLabel* name_;
-  QSlider* slider_;
-  QLineEdit* field_;
-  QToolButton* reset_;
-  QLabel* error_;
 };
 
 }  // namespace tcsim::gui

@@ -127,4 +127,14 @@ void StatusLine::paintEvent(QPaintEvent*) {
                    fontMetrics().elidedText(currentMessage(), Qt::ElideRight, room.width()));
 }
 
+ShareBar::ShareBar(QWidget* parent) : QProgressBar(parent) {
+  setRange(0, steps);
+  setMaximumWidth(160);
+  setMaximumHeight(fontMetrics().height());
+  setTextVisible(false);
+  setAccessibleName(tr("progress"));
+}
+
+void ShareBar::setShare(double share) { setValue(static_cast<int>(steps * share)); }
+
 }  // namespace tcsim::gui

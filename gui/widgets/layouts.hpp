@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QLayout>
+#include <QProgressBar>
 #include <QStatusBar>
 
 class QLineEdit;
@@ -66,6 +67,18 @@ class StatusLine : public QStatusBar {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+};
+
+// How far work is, on a status line.
+class ShareBar : public QProgressBar {
+  Q_OBJECT
+
+ public:
+  explicit ShareBar(QWidget* parent = nullptr);
+  void setShare(double share);  // in [0, 1]
+
+ private:
+  static constexpr int steps = 1000;
 };
 
 }  // namespace tcsim::gui

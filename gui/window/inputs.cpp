@@ -297,9 +297,9 @@ void Inputs::buildKnobs() {
       knobs_->addWidget(knobRow);
     }
     knobs_->addStretch(1);
-    std::vector<KnobRow*> rows;
+    std::vector<ValueRow*> rows;
     for (const auto& [name, knobRow] : rows_) rows.push_back(knobRow);
-    KnobRow::align(rows);
+    ValueRow::align(rows);
   }
   // The values that the overrides make, one by one where they do not make a machine together.
   Machine now = *base;

@@ -5,7 +5,6 @@
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
-#include <QProgressBar>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -219,12 +218,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 void MainWindow::makeStatus() {
   setStatusBar(new StatusLine);
   busyWords_ = new QLabel;
-  progress_ = new QProgressBar;
-  progress_->setRange(0, 1000);
-  progress_->setMaximumWidth(160);
-  progress_->setMaximumHeight(fontMetrics().height());
-  progress_->setTextVisible(false);
-  progress_->setAccessibleName(tr("progress"));
+  progress_ = new ShareBar;
   cancel_ = new QToolButton;
   cancel_->setText(tr("Cancel"));
   frame_ = new QLabel;
@@ -234,11 +228,10 @@ void MainWindow::makeStatus() {
   statusBar()->addPermanentWidget(cancel_);
   statusBar()->addPermanentWidget(frame_);
   connect(cancel_, &QToolButton::clicked, studio_, &Studio::cancelJob);
-  const auto show = [this](double share) { progress_->setValue(static_cast<int>(1000 * share)); };
-  connect(&studio_->job(), &Worker::progressed, this, show);
-  connect(&studio_->exploring(), &Worker::progressed, this, show);
-  connect(&studio_->mapping(), &Worker::progressed, this, show);
-  connect(&studio_->bounding(), &Worker::progressed, this, show);
+  connect(&studio_->job(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->exploring(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->mapping(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->bounding(), &Worker::progressed, progress_, &ShareBar::setShare);
   followBusy();
 }
 

@@ -8,7 +8,6 @@
 class QAction;
 class QDockWidget;
 class QLabel;
-class QProgressBar;
 class QStackedWidget;
 class QTabWidget;
 class QToolButton;
@@ -22,6 +21,7 @@ namespace tcsim::gui {
 class ChainWindow;
 class Inputs;
 class SessionFile;
+class ShareBar;
 class Studio;
 class StudyWindow;
 class Verdict;
@@ -87,7 +87,7 @@ class MainWindow : public QMainWindow {
   std::vector<ViewPage*> pages_;
   QDockWidget *left_, *right_;
   QLabel *frame_, *busyWords_;
-  QProgressBar* progress_;
+  ShareBar* progress_;
   QToolButton* cancel_;
   QByteArray defaultLayout_;
   bool squeezed_ = false;  // the panels have found less width than they are to have

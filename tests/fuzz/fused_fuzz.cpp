@@ -5,22 +5,13 @@
 #include "core/error.hpp"
 #include "core/fusion/fused_schedule.hpp"
 #include "core/fusion/replay.hpp"
-#include "core/workload/program.hpp"
+#include "tests/core/fusion/chains.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 void fuzz_one(std::string_view bytes) {
   using namespace tcsim;
   using namespace tcsim::fusion;
-  static const OperationTree tree = operation_tree(parse_program(R"(
-program pair
-dims a=5 b=6 p=4 q=3
-f64 input A[p, q]  f64 input C[a, p]  f64 input D[b, q]
-f64 intermediate T[a, q]
-f64 output B[a, b]
-T[a, q] += C[a, p] * A[p, q]
-B[a, b] += T[a, q] * D[b, q]
-)",
-                                                                 "pair"));
+  static const OperationTree tree = pair_of(5, 6, 4, 3);
   try {
     const FusedNode node = parse_fused(bytes, tree, "fuzz");
     if (parse_fused(to_text(tree, node), tree, "again") != node) std::abort();

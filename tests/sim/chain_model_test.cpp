@@ -23,17 +23,8 @@ using fusion::FusedNode;
 using fusion::LeafSchedules;
 using fusion::OperationTree;
 using fusion::TiledTree;
+using fusion::two_products;
 
-OperationTree two_products(const std::string& sizes) {
-  return fusion::operation_tree(parse_program("program two\ndims " + sizes + R"(
-f64 input A[i, k]  f64 input B[k, j]  f64 input D[j, l]
-f64 intermediate T[i, j]
-f64 output C[i, l]
-T[i, j] += A[i, k] * B[k, j]
-C[i, l] += T[i, j] * D[j, l]
-)",
-                                              "test"));
-}
 constexpr int row_T = 0, row_A = 1, row_B = 2, row_C = 3, row_D = 4;
 
 // Caches of 12, 64 and 512 KiB.

@@ -50,17 +50,6 @@ Machine chain_machine() {
   return m;
 }
 
-OperationTree pair_of(const std::string& sizes) {
-  return fusion::operation_tree(parse_program("program pair\ndims " + sizes + R"(
-f64 input A[i, k]  f64 input B[k, j]  f64 input D[j, l]
-f64 intermediate T[i, j]
-f64 output C[i, l]
-T[i, j] += A[i, k] * B[k, j]
-C[i, l] += T[i, j] * D[j, l]
-)",
-                                              "test"));
-}
-
 FusedNode parsed(const OperationTree& tree, const std::string& text) {
   const FusedNode node = fusion::parse_fused(text, tree, "given");
   fusion::check_cached(tree, node, "given");
@@ -317,7 +306,7 @@ C[i, j] += A[i, k] * B[k, j]
 // T has 64 KiB, L3 32 KiB. As a whole it comes in, goes out and comes in again. In tiles of 4 KiB
 // at one address it comes in once, and goes out at the end.
 TEST(Simulate_chain, A_held_tile_stays_in_the_cache) {
-  const OperationTree tree = pair_of("i=128 j=64 k=2 l=2");
+  const OperationTree tree = fusion::two_products("i=128 j=64 k=2 l=2");
   LeafSchedules schedules(tree, chain_machine());
   const int t = 0;  // the first row
   ASSERT_EQ(fusion::memory_rows(tree)[t], "T");
@@ -330,7 +319,7 @@ TEST(Simulate_chain, A_held_tile_stays_in_the_cache) {
 }
 
 TEST(Simulate_chain, What_is_added_to_is_loaded_first) {
-  const OperationTree tree = pair_of("i=8 j=16 k=4 l=8");
+  const OperationTree tree = fusion::two_products("i=8 j=16 k=4 l=8");
   LeafSchedules schedules(tree, chain_machine());
   const auto loaded = [&](const std::string& text) {
     const ChainSimulation s = simulate_chain(parsed(tree, text), schedules);
@@ -348,7 +337,7 @@ TEST(Simulate_chain, What_is_added_to_is_loaded_first) {
 }
 
 TEST(Simulate_chain, Refuses_what_moves_between_memory_and_disk) {
-  const OperationTree tree = pair_of("i=8 j=16 k=4 l=8");
+  const OperationTree tree = fusion::two_products("i=8 j=16 k=4 l=8");
   const auto said = [&](const std::string& text) -> std::string {
     try {
       parsed(tree, text);

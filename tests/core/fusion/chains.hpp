@@ -1,9 +1,10 @@
-// Chains for tests: those of Gao et al., section 6, and random ones.
+// Chains for tests: pairs of products, those of Gao et al., section 6, and random ones.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +14,33 @@
 #include "core/workload/program.hpp"
 
 namespace tcsim::fusion {
+
+inline OperationTree pair_of(std::int64_t a, std::int64_t b, std::int64_t p, std::int64_t q) {
+  return operation_tree(parse_program(fmt::format(R"(
+program pair
+dims a={} b={} p={} q={}
+f64 input A[p, q]  f64 input C[a, p]  f64 input D[b, q]
+f64 intermediate T[a, q]
+f64 output B[a, b]
+T[a, q] += C[a, p] * A[p, q]
+B[a, b] += T[a, q] * D[b, q]
+)",
+                                                  a, b, p, q),
+                                      "test"));
+}
+inline OperationTree pair_of(std::int64_t all) { return pair_of(all, all, all, all); }
+
+// `sizes`: "i=8 j=16 k=4 l=8".
+inline OperationTree two_products(const std::string& sizes) {
+  return operation_tree(parse_program("program two\ndims " + sizes + R"(
+f64 input A[i, k]  f64 input B[k, j]  f64 input D[j, l]
+f64 intermediate T[i, j]
+f64 output C[i, l]
+T[i, j] += A[i, k] * B[k, j]
+C[i, l] += T[i, j] * D[j, l]
+)",
+                                      "test"));
+}
 
 inline OperationTree four_index(int n, int v) {
   return operation_tree(parse_program(fmt::format(R"(

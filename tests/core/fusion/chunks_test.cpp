@@ -11,16 +11,7 @@ namespace {
 using Extents = std::vector<std::int64_t>;
 
 TEST(Chunks, DivideTheTiles) {
-  const OperationTree tree = operation_tree(parse_program(R"(
-program pair
-dims a=400 b=40 p=126 q=100
-f64 input C[a, p]  f64 input A[p, q]  f64 input D[q, b]
-f64 intermediate T[a, q]
-f64 output B[a, b]
-T[a, q] += C[a, p] * A[p, q]
-B[a, b] += T[a, q] * D[q, b]
-)",
-                                                          "test"));
+  const OperationTree tree = pair_of(400, 40, 126, 100);
   const auto at = [&](const char* name) {
     return static_cast<int>(std::ranges::find(tree.arrays, name, &OperationTree::Array::name) -
                             tree.arrays.begin());

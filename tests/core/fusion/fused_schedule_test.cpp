@@ -18,20 +18,6 @@
 namespace tcsim::fusion {
 namespace {
 
-OperationTree pair_of(int extent) {
-  return operation_tree(parse_program(fmt::format(R"(
-program pair
-dims a={0} b={0} p={0} q={0}
-f64 input A[p, q]  f64 input C[a, p]  f64 input D[b, q]
-f64 intermediate T[a, q]
-f64 output B[a, b]
-T[a, q] += C[a, p] * A[p, q]
-B[a, b] += T[a, q] * D[b, q]
-)",
-                                                  extent),
-                                      "test"));
-}
-
 constexpr const char* fused_pair =
     "for a by 4 { hold T { seq { for p by 5 { load C { load A { do T } } } "
     "load D { store B { do B } } } } }";
