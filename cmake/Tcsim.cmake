@@ -4,12 +4,18 @@
 add_library(tcsim_flags INTERFACE)
 target_include_directories(tcsim_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(tcsim_flags INTERFACE cxx_std_20)
-target_compile_options(tcsim_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor
-  $<$<BOOL:${TCSIM_WARNINGS_AS_ERRORS}>:-Werror>)
-# GCC 12 sees overlapping copies in std::string concatenation where there are none (its bug 105329).
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(tcsim_flags INTERFACE -Wno-restrict)
+if(TCSIM_WARNINGS)
+  target_compile_options(tcsim_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor
+    $<$<BOOL:${TCSIM_WARNINGS_AS_ERRORS}>:-Werror>)
+  # GCC 12 sees overlapping copies in std::string concatenation where there are none (its bug 105329).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(tcsim_flags INTERFACE -Wno-restrict)
+  endif()
+endif()
+# A twentieth of GCC's time is collecting its garbage, below this many kB for nothing.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tcsim_flags INTERFACE "SHELL:--param ggc-min-heapsize=1000000")
 endif()
 if(TCSIM_SANITIZE)
   target_compile_options(tcsim_flags INTERFACE
