@@ -14,6 +14,7 @@
 #include "cli/version.hpp"
 #include "cli/work.hpp"
 #include "core/bounds/closed_form.hpp"
+#include "core/bounds/ioopt_form.hpp"
 #include "core/bounds/lower.hpp"
 #include "core/bounds/problem_text.hpp"
 #include "core/bounds/upper.hpp"
@@ -132,8 +133,10 @@ struct Answer {
   Work work;
   bounds::LowerBound lower;
   std::optional<double> operations;
-  std::vector<Row> rows;                     // none where a size is not known
-  std::optional<bounds::ClosedForm> closed;  // of one statement, where there is one
+  std::vector<Row> rows;  // none where a size is not known
+  // Of one statement, where they are known and asked for.
+  std::optional<bounds::Expression> lower_form = {};
+  std::optional<bounds::ClosedForm> closed = {};
 };
 
 std::vector<std::string> names_of(const Problem& problem) {
@@ -144,11 +147,13 @@ std::vector<std::string> names_of(const Problem& problem) {
 
 // A schedule and the form that only JSON or --symbolic print take time, and are made for them.
 Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
-  Answer a{std::move(work), {}, {}, {}, {}};
+  Answer a{std::move(work), {}, {}, {}};
   a.lower = bounds::lower_bound(a.work.problem, moves);
   const bool one = a.work.problem.statements.size() == 1;
-  if (one && (for_json || options.count("symbolic") != 0))
+  if (one && (for_json || options.count("symbolic") != 0)) {
+    a.lower_form = bounds::ioopt_lower_form(a.work.problem, a.lower, moves);
     a.closed = bounds::closed_form(a.work.problem, 0, moves);
+  }
   const bounds::Values sizes = bounds::sizes_of(a.work.problem);
   for (const Problem::Dim& d : a.work.problem.dims) {
     if (!d.extent) return a;
@@ -233,6 +238,8 @@ ordered_json json_of_answer(const Answer& a, const Options& options) {
   j["notation"] = notation;
   j["operations_symbolic"] = written(a.lower.runs, notation);
   j["lower_symbolic"] = written(a.lower.moves, notation);
+  j["lower_form_symbolic"] = nullptr;
+  if (a.lower_form) j["lower_form_symbolic"] = written(*a.lower_form, notation);
   j["upper_symbolic"] = nullptr;
   if (a.closed) j["upper_symbolic"] = written(a.closed->moved, notation);
   if (a.rows.size() == 1) {
@@ -252,6 +259,10 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
     const std::string notation = notation_of(options);
     out << "  multiply-adds  " << written(a.lower.runs, notation) << "\n"
         << "  lower bound    " << written(a.lower.moves, notation) << "\n";
+    if (a.lower_form) {
+      out << "  lower form     " << written(*a.lower_form, notation)
+          << "\n    (ioopt's, whose new sums have a place beside the old ones: not proven)\n";
+    }
     if (a.closed) {
       out << "  upper form     " << written(a.closed->moved_by_side, notation)
           << "\n    with Delta = " << written(a.closed->side, notation)
