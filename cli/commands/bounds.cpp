@@ -1,8 +1,10 @@
 // bounds: how little any order of a workload's multiply-adds can move, and what a schedule does.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "cli/bounds_curve.hpp"
@@ -17,6 +19,7 @@
 #include "core/bounds/ioopt_form.hpp"
 #include "core/bounds/lower.hpp"
 #include "core/bounds/problem_text.hpp"
+#include "core/bounds/traffic.hpp"
 #include "core/bounds/upper.hpp"
 #include "core/bounds/upper_schedule.hpp"
 #include "core/error.hpp"
@@ -202,11 +205,62 @@ Moves moves_of(const Options& options) {
 
 double ratio_of(const Row& r) { return r.upper->moved / static_cast<double>(r.lower.elements); }
 
+// "1/2", "all"
+std::string part_text(int share) {
+  const int divisor = std::gcd(share, bounds::load_parts);
+  if (divisor == bounds::load_parts) return "all";
+  return fmt::format("{}/{}", share / divisor, bounds::load_parts / divisor);
+}
+
+std::string statements_text(const std::vector<std::size_t>& statements) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i : statements) numbers.push_back(i + 1);
+  return fmt::format("statement{} {}", numbers.size() > 1 ? "s" : "", fmt::join(numbers, " and "));
+}
+
+// How the bounds of several statements make one of all; nothing of one statement.
+std::string sharing_text(const Problem& problem, const bounds::LowerNumber& lower) {
+  if (lower.shares.empty()) return "";
+  if (lower.elements == lower.compulsory) return "first loads are more than statements prove";
+  std::vector<std::string> shared;
+  for (std::size_t array = 0; array < problem.arrays.size(); ++array) {
+    std::vector<std::size_t> users, counting;
+    int sum = 0;
+    for (std::size_t i = 0; i < problem.statements.size(); ++i) {
+      const std::vector<int> own = bounds::arrays_of(problem.statements[i]);
+      if (std::find(own.begin(), own.end(), static_cast<int>(array)) == own.end()) continue;
+      users.push_back(i);
+      if (lower.shares[i][array] > 0) counting.push_back(i);
+      sum += lower.shares[i][array];
+    }
+    if (users.size() < 2) continue;
+    const std::string name = visible(problem.arrays[array].name);
+    if (counting.empty()) {
+      shared.push_back(name + " counts with its first loads");
+    } else if (counting.size() == 1) {
+      shared.push_back(fmt::format("{} counts for {}", name, statements_text(counting)));
+    } else if (sum > bounds::load_parts) {
+      shared.push_back(fmt::format("the bounds of {} add up though they share {}",
+                                   statements_text(counting), name));
+    } else {
+      std::vector<std::string> parts;
+      for (std::size_t i : counting) {
+        parts.push_back(
+            fmt::format("{} for {}", part_text(lower.shares[i][array]), statements_text({i})));
+      }
+      shared.push_back(fmt::format("of the loads of {} count {}", name, fmt::join(parts, " and ")));
+    }
+  }
+  if (shared.empty()) return "the statements share no array, so their bounds add up";
+  return fmt::format("{}", fmt::join(shared, "; "));
+}
+
 ordered_json json_of_row(const Answer& a, const Row& r) {
   ordered_json j{{"cache_elements", r.capacity},
                  {"operations", *a.operations},
                  {"lower_elements", lower_json(r.lower.elements)},
                  {"compulsory_elements", lower_json(r.lower.compulsory)},
+                 {"lower_reason", nullptr},
                  {"upper_elements", nullptr},
                  {"ratio", nullptr},
                  {"permutation", nullptr},
@@ -214,6 +268,9 @@ ordered_json json_of_row(const Answer& a, const Row& r) {
                  {"schedule", nullptr},
                  {"schedule_elements", nullptr},
                  {"schedule_lru_elements", nullptr}};
+  if (const std::string why = sharing_text(a.work.problem, r.lower); !why.empty()) {
+    j["lower_reason"] = why;
+  }
   if (r.upper) {
     j["upper_elements"] = r.upper->moved;
     j["ratio"] = ratio_of(r);
@@ -281,6 +338,10 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
   out << aligned({"S", "multiply-adds", "compulsory", "lower bound", "upper bound", "ratio",
                   "reached by tiles, outermost first"},
                  rows, "  ");
+  for (const Row& r : a.rows) {
+    const std::string why = sharing_text(a.work.problem, r.lower);
+    if (!why.empty()) out << fmt::format("  S = {}: {}\n", r.capacity, why);
+  }
 }
 
 void print_csv(const std::vector<Answer>& all, std::ostream& out) {

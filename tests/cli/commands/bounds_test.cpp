@@ -114,6 +114,35 @@ TEST(BoundsCommand, Takes_affine_programs_with_named_sizes) {
   std::filesystem::remove(file);
 }
 
+// A chain's products share what is between them, and three of them two arrays.
+TEST(BoundsCommand, Says_how_the_bounds_of_statements_make_one) {
+  const std::string file = test::scratch("chain.program").string();
+  const auto reason = [&](const std::string& dims, const std::string& more) {
+    std::ofstream(file) << "program chain\ndims i=90 j=90 k=90 l=90" + dims +
+                               "\n"
+                               "f64 input A[i, k]\nf64 input B[k, j]\nf64 intermediate T[i, j]\n"
+                               "f64 input D[j, l]\n" +
+                               more;
+    const Ran table = tcsim({"bounds", file, "--cache", "50"});
+    const json j = json::parse(tcsim({"bounds", file, "--cache", "50", "--format", "json"}).out);
+    const std::string why = j["lower_reason"];
+    EXPECT_TRUE(contains(table.out, "  S = 50: " + why + "\n")) << table.out;
+    return why;
+  };
+  EXPECT_EQ(reason("",
+                   "f64 output O[i, l]\n"
+                   "T[i, j] += A[i, k] * B[k, j]\nO[i, l] += T[i, j] * D[j, l]\n"),
+            "the bounds of statements 1 and 2 add up though they share T");
+  EXPECT_EQ(reason(" m=90",
+                   "f64 intermediate U[i, l]\nf64 input E[l, m]\nf64 output O[i, m]\n"
+                   "T[i, j] += A[i, k] * B[k, j]\nU[i, l] += T[i, j] * D[j, l]\n"
+                   "O[i, m] += U[i, l] * E[l, m]\n"),
+            "of the loads of T count 1/2 for statement 1 and 1/2 for statement 2; the bounds of "
+            "statements 2 and 3 add up though they share U");
+  EXPECT_TRUE(json::parse(tcsim(product({"--format", "json"})).out)["lower_reason"].is_null());
+  std::filesystem::remove(file);
+}
+
 TEST(BoundsCommand, Draws_a_curve_over_the_capacity) {
   const auto with = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"bounds", "ab-ak-kb", "--size", "a=40,b=30,k=20"});
