@@ -19,9 +19,8 @@ using Statement = Problem::Statement;
 
 // Sweeps of many capacities ask for the same ones again and again.
 constexpr std::size_t most_remembered = 4096;
-// Of so many statements that share arrays all families are looked at, and of so many arrays that
-// they share all choices of divided ones; of more, single ones and all.
-constexpr std::size_t most_in_families = 5, most_divided = 4;
+// Of the arrays that a statement shares, up to so many may be divided.
+constexpr std::size_t most_divided = 4;
 
 // The next whole number that is not below, after what rounding may have added.
 long double whole(long double loads) {
@@ -137,53 +136,73 @@ class Numbers {
     return users;
   }
 
-  // Of statements that share arrays with each other: of all families of them, and all choices of
-  // arrays that are divided between those that have them.
+  // Statements, and arrays that are divided between those that have them; others are not.
+  struct Plan {
+    Family family;
+    std::vector<bool> divided;
+    Choice choice;
+  };
+
+  // Of statements that share arrays with each other: from each of them on, the one that gains most
+  // joins, with the arrays that are best divided for it, for as long as that gains.
   Choice best_of(const Family& group, std::int64_t capacity) const {
-    Choice best = no_choice();
-    Family best_family;
-    const bool few = group.size() <= most_in_families;
-    for (std::uint32_t set = 1; set < 1u << (few ? group.size() : 0); ++set) {
-      Family family;
-      for (std::size_t at = 0; at < group.size(); ++at) {
-        if (set >> at & 1) family.push_back(group[at]);
+    Plan best{{}, {}, no_choice()};
+    for (std::size_t first : group) {
+      Plan plan{{first}, std::vector<bool>(users_.size()), {}};
+      plan.choice = choice_of(plan.family, plan.divided, capacity);
+      for (bool better = true; better;) {
+        better = false;
+        Plan longest = plan;
+        for (std::size_t i : group) {
+          for (Plan& more : joined_by(plan, i, capacity)) {
+            if (more.choice.gain <= longest.choice.gain) continue;
+            longest = std::move(more);
+            better = true;
+          }
+        }
+        plan = std::move(longest);
       }
-      take_better(best, best_family, family, capacity);
+      if (plan.choice.gain > best.choice.gain) best = std::move(plan);
     }
-    if (!few) {
-      for (std::size_t i : group) take_better(best, best_family, {i}, capacity);
-      take_better(best, best_family, group, capacity);
-    }
-    improve(best, best_family, capacity);
-    return best;
+    improve(best.choice, best.family, capacity);
+    return best.choice;
   }
 
-  void take_better(Choice& best, Family& best_family, const Family& family,
-                   std::int64_t capacity) const {
+  // With one statement more, which shares arrays or divides them.
+  std::vector<Plan> joined_by(const Plan& plan, std::size_t i, std::int64_t capacity) const {
+    std::vector<Plan> plans;
+    if (std::find(plan.family.begin(), plan.family.end(), i) != plan.family.end()) return plans;
+    Family family = plan.family;
+    family.push_back(i);
     std::vector<std::size_t> shared;
     for (std::size_t array = 0; array < users_.size(); ++array) {
-      if (users_in(family, array).size() > 1) shared.push_back(array);
+      const Family users = users_in(family, array);
+      const bool has = std::find(users.begin(), users.end(), i) != users.end();
+      if (has && users.size() > 1 && shared.size() < most_divided) shared.push_back(array);
     }
-    const bool few = shared.size() <= most_divided;
-    const std::uint32_t sets = few ? 1u << shared.size() : 2;
-    for (std::uint32_t set = 0; set < sets; ++set) {
-      Choice choice = no_choice();
-      for (std::size_t array = 0; array < users_.size(); ++array) {
-        const Family users = users_in(family, array);
-        const auto at = std::find(shared.begin(), shared.end(), array);
-        const bool divided =
-            at != shared.end() && (few ? set >> (at - shared.begin()) & 1 : set == 1);
-        for (std::size_t i : users) {
-          choice.shares[i][array] =
-              divided ? load_parts / static_cast<int>(users.size()) : load_parts;
-        }
+    for (std::uint32_t set = 0; set < 1u << shared.size(); ++set) {
+      Plan more{family, plan.divided, {}};
+      for (std::size_t at = 0; at < shared.size(); ++at) {
+        if (set >> at & 1) more.divided[shared[at]] = true;
       }
-      choice.gain = gain_of(family, choice.shares, capacity);
-      if (choice.gain > best.gain) {
-        best = std::move(choice);
-        best_family = family;
+      more.choice = choice_of(more.family, more.divided, capacity);
+      plans.push_back(std::move(more));
+    }
+    return plans;
+  }
+
+  Choice choice_of(const Family& family, const std::vector<bool>& divided,
+                   std::int64_t capacity) const {
+    Choice choice = no_choice();
+    for (std::size_t array = 0; array < users_.size(); ++array) {
+      const Family users = users_in(family, array);
+      for (std::size_t i : users) {
+        choice.shares[i][array] =
+            divided[array] ? load_parts / static_cast<int>(users.size()) : load_parts;
       }
     }
+    choice.gain = gain_of(family, choice.shares, capacity);
+    return choice;
   }
 
   bool is_divided(const LoadShares& shares, const Family& users, std::size_t array) const {

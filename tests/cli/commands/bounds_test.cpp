@@ -133,12 +133,13 @@ TEST(BoundsCommand, Says_how_the_bounds_of_statements_make_one) {
                    "f64 output O[i, l]\n"
                    "T[i, j] += A[i, k] * B[k, j]\nO[i, l] += T[i, j] * D[j, l]\n"),
             "the bounds of statements 1 and 2 add up though they share T");
-  EXPECT_EQ(reason(" m=90",
-                   "f64 intermediate U[i, l]\nf64 input E[l, m]\nf64 output O[i, m]\n"
-                   "T[i, j] += A[i, k] * B[k, j]\nU[i, l] += T[i, j] * D[j, l]\n"
-                   "O[i, m] += U[i, l] * E[l, m]\n"),
-            "of the loads of T count 1/2 for statement 1 and 1/2 for statement 2; the bounds of "
-            "statements 2 and 3 add up though they share U");
+  EXPECT_EQ(
+      reason(" m=90",
+             "f64 intermediate U[i, l]\nf64 input E[l, m]\nf64 output O[i, m]\n"
+             "T[i, j] += A[i, k] * B[k, j]\nU[i, l] += T[i, j] * D[j, l]\n"
+             "O[i, m] += U[i, l] * E[l, m]\n"),
+      "the bounds of statements 1 and 2 add up though they share T; of the loads of U count 1/2 "
+      "for statement 2 and 1/2 for statement 3");
   EXPECT_TRUE(json::parse(tcsim(product({"--format", "json"})).out)["lower_reason"].is_null());
   std::filesystem::remove(file);
 }
