@@ -148,7 +148,7 @@ std::vector<std::string> names_of(const Problem& problem) {
   return names;
 }
 
-// A schedule and the form that only JSON or --symbolic print take time, and are made for them.
+// Forms that only JSON or --symbolic print take time, and are made for them.
 Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
   Answer a{std::move(work), {}, {}, {}};
   a.lower = bounds::lower_bound(a.work.problem, moves);
@@ -178,7 +178,7 @@ Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
       row.order = bounds::permutation_text(u, names_of(a.work.problem));
       row.tiles = bounds::tiles_text(u, names_of(a.work.problem));
     }
-    if (for_json && a.work.workload) {
+    if (a.work.workload) {
       row.scheduled =
           bounds::scheduled_upper_bound(*a.work.workload, moves, static_cast<double>(capacity));
     }
@@ -255,6 +255,17 @@ std::string sharing_text(const Problem& problem, const bounds::LowerNumber& lowe
   return fmt::format("{}", fmt::join(shared, "; "));
 }
 
+// Where the closed form is of no use: for large S it falls below what any schedule moves.
+std::string left_domain_text(const Answer& a, const Row& r) {
+  bounds::Values at = bounds::sizes_of(a.work.problem);
+  at[bounds::capacity_symbol] = r.capacity;
+  if (!a.closed || a.closed->holds(at)) return "";
+  return fmt::format(
+      "the upper form does not hold, as Delta = {:.1f} is below 1 or above a dimension; the number "
+      "does",
+      static_cast<double>(a.closed->side.value(at)));
+}
+
 ordered_json json_of_row(const Answer& a, const Row& r) {
   ordered_json j{{"cache_elements", r.capacity},
                  {"operations", *a.operations},
@@ -262,6 +273,7 @@ ordered_json json_of_row(const Answer& a, const Row& r) {
                  {"compulsory_elements", lower_json(r.lower.compulsory)},
                  {"lower_reason", nullptr},
                  {"upper_elements", nullptr},
+                 {"upper_symbolic_holds", nullptr},
                  {"ratio", nullptr},
                  {"permutation", nullptr},
                  {"tiles", nullptr},
@@ -275,6 +287,7 @@ ordered_json json_of_row(const Answer& a, const Row& r) {
     j["upper_elements"] = r.upper->moved;
     j["ratio"] = ratio_of(r);
   }
+  if (a.closed) j["upper_symbolic_holds"] = left_domain_text(a, r).empty();
   if (!r.order.empty()) {
     j["permutation"] = r.order;
     j["tiles"] = r.tiles;
@@ -333,14 +346,16 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
                     lower_text(r.lower.compulsory), lower_text(r.lower.elements),
                     r.upper ? fmt::format("{:.0f}", r.upper->moved) : "-",
                     r.upper ? fmt::format("{:.3f}", ratio_of(r)) : "-",
+                    r.scheduled ? fmt::format("{:.0f}", r.scheduled->lru_capacity) : "-",
                     r.order.empty() ? "-" : r.tiles});
   }
   out << aligned({"S", "multiply-adds", "compulsory", "lower bound", "upper bound", "ratio",
-                  "reached by tiles, outermost first"},
+                  "LRU needs", "reached by tiles, outermost first"},
                  rows, "  ");
   for (const Row& r : a.rows) {
-    const std::string why = sharing_text(a.work.problem, r.lower);
-    if (!why.empty()) out << fmt::format("  S = {}: {}\n", r.capacity, why);
+    for (const std::string& why : {sharing_text(a.work.problem, r.lower), left_domain_text(a, r)}) {
+      if (!why.empty()) out << fmt::format("  S = {}: {}\n", r.capacity, why);
+    }
   }
 }
 

@@ -98,15 +98,12 @@ ExponentBases bases_of(const SplitStrides& split, const Values& sizes) {
   ExponentBases bases = bases_of(split.problem, split.statement(), all);
   const std::vector<DimId> dims = dims_of(split.statement());
   for (const SplitStrides::Part& part : split.parts) {
-    const auto size = [&](DimId d) {
-      return number_of(Expression::symbol(split.problem.dim(d).symbol), all);
-    };
     const auto at = std::find(dims.begin(), dims.end(), part.quotient);
-    bases.strides.push_back({static_cast<std::size_t>(at - dims.begin()), {}});
-    for (long double r = 0; r < size(part.rest); ++r) {
-      bases.strides.back().places.push_back(
-          std::ceil((size(part.of) - r) / static_cast<long double>(part.stride)));
-    }
+    const Integer n = numerator(sizes.at(split.problem.dim(part.of).symbol));
+    const Integer places = n / part.stride, longer = n % part.stride;
+    bases.strides.push_back({static_cast<std::size_t>(at - dims.begin()),
+                             to_long_double(Rational(places)), to_long_double(Rational(longer)),
+                             to_long_double(Rational(part.stride - longer))});
   }
   return bases;
 }
@@ -241,11 +238,12 @@ Candidate::Candidate(Exponents e, const ExponentBases& bases) : exponents(std::m
   // Each place of r has its own share of q, not the largest.
   for (const ExponentBases::Stride& stride : bases.strides) {
     const long double s = to_long_double(exponents.dim[stride.quotient]);
-    long double all = 0, weighted = 0;
-    for (long double places : stride.places) {
-      all += places;
-      weighted += std::pow(places, 1 - s);
-    }
+    const auto weight = [&](long double places) {
+      return places == 0 ? 0 : std::pow(places, 1 - s);
+    };
+    const long double all = stride.longer * (stride.places + 1) + stride.shorter * stride.places;
+    const long double weighted =
+        stride.longer * weight(stride.places + 1) + stride.shorter * weight(stride.places);
     factor /= std::pow(bases.extent[stride.quotient], s);
     runs *= weighted / all;
   }

@@ -23,11 +23,11 @@ long double number_of(const Expression& e, const Values& sizes);
 struct ExponentBases {
   std::vector<int> array;           // of each access
   std::vector<long double> extent;  // of each dimension
-  // A stride that is told apart: of s places of r, how many each has of q, which is the dimension
-  // of that place.
+  // A stride that is told apart (strides.hpp): of the places of r, `longer` have one place of q
+  // more than the others, `shorter`, which have `places`. `quotient` is the dimension q.
   struct Stride {
     std::size_t quotient;
-    std::vector<long double> places;
+    long double places, longer, shorter;
   };
   std::vector<Stride> strides;
 };

@@ -23,19 +23,21 @@ std::vector<std::string> product(std::vector<std::string> more = {}) {
 TEST(BoundsCommand, Prints_the_expression_and_the_number) {
   const Ran r = tcsim(product({"--symbolic", "--cache", "1024", "--accounting", "paper"}));
   EXPECT_EQ(r.code, Exit::done);
-  EXPECT_EQ(r.out,
-            "ij-ik-kj: elements over the link to a memory of S elements, loads, ideal replacement\n"
-            "  multiply-adds  N_i N_j N_k\n"
-            "  lower bound    max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j N_k / sqrt(S))\n"
-            "  lower form     max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j (N_k - 1) / sqrt(S) + 2 "
-            "N_i + 2 N_j + N_k - S - 2)\n"
-            "    (ioopt's, whose new sums have a place beside the old ones: not proven)\n"
-            "  upper form     2 N_i N_j N_k / Delta + N_j N_k\n"
-            "    with Delta = sqrt(S + 1) - 1\n"
-            "    (ioopt's, N / T tiles of real sizes: not proven as the number is)\n"
-            "  S     multiply-adds  compulsory  lower bound  upper bound  ratio  reached by tiles, "
-            "outermost first\n"
-            "  1024  4500000000     8250000     281250939    293250000    1.043  j=32 k=30 i=1\n");
+  EXPECT_EQ(
+      r.out,
+      "ij-ik-kj: elements over the link to a memory of S elements, loads, ideal replacement\n"
+      "  multiply-adds  N_i N_j N_k\n"
+      "  lower bound    max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j N_k / sqrt(S))\n"
+      "  lower form     max(N_i N_j + N_i N_k + N_j N_k, 2 N_i N_j (N_k - 1) / sqrt(S) + 2 "
+      "N_i + 2 N_j + N_k - S - 2)\n"
+      "    (ioopt's, whose new sums have a place beside the old ones: not proven)\n"
+      "  upper form     2 N_i N_j N_k / Delta + N_j N_k\n"
+      "    with Delta = sqrt(S + 1) - 1\n"
+      "    (ioopt's, N / T tiles of real sizes: not proven as the number is)\n"
+      "  S     multiply-adds  compulsory  lower bound  upper bound  ratio  LRU needs  reached by "
+      "tiles, outermost first\n"
+      "  1024  4500000000     8250000     281250939    293250000    1.043  1084       j=32 k=30 "
+      "i=1\n");
 }
 
 // What a cache of twice the capacity moves, as the simulator counts.
@@ -54,7 +56,7 @@ TEST(BoundsCommand, Has_a_schedule_that_every_command_takes) {
 TEST(BoundsCommand, Says_nothing_of_a_store_in_which_nothing_fits) {
   const Ran r = tcsim(product({"--cache", "2"}));
   EXPECT_EQ(r.code, Exit::done) << r.err;
-  EXPECT_TRUE(contains(r.out, "-            -      -")) << r.out;
+  EXPECT_TRUE(contains(r.out, "-            -      -          -")) << r.out;
 }
 
 TEST(BoundsCommand, Counts_C_twice_unless_told_otherwise) {
@@ -112,6 +114,21 @@ TEST(BoundsCommand, Takes_affine_programs_with_named_sizes) {
   std::ofstream(file) << conv;
   EXPECT_EQ(tcsim({"bounds", file, "--accounting", "paper"}).out, symbolic.out);
   std::filesystem::remove(file);
+}
+
+// sqrt(S + 1) - 1 is above 20 from S = 441 on.
+TEST(BoundsCommand, Says_where_the_closed_form_does_not_hold) {
+  const auto with = [](const char* format) {
+    return tcsim({"bounds", "ij-ik-kj", "--size", "i=20,j=30,k=40", "--symbolic", "--cache", "400",
+                  "--cache", "1MiB", "--format", format});
+  };
+  const Ran r = with("table");
+  EXPECT_TRUE(contains(r.out, "  S = 131072: the upper form does not hold, as Delta = 361.0 is"))
+      << r.out;
+  EXPECT_FALSE(contains(r.out, "S = 400:")) << r.out;
+  const json j = json::parse(with("json").out);
+  EXPECT_EQ(j["bounds"][0]["upper_symbolic_holds"], true);
+  EXPECT_EQ(j["bounds"][1]["upper_symbolic_holds"], false);
 }
 
 // A chain's products share what is between them, and three of them two arrays.
