@@ -129,7 +129,7 @@ struct Row {
   bounds::LowerNumber lower;
   std::optional<bounds::ProblemUpperBound> upper;   // none where no multiply-add fits
   std::optional<bounds::ScheduledBound> scheduled;  // of a contraction or convolution
-  std::string order, tiles;                         // of one statement
+  std::string order, tiles;                         // of each statement
 };
 
 struct Answer {
@@ -142,9 +142,11 @@ struct Answer {
   std::optional<bounds::ClosedForm> closed = {};
 };
 
-std::vector<std::string> names_of(const Problem& problem) {
+std::vector<std::string> names_of(const Problem& problem, std::size_t statement) {
   std::vector<std::string> names;
-  for (const Problem::Dim& d : problem.dims) names.push_back(d.name);
+  for (DimId d : bounds::dims_of(problem.statements[statement])) {
+    names.push_back(problem.dim(d).name);
+  }
   return names;
 }
 
@@ -173,10 +175,12 @@ Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
             {},
             "",
             ""};
-    if (one && row.upper) {
-      const bounds::UpperBound& u = row.upper->statements[0];
-      row.order = bounds::permutation_text(u, names_of(a.work.problem));
-      row.tiles = bounds::tiles_text(u, names_of(a.work.problem));
+    for (std::size_t i = 0; row.upper && i < row.upper->statements.size(); ++i) {
+      const bounds::UpperBound& u = row.upper->statements[i];
+      const std::vector<std::string> names = names_of(a.work.problem, i);
+      const std::string between = i == 0 ? "" : "; ";
+      row.order += between + bounds::permutation_text(u, names);
+      row.tiles += between + bounds::tiles_text(u, names);
     }
     if (a.work.workload) {
       row.scheduled =

@@ -144,6 +144,8 @@ TEST(BoundsCommand, Says_how_the_bounds_of_statements_make_one) {
     const json j = json::parse(tcsim({"bounds", file, "--cache", "50", "--format", "json"}).out);
     const std::string why = j["lower_reason"];
     EXPECT_TRUE(contains(table.out, "  S = 50: " + why + "\n")) << table.out;
+    const std::string tiles = j["tiles"];  // of the first statement, then the second
+    EXPECT_TRUE(contains(tiles, "k=") && contains(tiles, "; ") && contains(tiles, "l=")) << tiles;
     return why;
   };
   EXPECT_EQ(reason("",
