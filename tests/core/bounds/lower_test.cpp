@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "core/error.hpp"
 #include "tests/core/bounds/random_problem.hpp"
@@ -253,6 +254,28 @@ TEST(BoundLower, No_schedule_of_a_small_program_moves_less) {
   }
   EXPECT_GT(above_compulsory, tcsim::test::draws(30));
   EXPECT_GT(close, tcsim::test::draws(5));
+}
+
+TEST(BoundLower, A_curve_says_the_same_to_several_threads) {
+  const Problem p =
+      problem("O[f,x] += I[c,2*x+h] * W[f,c,h]", {{"f", 64}, {"x", 100}, {"c", 30}, {"h", 3}});
+  const LowerCurve shared(p, sizes_of(p));
+  std::vector<std::vector<long double>> said(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::vector<long double>& own : said) {
+      threads.emplace_back([&] {
+        for (std::int64_t s = 3; s < 9000; s += s / 2) {
+          own.push_back(shared.at(Moves::loads, s).elements);
+        }
+      });
+    }
+  }
+  std::vector<long double> alone;
+  for (std::int64_t s = 3; s < 9000; s += s / 2) {
+    alone.push_back(lower_bound_at(p, Moves::loads, s, sizes_of(p)).elements);
+  }
+  for (const auto& own : said) EXPECT_EQ(own, alone);
 }
 
 // Two or three products, of which each later one often has a matrix that is there: an input of
