@@ -1,8 +1,10 @@
 // bounds: how little any order of a workload's multiply-adds can move, and what a schedule does.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "cli/bounds_curve.hpp"
@@ -14,8 +16,10 @@
 #include "cli/version.hpp"
 #include "cli/work.hpp"
 #include "core/bounds/closed_form.hpp"
+#include "core/bounds/ioopt_form.hpp"
 #include "core/bounds/lower.hpp"
 #include "core/bounds/problem_text.hpp"
+#include "core/bounds/traffic.hpp"
 #include "core/bounds/upper.hpp"
 #include "core/bounds/upper_schedule.hpp"
 #include "core/error.hpp"
@@ -125,30 +129,36 @@ struct Row {
   bounds::LowerNumber lower;
   std::optional<bounds::ProblemUpperBound> upper;   // none where no multiply-add fits
   std::optional<bounds::ScheduledBound> scheduled;  // of a contraction or convolution
-  std::string order, tiles;                         // of one statement
+  std::string order, tiles;                         // of each statement
 };
 
 struct Answer {
   Work work;
   bounds::LowerBound lower;
   std::optional<double> operations;
-  std::vector<Row> rows;                     // none where a size is not known
-  std::optional<bounds::ClosedForm> closed;  // of one statement, where there is one
+  std::vector<Row> rows;  // none where a size is not known
+  // Of one statement, where they are known and asked for.
+  std::optional<bounds::Expression> lower_form = {};
+  std::optional<bounds::ClosedForm> closed = {};
 };
 
-std::vector<std::string> names_of(const Problem& problem) {
+std::vector<std::string> names_of(const Problem& problem, std::size_t statement) {
   std::vector<std::string> names;
-  for (const Problem::Dim& d : problem.dims) names.push_back(d.name);
+  for (DimId d : bounds::dims_of(problem.statements[statement])) {
+    names.push_back(problem.dim(d).name);
+  }
   return names;
 }
 
-// A schedule and the form that only JSON or --symbolic print take time, and are made for them.
+// Forms that only JSON or --symbolic print take time, and are made for them.
 Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
-  Answer a{std::move(work), {}, {}, {}, {}};
+  Answer a{std::move(work), {}, {}, {}};
   a.lower = bounds::lower_bound(a.work.problem, moves);
   const bool one = a.work.problem.statements.size() == 1;
-  if (one && (for_json || options.count("symbolic") != 0))
+  if (one && (for_json || options.count("symbolic") != 0)) {
+    a.lower_form = bounds::ioopt_lower_form(a.work.problem, a.lower, moves);
     a.closed = bounds::closed_form(a.work.problem, 0, moves);
+  }
   const bounds::Values sizes = bounds::sizes_of(a.work.problem);
   for (const Problem::Dim& d : a.work.problem.dims) {
     if (!d.extent) return a;
@@ -165,12 +175,14 @@ Answer answer(const Options& options, Work work, Moves moves, bool for_json) {
             {},
             "",
             ""};
-    if (one && row.upper) {
-      const bounds::UpperBound& u = row.upper->statements[0];
-      row.order = bounds::permutation_text(u, names_of(a.work.problem));
-      row.tiles = bounds::tiles_text(u, names_of(a.work.problem));
+    for (std::size_t i = 0; row.upper && i < row.upper->statements.size(); ++i) {
+      const bounds::UpperBound& u = row.upper->statements[i];
+      const std::vector<std::string> names = names_of(a.work.problem, i);
+      const std::string between = i == 0 ? "" : "; ";
+      row.order += between + bounds::permutation_text(u, names);
+      row.tiles += between + bounds::tiles_text(u, names);
     }
-    if (for_json && a.work.workload) {
+    if (a.work.workload) {
       row.scheduled =
           bounds::scheduled_upper_bound(*a.work.workload, moves, static_cast<double>(capacity));
     }
@@ -197,22 +209,89 @@ Moves moves_of(const Options& options) {
 
 double ratio_of(const Row& r) { return r.upper->moved / static_cast<double>(r.lower.elements); }
 
+// "1/2", "all"
+std::string part_text(int share) {
+  const int divisor = std::gcd(share, bounds::load_parts);
+  if (divisor == bounds::load_parts) return "all";
+  return fmt::format("{}/{}", share / divisor, bounds::load_parts / divisor);
+}
+
+std::string statements_text(const std::vector<std::size_t>& statements) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i : statements) numbers.push_back(i + 1);
+  return fmt::format("statement{} {}", numbers.size() > 1 ? "s" : "", fmt::join(numbers, " and "));
+}
+
+// How the bounds of several statements make one of all; nothing of one statement.
+std::string sharing_text(const Problem& problem, const bounds::LowerNumber& lower) {
+  if (lower.shares.empty()) return "";
+  if (lower.elements == lower.compulsory) return "first loads are more than statements prove";
+  std::vector<std::string> shared;
+  for (std::size_t array = 0; array < problem.arrays.size(); ++array) {
+    std::vector<std::size_t> users, counting;
+    int sum = 0;
+    for (std::size_t i = 0; i < problem.statements.size(); ++i) {
+      const std::vector<int> own = bounds::arrays_of(problem.statements[i]);
+      if (std::find(own.begin(), own.end(), static_cast<int>(array)) == own.end()) continue;
+      users.push_back(i);
+      if (lower.shares[i][array] > 0) counting.push_back(i);
+      sum += lower.shares[i][array];
+    }
+    if (users.size() < 2) continue;
+    const std::string name = visible(problem.arrays[array].name);
+    if (counting.empty()) {
+      shared.push_back(name + " counts with its first loads");
+    } else if (counting.size() == 1) {
+      shared.push_back(fmt::format("{} counts for {}", name, statements_text(counting)));
+    } else if (sum > bounds::load_parts) {
+      shared.push_back(fmt::format("the bounds of {} add up though they share {}",
+                                   statements_text(counting), name));
+    } else {
+      std::vector<std::string> parts;
+      for (std::size_t i : counting) {
+        parts.push_back(
+            fmt::format("{} for {}", part_text(lower.shares[i][array]), statements_text({i})));
+      }
+      shared.push_back(fmt::format("of the loads of {} count {}", name, fmt::join(parts, " and ")));
+    }
+  }
+  if (shared.empty()) return "the statements share no array, so their bounds add up";
+  return fmt::format("{}", fmt::join(shared, "; "));
+}
+
+// Where the closed form is of no use: for large S it falls below what any schedule moves.
+std::string left_domain_text(const Answer& a, const Row& r) {
+  bounds::Values at = bounds::sizes_of(a.work.problem);
+  at[bounds::capacity_symbol] = r.capacity;
+  if (!a.closed || a.closed->holds(at)) return "";
+  return fmt::format(
+      "the upper form does not hold, as Delta = {:.1f} is below 1 or above a dimension; the number "
+      "does",
+      static_cast<double>(a.closed->side.value(at)));
+}
+
 ordered_json json_of_row(const Answer& a, const Row& r) {
   ordered_json j{{"cache_elements", r.capacity},
                  {"operations", *a.operations},
                  {"lower_elements", lower_json(r.lower.elements)},
                  {"compulsory_elements", lower_json(r.lower.compulsory)},
+                 {"lower_reason", nullptr},
                  {"upper_elements", nullptr},
+                 {"upper_symbolic_holds", nullptr},
                  {"ratio", nullptr},
                  {"permutation", nullptr},
                  {"tiles", nullptr},
                  {"schedule", nullptr},
                  {"schedule_elements", nullptr},
                  {"schedule_lru_elements", nullptr}};
+  if (const std::string why = sharing_text(a.work.problem, r.lower); !why.empty()) {
+    j["lower_reason"] = why;
+  }
   if (r.upper) {
     j["upper_elements"] = r.upper->moved;
     j["ratio"] = ratio_of(r);
   }
+  if (a.closed) j["upper_symbolic_holds"] = left_domain_text(a, r).empty();
   if (!r.order.empty()) {
     j["permutation"] = r.order;
     j["tiles"] = r.tiles;
@@ -233,6 +312,8 @@ ordered_json json_of_answer(const Answer& a, const Options& options) {
   j["notation"] = notation;
   j["operations_symbolic"] = written(a.lower.runs, notation);
   j["lower_symbolic"] = written(a.lower.moves, notation);
+  j["lower_form_symbolic"] = nullptr;
+  if (a.lower_form) j["lower_form_symbolic"] = written(*a.lower_form, notation);
   j["upper_symbolic"] = nullptr;
   if (a.closed) j["upper_symbolic"] = written(a.closed->moved, notation);
   if (a.rows.size() == 1) {
@@ -252,6 +333,10 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
     const std::string notation = notation_of(options);
     out << "  multiply-adds  " << written(a.lower.runs, notation) << "\n"
         << "  lower bound    " << written(a.lower.moves, notation) << "\n";
+    if (a.lower_form) {
+      out << "  lower form     " << written(*a.lower_form, notation)
+          << "\n    (ioopt's, whose new sums have a place beside the old ones: not proven)\n";
+    }
     if (a.closed) {
       out << "  upper form     " << written(a.closed->moved_by_side, notation)
           << "\n    with Delta = " << written(a.closed->side, notation)
@@ -265,11 +350,17 @@ void print_table(const Answer& a, const Options& options, std::ostream& out) {
                     lower_text(r.lower.compulsory), lower_text(r.lower.elements),
                     r.upper ? fmt::format("{:.0f}", r.upper->moved) : "-",
                     r.upper ? fmt::format("{:.3f}", ratio_of(r)) : "-",
+                    r.scheduled ? fmt::format("{:.0f}", r.scheduled->lru_capacity) : "-",
                     r.order.empty() ? "-" : r.tiles});
   }
   out << aligned({"S", "multiply-adds", "compulsory", "lower bound", "upper bound", "ratio",
-                  "reached by tiles, outermost first"},
+                  "LRU needs", "reached by tiles, outermost first"},
                  rows, "  ");
+  for (const Row& r : a.rows) {
+    for (const std::string& why : {sharing_text(a.work.problem, r.lower), left_domain_text(a, r)}) {
+      if (!why.empty()) out << fmt::format("  S = {}: {}\n", r.capacity, why);
+    }
+  }
 }
 
 void print_csv(const std::vector<Answer>& all, std::ostream& out) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/bounds/strides.hpp"
 #include "core/bounds/traffic.hpp"
 
 namespace tcsim::bounds {
@@ -17,6 +18,8 @@ using Statement = Problem::Statement;
 
 // Choices of small dimensions are all looked at up to so many groups of them.
 constexpr std::size_t most_groups = 8;
+// Of more statements that share arrays only single ones are printed: families would be many.
+constexpr std::size_t most_in_families = 4;
 
 Expression symbol_of(const Problem& problem, DimId d) {
   return Expression::symbol(problem.dim(d).symbol);
@@ -25,7 +28,7 @@ Expression symbol_of(const Problem& problem, DimId d) {
 // The bound with T = S / (sigma - 1): runs T / (most runs that touch S + T elements). The most runs
 // have s_a T elements of an array a with the exponent s_a.
 Expression loads_of(const Exponents& e, const Rational& sigma, const Problem& problem,
-                    const Statement& statement) {
+                    const Statement& statement, const Expression& runs) {
   const Expression T = Expression::symbol(capacity_symbol) / Expression(sigma - 1);
   std::map<int, Rational> share;
   const std::vector<Access> accesses = accesses_of(statement);
@@ -36,7 +39,7 @@ Expression loads_of(const Exponents& e, const Rational& sigma, const Problem& pr
   for (std::size_t d = 0; d < dims.size(); ++d) {
     most *= power(symbol_of(problem, dims[d]), e.dim[d]);
   }
-  return runs_of(problem, statement) * T / most;
+  return runs * T / most;
 }
 
 // Each choice marks the dimensions that are small in it. Those that are said to be are always.
@@ -44,7 +47,7 @@ std::vector<std::vector<bool>> choices_of(const Problem& problem, const Statemen
   const std::vector<DimId> dims = dims_of(statement);
   std::vector<bool> said;
   for (DimId d : dims) said.push_back(problem.dim(d).small);
-  const std::vector<std::vector<std::size_t>> groups = groups_of(statement);
+  const std::vector<std::vector<std::size_t>> groups = always_together(statement);
   const std::size_t chosen = std::min(groups.size(), most_groups);
   std::vector<std::vector<bool>> choices;
   for (std::size_t choice = 0; choice < std::size_t{1} << chosen; ++choice) {
@@ -208,7 +211,15 @@ void keep_largest(std::vector<Partition>& all, Values sizes) {
   }
 }
 
-std::vector<Partition> partitions_of(const Problem& problem, const Statement& statement) {
+Partition partition_with(const Exponents& e, const Problem& problem, const Statement& statement,
+                         const Expression& runs) {
+  const Rational sigma = sum_of(e.access);
+  return {e, false, sigma, loads_of(e, sigma, problem, statement, runs)};
+}
+
+// In parts of a box that has these runs.
+std::vector<Partition> all_partitions(const Problem& problem, const Statement& statement,
+                                      const Expression& runs) {
   const ExponentSet set(statement);
   std::vector<Partition> all;
   const std::size_t accesses = statement.in.size() + 1;
@@ -231,10 +242,24 @@ std::vector<Partition> partitions_of(const Problem& problem, const Statement& st
     for (const Exponents& e : exponents_for(set, accesses, small, *sigma)) {
       const auto same = [&](const Partition& p) { return p.exponents == e; };
       if (std::any_of(all.begin(), all.end(), same)) continue;
-      all.push_back(partition_by(e, problem, statement));
+      all.push_back(partition_with(e, problem, statement, runs));
     }
   }
+  return all;
+}
+
+std::vector<Partition> partitions_of(const Problem& problem, const Statement& statement) {
+  const auto split = split_strides(problem, statement);
+  std::vector<Partition> all =
+      all_partitions(split ? split->problem : problem, split ? split->statement() : statement,
+                     runs_of(problem, statement));
   all = needed(std::move(all), problem, statement);
+  if (split) {
+    for (Partition& p : all) {
+      p.strides_split = true;
+      p.loads = with_extents(std::move(p.loads), *split);
+    }
+  }
   const Values sizes = sizes_of(problem);
   const auto is_known = [&](DimId d) { return problem.dim(d).extent.has_value(); };
   const std::vector<DimId> dims = dims_of(statement);
@@ -242,42 +267,136 @@ std::vector<Partition> partitions_of(const Problem& problem, const Statement& st
   return all;
 }
 
+// Of several statements, what their own bounds and first loads prove together.
+class Families {
+ public:
+  Families(const Problem& problem, std::vector<std::vector<Partition>> partitions)
+      : problem_(problem), partitions_(std::move(partitions)) {
+    for (const Statement& s : problem.statements) arrays_.push_back(arrays_of(s));
+  }
+
+  // Loads of all; groups of statements that share nothing add up.
+  Expression loads() const {
+    Expression all;
+    std::vector<bool> done(partitions_.size());
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+      if (done[i]) continue;
+      const Family group = group_of(i);
+      for (std::size_t k : group) done[k] = true;
+      all += loads_of_group(group);
+    }
+    return all;
+  }
+
+ private:
+  using Family = std::vector<std::size_t>;
+
+  bool has(std::size_t i, int array) const {
+    return std::find(arrays_[i].begin(), arrays_[i].end(), array) != arrays_[i].end();
+  }
+
+  Family group_of(std::size_t i) const {
+    Family group{i};
+    for (std::size_t at = 0; at < group.size(); ++at) {
+      for (std::size_t k = 0; k < partitions_.size(); ++k) {
+        const auto shared = [&](int array) { return has(k, array); };
+        if (std::any_of(arrays_[group[at]].begin(), arrays_[group[at]].end(), shared) &&
+            std::find(group.begin(), group.end(), k) == group.end()) {
+          group.push_back(k);
+        }
+      }
+    }
+    return group;
+  }
+
+  Expression loads_of_group(const Family& group) const {
+    std::set<int> arrays;
+    for (std::size_t i : group) arrays.insert(arrays_[i].begin(), arrays_[i].end());
+    Expression compulsory;
+    for (int array : arrays) compulsory += first_loads(problem_, array);
+    std::vector<Expression> each{compulsory};
+    std::vector<std::uint32_t> taken;  // sets, the largest first
+    const std::uint32_t sets = 1u << (group.size() <= most_in_families ? group.size() : 0);
+    for (std::uint32_t set = sets; set-- > 1;) {
+      Family family;
+      for (std::size_t at = 0; at < group.size(); ++at) {
+        if (set >> at & 1) family.push_back(group[at]);
+      }
+      // One of them may be less than its first loads, so single ones are there too.
+      const bool within = std::any_of(taken.begin(), taken.end(),
+                                      [&](std::uint32_t t) { return (t & set) == set; });
+      if (within && family.size() > 1) continue;
+      if (add(family, arrays, each)) taken.push_back(set);
+    }
+    for (std::size_t i = 0; i < group.size() && sets == 1; ++i) add({group[i]}, arrays, each);
+    return largest(each);
+  }
+
+  // What the family proves with parts of one size, where what each of its statements has alone
+  // has an exponent of 1 at least; whether it proves anything.
+  bool add(const Family& family, const std::set<int>& arrays, std::vector<Expression>& to) const {
+    Expression rest;  // first loads of the other arrays, less what is made
+    for (int array : arrays) {
+      const bool own =
+          std::any_of(family.begin(), family.end(), [&](std::size_t i) { return has(i, array); });
+      rest += own ? -most_made(problem_, array) : first_loads(problem_, array);
+    }
+    const std::size_t before = to.size();
+    for (const Partition& first : partitions_[family[0]]) {
+      std::vector<Expression> sums{rest};
+      for (std::size_t i : family) {
+        std::vector<Expression> longer;
+        for (const Partition& p : partitions_[i]) {
+          if (p.sigma != first.sigma || (i == family[0] && &p != &first)) continue;
+          if (family.size() > 1 && own_share(i, p, family) < 1) continue;
+          for (const Expression& sum : sums) longer.push_back(sum + p.loads);
+        }
+        sums = std::move(longer);
+      }
+      to.insert(to.end(), sums.begin(), sums.end());
+    }
+    return to.size() > before;
+  }
+
+  // The exponents of arrays that no other statement of the family has.
+  Rational own_share(std::size_t i, const Partition& p, const Family& family) const {
+    const std::vector<Access> accesses = accesses_of(problem_.statements[i]);
+    Rational share = 0;
+    for (std::size_t j = 0; j < accesses.size(); ++j) {
+      const bool common = std::any_of(family.begin(), family.end(), [&](std::size_t k) {
+        return k != i && has(k, accesses[j].array);
+      });
+      if (!common) share += p.exponents.access[j];
+    }
+    return share;
+  }
+
+  const Problem& problem_;
+  std::vector<std::vector<Partition>> partitions_;
+  std::vector<std::vector<int>> arrays_;  // of each statement
+};
+
 }  // namespace
 
 Partition partition_by(const Exponents& exponents, const Problem& problem,
                        const Statement& statement) {
-  Partition p{exponents, sum_of(exponents.access), {}, {}};
-  const std::vector<DimId> dims = dims_of(statement);
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (exponents.dim[d] != 0) p.small.push_back(dims[d]);
-  }
-  p.loads = loads_of(exponents, p.sigma, problem, statement);
-  return p;
+  return partition_with(exponents, problem, statement, runs_of(problem, statement));
 }
 
 LowerBound lower_bound(const Problem& problem, Moves moves) {
   LowerBound bound;
+  std::vector<std::vector<Partition>> partitions;
+  for (const Statement& s : problem.statements) {
+    bound.runs += runs_of(problem, s);
+    partitions.push_back(partitions_of(problem, s));
+  }
+  if (partitions.size() == 1) bound.partitions = partitions[0];
+  const Expression stores = moves == Moves::loads_and_stores ? stored(problem) : Expression();
+  bound.compulsory = stores;
   for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
     bound.compulsory += first_loads(problem, array);
   }
-  std::vector<Expression> each{bound.compulsory};
-  const Expression stores = moves == Moves::loads_and_stores ? stored(problem) : Expression();
-  bound.compulsory += stores;
-  for (const Statement& s : problem.statements) {
-    bound.runs += runs_of(problem, s);
-    const std::vector<Partition> partitions = partitions_of(problem, s);
-    // What the other statements' arrays are loaded for at least is added.
-    Expression rest = -most_made(problem, s);
-    const std::vector<int> own = arrays_of(s);
-    for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
-      if (std::find(own.begin(), own.end(), array) == own.end()) {
-        rest += first_loads(problem, array);
-      }
-    }
-    for (const Partition& p : partitions) each.push_back(p.loads + rest);
-    if (problem.statements.size() == 1) bound.partitions = partitions;
-  }
-  bound.moves = largest(each) + stores;
+  bound.moves = Families(problem, std::move(partitions)).loads() + stores;
   return bound;
 }
 

@@ -25,8 +25,9 @@ enum class Moves {
 // best T is S / (sigma - 1).
 struct Partition {
   Exponents exponents;
+  // The exponents are those of the statement with its strides told apart (strides.hpp).
+  bool strides_split = false;
   Rational sigma;
-  std::vector<DimId> small;  // dimensions with an exponent of their own (section 5.2)
   // The bound on loads that follows, for all sizes with a whole T.
   Expression loads;
 };
@@ -45,12 +46,21 @@ struct LowerBound {
 };
 
 // Of all choices of small dimensions (where some are said to be small: of those with them).
-// Statements that share no array add up.
+// Statements that share no array add up. Of those that do it is the best of families without a
+// common array, and all together, with equal parts of the loads of what they share.
 LowerBound lower_bound(const Problem& problem, Moves moves);
+
+// Which parts of the loads of each array count for the bound of each statement, by statement and
+// array: a load counts once.
+inline constexpr int load_parts = 16;  // of an array's loads; a power of two, so sums are exact
+using LoadShares = std::vector<std::vector<int>>;
 
 struct LowerNumber {
   long double elements = 0;  // whole
   long double compulsory = 0;
+  // Of a program with several statements; nothing of a statement whose bound is no more than the
+  // first loads of its arrays. What is left of an array's loads counts as first loads.
+  LoadShares shares;
   // What proves it, of a program with one statement, where that is no compulsory traffic.
   std::optional<Exponents> exponents;
 };
@@ -75,11 +85,5 @@ class LowerCurve {
 // One of them.
 LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
                            const Values& sizes, const std::vector<Partition>& known = {});
-
-// What the exponents prove of a statement's loads (with elements that start at zero counted among
-// them when they are made), at any point: for tests.
-long double loads_by(const Exponents& exponents, const Problem& problem,
-                     const Problem::Statement& statement, std::int64_t capacity,
-                     const Values& sizes);
 
 }  // namespace tcsim::bounds

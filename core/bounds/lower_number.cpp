@@ -4,9 +4,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "core/bounds/lower.hpp"
+#include "core/bounds/statement_loads.hpp"
 #include "core/bounds/traffic.hpp"
 #include "core/error.hpp"
 
@@ -15,322 +17,10 @@ namespace {
 
 using Statement = Problem::Statement;
 
-// What some hundred operations in long double can be wrong by, relatively, with much to spare.
-constexpr long double rounding = 1e-15L;
-// So many are found besides the first.
-constexpr int most_vertices = 6;
-// A part touches so many times the capacity: sigma / (sigma - 1) for sigma from 11 / 10 to 5.
-constexpr long double part_sizes[] = {1.25L, 1.5L, 2, 3, 5, 11};
 // Sweeps of many capacities ask for the same ones again and again.
 constexpr std::size_t most_remembered = 4096;
-// Families of statements are looked through up to so many.
-constexpr std::size_t most_families = 12;
-
-long double number_of(const Expression& e, const Values& sizes) {
-  const std::optional<Rational> exact = e.exact(sizes);
-  return exact ? to_long_double(*exact) : e.value(sizes);
-}
-
-// A statement at its sizes.
-struct Point {
-  std::vector<int> array;           // of each access
-  std::vector<long double> extent;  // of each dimension
-  long double runs = 1;
-  long double first = 0;  // elements that are loaded at least once
-  long double made = 0;   // at most so many elements are made
-};
-
-Point point_of(const Problem& problem, const Statement& statement, const Values& sizes) {
-  Point p;
-  for (const Problem::Access& a : accesses_of(statement)) p.array.push_back(a.array);
-  for (DimId d : dims_of(statement)) {
-    p.extent.push_back(number_of(Expression::symbol(problem.dim(d).symbol), sizes));
-    p.runs *= p.extent.back();
-  }
-  Problem alone = problem;
-  alone.statements = {statement};
-  for (int array : arrays_of(statement)) {
-    p.first += number_of(first_loads(alone, array), sizes);
-  }
-  p.made = number_of(most_made(problem, statement), sizes);
-  return p;
-}
-
-// The most runs that touch no more than so many elements: elements^sigma x factor.
-struct MostRuns {
-  long double sigma = 0, factor = 1;
-  long double operator()(long double elements) const { return factor * std::pow(elements, sigma); }
-};
-
-MostRuns most_runs(const Exponents& e, const Point& p) {
-  // Accesses to one array share its elements.
-  std::map<int, Rational> share;
-  Rational sigma = 0;
-  for (std::size_t j = 0; j < e.access.size(); ++j) {
-    share[p.array[j]] += e.access[j];
-    sigma += e.access[j];
-  }
-  MostRuns most;
-  most.sigma = to_long_double(sigma);
-  // A product of powers is largest where the elements are split as the exponents are.
-  for (const auto& [array, s] : share) {
-    if (s != 0) most.factor *= std::pow(to_long_double(s / sigma), to_long_double(s));
-  }
-  for (std::size_t d = 0; d < e.dim.size(); ++d) {
-    most.factor *= std::pow(p.extent[d], to_long_double(e.dim[d]));
-  }
-  return most;
-}
-
-// With parts of T loads, before rounding.
-long double loads_with(const MostRuns& most, long double T, const Point& p, long double capacity) {
-  const long double rate = most(capacity + T) / T;
-  // The first part has r loads, a <= r < a + T for any a that is no more than all loads; it begins
-  // in an empty memory and does no more than most(r). What it loads more than the rate says:
-  const auto ahead = [&](long double r) { return r - most(r) / rate; };
-  // It rises, then falls; the best a has the same on both ends.
-  long double low = 0, high = std::max(0.0L, std::min(std::floor(p.first), 2 * capacity + T));
-  while (high - low >= 1) {
-    const long double middle = std::floor((low + high + 1) / 2);
-    if (middle <= low || middle > high) break;
-    if (ahead(middle) <= ahead(middle + T)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  const long double gain = std::max(0.0L, std::min(ahead(low), ahead(low + T)));
-  return p.runs / rate + gain;
-}
-
-// Of loads and elements that are made.
-long double loads_by(const MostRuns& most, const Point& p, long double capacity) {
-  if (!(most.sigma > 1)) return 0;
-  const long double best = capacity / (most.sigma - 1);
-  long double loads = 0;
-  for (long double T : {std::floor(best), std::ceil(best)}) {
-    loads = std::max(loads, loads_with(most, std::max(1.0L, T), p, capacity));
-  }
-  return loads;
-}
-
-Rational rounded_log(long double value) {
-  return Rational(static_cast<std::int64_t>(std::llround(std::log2(std::max(1.0L, value)) * 4096)),
-                  4096);
-}
-
-// A mean of exponents with whole weights, which is of the same convex set.
-class Mean {
- public:
-  explicit Mean(Exponents vertex) { add(std::move(vertex)), weights_[0] = parts; }
-
-  // With the weight 0.
-  void add(Exponents vertex) {
-    vertices_.push_back(std::move(vertex));
-    weights_.push_back(0);
-  }
-  bool has(const Exponents& vertex) const {
-    return std::find(vertices_.begin(), vertices_.end(), vertex) != vertices_.end();
-  }
-
-  Exponents exponents() const {
-    Exponents e{std::vector<Rational>(vertices_[0].access.size(), Rational(0)),
-                std::vector<Rational>(vertices_[0].dim.size(), Rational(0))};
-    const auto add = [](std::vector<Rational>& to, const std::vector<Rational>& from,
-                        const Rational& share) {
-      for (std::size_t k = 0; k < to.size(); ++k) to[k] += share * from[k];
-    };
-    for (std::size_t v = 0; v < vertices_.size(); ++v) {
-      if (weights_[v] == 0) continue;
-      add(e.access, vertices_[v].access, Rational(weights_[v], parts));
-      add(e.dim, vertices_[v].dim, Rational(weights_[v], parts));
-    }
-    return e;
-  }
-
-  // Moves weight between two vertices for as long as `value`, of exponents, falls.
-  template <class F>
-  void improve(F&& value) {
-    long double least = value(exponents());
-    for (bool better = true; better;) {
-      better = false;
-      for (std::size_t from = 0; from < vertices_.size(); ++from) {
-        for (std::size_t to = 0; to < vertices_.size(); ++to) {
-          for (int step : {parts / 4, 1}) {
-            while (from != to && weights_[from] >= step) {
-              weights_[from] -= step, weights_[to] += step;
-              const long double now = value(exponents());
-              if (now < least * (1 - rounding)) {
-                least = now;
-                better = true;
-              } else {
-                weights_[from] += step, weights_[to] -= step;
-                break;
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-
- private:
-  static constexpr int parts = 24;  // a number with many divisors, for means of two or three
-  std::vector<Exponents> vertices_;
-  std::vector<int> weights_;
-};
-
-// The most runs that touch so many elements are, as a logarithm, convex in the exponents: for a few
-// sizes of a part, a mean of the vertices to which the slope leads. Wherever it stops is proven.
-class Search {
- public:
-  Search(const Statement& statement, const Point& point)
-      : groups_(groups_of(statement)), set_(fused(statement)), p_(fused(point)) {
-    for (long double n : p_.extent) dim_costs_.push_back(rounded_log(n));
-    small_.assign(p_.extent.size(), true);
-  }
-
-  // Good ones for about this capacity.
-  std::vector<Exponents> near(long double capacity) const {
-    std::vector<Exponents> found;
-    for (long double times : part_sizes) {
-      const std::optional<Exponents> best = best_for(times * capacity);
-      if (!best) break;
-      Exponents e = apart(*best);
-      if (std::find(found.begin(), found.end(), e) == found.end()) found.push_back(std::move(e));
-    }
-    return found;
-  }
-
- private:
-  // Dimensions that are as one are searched as one: the first of each group, with all their places.
-  Statement fused(Statement s) const {
-    const std::vector<DimId> dims = dims_of(s);
-    std::vector<DimId> gone;
-    for (const auto& group : groups_) {
-      for (std::size_t i = 1; i < group.size(); ++i) gone.push_back(dims[group[i]]);
-    }
-    const auto drop = [&](Problem::Access& a) {
-      std::erase_if(a.axes, [&](const Affine& axis) {
-        return axis.terms.size() == 1 &&
-               std::find(gone.begin(), gone.end(), axis.terms[0].dim) != gone.end();
-      });
-    };
-    drop(s.out);
-    std::ranges::for_each(s.in, drop);
-    return s;
-  }
-  Point fused(Point p) const {
-    const std::vector<long double> extents = std::exchange(p.extent, {});
-    for (const auto& group : groups_) {
-      p.extent.push_back(1);
-      for (std::size_t d : group) p.extent.back() *= extents[d];
-    }
-    return p;
-  }
-  Exponents apart(const Exponents& fused) const {
-    Exponents e{fused.access, {}};
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      for (std::size_t d : groups_[g]) {
-        e.dim.resize(std::max(e.dim.size(), d + 1));
-        e.dim[d] = fused.dim[g];
-      }
-    }
-    return e;
-  }
-
-  // Those with the least most_runs() of so many elements.
-  std::optional<Exponents> best_for(long double elements) const {
-    const std::vector<Rational> equal(p_.array.size(), rounded_log(elements));
-    const std::optional<Exponents> first = set_.least(equal, dim_costs_, small_);
-    if (!first) return {};
-    Mean mean(*first);
-    for (int i = 0; i < most_vertices; ++i) {
-      const std::optional<Exponents> to =
-          set_.least(costs_at(mean.exponents(), elements), dim_costs_, small_);
-      if (!to || mean.has(*to)) break;
-      mean.add(*to);
-      mean.improve([&](const Exponents& e) { return most_runs(e, p_)(elements); });
-    }
-    return mean.exponents();
-  }
-
-  // How much more runs another exponent allows: the logarithm of its array's elements.
-  std::vector<Rational> costs_at(const Exponents& e, long double elements) const {
-    std::map<int, long double> share;
-    long double sigma = 0;
-    for (std::size_t j = 0; j < e.access.size(); ++j) {
-      share[p_.array[j]] += to_long_double(e.access[j]);
-      sigma += to_long_double(e.access[j]);
-    }
-    std::vector<Rational> costs;
-    for (int array : p_.array) {
-      costs.push_back(rounded_log(sigma > 0 ? elements * share[array] / sigma : elements));
-    }
-    return costs;
-  }
-
-  std::vector<std::vector<std::size_t>> groups_;
-  ExponentSet set_;
-  Point p_;
-  std::vector<Rational> dim_costs_;
-  std::vector<bool> small_;
-};
-
-// The loads of one statement over the capacity. Not for several threads at a time.
-class StatementLoads {
- public:
-  StatementLoads(const Problem& problem, const Statement& statement, const Values& sizes,
-                 const std::vector<Partition>& known)
-      : p_(point_of(problem, statement, sizes)), search_(statement, p_) {
-    for (const Partition& k : known) known_.push_back(candidate(k.exponents));
-  }
-
-  struct Proof {
-    long double loads = 0;  // before rounding, with elements that are made
-    const Exponents* exponents = nullptr;
-  };
-  Proof at(std::int64_t capacity) const {
-    Proof best;
-    const auto take = [&](const std::vector<Candidate>& candidates) {
-      for (const Candidate& c : candidates) {
-        const long double loads = loads_by(c.most, p_, static_cast<long double>(capacity));
-        if (loads > best.loads) best = {loads, &c.exponents};
-      }
-    };
-    int power = 0;
-    while (capacity >> power > 1) ++power;
-    take(known_);
-    take(near_power(power));
-    if (capacity != std::int64_t{1} << power) take(near_power(power + 1));
-    return best;
-  }
-
-  const Point& point() const { return p_; }
-
- private:
-  struct Candidate {
-    Exponents exponents;
-    MostRuns most;
-  };
-  Candidate candidate(const Exponents& e) const { return {e, most_runs(e, p_)}; }
-
-  // Of the capacity 2^power.
-  const std::vector<Candidate>& near_power(int power) const {
-    const auto [at, fresh] = near_.try_emplace(power);
-    if (fresh) {
-      for (const Exponents& e : search_.near(std::ldexp(1.0L, power))) {
-        at->second.push_back(candidate(e));
-      }
-    }
-    return at->second;
-  }
-
-  const Point p_;
-  const Search search_;
-  std::vector<Candidate> known_;
-  mutable std::map<int, std::vector<Candidate>> near_;
-};
+// Of the arrays that a statement shares, up to so many may be divided.
+constexpr std::size_t most_divided = 4;
 
 // The next whole number that is not below, after what rounding may have added.
 long double whole(long double loads) {
@@ -349,78 +39,272 @@ void check_sizes(const Problem& problem, const Values& sizes) {
 
 class Numbers {
  public:
-  Numbers(const Problem& problem, const Values& sizes, const std::vector<Partition>& known) {
+  Numbers(const Problem& problem, const Values& sizes, const std::vector<Partition>& known)
+      : users_(problem.arrays.size()) {
     check_sizes(problem, sizes);
     for (int array = 0; array < static_cast<int>(problem.arrays.size()); ++array) {
       first_.push_back(number_of(first_loads(problem, array), sizes));
+      made_.push_back(number_of(most_made(problem, array), sizes));
     }
     stores_ = number_of(stored(problem), sizes);
     const bool alone = problem.statements.size() == 1;
     for (const Statement& s : problem.statements) {
+      for (int array : arrays_of(s)) {
+        users_[static_cast<std::size_t>(array)].push_back(statements_.size());
+      }
       statements_.push_back(std::make_unique<StatementLoads>(
           problem, s, sizes, alone ? known : std::vector<Partition>()));
-      own_.push_back(arrays_of(s));
-      shares_.emplace_back();
-      for (const Statement& other : problem.statements) {
-        shares_.back().push_back(share_arrays(s, other));
-      }
     }
   }
 
   LowerNumber at(Moves moves, std::int64_t capacity) const {
     if (capacity < 1) throw UsageError("capacity", "is below 1", "give it at least one element");
     const std::pair key(moves, capacity);
-    const std::scoped_lock lock(mutex_);
-    if (const auto known = remembered_.find(key); known != remembered_.end()) return known->second;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto at = remembered_.find(key); at != remembered_.end()) return at->second;
+    }
     LowerNumber number = number_at(moves, capacity);
+    const std::scoped_lock lock(mutex_);
     if (remembered_.size() < most_remembered) remembered_.emplace(key, number);
     return number;
   }
 
  private:
+  // Statements whose bounds are taken together.
+  using Family = std::vector<std::size_t>;
+
+  // By how much more than first loads, and by which parts of the arrays' loads.
+  struct Choice {
+    long double gain = 0;
+    LoadShares shares;
+  };
+
   LowerNumber number_at(Moves moves, std::int64_t capacity) const {
     LowerNumber result;
     for (long double first : first_) result.compulsory += first;
-    // How much more than its elements' first loads each statement has.
-    std::vector<long double> more;
-    for (std::size_t i = 0; i < statements_.size(); ++i) {
-      const StatementLoads::Proof proof = statements_[i]->at(capacity);
-      long double loads = whole(proof.loads * (1 - rounding) - statements_[i]->point().made);
-      for (int array : own_[i]) loads -= first_[static_cast<std::size_t>(array)];
-      more.push_back(std::max(0.0L, loads));
-      if (statements_.size() == 1 && more.back() > 0) result.exponents = *proof.exponents;
-    }
     const long double stores = moves == Moves::loads_and_stores ? stores_ : 0;
     result.compulsory = whole(result.compulsory) + whole(stores);
-    result.elements = result.compulsory + most_apart(more);
+    Choice best = no_choice();
+    for (const Family& group : joined(all(), [](std::size_t) { return true; })) {
+      const Choice choice = best_of(group, capacity);
+      best.gain += choice.gain;
+      for (std::size_t i : group) best.shares[i] = choice.shares[i];
+    }
+    result.elements = result.compulsory + std::ceil(best.gain);
+    if (statements_.size() > 1) {
+      result.shares = std::move(best.shares);
+    } else if (best.gain > 0) {
+      result.exponents = *loads_of(all(), best.shares, capacity)[0].exponents;
+    }
     return result;
   }
 
-  // Of statements without a common array, the sum; of others, the best choice among them.
-  long double most_apart(const std::vector<long double>& more) const {
-    const std::size_t n = more.size();
-    if (n > most_families) return *std::max_element(more.begin(), more.end());
-    long double best = 0;
-    for (std::size_t family = 1; family < (std::size_t{1} << n); ++family) {
-      long double sum = 0;
-      bool apart = true;
-      for (std::size_t i = 0; i < n && apart; ++i) {
-        if ((family >> i & 1) == 0) continue;
-        sum += more[i];
-        for (std::size_t k = 0; k < i && apart; ++k) {
-          apart = (family >> k & 1) == 0 || !shares_[i][k];
-        }
-      }
-      if (apart) best = std::max(best, sum);
-    }
-    return best;
+  Family all() const {
+    Family family(statements_.size());
+    std::iota(family.begin(), family.end(), std::size_t{0});
+    return family;
+  }
+  Choice no_choice() const {
+    return {0, LoadShares(statements_.size(), std::vector<int>(first_.size(), 0))};
   }
 
-  std::vector<long double> first_;  // of each array
+  // Those of the family that arrays of this kind join.
+  template <class F>
+  std::vector<Family> joined(const Family& family, F&& joins) const {
+    std::vector<std::size_t> group(statements_.size());
+    std::iota(group.begin(), group.end(), std::size_t{0});
+    for (std::size_t array = 0; array < users_.size(); ++array) {
+      if (!joins(array)) continue;
+      const Family users = users_in(family, array);
+      for (std::size_t i : users) {
+        std::replace(group.begin(), group.end(), std::size_t{group[i]}, group[users.front()]);
+      }
+    }
+    std::map<std::size_t, Family> groups;
+    for (std::size_t i : family) groups[group[i]].push_back(i);
+    std::vector<Family> result;
+    for (auto& [first, members] : groups) result.push_back(std::move(members));
+    return result;
+  }
+
+  Family users_in(const Family& family, std::size_t array) const {
+    Family users;
+    for (std::size_t i : users_[array]) {
+      if (std::find(family.begin(), family.end(), i) != family.end()) users.push_back(i);
+    }
+    return users;
+  }
+
+  // Statements, and arrays that are divided between those that have them; others are not.
+  struct Plan {
+    Family family;
+    std::vector<bool> divided;
+    Choice choice;
+  };
+
+  // Of statements that share arrays with each other: from each of them on, the one that gains most
+  // joins, with the arrays that are best divided for it, for as long as that gains.
+  Choice best_of(const Family& group, std::int64_t capacity) const {
+    Plan best{{}, {}, no_choice()};
+    for (std::size_t first : group) {
+      Plan plan{{first}, std::vector<bool>(users_.size()), {}};
+      plan.choice = choice_of(plan.family, plan.divided, capacity);
+      for (bool better = true; better;) {
+        better = false;
+        Plan longest = plan;
+        for (std::size_t i : group) {
+          for (Plan& more : joined_by(plan, i, capacity)) {
+            if (more.choice.gain <= longest.choice.gain) continue;
+            longest = std::move(more);
+            better = true;
+          }
+        }
+        plan = std::move(longest);
+      }
+      if (plan.choice.gain > best.choice.gain) best = std::move(plan);
+    }
+    improve(best.choice, best.family, capacity);
+    return best.choice;
+  }
+
+  // With one statement more, which shares arrays or divides them.
+  std::vector<Plan> joined_by(const Plan& plan, std::size_t i, std::int64_t capacity) const {
+    std::vector<Plan> plans;
+    if (std::find(plan.family.begin(), plan.family.end(), i) != plan.family.end()) return plans;
+    Family family = plan.family;
+    family.push_back(i);
+    std::vector<std::size_t> shared;
+    for (std::size_t array = 0; array < users_.size(); ++array) {
+      const Family users = users_in(family, array);
+      const bool has = std::find(users.begin(), users.end(), i) != users.end();
+      if (has && users.size() > 1 && shared.size() < most_divided) shared.push_back(array);
+    }
+    for (std::uint32_t set = 0; set < 1u << shared.size(); ++set) {
+      Plan more{family, plan.divided, {}};
+      for (std::size_t at = 0; at < shared.size(); ++at) {
+        if (set >> at & 1) more.divided[shared[at]] = true;
+      }
+      more.choice = choice_of(more.family, more.divided, capacity);
+      plans.push_back(std::move(more));
+    }
+    return plans;
+  }
+
+  Choice choice_of(const Family& family, const std::vector<bool>& divided,
+                   std::int64_t capacity) const {
+    Choice choice = no_choice();
+    for (std::size_t array = 0; array < users_.size(); ++array) {
+      const Family users = users_in(family, array);
+      for (std::size_t i : users) {
+        choice.shares[i][array] =
+            divided[array] ? load_parts / static_cast<int>(users.size()) : load_parts;
+      }
+    }
+    choice.gain = gain_of(family, choice.shares, capacity);
+    return choice;
+  }
+
+  bool is_divided(const LoadShares& shares, const Family& users, std::size_t array) const {
+    return std::ranges::any_of(users, [&](std::size_t i) { return shares[i][array] < load_parts; });
+  }
+
+  // Each of the statements' bounds, which are taken together.
+  std::vector<PartBound> loads_of(const Family& joint, const LoadShares& shares,
+                                  std::int64_t capacity) const {
+    std::vector<bool> common;
+    for (std::size_t array = 0; array < users_.size(); ++array) {
+      const Family users = users_in(joint, array);
+      common.push_back(users.size() > 1 && !is_divided(shares, users, array));
+    }
+    std::vector<PartBound> bounds;
+    for (std::size_t i : joint) {
+      const auto bound = statements_[i]->best(capacity, weights_of(shares[i]), common, first_);
+      if (!bound) return {};
+      bounds.push_back(*bound);
+    }
+    return bounds;
+  }
+
+  static std::vector<long double> weights_of(const std::vector<int>& shares) {
+    std::vector<long double> weights;
+    for (int share : shares) weights.push_back(static_cast<long double>(share) / load_parts);
+    return weights;
+  }
+
+  // How much more than first loads the family has. Statements with an array in common that is not
+  // divided are taken together.
+  long double gain_of(const Family& family, const LoadShares& shares, std::int64_t capacity) const {
+    long double gain = 0;
+    const auto is_whole = [&](std::size_t array) {
+      return !is_divided(shares, users_in(family, array), array);
+    };
+    for (const Family& joint : joined(family, is_whole)) {
+      // An array that two of them have with parts each is divided between them too.
+      const std::vector<PartBound> bounds = loads_of(joint, shares, capacity);
+      if (bounds.empty()) continue;
+      std::vector<int> most(first_.size(), 0);
+      for (std::size_t i : joint) {
+        for (std::size_t array = 0; array < most.size(); ++array) {
+          int& share = most[array];
+          share = is_whole(array) ? std::max(share, shares[i][array]) : share + shares[i][array];
+        }
+      }
+      const std::vector<long double> weights = weights_of(most);
+      long double first = 0, made = 0;
+      bool broken = false;
+      for (std::size_t array = 0; array < most.size(); ++array) {
+        first += weights[array] * first_[array];
+        made += weights[array] * made_[array];
+        broken = broken || most[array] % load_parts != 0;
+      }
+      const auto heaviest =
+          static_cast<long double>(*std::max_element(most.begin(), most.end())) / load_parts;
+      const long double loads =
+          loads_together(bounds, first, heaviest * static_cast<long double>(capacity));
+      // Loads are whole, and so are these parts of them.
+      const long double unit = broken ? load_parts : 1;
+      gain += std::max(0.0L, whole((loads * (1 - rounding) - made) * unit) / unit - first);
+    }
+    return gain;
+  }
+
+  // Moves parts of arrays from statement to statement for as long as it gains.
+  void improve(Choice& choice, const Family& family, std::int64_t capacity) const {
+    for (bool better = true; better;) {
+      better = false;
+      for (std::size_t array = 0; array < users_.size(); ++array) {
+        const Family users = users_in(family, array);
+        if (!is_divided(choice.shares, users, array)) continue;
+        for (std::size_t from : users) {
+          for (std::size_t to : users) {
+            for (int step : {load_parts / 4, 1}) {
+              while (from != to && move(choice, family, array, from, to, step, capacity)) {
+                better = true;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  bool move(Choice& choice, const Family& family, std::size_t array, std::size_t from,
+            std::size_t to, int step, std::int64_t capacity) const {
+    // To none would be all to the other, which is another family's.
+    if (choice.shares[from][array] <= step) return false;
+    LoadShares shares = choice.shares;
+    shares[from][array] -= step, shares[to][array] += step;
+    const long double gain = gain_of(family, shares, capacity);
+    if (gain <= choice.gain) return false;
+    choice = {gain, std::move(shares)};
+    return true;
+  }
+
+  std::vector<long double> first_;  // of each array, elements that are loaded at least once
+  std::vector<long double> made_;   // and at most so many are made
   long double stores_ = 0;
   std::vector<std::unique_ptr<StatementLoads>> statements_;
-  std::vector<std::vector<int>> own_;      // arrays of each statement
-  std::vector<std::vector<bool>> shares_;  // statements that have a common array
+  std::vector<Family> users_;  // statements that have the array
   mutable std::mutex mutex_;
   mutable std::map<std::pair<Moves, std::int64_t>, LowerNumber> remembered_;
 };
@@ -435,12 +319,6 @@ LowerCurve::LowerCurve(const Problem& problem, const Values& sizes,
 LowerNumber lower_bound_at(const Problem& problem, Moves moves, std::int64_t capacity,
                            const Values& sizes, const std::vector<Partition>& known) {
   return LowerCurve(problem, sizes, known).at(moves, capacity);
-}
-
-long double loads_by(const Exponents& exponents, const Problem& problem, const Statement& statement,
-                     std::int64_t capacity, const Values& sizes) {
-  const Point p = point_of(problem, statement, sizes);
-  return loads_by(most_runs(exponents, p), p, static_cast<long double>(capacity));
 }
 
 }  // namespace tcsim::bounds

@@ -1,8 +1,6 @@
 #include "core/bounds/nest.hpp"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
@@ -12,28 +10,6 @@ namespace tcsim::bounds {
 namespace {
 
 int weight_of_output(Moves moves) { return moves == Moves::loads_and_stores ? 2 : 1; }
-
-// For each array the axis that the dimension has to itself, -1 where it is not in the array;
-// nothing where it shares one or is in several.
-std::optional<std::vector<int>> own_axes(const Nest& nest, DimId d) {
-  std::vector<int> own;
-  for (const Nest::Array& array : nest.arrays) {
-    int axis = -1;
-    for (std::size_t i = 0; i < array.axes.size(); ++i) {
-      const std::vector<Affine::Term>& terms = array.axes[i].terms;
-      if (std::none_of(terms.begin(), terms.end(), [&](const auto& t) { return t.dim == d; })) {
-        continue;
-      }
-      const bool alone = std::all_of(terms.begin(), terms.end(), [&](const auto& t) {
-        return t.dim == d || nest.extents[place(t.dim)] == 1;
-      });
-      if (axis >= 0 || !alone) return {};
-      axis = static_cast<int>(i);
-    }
-    own.push_back(axis < 0 ? -1 : 0);
-  }
-  return own;
-}
 
 }  // namespace
 
@@ -78,27 +54,24 @@ Nest nest_of(const Contraction& contraction, Moves moves) {
 }
 
 FusedNest fused(const Nest& nest) {
+  std::vector<std::vector<Affine>> accesses;
+  for (const Nest::Array& array : nest.arrays) accesses.push_back(array.axes);
+  std::vector<DimId> dims;
+  for (std::size_t d = 0; d < nest.extents.size(); ++d) {
+    if (nest.extents[d] > 1) dims.push_back(DimId{static_cast<int>(d)});
+  }
   FusedNest result;
   std::vector<int> to(nest.extents.size(), -1);  // dimension of the result
-  std::map<std::vector<int>, int> found;         // by the arrays that have it as an axis
-  for (std::size_t d = 0; d < nest.extents.size(); ++d) {
-    if (nest.extents[d] == 1) continue;
-    const DimId dim{static_cast<int>(d)};
-    const auto own = own_axes(nest, dim);
-    int target = static_cast<int>(result.dims.size());
-    if (own) target = found.try_emplace(*own, target).first->second;
-    if (target == static_cast<int>(result.dims.size())) {
-      result.dims.emplace_back();
-      result.nest.extents.push_back(1);
+  for (const std::vector<std::size_t>& group : always_together(accesses, dims)) {
+    std::int64_t product = 1;
+    result.dims.emplace_back();
+    for (std::size_t d : group) {
+      const std::int64_t extent = nest.extents[place(dims[d])];
+      product = product > most_extent / extent ? most_extent : product * extent;
+      to[place(dims[d])] = static_cast<int>(result.dims.size()) - 1;
+      result.dims.back().push_back(dims[d]);
     }
-    to[d] = target;
-    result.dims[static_cast<std::size_t>(target)].push_back(dim);
-    std::int64_t& product = result.nest.extents[static_cast<std::size_t>(target)];
-    if (product > most_extent / nest.extents[d]) {
-      product = most_extent;
-    } else {
-      product *= nest.extents[d];
-    }
+    result.nest.extents.push_back(product);
   }
   for (const Nest::Array& array : nest.arrays) {
     Nest::Array next{array.name, {}, array.weight, array.starts_at_zero};

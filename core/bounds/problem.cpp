@@ -1,6 +1,7 @@
 #include "core/bounds/problem.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -102,6 +103,43 @@ std::vector<DimId> reductions_of(const Statement& statement) {
     if (std::find(kept.begin(), kept.end(), d) == kept.end()) reductions.push_back(d);
   }
   return reductions;
+}
+
+std::vector<std::vector<std::size_t>> always_together(
+    const std::vector<std::vector<Affine>>& accesses, const std::vector<DimId>& dims) {
+  const auto is_one = [&](DimId d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); };
+  std::map<std::vector<bool>, std::size_t> group_of;  // by the accesses that have the dimension
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    std::vector<bool> has;
+    bool alone = true;
+    for (const std::vector<Affine>& access : accesses) {
+      int indices = 0;
+      for (const Affine& axis : access) {
+        bool here = false, others = false;
+        for (const Affine::Term& t : axis.terms) {
+          here = here || t.dim == dims[d];
+          others = others || (t.dim != dims[d] && is_one(t.dim));
+        }
+        if (!here) continue;
+        ++indices;
+        alone = alone && !others;
+      }
+      has.push_back(indices > 0);
+      alone = alone && indices < 2;
+    }
+    std::size_t group = groups.size();
+    if (alone) group = group_of.try_emplace(std::move(has), group).first->second;
+    if (group == groups.size()) groups.emplace_back();
+    groups[group].push_back(d);
+  }
+  return groups;
+}
+
+std::vector<std::vector<std::size_t>> always_together(const Statement& statement) {
+  std::vector<std::vector<Affine>> accesses;
+  for (const Access& a : accesses_of(statement)) accesses.push_back(a.axes);
+  return always_together(accesses, dims_of(statement));
 }
 
 Values sizes_of(const Problem& problem) {

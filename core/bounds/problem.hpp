@@ -72,6 +72,14 @@ std::vector<DimId> dims_of(const Problem::Statement& statement);
 // Those of the statement that the written access does not have.
 std::vector<DimId> reductions_of(const Problem::Statement& statement);
 
+// Dimensions that are always together are as one: indices alone, of the same of the accesses, whose
+// indices these are. Places in `dims`, all of them, in their order; dimensions that are not among
+// them do not count in an index.
+std::vector<std::vector<std::size_t>> always_together(
+    const std::vector<std::vector<Affine>>& accesses, const std::vector<DimId>& dims);
+// Places in dims_of().
+std::vector<std::vector<std::size_t>> always_together(const Problem::Statement& statement);
+
 // The symbols of the extents that are known.
 Values sizes_of(const Problem& problem);
 // How often a statement runs: the product of the extents, N_i N_j N_k.

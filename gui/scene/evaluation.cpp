@@ -50,18 +50,11 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What is made of a workload is kept for the next machine, which then takes a millisecond or, where
-// a capacity passes a power of two, a few.
-std::vector<Bytes> boundsOf(const Subject& s) {
-  static std::mutex mutex;
-  static std::string program;
-  static std::optional<bounds::LinkBounds> last;
-  const std::scoped_lock lock(mutex);
-  if (std::string asked = to_text(program_of(s.contraction)); !last || asked != program) {
-    last.emplace(s.contraction);
-    program = std::move(asked);
-  }
-  return last->at(s.machine);
+// By what is known, or by what is found out now.
+void addBounds(Evaluation& e, std::shared_ptr<const bounds::LinkBounds> known) {
+  if (!known) known = std::make_shared<const bounds::LinkBounds>(e.subject.contraction);
+  e.linkBounds = std::move(known);
+  e.bounds = e.linkBounds->at(e.subject.machine);
 }
 
 EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
@@ -112,11 +105,12 @@ Subject subjectOf(const Design& design, const Machine& base, const Contraction& 
   return {design, base, std::move(machine), contraction, std::move(notes)};
 }
 
-EvaluationPtr evaluate(const Subject& subject, std::stop_token stop) {
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
+                       std::shared_ptr<const bounds::LinkBounds> linkBounds) {
   const double began = now();
   auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, true, 0});
   if (!keep(*e)) take(*e, optimize(subject.contraction, subject.machine, std::move(stop)));
-  e->bounds = boundsOf(subject);
+  addBounds(*e, std::move(linkBounds));
   return finished(std::move(e), began);
 }
 
@@ -124,14 +118,17 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
                      double seconds, std::stop_token stop) {
   const double began = now();
   const auto& known = before.choice.tiling;
+  auto linkBounds = subject.design.workload == before.subject.design.workload
+                        ? before.linkBounds
+                        : std::shared_ptr<const bounds::LinkBounds>();
   const auto caches = static_cast<std::size_t>(subject.machine.cache_count());
   const auto kernels = kernel_choices(subject.machine.core, subject.contraction);
   if (!known || known->tiles.size() != caches || !subject.design.schedule.empty() ||
       std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
-    return evaluate(subject, std::move(stop));
+    return evaluate(subject, std::move(stop), std::move(linkBounds));
   }
   auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, false, 0});
-  e->bounds = boundsOf(subject);
+  addBounds(*e, std::move(linkBounds));
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);

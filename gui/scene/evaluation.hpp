@@ -21,6 +21,10 @@
 #include "sim/lru_curve.hpp"
 #include "sim/simulate.hpp"
 
+namespace tcsim::bounds {
+class LinkBounds;
+}
+
 namespace tcsim::gui {
 
 // A design with its names looked up.
@@ -47,6 +51,8 @@ struct Evaluation {
   // which is quicker.
   bool settled = false;
   double seconds = 0;  // that it took
+  // What says `bounds` of the workload on any machine.
+  std::shared_ptr<const bounds::LinkBounds> linkBounds = {};
 
   const Prediction& prediction() const { return choice.prediction; }
   Seconds time() const { return choice.time(); }
@@ -54,8 +60,10 @@ struct Evaluation {
 };
 using EvaluationPtr = std::shared_ptr<const Evaluation>;
 
-// As tcsim predict.
-EvaluationPtr evaluate(const Subject& subject, std::stop_token stop);
+// As tcsim predict. What another evaluation of the workload knows of its bounds may be passed on:
+// on one more machine they take a millisecond or, where a capacity passes a power of two, a few.
+EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
+                       std::shared_ptr<const bounds::LinkBounds> linkBounds = {});
 // Within about a frame, while somebody drags: what was best `before` an edit is judged on the new
 // machine, and what can be found from there in `seconds` is taken if it is better. `counter` is
 // kept from call to call, which are not at the same time.

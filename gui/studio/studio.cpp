@@ -280,7 +280,7 @@ void Studio::settle() {
         [this, now = scene_.now, before = before_](const std::stop_token& stop,
                                                    const Worker::Progress&) -> Worker::Deliver {
           const auto settled = [&](const EvaluationPtr& e) {
-            return e && !e->settled ? evaluate(e->subject, stop) : e;
+            return e && !e->settled ? evaluate(e->subject, stop, e->linkBounds) : e;
           };
           const EvaluationPtr e = settled(now), b = settled(before);
           return [this, e, before, b] {

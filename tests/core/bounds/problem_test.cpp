@@ -44,5 +44,18 @@ TEST(BoundProblem, A_statement_of_a_chain_has_its_own_dimensions_and_arrays) {
   EXPECT_EQ(problem_of(second, 0), second);
 }
 
+TEST(BoundProblem, Dimensions_that_are_always_together_are_indices_alone_of_the_same_arrays) {
+  const Affine i{{{DimId{0}, 1}}}, j{{{DimId{1}, 3}}}, k{{{DimId{2}, 1}}}, l{{{DimId{3}, 1}}};
+  const Affine k_and_l{{{DimId{2}, 1}, {DimId{3}, 1}}};
+  using Groups = std::vector<std::vector<std::size_t>>;
+  const std::vector<DimId> dims{DimId{0}, DimId{1}, DimId{2}, DimId{3}};
+  EXPECT_EQ(always_together({{i, j}, {j, k, i}, {k, l}}, dims), (Groups{{0, 1}, {2}, {3}}));
+  // A sum keeps its dimensions apart, but for one that does not count.
+  EXPECT_EQ(always_together({{i, k_and_l}, {i}}, dims), (Groups{{0}, {1}, {2}, {3}}));
+  EXPECT_EQ(always_together({{i, k_and_l}, {i, k}}, {DimId{0}, DimId{2}}), (Groups{{0, 1}}));
+  // Twice in an access: j there and there are not any two places.
+  EXPECT_EQ(always_together({{i, i, j}}, {DimId{0}, DimId{1}}), (Groups{{0}, {1}}));
+}
+
 }  // namespace
 }  // namespace tcsim::bounds
