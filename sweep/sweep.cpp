@@ -132,7 +132,7 @@ class Keeper {
     done_points_ += chains_.at(result.chain).count;
     best_.add(result);
     const double t = now();
-    if (t - committed_ > 0.2) {
+    if (t - committed_ >= options_.keep_every) {
       store_.commit();
       committed_ = t;
     }

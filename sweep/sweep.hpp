@@ -29,6 +29,8 @@ struct SweepOptions {
   bool resume = false;  // go on in a folder that has a store; otherwise it must have none
   int threads = 1;
   std::string version;  // of tcsim: a store that another version began is not resumed
+  double keep_every =
+      0.2;  // seconds between two commits: what a kill loses at most, and the chains in flight
   std::stop_token stop = {};
   std::function<void(const SweepProgress&)> progress = {};  // by one thread at a time
 };

@@ -86,6 +86,17 @@ TEST(Attribution, Blames_conflicts_where_a_fully_associative_cache_would_hit) {
   EXPECT_GT(total.conflict, Lines(0));
 }
 
+// A cycle of 37 lines misses in a cache of 36 for its capacity, and no more in one of 37.
+TEST(Attribution, One_line_too_many_is_capacity) {
+  const Contraction c = test::matmul(64, 1, 32, Layout::column_major);
+  const Plan plan(c, test::schedule("groups m=i n=j k=k for m by 1 { kernel 1x1 }"));
+  const MissCauses short_of_one = attribute(plan, caches({{1, 36}})).levels[0].total();
+  EXPECT_EQ(short_of_one.conflict, Lines(0));
+  EXPECT_GT(short_of_one.capacity, Lines(0));
+  EXPECT_EQ(attribute(plan, caches({{1, 37}})).levels[0].total(),
+            (MissCauses{Lines(268), Lines(0), Lines(0)}));
+}
+
 // The 36 distances of a row's lines from their last use: a row apart, 36 other lines; and the
 // elements of B's lines within a row, one line of A between two of them, and the line itself.
 TEST(Attribution, Histogram_holds_every_request) {

@@ -3,6 +3,7 @@
 #include "sweep/sweep.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -67,6 +68,23 @@ TEST(Sweep, Gives_the_same_bytes_on_any_number_of_threads_and_after_any_stops) {
   } while (!outcome.complete && stops < 10);
   ASSERT_TRUE(outcome.complete);
   EXPECT_EQ(contents(several), expected);
+}
+
+// As a kill would, the process ends in the middle: what it had computed is in the store.
+TEST(Sweep, Keeps_its_points_while_it_runs) {
+  const Study study = small_study();
+  const Folder folder("ended");
+  SweepOptions options = into(folder, 1);
+  options.keep_every = 0;
+  options.progress = [](const SweepProgress& p) {
+    if (p.points > 0) _exit(7);
+  };
+  EXPECT_EXIT(sweep(study, options), testing::ExitedWithCode(7), "");
+  options.progress = {};
+  options.resume = true;
+  const SweepOutcome outcome = sweep(study, options);
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_GT(outcome.resumed, 0);
 }
 
 TEST(Sweep, Finds_what_optimize_finds_or_proves_that_it_is_near) {

@@ -60,6 +60,18 @@ TEST(Sampling, Seeds_give_other_points) {
   }
 }
 
+// With one for all, axes that a Sobol sequence tells apart would still move together.
+TEST(Sampling, A_seed_shifts_each_axis_by_bits_of_its_own) {
+  UnitSampler plain(Sampling::sobol, 10, 8, 0), shifted(Sampling::sobol, 10, 8, 5);
+  const auto from = plain.point(0), to = shifted.point(0);
+  std::set<std::uint64_t> shifts;
+  for (std::size_t d = 0; d < 10; ++d) {
+    const auto bits = [](double x) { return static_cast<std::uint64_t>(std::ldexp(x, 53)); };
+    shifts.insert(bits(from[d]) ^ bits(to[d]));
+  }
+  EXPECT_EQ(shifts.size(), 10u);
+}
+
 TEST(Sampling, The_permutation_hits_every_number_once) {
   for (std::int64_t n : {1, 2, 3, 7, 64, 100, 1000}) {
     std::set<std::int64_t> hit;
