@@ -195,6 +195,18 @@ TEST(Optimize, Schedule_can_be_given_back) {
 }
 
 // Whom the bound binds stands beside it; a schedule that it does not bind is not certified.
+TEST(Optimize, The_gap_is_what_the_schedule_takes_beyond_the_bound) {
+  const std::vector<std::string> workload{"optimize",       "ij-ik-kj",  "--size",
+                                          "i=50,j=30,k=70", "--machine", "i7-6700k"};
+  std::vector<std::string> as_json = workload;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const json j = json::parse(tcsim(as_json).out)["certificate"];
+  const double gap =
+      j["achieved_seconds"].get<double>() / j["relaxed_bound_seconds"].get<double>() - 1;
+  EXPECT_NEAR(j["gap"].get<double>(), gap, 1e-9);
+  EXPECT_TRUE(contains(tcsim(workload).out, fmt::format("gap {:.2f} %:", 100 * gap)));
+}
+
 TEST(Optimize, Names_the_family_that_its_bound_holds_for) {
   const Ran table = tcsim(with_matmul("optimize", {"--accounting", "paper"}));
   EXPECT_TRUE(contains(table.out, "no schedule of the family (kernels within 8x6, 12x4 or 4x12"))
