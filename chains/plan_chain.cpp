@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chains/leaf_schedules.hpp"
 #include "core/error.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
@@ -22,9 +23,10 @@ constexpr double left_over = 0.1;
 class Planner {
  public:
   Planner(const OperationTree& tree, const Machine& machine, const ChainPlanOptions& options)
-      : tree_(tree), machine_(machine), options_(options) {
+      : tree_(tree), machine_(machine), options_(options), leaves_(tree, machine, options.threads) {
     run_.buffering = options.limits.buffering;
     run_.threads = options.threads;
+    run_.leaves = options.leaves != nullptr ? options.leaves : &leaves_;
     least_ = least_memory(tree, options.limits.buffering);
   }
 
@@ -34,7 +36,7 @@ class Planner {
     std::optional<ChainPlan> best;
     fusion::Limits limits = options_.limits;
     limits.memory = std::max(least_, all);
-    Bytes beside = beside_tiles(memory(unfused_program(tree_, limits)));
+    Bytes beside = beside_tiles(figures(unfused_program(tree_, limits)));
     for (int i = 0; i < most_plans; ++i) {
       const Bytes tiles = std::max(least_, all - beside);
       ChainPlan plan = planned(tiles);
@@ -58,15 +60,15 @@ class Planner {
     fusion::FuseOptions options{options_.limits, options_.progress};
     options.limits.memory = tiles;
     ChainPlan plan{fusion::fuse(tree_, options), options.limits, {}, {}, {}};
-    plan.chosen = memory(plan.fusion.chosen);
-    plan.unfused = memory(plan.fusion.unfused);
-    if (plan.fusion.fully_fused) plan.fully_fused = memory(*plan.fusion.fully_fused);
+    plan.chosen = figures(plan.fusion.chosen);
+    plan.unfused = figures(plan.fusion.unfused);
+    if (plan.fusion.fully_fused) plan.fully_fused = figures(*plan.fusion.fully_fused);
     return plan;
   }
 
  private:
-  RunMemory memory(const FusedProgram& program) const {
-    return run_memory(tree_, program.node, machine_, run_);
+  RunFigures figures(const FusedProgram& program) const {
+    return run_figures(tree_, program.node, machine_, run_);
   }
   template <class F>
   static Bytes most(const ChainPlan& plan, F&& of) {
@@ -74,12 +76,12 @@ class Planner {
     return plan.fully_fused ? std::max(two, of(*plan.fully_fused)) : two;
   }
   static Bytes most_of(const ChainPlan& plan) {
-    return most(plan, [](const RunMemory& m) { return m.all(); });
+    return most(plan, [](const RunFigures& f) { return f.memory.all(); });
   }
   static Bytes beside_of(const ChainPlan& plan) { return most(plan, beside_tiles); }
   // Tiles themselves take whole pages.
-  static Bytes beside_tiles(const RunMemory& m) {
-    return m.leaves + m.files + Memory::taken(Bytes(1));
+  static Bytes beside_tiles(const RunFigures& f) {
+    return f.memory.leaves + f.memory.files + Memory::taken(Bytes(1));
   }
 
   [[noreturn]] void refuse() {
@@ -98,6 +100,7 @@ class Planner {
   const OperationTree& tree_;
   const Machine& machine_;
   const ChainPlanOptions& options_;
+  LeafSchedules leaves_;
   ChainRunOptions run_;
   Bytes least_;
 };

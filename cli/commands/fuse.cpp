@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "chains/leaf_schedules.hpp"
 #include "chains/plan_chain.hpp"
 #include "cli/chain_text.hpp"
 #include "cli/fuse_caches.hpp"
@@ -13,7 +14,6 @@
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
-#include "core/fusion/arithmetic.hpp"
 #include "core/fusion/chain_request.hpp"
 #include "core/fusion/disk_costs.hpp"
 #include "core/fusion/fuse.hpp"
@@ -81,16 +81,10 @@ struct FusionAnswer {
   std::vector<Other> others;
 };
 
-double sum(const std::vector<Seconds>& all) {
-  double s = 0;
-  for (Seconds one : all) s += one.value();
-  return s;
-}
-
-Way way(std::string name, FusedProgram program, chains::RunMemory memory, const FusionAnswer& a) {
-  Way w{std::move(name), std::move(program), memory, {}, {}, {}};
+Way way(std::string name, FusedProgram program, const chains::RunFigures& run,
+        const FusionAnswer& a) {
+  Way w{std::move(name), std::move(program), run.memory, {}, run.arithmetic, {}};
   w.disk = a.limits.costs.disk(w.program.traffic.sum());
-  w.arithmetic = Seconds(sum(fusion::arithmetic(a.tree, w.program.node, a.machine)));
   double tiles = 0;
   for (const auto& s : w.program.traffic.statements) tiles += static_cast<double>(s.runs);
   if (tiles <= most_tiles) {
@@ -166,14 +160,14 @@ Way given_way(const Options& options, const chains::ChainRunOptions& run, const 
   program.node = std::move(given.node);
   program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
   program.time = a.limits.costs.all(program.traffic);
-  const chains::RunMemory memory = chains::run_memory(a.tree, program.node, a.machine, run);
-  const Bytes needed = a.tiles_alone ? program.traffic.memory : memory.all();
+  const chains::RunFigures figures = chains::run_figures(a.tree, program.node, a.machine, run);
+  const Bytes needed = a.tiles_alone ? program.traffic.memory : figures.memory.all();
   if (needed > a.limits.memory) {
     throw UnsupportedError(
         "--schedule", (a.tiles_alone ? "its tiles take " : "a run of it takes ") + to_text(needed),
         std::string("allow that much with ") + (a.tiles_alone ? "--tiles" : "--memory"));
   }
-  return way("given", std::move(program), memory, a);
+  return way("given", std::move(program), figures, a);
 }
 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
@@ -195,8 +189,10 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   Progress progress(context, a.tree.name);
   const auto show = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
   chains::ChainRunOptions run = run_options(options, a, context);
+  chains::LeafSchedules leaves(a.tree, a.machine, run.threads);
+  run.leaves = &leaves;
   if (options.count("schedule") != 0) a.ways.push_back(given_way(options, run, a));
-  const chains::ChainPlanOptions how{a.limits, run.threads, show};
+  const chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show};
   const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
                                                : chains::plan_chain(a.tree, a.machine, how);
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));

@@ -18,12 +18,17 @@ class Posynomial {
   // where that is not null (one entry per variable).
   double log_value(const Eigen::Ref<const Eigen::VectorXd>& y, double* gradient = nullptr,
                    double scale = 1) const;
+  // Adds `scale` times its second derivatives at y.
+  void add_curvature(const Eigen::VectorXd& y, double scale, Eigen::MatrixXd& to) const;
 
  private:
   struct Term {
     double log_coefficient;
     std::vector<std::pair<int, double>> exponents;
   };
+  // Shares of the terms in the sum at y, and the logarithm of the sum.
+  double weigh(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::VectorXd& shares) const;
+
   std::vector<Term> terms_;
 };
 

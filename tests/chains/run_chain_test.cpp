@@ -215,7 +215,8 @@ TEST_F(ChainRuns, Say_what_is_wrong_before_they_begin) {
 TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
   const OperationTree tree = fusion::four_index(12, 10);
   ChainRunOptions o = options();
-  run_chain(tree, planned(tree, 60000), machine_, o);  // makes the inputs
+  const FusedNode node = unfused(tree, 60000);
+  run_chain(tree, node, machine_, o);  // makes the inputs
   o.force = true;
   for (Buffering buffering : {Buffering::single, Buffering::twofold}) {
     const pid_t child = fork();
@@ -225,7 +226,7 @@ TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
       setrlimit(RLIMIT_FSIZE, &size);
       o.buffering = buffering;
       try {
-        run_chain(tree, planned(tree, 60000, buffering), machine_, o);
+        run_chain(tree, node, machine_, o);
         _exit(0);
       } catch (const InputError& e) {
         const bool clear = e.place().ends_with(".h5") && e.mend() == "look at the room on its disk";
