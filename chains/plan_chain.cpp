@@ -16,7 +16,7 @@ using fusion::OperationTree;
 namespace {
 
 // Plans until tiles have all that the rest leaves, or so often.
-constexpr int most_plans = 4;
+constexpr int most_plans = 6;
 // Of the limit, what may be left over.
 constexpr double left_over = 0.1;
 
@@ -36,21 +36,23 @@ class Planner {
     std::optional<ChainPlan> best;
     fusion::Limits limits = options_.limits;
     limits.memory = std::max(least_, all);
-    Bytes beside = beside_tiles(figures(unfused_program(tree_, limits)));
+    Bytes tiles = all - beside_tiles(figures(unfused_program(tree_, limits)));
+    Bytes enough, too_many = all;
     for (int i = 0; i < most_plans; ++i) {
-      const Bytes tiles = std::max(least_, all - beside);
+      // The last one is of what is sure to fit if anything does.
+      if (tiles < least_ || (i + 1 == most_plans && !best)) tiles = least_;
       ChainPlan plan = planned(tiles);
-      const Bytes needed = beside_of(plan);
+      const Bytes left = all - beside_of(plan);
       const bool keeps = most_of(plan) <= all;
       if (keeps && (!best || plan.fusion.chosen.time < best->fusion.chosen.time)) {
         best = std::move(plan);
       }
-      const Bytes left = all - needed - tiles;
-      const bool enough =
-          static_cast<double>(left.value()) < left_over * static_cast<double>(all.value());
-      if (keeps && (enough || i > 0)) break;
-      if (tiles == least_ && !keeps) break;
-      beside = needed;
+      const bool full = static_cast<double>((left - tiles).value()) <
+                        left_over * static_cast<double>(all.value());
+      if (keeps && (full || (i > 0 && tiles > least_))) break;
+      if (!keeps && tiles == least_) break;
+      (keeps ? enough : too_many) = tiles;
+      tiles = enough < left && left < too_many ? left : Bytes(too_many.value() / 2);
     }
     if (!best) refuse();
     return *std::move(best);

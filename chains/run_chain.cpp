@@ -242,7 +242,7 @@ class Runner {
   }
 
   void make_inputs() {
-    if (!options_.resume) journal_.remove();
+    if (!options_.resume) journal_.note(0);  // from here on it can be resumed
     for (const auto& [name, a] : missing_) fill(a);
     if (!options_.cold) return;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {

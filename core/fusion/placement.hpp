@@ -26,7 +26,7 @@ struct Costs {
   BytesPerSecond read{2e9}, write{1e9};  // of the disk
   Seconds transfer{1e-4};                // of each transfer of a tile, before its first byte
   // Of memory: each time that a statement runs on a tile, its tensors pass the caches once. What a
-  // tile that is larger than the caches takes beside is the arithmetic's (arithmetic.hpp).
+  // tile that is larger than the caches takes beside is the arithmetic's.
   BytesPerSecond memory{1e10};
   Seconds run{1e-6};  // of each of those, before its first byte
 
