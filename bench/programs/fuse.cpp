@@ -1,4 +1,6 @@
-// How long a chain of contractions on disk takes to plan: random ones, drawn anew each time.
+// How long a chain of contractions on disk takes to plan: random ones, drawn anew each time. Of up
+// to seven contractions also what is lost where only some structures are looked at, as of longer
+// ones.
 //   bench_fuse [CONTRACTIONS [DRAWS [SEED]]]
 #include <fmt/format.h>
 
@@ -25,6 +27,15 @@ constexpr int longest = 80;
 constexpr double least_bytes = 1e8, most_bytes = 1e12;
 // Of all tensors, what memory holds.
 constexpr double least_share = 0.003, most_share = 0.5;
+
+// How much longer the program takes where of each block some structures are kept.
+double lost(const OperationTree& tree, const fusion::Limits& limits) {
+  fusion::FuseOptions options{limits, {}};
+  options.all_structures_up_to = tree.statements.size();
+  const double all = fusion::chosen_program(tree, options).time.value();
+  options.all_structures_up_to = 3;
+  return fusion::chosen_program(tree, options).time.value() / all - 1;
+}
 
 double processor_seconds() {
   return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
@@ -54,7 +65,7 @@ int run(int contractions, int draws, std::uint64_t seed) {
   const Machine machine = find_machine("zen5");
   std::mt19937_64 random(seed);
   fmt::print("{} chains of {} contractions, seed {}\n", draws, contractions, seed);
-  std::vector<double> all;
+  std::vector<double> all, losses;
   for (int draw = 0; draw < draws; ++draw) {
     const OperationTree tree = drawn(random, contractions, draw);
     const double share = std::exp(
@@ -71,6 +82,7 @@ int run(int contractions, int draws, std::uint64_t seed) {
                  static_cast<double>(options.limits.memory.value()) / 1e9,
                  plan.fusion.chosen.cut_points.size(), 100 * plan.fusion.chosen.gap());
       std::fflush(stdout);
+      if (contractions <= 7) losses.push_back(lost(tree, plan.limits));
     } catch (const UnsupportedError& e) {
       fmt::print("{:6.2f} s  {}\n", processor_seconds() - begin, e.what());
     }
@@ -79,6 +91,10 @@ int run(int contractions, int draws, std::uint64_t seed) {
   std::ranges::sort(all);
   fmt::print("median {:.2f} s, worst {:.2f} s of processor time\n", all[all.size() / 2],
              all.back());
+  if (losses.empty()) return 0;
+  std::ranges::sort(losses);
+  fmt::print("with some structures of each block alone: median {:.2f} %, worst {:.2f} % longer\n",
+             100 * losses[losses.size() / 2], 100 * losses.back());
   return 0;
 }
 

@@ -62,7 +62,7 @@ struct Way {
 // What would change: the chosen program's time under other limits.
 struct Other {
   std::string what;
-  std::optional<FusedProgram> program;  // none where no tiles fit
+  std::optional<FusedProgram> program;  // none where no run fits
   Seconds disk{};
 };
 
@@ -120,17 +120,6 @@ Limits limits_of(const Options& options, const Machine& machine, bool& assumed) 
   return l;
 }
 
-Other other(std::string what, const OperationTree& tree, const Limits& limits) {
-  Other o{std::move(what), {}, {}};
-  try {
-    o.program = fusion::chosen_program(tree, {limits, {}});
-    o.disk = limits.costs.disk(o.program->traffic.sum());
-  } catch (const UnsupportedError&) {
-    // No tiles fit.
-  }
-  return o;
-}
-
 // The cache levels of a machine: its disk, if it says one, is what `limits` has.
 Machine in_memory(Machine machine) {
   std::erase_if(machine.levels, [](const Level& l) { return l.kind == LevelKind::disk; });
@@ -170,6 +159,22 @@ Way given_way(const Options& options, const chains::ChainRunOptions& run, const 
   return way("given", std::move(program), figures, a);
 }
 
+chains::ChainPlan planned(const FusionAnswer& a, const chains::ChainPlanOptions& how) {
+  return a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
+                       : chains::plan_chain(a.tree, a.machine, how);
+}
+
+Other other(std::string what, const FusionAnswer& a, const chains::ChainPlanOptions& how) {
+  Other o{std::move(what), {}, {}};
+  try {
+    o.program = planned(a, how).fusion.chosen;
+    o.disk = how.limits.costs.disk(o.program->traffic.sum());
+  } catch (const UnsupportedError&) {
+    // No run fits.
+  }
+  return o;
+}
+
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
   const StopScope scope(context.stop);
   FusionAnswer a{
@@ -192,9 +197,8 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   chains::LeafSchedules leaves(a.tree, a.machine, run.threads);
   run.leaves = &leaves;
   if (options.count("schedule") != 0) a.ways.push_back(given_way(options, run, a));
-  const chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show};
-  const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
-                                               : chains::plan_chain(a.tree, a.machine, how);
+  chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show};
+  const chains::ChainPlan plan = planned(a, how);
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
   if (plan.fusion.fully_fused) {
     a.ways.push_back(way("fully fused", *plan.fusion.fully_fused, *plan.fully_fused, a));
@@ -212,26 +216,22 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
     if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
   }
   if (options["no-whatif"].as<bool>()) return a;
-  // Of other limits, tiles are taken to have what the rest leaves, or the same part.
-  const double all = static_cast<double>(a.limits.memory.value());
-  const double tiles = static_cast<double>(plan.limits.memory.value());
+  how.progress = {};
   for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
     const double bytes = static_cast<double>(a.limits.memory.value()) * factor;
     if (bytes < 1 || bytes >= 0x1p62) continue;
-    Limits limits = plan.limits;
-    limits.memory =
-        Bytes(static_cast<std::int64_t>(std::max(bytes - (all - tiles), tiles * factor)));
-    a.others.push_back(other(
-        fmt::format("memory of {}", to_binary_display(Bytes(static_cast<std::int64_t>(bytes)))),
-        a.tree, limits));
+    const Bytes memory(static_cast<std::int64_t>(bytes));
+    chains::ChainPlanOptions with = how;
+    with.limits.memory = memory;
+    a.others.push_back(other(fmt::format("memory of {}", to_binary_display(memory)), a, with));
   }
-  Limits faster = plan.limits;
-  faster.costs.read = 2.0 * faster.costs.read;
-  faster.costs.write = 2.0 * faster.costs.write;
-  a.others.push_back(other("a disk of twice the rates", a.tree, faster));
-  faster = plan.limits;
-  faster.costs.transfer = Seconds(faster.costs.transfer.value() / 10);
-  a.others.push_back(other("transfers that begin in a tenth", a.tree, faster));
+  chains::ChainPlanOptions faster = how;
+  faster.limits.costs.read = 2.0 * faster.limits.costs.read;
+  faster.limits.costs.write = 2.0 * faster.limits.costs.write;
+  a.others.push_back(other("a disk of twice the rates", a, faster));
+  faster = how;
+  faster.limits.costs.transfer = Seconds(faster.limits.costs.transfer.value() / 10);
+  a.others.push_back(other("transfers that begin in a tenth", a, faster));
   return a;
 }
 
@@ -347,7 +347,7 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
   rows.clear();
   for (const Other& o : a.others) {
     if (!o.program) {
-      rows.push_back({o.what, "no tiles fit", "", "", ""});
+      rows.push_back({o.what, "no run fits", "", "", ""});
       continue;
     }
     const DiskTraffic::OfArray moved = o.program->traffic.sum();
