@@ -10,37 +10,37 @@ void Posynomial::add(double coefficient, const std::vector<std::pair<int, double
 }
 
 double Posynomial::weigh(const Eigen::Ref<const Eigen::VectorXd>& y,
-                         Eigen::VectorXd& shares) const {
-  shares.resize(static_cast<Eigen::Index>(terms_.size()));
-  for (Eigen::Index i = 0; i < shares.size(); ++i) {
+                         Eigen::VectorXd& weights) const {
+  weights.resize(static_cast<Eigen::Index>(terms_.size()));
+  for (Eigen::Index i = 0; i < weights.size(); ++i) {
     const Term& term = terms_[static_cast<std::size_t>(i)];
-    shares[i] = term.log_coefficient;
-    for (const auto& [j, e] : term.exponents) shares[i] += e * y[j];
+    weights[i] = term.log_coefficient;
+    for (const auto& [j, e] : term.exponents) weights[i] += e * y[j];
   }
-  const double largest = shares.maxCoeff();
-  shares = (shares.array() - largest).exp();
-  const double sum = shares.sum();
-  shares /= sum;
-  return largest + std::log(sum);
+  const double largest = weights.maxCoeff();
+  weights = (weights.array() - largest).exp();
+  return largest;
 }
 
 double Posynomial::log_value(const Eigen::Ref<const Eigen::VectorXd>& y, double* gradient,
                              double scale) const {
-  Eigen::VectorXd shares;
-  const double value = weigh(y, shares);
+  Eigen::VectorXd weights;
+  const double largest = weigh(y, weights);
+  const double sum = weights.sum();
   if (gradient != nullptr) {
-    for (Eigen::Index i = 0; i < shares.size(); ++i) {
+    for (Eigen::Index i = 0; i < weights.size(); ++i) {
       for (const auto& [j, e] : terms_[static_cast<std::size_t>(i)].exponents) {
-        gradient[j] += scale * e * shares[i];
+        gradient[j] += scale * e * weights[i] / sum;
       }
     }
   }
-  return value;
+  return largest + std::log(sum);
 }
 
 void Posynomial::add_curvature(const Eigen::VectorXd& y, double scale, Eigen::MatrixXd& to) const {
   Eigen::VectorXd shares, gradient = Eigen::VectorXd::Zero(y.size());
   weigh(y, shares);
+  shares /= shares.sum();
   for (Eigen::Index i = 0; i < shares.size(); ++i) {
     const auto& exponents = terms_[static_cast<std::size_t>(i)].exponents;
     for (const auto& [j, e] : exponents) {

@@ -26,8 +26,8 @@ class Posynomial {
     double log_coefficient;
     std::vector<std::pair<int, double>> exponents;
   };
-  // Shares of the terms in the sum at y, and the logarithm of the sum.
-  double weigh(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::VectorXd& shares) const;
+  // The terms at y relative to the largest one, whose logarithm is returned.
+  double weigh(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::VectorXd& weights) const;
 
   std::vector<Term> terms_;
 };
