@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/optimize/optimize.hpp"
-#include "core/stop.hpp"
 
 namespace tcsim::chains {
 
@@ -74,21 +72,13 @@ struct Leaves<T>::Live {
 };
 
 template <class T>
-Leaves<T>::Leaves(const OperationTree& tree, const FusedNode& node, const Machine& machine,
-                  int threads)
-    : tree_(tree),
-      machine_(machine),
-      threads_(std::max(1, threads)),
-      usual_(tree.statements.size()),
-      live_(tree.statements.size()) {
-  machine_.core.cores = threads_;
-  const auto prepare = [&](const fusion::Leaf& shape) {
-    std::optional<fusion::Leaf>& usual = usual_[static_cast<std::size_t>(shape.statement)];
-    if (!usual) usual = shape;
-    prepared(shape);
-  };
-  Shapes shapes(tree, prepare);
-  Ranges ranges = fusion::all_of(tree);
+Leaves<T>::Leaves(LeafSchedules& schedules, const FusedNode& node)
+    : schedules_(schedules),
+      usual_(schedules.tree().statements.size()),
+      live_(schedules.tree().statements.size()) {
+  const auto met = [&](const fusion::Leaf& shape) { prepare(shape); };
+  Shapes shapes(schedules.tree(), met);
+  Ranges ranges = fusion::all_of(schedules.tree());
   shapes.find(node, ranges);
 }
 
@@ -96,29 +86,37 @@ template <class T>
 Leaves<T>::~Leaves() = default;
 
 template <class T>
-const typename Leaves<T>::Of& Leaves<T>::prepared(const fusion::Leaf& shape) {
-  const auto known = shapes_.find(shape);
-  if (known != shapes_.end()) return known->second;
-  if (shapes_.size() == most_shapes) refuse(tree_);
-  StopScope::heed();
-  const Contraction contraction = fusion::contraction_of(tree_, shape);
-  Schedule schedule = optimize(contraction, machine_).schedule;
-  const ExecutionMemory memory = execution_memory(contraction, schedule, threads_);
-  for (TensorId t : all_tensors) packs_[t] = std::max(packs_[t], memory.packs[t]);
-  return shapes_.emplace(shape, Of{memory.tables, std::move(schedule)}).first->second;
+void Leaves<T>::prepare(const fusion::Leaf& shape) {
+  std::optional<fusion::Leaf>& usual = usual_[static_cast<std::size_t>(shape.statement)];
+  if (!usual) usual = shape;
+  if (shapes_.contains(shape)) return;
+  if (shapes_.size() == most_shapes) refuse(schedules_.tree());
+  const LeafSchedules::Of& of = schedules_.of(shape, shape == *usual);
+  for (TensorId t : all_tensors) packs_[t] = std::max(packs_[t], of.memory.packs[t]);
+  shapes_.emplace(shape, &of);
+}
+
+template <class T>
+Seconds Leaves<T>::arithmetic() const {
+  Seconds sum{};
+  for (const std::optional<fusion::Leaf>& usual : usual_) {
+    const double flops = schedules_.tree().flops(usual->statement);
+    sum += Seconds(flops / shapes_.at(*usual)->rate.value());
+  }
+  return sum;
 }
 
 template <class T>
 Bytes Leaves<T>::memory() const {
   Bytes sum;
-  for (TensorId t : all_tensors) sum += threads_ * Memory::taken(packs_[t]);
+  for (TensorId t : all_tensors) sum += schedules_.threads() * Memory::taken(packs_[t]);
   std::vector<Bytes> others(usual_.size());
   for (const auto& [shape, of] : shapes_) {
     const auto s = static_cast<std::size_t>(shape.statement);
     if (shape == usual_[s]) {
-      sum += of.tables;
+      sum += of->memory.tables;
     } else {
-      others[s] = std::max(others[s], of.tables);
+      others[s] = std::max(others[s], of->memory.tables);
     }
   }
   for (Bytes other : others) sum += other;
@@ -127,7 +125,7 @@ Bytes Leaves<T>::memory() const {
 
 template <class T>
 void Leaves<T>::make_room() {
-  room_ = PackMemory(packs_, threads_);
+  room_ = PackMemory(packs_, schedules_.threads());
 }
 
 template <class T>
@@ -136,8 +134,8 @@ typename Leaves<T>::Live& Leaves<T>::live(const fusion::Leaf& shape) {
   std::unique_ptr<Live>& at = live_[s][shape == usual_[s] ? 0 : 1];
   if (!at || at->shape != shape) {
     at.reset();
-    at = std::make_unique<Live>(shape, fusion::contraction_of(tree_, shape),
-                                prepared(shape).schedule, threads_, room_);
+    at = std::make_unique<Live>(shape, fusion::contraction_of(schedules_.tree(), shape),
+                                shapes_.at(shape)->schedule, schedules_.threads(), room_);
   }
   return *at;
 }

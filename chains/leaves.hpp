@@ -8,11 +8,10 @@
 #include <stop_token>
 #include <vector>
 
+#include "chains/leaf_schedules.hpp"
 #include "chains/tensors.hpp"
 #include "core/fusion/fused_schedule.hpp"
 #include "core/fusion/leaf.hpp"
-#include "core/machine/machine.hpp"
-#include "core/schedule/schedule.hpp"
 #include "kernels/crew.hpp"
 
 namespace tcsim::chains {
@@ -20,11 +19,13 @@ namespace tcsim::chains {
 template <class T>
 class Leaves {
  public:
-  // The schedule must have passed check(). Throws UnsupportedError where its tiles have too many
-  // shapes, or one is beyond the executor. Heeds StopScope.
-  Leaves(const fusion::OperationTree& tree, const fusion::FusedNode& node, const Machine& machine,
-         int threads);
+  // Of a fused schedule, which must have passed check(). Throws UnsupportedError where its tiles
+  // have too many shapes, or one is beyond the executor. Heeds StopScope.
+  Leaves(LeafSchedules& schedules, const fusion::FusedNode& node);
   ~Leaves();
+
+  // What all statements compute for, at the rates that are predicted for their largest tiles.
+  Seconds arithmetic() const;
 
   // What packed operands and tables take at most.
   Bytes memory() const;
@@ -35,17 +36,11 @@ class Leaves {
 
  private:
   struct Live;
-  struct Of {
-    Bytes tables;
-    Schedule schedule;
-  };
-  const Of& prepared(const fusion::Leaf& shape);
+  void prepare(const fusion::Leaf& shape);
   Live& live(const fusion::Leaf& shape);
 
-  const fusion::OperationTree& tree_;
-  Machine machine_;
-  int threads_;
-  std::map<fusion::Leaf, Of> shapes_;
+  LeafSchedules& schedules_;
+  std::map<fusion::Leaf, const LeafSchedules::Of*> shapes_;
   std::vector<std::optional<fusion::Leaf>> usual_;  // by statement: of its largest tile
   ByTensor<Bytes> packs_{};                         // of any shape, at most
   PackMemory room_;

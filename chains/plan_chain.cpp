@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "chains/leaf_schedules.hpp"
 #include "core/error.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
@@ -15,16 +16,17 @@ using fusion::OperationTree;
 namespace {
 
 // Plans until tiles have all that the rest leaves, or so often.
-constexpr int most_plans = 4;
+constexpr int most_plans = 6;
 // Of the limit, what may be left over.
 constexpr double left_over = 0.1;
 
 class Planner {
  public:
   Planner(const OperationTree& tree, const Machine& machine, const ChainPlanOptions& options)
-      : tree_(tree), machine_(machine), options_(options) {
+      : tree_(tree), machine_(machine), options_(options), leaves_(tree, machine, options.threads) {
     run_.buffering = options.limits.buffering;
     run_.threads = options.threads;
+    run_.leaves = options.leaves != nullptr ? options.leaves : &leaves_;
     least_ = least_memory(tree, options.limits.buffering);
   }
 
@@ -34,21 +36,23 @@ class Planner {
     std::optional<ChainPlan> best;
     fusion::Limits limits = options_.limits;
     limits.memory = std::max(least_, all);
-    Bytes beside = beside_tiles(memory(unfused_program(tree_, limits)));
+    Bytes tiles = all - beside_tiles(figures(unfused_program(tree_, limits)));
+    Bytes enough, too_many = all;
     for (int i = 0; i < most_plans; ++i) {
-      const Bytes tiles = std::max(least_, all - beside);
+      // The last one is of what is sure to fit if anything does.
+      if (tiles < least_ || (i + 1 == most_plans && !best)) tiles = least_;
       ChainPlan plan = planned(tiles);
-      const Bytes needed = beside_of(plan);
+      const Bytes left = all - beside_of(plan);
       const bool keeps = most_of(plan) <= all;
       if (keeps && (!best || plan.fusion.chosen.time < best->fusion.chosen.time)) {
         best = std::move(plan);
       }
-      const Bytes left = all - needed - tiles;
-      const bool enough =
-          static_cast<double>(left.value()) < left_over * static_cast<double>(all.value());
-      if (keeps && (enough || i > 0)) break;
-      if (tiles == least_ && !keeps) break;
-      beside = needed;
+      const bool full = static_cast<double>((left - tiles).value()) <
+                        left_over * static_cast<double>(all.value());
+      if (keeps && (full || (i > 0 && tiles > least_))) break;
+      if (!keeps && tiles == least_) break;
+      (keeps ? enough : too_many) = tiles;
+      tiles = enough < left && left < too_many ? left : Bytes(too_many.value() / 2);
     }
     if (!best) refuse();
     return *std::move(best);
@@ -58,15 +62,15 @@ class Planner {
     fusion::FuseOptions options{options_.limits, options_.progress};
     options.limits.memory = tiles;
     ChainPlan plan{fusion::fuse(tree_, options), options.limits, {}, {}, {}};
-    plan.chosen = memory(plan.fusion.chosen);
-    plan.unfused = memory(plan.fusion.unfused);
-    if (plan.fusion.fully_fused) plan.fully_fused = memory(*plan.fusion.fully_fused);
+    plan.chosen = figures(plan.fusion.chosen);
+    plan.unfused = figures(plan.fusion.unfused);
+    if (plan.fusion.fully_fused) plan.fully_fused = figures(*plan.fusion.fully_fused);
     return plan;
   }
 
  private:
-  RunMemory memory(const FusedProgram& program) const {
-    return run_memory(tree_, program.node, machine_, run_);
+  RunFigures figures(const FusedProgram& program) const {
+    return run_figures(tree_, program.node, machine_, run_);
   }
   template <class F>
   static Bytes most(const ChainPlan& plan, F&& of) {
@@ -74,12 +78,12 @@ class Planner {
     return plan.fully_fused ? std::max(two, of(*plan.fully_fused)) : two;
   }
   static Bytes most_of(const ChainPlan& plan) {
-    return most(plan, [](const RunMemory& m) { return m.all(); });
+    return most(plan, [](const RunFigures& f) { return f.memory.all(); });
   }
   static Bytes beside_of(const ChainPlan& plan) { return most(plan, beside_tiles); }
   // Tiles themselves take whole pages.
-  static Bytes beside_tiles(const RunMemory& m) {
-    return m.leaves + m.files + Memory::taken(Bytes(1));
+  static Bytes beside_tiles(const RunFigures& f) {
+    return f.memory.leaves + f.memory.files + Memory::taken(Bytes(1));
   }
 
   [[noreturn]] void refuse() {
@@ -98,6 +102,7 @@ class Planner {
   const OperationTree& tree_;
   const Machine& machine_;
   const ChainPlanOptions& options_;
+  LeafSchedules leaves_;
   ChainRunOptions run_;
   Bytes least_;
 };

@@ -13,19 +13,20 @@ namespace tcsim::chains {
 struct ChainPlan {
   fusion::Fusion fusion;
   fusion::Limits limits;  // of its tiles
-  // What runs of them take, each at most the limit.
-  RunMemory chosen, unfused;
-  std::optional<RunMemory> fully_fused;
+  // Of runs of them, whose memory is at most the limit.
+  RunFigures chosen, unfused;
+  std::optional<RunFigures> fully_fused;
 };
 
 struct ChainPlanOptions {
   fusion::Limits limits;  // their memory is all that a run may take
   int threads = 1;
+  LeafSchedules* leaves = nullptr;             // as of ChainRunOptions
   std::function<void(double share)> progress;  // may be empty
 };
 
 // Throws UnsupportedError where no run keeps the limit, with the least one that would do, and as
-// fuse() and run_memory() do. Heeds StopScope.
+// fuse() and run_figures() do. Heeds StopScope.
 ChainPlan plan_chain(const fusion::OperationTree& tree, const Machine& machine,
                      const ChainPlanOptions& options);
 

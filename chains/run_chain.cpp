@@ -101,7 +101,7 @@ class Filler {
 template <class T>
 class Runner {
  public:
-  Runner(const OperationTree& tree, const FusedNode& node, const Machine& machine,
+  Runner(const OperationTree& tree, const FusedNode& node, LeafSchedules& leaf_schedules,
          const ChainRunOptions& options)
       : tree_(tree),
         options_(options),
@@ -110,7 +110,7 @@ class Runner {
         planned_(fusion::traffic(tree, node, options.buffering)),
         parts_(parts_of(node)),
         node_(node),
-        machine_(machine),
+        schedules_(leaf_schedules),
         places_(tree, node, options.buffering),
         held_(tree.arrays.size()),
         values_(tree.arrays.size()) {
@@ -222,7 +222,7 @@ class Runner {
       const auto there = file_memory_.find(tree_.array(a).name);
       return there != file_memory_.end() ? there->second : file_memory(tree_, a, options_.memory);
     });
-    leaves_ = std::make_unique<Leaves<T>>(tree_, node_, machine_, options_.threads);
+    leaves_ = std::make_unique<Leaves<T>>(schedules_, node_);
     m.leaves = leaves_->memory();
     if (m.all() > options_.memory) {
       throw UnsupportedError(
@@ -242,7 +242,7 @@ class Runner {
   }
 
   void make_inputs() {
-    if (!options_.resume) journal_.remove();
+    if (!options_.resume) journal_.note(0);  // from here on it can be resumed
     for (const auto& [name, a] : missing_) fill(a);
     if (!options_.cold) return;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
@@ -335,7 +335,7 @@ class Runner {
   const fusion::DiskTraffic planned_;
   const std::vector<const FusedNode*> parts_;
   const FusedNode& node_;
-  const Machine& machine_;
+  LeafSchedules& schedules_;
   const fusion::TilePlaces places_;
   std::map<std::string, int> missing_;        // inputs, by name
   std::map<std::string, Bytes> file_memory_;  // of files that are there
@@ -350,30 +350,44 @@ class Runner {
 };
 
 template <class T>
-RunMemory memory_of(const OperationTree& tree, const FusedNode& node, const Machine& machine,
-                    const ChainRunOptions& options) {
-  RunMemory m;
-  m.tiles = Memory::taken(fusion::TilePlaces(tree, node, options.buffering).size());
-  m.leaves = Leaves<T>(tree, node, machine, options.threads).memory();
-  m.files = files_memory(tree, node, options.memory,
-                         [&](int a) { return file_memory(tree, a, options.memory); });
-  return m;
+RunFigures figures_of(const OperationTree& tree, const FusedNode& node,
+                      LeafSchedules& leaf_schedules, const ChainRunOptions& options) {
+  const Leaves<T> leaves(leaf_schedules, node);
+  RunFigures f;
+  f.memory.tiles = Memory::taken(fusion::TilePlaces(tree, node, options.buffering).size());
+  f.memory.leaves = leaves.memory();
+  f.memory.files = files_memory(tree, node, options.memory,
+                                [&](int a) { return file_memory(tree, a, options.memory); });
+  f.arithmetic = leaves.arithmetic();
+  return f;
+}
+
+template <class F>
+auto with_schedules(const OperationTree& tree, const Machine& machine,
+                    const ChainRunOptions& options, F&& f) {
+  if (options.leaves != nullptr) return f(*options.leaves);
+  LeafSchedules own(tree, machine, options.threads);
+  return f(own);
 }
 
 }  // namespace
 
-RunMemory run_memory(const OperationTree& tree, const FusedNode& node, const Machine& machine,
-                     const ChainRunOptions& options) {
-  return fusion::element_type(tree) == ElementType::f64
-             ? memory_of<double>(tree, node, machine, options)
-             : memory_of<float>(tree, node, machine, options);
+RunFigures run_figures(const OperationTree& tree, const FusedNode& node, const Machine& machine,
+                       const ChainRunOptions& options) {
+  return with_schedules(tree, machine, options, [&](LeafSchedules& leaves) {
+    return fusion::element_type(tree) == ElementType::f64
+               ? figures_of<double>(tree, node, leaves, options)
+               : figures_of<float>(tree, node, leaves, options);
+  });
 }
 
 ChainRun run_chain(const OperationTree& tree, const FusedNode& node, const Machine& machine,
                    const ChainRunOptions& options) {
-  if (fusion::element_type(tree) == ElementType::f64)
-    return Runner<double>(tree, node, machine, options).run();
-  return Runner<float>(tree, node, machine, options).run();
+  return with_schedules(tree, machine, options, [&](LeafSchedules& leaves) {
+    if (fusion::element_type(tree) == ElementType::f64)
+      return Runner<double>(tree, node, leaves, options).run();
+    return Runner<float>(tree, node, leaves, options).run();
+  });
 }
 
 }  // namespace tcsim::chains

@@ -3,7 +3,7 @@
 // walk() as the replay, so it moves the same tiles, and counts them where they are moved. Where
 // tiles have two copies, they are read ahead and written behind, on threads of their own.
 //
-// Memory is a contract: what a run takes is known before it begins (run_memory()), and a run that
+// Memory is a contract: what a run takes is known before it begins (run_figures()), and a run that
 // would take more than it may is refused.
 //
 // What is done of a schedule is noted after each of its parts (those between cut-points), on disk.
@@ -21,6 +21,8 @@
 
 namespace tcsim::chains {
 
+class LeafSchedules;
+
 struct ChainRunOptions {
   std::filesystem::path folder;  // of the tensors' files, NAME.h5
   bool fill = false;             // make inputs that are missing, of numbers that `seed` says
@@ -35,6 +37,8 @@ struct ChainRunOptions {
   Bytes memory{std::numeric_limits<std::int64_t>::max()};  // that the run may take
   std::uint64_t seed = 1;
   int threads = 1;  // of the arithmetic
+  // Of this tree, machine and number of threads, if several plans and runs share them.
+  LeafSchedules* leaves = nullptr;
   std::function<void(double share)> progress = [](double) {};
   std::stop_token stop = {};
 };
@@ -46,12 +50,16 @@ struct RunMemory {
   Bytes files;   // what HDF5 keeps
   Bytes all() const { return tiles + leaves + files; }
 };
+struct RunFigures {
+  RunMemory memory;
+  Seconds arithmetic;  // at the rates that are predicted for the statements' largest tiles
+};
 
 // Of a run of the schedule, which must have passed check(), with these threads and buffers, under a
 // limit of `options.memory`, which chunks of files are small beside. The same in a tcsim without
 // HDF5. Throws UnsupportedError where the executor cannot do it. Heeds StopScope.
-RunMemory run_memory(const fusion::OperationTree& tree, const fusion::FusedNode& node,
-                     const Machine& machine, const ChainRunOptions& options);
+RunFigures run_figures(const fusion::OperationTree& tree, const fusion::FusedNode& node,
+                       const Machine& machine, const ChainRunOptions& options);
 
 struct ChainRun {
   fusion::DiskTraffic moved;  // bytes and transfers where they were done; memory of tiles

@@ -133,7 +133,7 @@ void exportStudies(const QString& study, const QString& results, const QString& 
   save(window, file);
 }
 
-void exportChain(const ChainDesign& design, const QString& file, QSize size) {
+void exportChain(const ChainDesign& design, const QString& file, QSize size, bool whole) {
   ChainWindow window;
   window.resize(size);
   window.show();
@@ -141,7 +141,9 @@ void exportChain(const ChainDesign& design, const QString& file, QSize size) {
   waitFor(window.planner());
   const std::string& error = window.planner().scene().error;
   if (!error.empty()) throw UsageError("", error, "");
-  save(window, file);
+  if (whole) return save(window, file);
+  if (file.endsWith(".csv", Qt::CaseInsensitive)) return window.saveTable(file);
+  window.saveTree(file);
 }
 
 }  // namespace tcsim::gui

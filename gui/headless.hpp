@@ -31,7 +31,8 @@ void exportWindow(const Session& session, const QString& view, const QString& fi
 // The window for studies with a study, with results, or with both, which are in front.
 void exportStudies(const QString& study, const QString& results, const QString& file, QSize size);
 
-// The window for chains, once all that it computes is there.
-void exportChain(const ChainDesign& design, const QString& file, QSize size);
+// The operation tree of a chain, or the whole window for chains as a .png, once all that it
+// computes is there; by the ending .csv its table.
+void exportChain(const ChainDesign& design, const QString& file, QSize size, bool window);
 
 }  // namespace tcsim::gui

@@ -46,11 +46,17 @@ tcsim::gui::ChainDesign chainOf(const QCommandLineParser& options) {
   tcsim::gui::ChainDesign design;
   design.chain = tcsim::gui::onOneLine(options.value("chain").toStdString());
   design.sizes = options.value("sizes").toStdString();
-  if (options.isSet("tiles")) {
-    design.memory = tcsim::parse_bytes(options.value("tiles").toStdString());
+  if (options.isSet("memory") && options.isSet("tiles")) {
+    throw tcsim::UsageError("--tiles", "is instead of --memory", "give one of them");
   }
+  for (const char* option : {"memory", "tiles"}) {
+    if (!options.isSet(option)) continue;
+    design.memory = tcsim::parse_bytes(options.value(option).toStdString());
+    design.tilesAlone = std::strcmp(option, "tiles") == 0;
+  }
+  design.knobs = options.values("set").join(", ").toStdString();
   if (options.isSet("machine")) design.machine = options.value("machine").toStdString();
-  for (const char* option : {"sizes", "tiles", "machine"}) {
+  for (const char* option : {"sizes", "memory", "tiles", "machine", "set"}) {
     if (!options.isSet(option) || options.isSet("chain")) continue;
     throw tcsim::UsageError(std::string("--") + option, "belongs to a chain",
                             "add --chain, such as --chain fourindex:2");
@@ -84,7 +90,7 @@ int start(QApplication& app, const QCommandLineParser& options) {
       return 0;
     }
     if (chain) {
-      tcsim::gui::exportChain(wanted, options.value("export"), size);
+      tcsim::gui::exportChain(wanted, options.value("export"), size, options.isSet("window"));
       return 0;
     }
     if (file.isEmpty() && !options.isSet("window"))
@@ -171,8 +177,10 @@ int main(int argc, char** argv) {
                       {"results", "a folder that tcsim sweep wrote, to look through", "FOLDER"},
                       {"chain", "a chain to plan: fourindex:2, statements, a file", "CHAIN"},
                       {"sizes", "of the chain's indices: a=72,b=72,...", "SIZES"},
-                      {"tiles", "memory of its tiles (256MiB)", "SIZE"},
+                      {"memory", "that a run of it may take (256MiB)", "SIZE"},
+                      {"tiles", "instead: memory of its tiles alone", "SIZE"},
                       {"machine", "on which it is planned (zen5)", "NAME"},
+                      {"set", "of that machine, such as L3.capacity=2x", "KNOB=VALUE"},
                       {"view", "which view: " + viewNames(), "NAME"},
                       {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
                       {"window", "with --export: the whole window instead of the view alone"},

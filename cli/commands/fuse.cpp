@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "chains/leaf_schedules.hpp"
 #include "chains/plan_chain.hpp"
 #include "cli/chain_text.hpp"
 #include "cli/fuse_caches.hpp"
@@ -13,7 +14,6 @@
 #include "cli/values.hpp"
 #include "cli/version.hpp"
 #include "core/error.hpp"
-#include "core/fusion/arithmetic.hpp"
 #include "core/fusion/chain_request.hpp"
 #include "core/fusion/disk_costs.hpp"
 #include "core/fusion/fuse.hpp"
@@ -62,7 +62,7 @@ struct Way {
 // What would change: the chosen program's time under other limits.
 struct Other {
   std::string what;
-  std::optional<FusedProgram> program;  // none where no tiles fit
+  std::optional<FusedProgram> program;  // none where no run fits
   Seconds disk{};
 };
 
@@ -81,16 +81,10 @@ struct FusionAnswer {
   std::vector<Other> others;
 };
 
-double sum(const std::vector<Seconds>& all) {
-  double s = 0;
-  for (Seconds one : all) s += one.value();
-  return s;
-}
-
-Way way(std::string name, FusedProgram program, chains::RunMemory memory, const FusionAnswer& a) {
-  Way w{std::move(name), std::move(program), memory, {}, {}, {}};
+Way way(std::string name, FusedProgram program, const chains::RunFigures& run,
+        const FusionAnswer& a) {
+  Way w{std::move(name), std::move(program), run.memory, {}, run.arithmetic, {}};
   w.disk = a.limits.costs.disk(w.program.traffic.sum());
-  w.arithmetic = Seconds(sum(fusion::arithmetic(a.tree, w.program.node, a.machine)));
   double tiles = 0;
   for (const auto& s : w.program.traffic.statements) tiles += static_cast<double>(s.runs);
   if (tiles <= most_tiles) {
@@ -126,17 +120,6 @@ Limits limits_of(const Options& options, const Machine& machine, bool& assumed) 
   return l;
 }
 
-Other other(std::string what, const OperationTree& tree, const Limits& limits) {
-  Other o{std::move(what), {}, {}};
-  try {
-    o.program = fusion::chosen_program(tree, {limits, {}});
-    o.disk = limits.costs.disk(o.program->traffic.sum());
-  } catch (const UnsupportedError&) {
-    // No tiles fit.
-  }
-  return o;
-}
-
 // The cache levels of a machine: its disk, if it says one, is what `limits` has.
 Machine in_memory(Machine machine) {
   std::erase_if(machine.levels, [](const Level& l) { return l.kind == LevelKind::disk; });
@@ -166,14 +149,30 @@ Way given_way(const Options& options, const chains::ChainRunOptions& run, const 
   program.node = std::move(given.node);
   program.traffic = fusion::traffic(a.tree, program.node, a.limits.buffering);
   program.time = a.limits.costs.all(program.traffic);
-  const chains::RunMemory memory = chains::run_memory(a.tree, program.node, a.machine, run);
-  const Bytes needed = a.tiles_alone ? program.traffic.memory : memory.all();
+  const chains::RunFigures figures = chains::run_figures(a.tree, program.node, a.machine, run);
+  const Bytes needed = a.tiles_alone ? program.traffic.memory : figures.memory.all();
   if (needed > a.limits.memory) {
     throw UnsupportedError(
         "--schedule", (a.tiles_alone ? "its tiles take " : "a run of it takes ") + to_text(needed),
         std::string("allow that much with ") + (a.tiles_alone ? "--tiles" : "--memory"));
   }
-  return way("given", std::move(program), memory, a);
+  return way("given", std::move(program), figures, a);
+}
+
+chains::ChainPlan planned(const FusionAnswer& a, const chains::ChainPlanOptions& how) {
+  return a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
+                       : chains::plan_chain(a.tree, a.machine, how);
+}
+
+Other other(std::string what, const FusionAnswer& a, const chains::ChainPlanOptions& how) {
+  Other o{std::move(what), {}, {}};
+  try {
+    o.program = planned(a, how).fusion.chosen;
+    o.disk = how.limits.costs.disk(o.program->traffic.sum());
+  } catch (const UnsupportedError&) {
+    // No run fits.
+  }
+  return o;
 }
 
 FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context) {
@@ -195,10 +194,11 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   Progress progress(context, a.tree.name);
   const auto show = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
   chains::ChainRunOptions run = run_options(options, a, context);
+  chains::LeafSchedules leaves(a.tree, a.machine, run.threads);
+  run.leaves = &leaves;
   if (options.count("schedule") != 0) a.ways.push_back(given_way(options, run, a));
-  const chains::ChainPlanOptions how{a.limits, run.threads, show};
-  const chains::ChainPlan plan = a.tiles_alone ? chains::plan_tiles(a.tree, a.machine, how)
-                                               : chains::plan_chain(a.tree, a.machine, how);
+  chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show};
+  const chains::ChainPlan plan = planned(a, how);
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
   if (plan.fusion.fully_fused) {
     a.ways.push_back(way("fully fused", *plan.fusion.fully_fused, *plan.fully_fused, a));
@@ -216,26 +216,22 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
     if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
   }
   if (options["no-whatif"].as<bool>()) return a;
-  // Of other limits, tiles are taken to have what the rest leaves, or the same part.
-  const double all = static_cast<double>(a.limits.memory.value());
-  const double tiles = static_cast<double>(plan.limits.memory.value());
+  how.progress = {};
   for (const double factor : {0.25, 0.5, 2.0, 4.0}) {
     const double bytes = static_cast<double>(a.limits.memory.value()) * factor;
     if (bytes < 1 || bytes >= 0x1p62) continue;
-    Limits limits = plan.limits;
-    limits.memory =
-        Bytes(static_cast<std::int64_t>(std::max(bytes - (all - tiles), tiles * factor)));
-    a.others.push_back(other(
-        fmt::format("memory of {}", to_binary_display(Bytes(static_cast<std::int64_t>(bytes)))),
-        a.tree, limits));
+    const Bytes memory(static_cast<std::int64_t>(bytes));
+    chains::ChainPlanOptions with = how;
+    with.limits.memory = memory;
+    a.others.push_back(other(fmt::format("memory of {}", to_binary_display(memory)), a, with));
   }
-  Limits faster = plan.limits;
-  faster.costs.read = 2.0 * faster.costs.read;
-  faster.costs.write = 2.0 * faster.costs.write;
-  a.others.push_back(other("a disk of twice the rates", a.tree, faster));
-  faster = plan.limits;
-  faster.costs.transfer = Seconds(faster.costs.transfer.value() / 10);
-  a.others.push_back(other("transfers that begin in a tenth", a.tree, faster));
+  chains::ChainPlanOptions faster = how;
+  faster.limits.costs.read = 2.0 * faster.limits.costs.read;
+  faster.limits.costs.write = 2.0 * faster.limits.costs.write;
+  a.others.push_back(other("a disk of twice the rates", a, faster));
+  faster = how;
+  faster.limits.costs.transfer = Seconds(faster.limits.costs.transfer.value() / 10);
+  a.others.push_back(other("transfers that begin in a tenth", a, faster));
   return a;
 }
 
@@ -351,7 +347,7 @@ void print_table(const FusionAnswer& a, std::ostream& out) {
   rows.clear();
   for (const Other& o : a.others) {
     if (!o.program) {
-      rows.push_back({o.what, "no tiles fit", "", "", ""});
+      rows.push_back({o.what, "no run fits", "", "", ""});
       continue;
     }
     const DiskTraffic::OfArray moved = o.program->traffic.sum();

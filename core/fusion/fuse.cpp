@@ -17,8 +17,7 @@ namespace {
 // A structure is not looked at where it promises less than this part of the best.
 constexpr double structure_worth_it = 1e-3;
 
-// Chains of more statements have too many structures to look at all.
-constexpr std::size_t all_structures_up_to = 6;
+// Structures of each block, where not all are looked at.
 constexpr std::size_t kept_structures = 8;
 // Geometric programs for each structure at first, and how many are then looked at in full.
 constexpr int quick_programs = 60;
@@ -26,7 +25,8 @@ constexpr std::size_t looked_at_again = 2;
 
 class Optimizer {
  public:
-  Optimizer(const OperationTree& tree, const Limits& limits) : tree_(tree), limits_(limits) {}
+  Optimizer(const OperationTree& tree, const FuseOptions& options)
+      : tree_(tree), limits_(options.limits), all_up_to_(options.all_structures_up_to) {}
 
   // Of the subtrees that may be used.
   std::vector<Cheapest> run(std::function<bool(const FusedSubtree&)> allowed,
@@ -84,7 +84,7 @@ class Optimizer {
     Evaluated& best = known_[subtree.chain] = {};
     const double least = compulsory(tree_, subtree.chain, limits_.costs).value();
     const std::vector<LoopTree> all = structures_of(subtree.chain);
-    if (all.size() > 1 && subtree.chain.size() > all_structures_up_to) best.bound = least;
+    if (all.size() > 1 && subtree.chain.size() > all_up_to_) best.bound = least;
     // All of them for a short while, then the best ones for longer.
     std::vector<Placement> placed(all.size());
     std::vector<std::size_t> order;
@@ -126,7 +126,7 @@ class Optimizer {
   // All maximally fused ones; of a long chain those that take least memory with tiles of one, as of
   // each part of it.
   std::vector<LoopTree> structures_of(const std::vector<int>& chain) const {
-    if (chain.size() <= all_structures_up_to) return maximally_fused(tree_, chain);
+    if (chain.size() <= all_up_to_) return maximally_fused(tree_, chain);
     const auto memory = [&](const LoopTree& t) {
       return least_memory(tree_, t, limits_.buffering).value();
     };
@@ -142,6 +142,7 @@ class Optimizer {
 
   const OperationTree& tree_;
   const Limits limits_;
+  const std::size_t all_up_to_;
   std::map<std::vector<int>, Evaluated> known_;  // by chain
 };
 
@@ -160,17 +161,17 @@ Bytes least_memory(const OperationTree& tree, Buffering buffering) {
 }
 
 FusedProgram chosen_program(const OperationTree& tree, const FuseOptions& options) {
-  Optimizer optimizer(tree, options.limits);
+  Optimizer optimizer(tree, options);
   return optimizer.program(optimizer.run(any, options.progress), tree.roots());
 }
 
 FusedProgram unfused_program(const OperationTree& tree, const Limits& limits) {
-  Optimizer optimizer(tree, limits);
+  Optimizer optimizer(tree, FuseOptions{limits, {}});
   return optimizer.program(optimizer.run(alone, {}), tree.roots());
 }
 
 Fusion fuse(const OperationTree& tree, const FuseOptions& options) {
-  Optimizer optimizer(tree, options.limits);
+  Optimizer optimizer(tree, options);
   const std::vector<int> roots = tree.roots();
   Fusion fusion;
   fusion.chosen = optimizer.program(optimizer.run(any, options.progress), roots);

@@ -39,6 +39,9 @@ struct Fusion {
 struct FuseOptions {
   Limits limits;
   std::function<void(double share)> progress;  // may be empty
+  // Statements of a fused subtree. Longer ones have too many structures for all to be looked at:
+  // of each block of statements some are kept.
+  std::size_t all_structures_up_to = 6;
 };
 
 // Throws UnsupportedError where even tiles of one do not fit, with the least memory that would do.

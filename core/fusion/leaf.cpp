@@ -69,4 +69,29 @@ Contraction contraction_of(const OperationTree& tree, const Leaf& leaf) {
   return {dense.name(), std::move(dims), std::move(tensors), dense.type()};
 }
 
+namespace {
+
+struct LargestTiles {
+  const OperationTree& tree;
+  std::vector<std::vector<std::int64_t>> of;  // by statement
+
+  void open(const Hold&, const Ranges&) {}
+  void close(const Hold&, const Ranges&) {}
+  void run(int s, const Ranges& ranges) {
+    for (int i : tree.statement(s).indices) {
+      of[static_cast<std::size_t>(s)].push_back(ranges[static_cast<std::size_t>(i)].size);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> tiles_of(const OperationTree& tree, const FusedNode& node) {
+  Ranges ranges = all_of(tree);
+  LargestTiles tiles{tree, {}};
+  tiles.of.resize(tree.statements.size());
+  walk_first_tiles(node, ranges, tiles);
+  return std::move(tiles.of);
+}
+
 }  // namespace tcsim::fusion

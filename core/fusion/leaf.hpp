@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/fusion/fused_schedule.hpp"
 #include "core/fusion/operation_tree.hpp"
 #include "core/fusion/walk.hpp"
 #include "core/workload/contraction.hpp"
@@ -38,5 +39,8 @@ LeafCall leaf_at(const OperationTree& tree, int statement, const Ranges& ranges,
 
 // The statement on its tile, each tensor a part of the whole that it lies in.
 Contraction contraction_of(const OperationTree& tree, const Leaf& leaf);
+
+// The largest tile on which each statement runs, an extent for each of its indices.
+std::vector<std::vector<std::int64_t>> tiles_of(const OperationTree& tree, const FusedNode& node);
 
 }  // namespace tcsim::fusion

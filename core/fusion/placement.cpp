@@ -7,25 +7,15 @@
 #include <numeric>
 #include <utility>
 
-#include "core/optimize/posynomial.hpp"
-#include "core/optimize/slsqp.hpp"
+#include "core/optimize/posynomial_program.hpp"
 #include "core/stop.hpp"
 
 namespace tcsim::fusion {
 
 namespace {
 
-// Of SLSQP: tolerances in logarithms, evaluations at most.
-constexpr double solver_tolerance = 1e-8;
-constexpr int most_evaluations = 200;
-// By how much tiles may be too large, in logarithms, before they are made whole.
-constexpr double feasible_within = 1e-4;
 // Of a bound, for rounding.
 constexpr double bound_margin = 1e-9;
-// Constraints and limits of tiles that are so near, in logarithms, may hold the optimum.
-constexpr double active_within = 1e-4;
-// Of sums of shares of the memory: tiles that fill all of it fit.
-constexpr double rounding = 1e-9;
 // Places are not looked at where they promise less than this part of the best.
 constexpr double worth_it = 1e-3;
 // Of an array that is smaller than this part of the memory, the best place alone is followed.
@@ -128,6 +118,7 @@ class Structure {
         variable_[place(v, i)] = variable(parent, i);
       }
       for (int i : nodes_[n].band) {
+        if (tree_.extent(i) == 1) continue;
         variable_[place(v, i)] = static_cast<int>(variables_.size());
         variables_.push_back({v, i});
         outer_.push_back(variable(parent, i));
@@ -263,7 +254,7 @@ class Program {
       // What is stored is read again but for the first time.
       const double back = a.stored ? 1 / limits.costs.read.value() : 0;
       if (cuts[x].node == nowhere) {
-        objective_.add(one * bytes + start, {});
+        program_.objective.add(one * bytes + start, {});
         continue;
       }
       if (back > 0) constant_ += back * bytes;
@@ -279,8 +270,8 @@ class Program {
         again.emplace_back(place_of(v), -1);
         repeats *= extent;
       }
-      objective_.add((one + back) * bytes * repeats, again);
-      objective_.add(start * transfers, all);
+      program_.objective.add((one + back) * bytes * repeats, again);
+      program_.objective.add(start * transfers, all);
     }
     for (std::size_t leaf = 0; leaf < structure.nodes().size(); ++leaf) {
       if (structure.nodes()[leaf].statement < 0) continue;
@@ -296,124 +287,38 @@ class Program {
         if (!structure.is_around(b.node, static_cast<int>(leaf))) continue;
         add_held(held, b.array, 1 / memory, [&](int i) { return structure.variable(b.node, i); });
       }
-      if (!held.empty()) held_.push_back(std::move(held));
+      if (!held.empty()) program_.at_most_one.push_back(std::move(held));
     }
     for (std::size_t k = 0; k < variables_.size(); ++k) {
       const Structure::Variable& v = structure.variables()[static_cast<std::size_t>(variables_[k])];
-      upper_.push_back(log_of(tree.extent(v.index)));
+      program_.upper.push_back(log_of(tree.extent(v.index)));
       int outer = structure.outer(variables_[k]);
       while (outer != nowhere && place_[static_cast<std::size_t>(outer)] == nowhere) {
         outer = structure.outer(outer);
       }
       if (outer != nowhere) {
-        nested_.emplace_back(static_cast<int>(k), place_[static_cast<std::size_t>(outer)]);
+        program_.nested.emplace_back(static_cast<int>(k), place_[static_cast<std::size_t>(outer)]);
       }
     }
   }
 
-  Solution solve() {
-    const std::size_t n = variables_.size();
-    std::vector<double> y(n, 0.0);
+  // Ends early where no tiles take less than `cut_off`.
+  Solution solve(double cut_off) const {
     Solution solution;
-    if (over(y) > rounding) return solution;
-    // Tiles of one length that fill the memory.
-    double low = 0, high = 64;
-    for (int step = 0; step < 40; ++step) {
-      const double middle = (low + high) / 2;
-      for (std::size_t k = 0; k < n; ++k) y[k] = std::min(upper_[k], middle);
-      (over(y) <= rounding ? low : high) = middle;
-    }
-    for (std::size_t k = 0; k < n; ++k) y[k] = std::min(upper_[k], low);
-    double best = value(y);
-    if (n > 0) {
-      std::vector<double> next = y;
-      slsqp(*this,
-            {std::vector<double>(n, 0.0), upper_, static_cast<int>(held_.size() + nested_.size()),
-             solver_tolerance, most_evaluations},
-            next);
-      if (value(next) < best && over(next) <= feasible_within) {
-        best = value(next);
-        y = next;
-      }
-    }
-    solution.seconds = std::exp(best) - constant_;
-    solution.bound = std::min(solution.seconds, std::exp(proven(y)) - constant_);
+    const std::optional<PosynomialOptimum> found =
+        tcsim::solve(program_, std::log(cut_off + constant_));
+    if (!found) return solution;
+    solution.seconds = std::exp(found->log_value) - constant_;
+    solution.bound = std::min(solution.seconds, std::exp(found->log_bound) - constant_);
     solution.tiles.assign(structure_.variables().size(), 0);
-    for (std::size_t k = 0; k < n; ++k) {
-      solution.tiles[static_cast<std::size_t>(variables_[k])] = std::exp(y[k]);
+    for (std::size_t k = 0; k < variables_.size(); ++k) {
+      solution.tiles[static_cast<std::size_t>(variables_[k])] = std::exp(found->y[k]);
     }
     return solution;
   }
 
-  // As slsqp() calls them.
-  double objective(const double* y, double* gradient) const {
-    return objective_.log_value(vector(y, variables_.size()), gradient);
-  }
-  void constrain(const double* y, double* result, double* gradient) const {
-    const std::size_t n = variables_.size();
-    std::size_t row = 0;
-    for (const Posynomial& h : held_) {
-      result[row] = h.log_value(vector(y, n), gradient == nullptr ? nullptr : gradient + row * n);
-      ++row;
-    }
-    for (const auto& [inner, outer] : nested_) {
-      result[row] = y[inner] - y[outer];
-      if (gradient != nullptr) {
-        gradient[row * n + static_cast<std::size_t>(inner)] = 1;
-        gradient[row * n + static_cast<std::size_t>(outer)] = -1;
-      }
-      ++row;
-    }
-  }
-
  private:
   using Exponents = std::vector<std::pair<int, double>>;
-
-  // A lower bound on the logarithm, wherever SLSQP ended and however well it did. For multipliers
-  // that are not negative the Lagrangian is nowhere above the objective where tiles fit; it is
-  // convex, so no lower than its tangent at y, and that is least in a corner of the box. The
-  // multipliers are those that make the tangent level, as nearly as they can.
-  double proven(const std::vector<double>& y) const {
-    const auto n = static_cast<unsigned>(y.size());
-    const std::size_t rows = held_.size() + nested_.size();
-    std::vector<double> gradient(n), values(rows), gradients(rows * n);
-    const double log_value = objective(y.data(), gradient.data());
-    constrain(y.data(), values.data(), gradients.data());
-    std::vector<std::size_t> active, inner;
-    for (std::size_t r = 0; r < rows; ++r) {
-      if (values[r] > -active_within) active.push_back(r);
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-      if (y[k] > active_within && y[k] < upper_[k] - active_within) inner.push_back(k);
-    }
-    Eigen::VectorXd multipliers;
-    while (!active.empty() && !inner.empty()) {
-      Eigen::MatrixXd of(inner.size(), active.size());
-      Eigen::VectorXd level(inner.size());
-      for (std::size_t i = 0; i < inner.size(); ++i) {
-        level[static_cast<Eigen::Index>(i)] = -gradient[inner[i]];
-        for (std::size_t a = 0; a < active.size(); ++a) {
-          of(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(a)) =
-              gradients[active[a] * n + inner[i]];
-        }
-      }
-      multipliers = of.colPivHouseholderQr().solve(level);
-      Eigen::Index least = 0;
-      if (multipliers.minCoeff(&least) >= 0) break;
-      active.erase(active.begin() + least);
-      multipliers.resize(0);
-    }
-    double bound = log_value;
-    for (Eigen::Index a = 0; a < multipliers.size(); ++a) {
-      const std::size_t row = active[static_cast<std::size_t>(a)];
-      bound += multipliers[a] * values[row];
-      for (std::size_t k = 0; k < n; ++k) gradient[k] += multipliers[a] * gradients[row * n + k];
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-      bound += std::min(-gradient[k] * y[k], gradient[k] * (upper_[k] - y[k]));
-    }
-    return std::isfinite(bound) ? bound : -std::numeric_limits<double>::infinity();
-  }
 
   int place_of(int variable) {
     int& place = place_[static_cast<std::size_t>(variable)];
@@ -445,7 +350,7 @@ class Program {
       all.emplace_back(place_of(v), -1);
       runs *= static_cast<double>(tree.extent(i));
     }
-    objective_.add(costs.run.value() * runs, all);
+    program_.objective.add(costs.run.value() * runs, all);
     for (int a : {s.left, s.right, s.out, s.out}) {
       const IndexSet own = tree.array(a).set();
       Exponents again;
@@ -456,7 +361,7 @@ class Program {
         again.emplace_back(place_of(v), -1);
         bytes *= static_cast<double>(tree.extent(i));
       }
-      objective_.add(bytes / costs.memory.value(), again);
+      program_.objective.add(bytes / costs.memory.value(), again);
     }
   }
 
@@ -476,29 +381,11 @@ class Program {
     held.add(bytes, exponents);
   }
 
-  static Eigen::Map<const Eigen::VectorXd> vector(const double* y, std::size_t n) {
-    return {y, static_cast<Eigen::Index>(n)};
-  }
-  double value(const std::vector<double>& y) const {
-    return objective_.log_value(vector(y.data(), y.size()));
-  }
-  // By how much, in logarithms, tiles hold too much.
-  double over(const std::vector<double>& y) const {
-    double most = -std::numeric_limits<double>::infinity();
-    for (const Posynomial& h : held_) {
-      most = std::max(most, h.log_value(vector(y.data(), y.size())));
-    }
-    return most;
-  }
-
   const Structure& structure_;
   std::vector<int> variables_;  // that matter
   std::vector<int> place_;      // of a variable in those
-  std::vector<double> upper_;
-  std::vector<std::pair<int, int>> nested_;  // the first is at most the second
-  Posynomial objective_;
+  PosynomialProgram program_;
   double constant_ = 0;  // to be taken off
-  std::vector<Posynomial> held_;
 };
 
 // Whole tiles for chosen cuts, and the schedule that they make.
@@ -636,9 +523,10 @@ class Whole {
     IndexSet looped;
     const auto loop_over = [&](const IndexSet& indices) {
       for (int i : indices) {
-        const auto variable = static_cast<std::size_t>(structure_.variable(v, i));
-        const std::int64_t tile = tiles[variable];
-        if (loops == Loops::all || tile < range_of(static_cast<int>(variable), tiles)) {
+        const int variable = structure_.variable(v, i);
+        if (variable == nowhere) continue;
+        const std::int64_t tile = tiles[static_cast<std::size_t>(variable)];
+        if (loops == Loops::all || tile < range_of(variable, tiles)) {
           steps.push_back(TileLoop{i, tile, {}});
         }
       }
@@ -728,7 +616,7 @@ class Search {
   Solution solve(const Cuts& cuts) {
     StopScope::heed();
     ++programs_;
-    return Program(structure_, limits_, cuts).solve();
+    return Program(structure_, limits_, cuts).solve(std::min(cut_off_, least_));
   }
 
   bool promises(const Branch& branch) const {

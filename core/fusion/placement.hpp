@@ -7,8 +7,8 @@
 // read or written somewhere in the bands on the way to its statement: outside some loops of one
 // band and inside the others. Loops of a band may be exchanged, so those outside of two arrays in
 // one band have to be a subset one of the other. For given places, transfers, bytes and memory are
-// posynomials in the tile sizes: a geometric program, whose optimum over real tiles NLopt's SLSQP
-// finds. Places are chosen by branch and bound, the largest array first; an array without a place
+// posynomials in the tile sizes: a geometric program (core/optimize/posynomial_program.hpp). Places
+// are chosen by branch and bound, the largest array first; an array without a place
 // counts once and holds nothing. Of an array that is small beside the memory the best place alone
 // is followed; the others count for the bound.
 #pragma once
@@ -26,7 +26,7 @@ struct Costs {
   BytesPerSecond read{2e9}, write{1e9};  // of the disk
   Seconds transfer{1e-4};                // of each transfer of a tile, before its first byte
   // Of memory: each time that a statement runs on a tile, its tensors pass the caches once. What a
-  // tile that is larger than the caches takes beside is the arithmetic's (arithmetic.hpp).
+  // tile that is larger than the caches takes beside is the arithmetic's.
   BytesPerSecond memory{1e10};
   Seconds run{1e-6};  // of each of those, before its first byte
 

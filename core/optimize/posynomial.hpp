@@ -18,12 +18,17 @@ class Posynomial {
   // where that is not null (one entry per variable).
   double log_value(const Eigen::Ref<const Eigen::VectorXd>& y, double* gradient = nullptr,
                    double scale = 1) const;
+  // Adds `scale` times its second derivatives at y.
+  void add_curvature(const Eigen::VectorXd& y, double scale, Eigen::MatrixXd& to) const;
 
  private:
   struct Term {
     double log_coefficient;
     std::vector<std::pair<int, double>> exponents;
   };
+  // The terms at y relative to the largest one, whose logarithm is returned.
+  double weigh(const Eigen::Ref<const Eigen::VectorXd>& y, Eigen::VectorXd& weights) const;
+
   std::vector<Term> terms_;
 };
 

@@ -91,6 +91,19 @@ std::string sizesOf(const std::string& chain, const std::string& sizes) {
   return all;
 }
 
+std::vector<std::string> knobsOf(const std::string& knobs) {
+  std::vector<std::string> all(1);
+  for (const char c : knobs) {
+    if (c == ',' || std::isspace(static_cast<unsigned char>(c)) != 0) {
+      all.emplace_back();
+    } else {
+      all.back() += c;
+    }
+  }
+  std::erase(all, "");
+  return all;
+}
+
 std::vector<std::string> to_arguments(const ChainDesign& design) {
   std::vector<std::string> all{design.chain};
   const auto add = [&](const char* option, const std::string& value) {
@@ -100,7 +113,8 @@ std::vector<std::string> to_arguments(const ChainDesign& design) {
   add("--order", design.order);
   if (design.type) add("--type", *design.type == ElementType::f32 ? "f32" : "f64");
   add("--machine", design.machine);
-  add("--tiles", to_text(design.memory));
+  for (const std::string& knob : knobsOf(design.knobs)) add("--set", knob);
+  add(design.tilesAlone ? "--tiles" : "--memory", to_text(design.memory));
   add("--disk-read", design.diskRead);
   add("--disk-write", design.diskWrite);
   add("--disk-transfer", design.diskTransfer);

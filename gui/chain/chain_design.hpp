@@ -1,4 +1,4 @@
-// What the chain window is asked: a chain, a machine, and how much memory tiles may take.
+// What the chain window is asked: a chain, a machine, and how much memory a run may take.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,9 @@ struct ChainDesign {
   std::string order;                // of a product of many factors; empty: the least multiply-adds
   std::optional<ElementType> type;  // otherwise the chain's own
   std::string machine = "zen5";
-  Bytes memory{std::int64_t{256} << 20};  // of tiles alone
+  std::string knobs;                      // of the machine: "L3.capacity=2x, memory.bandwidth=9e9"
+  Bytes memory{std::int64_t{256} << 20};  // that a run may take
+  bool tilesAlone = false;                // memory is what tiles may take
   // As tcsim fuse takes them; empty: the machine's disk, or what is assumed of one.
   std::string diskRead, diskWrite, diskTransfer;
   bool overlap = false;
@@ -32,6 +34,9 @@ bool needsSizes(const std::string& chain);
 std::string sizesOf(const std::string& chain, const std::string& sizes);
 // Statements on one line, with ';' between them.
 std::string onOneLine(const std::string& chain);
+
+// Each KNOB=VALUE of them.
+std::vector<std::string> knobsOf(const std::string& knobs);
 
 // Arguments of tcsim fuse that ask the same, and a line for a POSIX shell.
 std::vector<std::string> to_arguments(const ChainDesign& design);

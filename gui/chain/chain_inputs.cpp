@@ -69,10 +69,12 @@ ChainInputs::ChainInputs(ChainPlanner& planner, QWidget* parent)
       suites_(new QMenu(this)),
       sizes_(new QLineEdit),
       order_(new QLineEdit),
+      knobs_(new QLineEdit),
       type_(new QComboBox),
       machine_(new QComboBox),
       form_(new QFormLayout),
       problem_(new QLabel),
+      tilesAlone_(new QCheckBox(tr("for ti&les alone"))),
       overlap_(new QCheckBox(tr("overlap transfers and &arithmetic"))) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(8, 8, 8, 4);
@@ -87,10 +89,12 @@ ChainInputs::ChainInputs(ChainPlanner& planner, QWidget* parent)
   form_->addRow(tr("si&zes"), sizes_);
   form_->addRow(tr("o&rder"), order_);
   below->addRow(tr("&machine"), machine_);
+  below->addRow(tr("&knobs"), knobs_);
   below->addRow(tr("&type"), type_);
   all->addLayout(form_);
   makeRows();
   all->addWidget(memory_);
+  all->addWidget(tilesAlone_);
   all->addLayout(below);
   for (AmountRow* row : {read_, write_, transfer_}) all->addWidget(row);
   all->addWidget(overlap_);
@@ -109,6 +113,10 @@ ChainInputs::ChainInputs(ChainPlanner& planner, QWidget* parent)
   machine_->setAccessibleName(tr("machine"));
   machine_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   machine_->setMinimumContentsLength(16);
+  knobs_->setPlaceholderText("L3.capacity=2x, ...");
+  knobs_->setAccessibleName(tr("knobs of the machine"));
+  knobs_->setToolTip(tr("What is different of the machine, as tcsim takes it with --set"));
+  tilesAlone_->setToolTip(tr("What packed operands, tables and files take is not limited"));
   overlap_->setToolTip(
       tr("Read ahead and write behind: tiles that come from disk or go there take twice the "
          "memory"));
@@ -134,7 +142,10 @@ ChainInputs::ChainInputs(ChainPlanner& planner, QWidget* parent)
     showMachine(*machine_, name.isEmpty() ? QString::fromStdString(shown_.machine) : name);
     ask();
   });
-  connect(overlap_, &QCheckBox::toggled, this, &ChainInputs::ask);
+  connect(knobs_, &QLineEdit::editingFinished, this, &ChainInputs::ask);
+  for (QCheckBox* box : {tilesAlone_, overlap_}) {
+    connect(box, &QCheckBox::toggled, this, &ChainInputs::ask);
+  }
   connect(suites_, &QMenu::aboutToShow, this, &ChainInputs::fillSuites);
   connect(&planner_, &ChainPlanner::sceneChanged, this, &ChainInputs::follow);
   follow();
@@ -171,8 +182,10 @@ QWidget* ChainInputs::chainWidgets() {
 }
 
 void ChainInputs::makeRows() {
-  memory_ = new AmountRow(memoryText(), tr("mem&ory"), tr("memory for tiles"),
-                          tr("What tiles may take together, up to where all tensors fit"), false);
+  memory_ = new AmountRow(memoryText(), tr("mem&ory"), tr("memory of a run"),
+                          tr("What a run may take: tiles, packed operands, tables and files, up to "
+                             "where all tensors fit"),
+                          false);
   read_ = new AmountRow(rateText(), tr("disk read"), tr("rate of reading the disk"),
                         tr("From 10 MB/s to 100 GB/s"), true);
   write_ = new AmountRow(rateText(), tr("disk write"), tr("rate of writing the disk"),
@@ -248,6 +261,8 @@ ChainDesign ChainInputs::asked() const {
     d.type = type_->currentIndex() == 2 ? ElementType::f32 : ElementType::f64;
   }
   d.machine = machine_->currentData().toString().toStdString();
+  d.knobs = knobs_->text().trimmed().toStdString();
+  d.tilesAlone = tilesAlone_->isChecked();
   d.overlap = overlap_->isChecked();
   return d;
 }
@@ -288,6 +303,8 @@ void ChainInputs::follow() {
   if (sized) show(order_, shown_.order);
   type_->setCurrentIndex(!shown_.type ? 0 : *shown_.type == ElementType::f32 ? 2 : 1);
   showMachine(*machine_, QString::fromStdString(shown_.machine));
+  show(knobs_, shown_.knobs);
+  tilesAlone_->setChecked(shown_.tilesAlone);
   overlap_->setChecked(shown_.overlap);
   showRows();
   following_ = false;

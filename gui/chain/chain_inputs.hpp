@@ -1,4 +1,4 @@
-// The left side of the chain window: which chain, which machine, and what tiles may take.
+// The left side of the chain window: which chain, which machine, and what a run may take.
 #pragma once
 
 #include <QTimer>
@@ -42,6 +42,8 @@ class ChainInputs : public QWidget {
   QComboBox* type() const { return type_; }
   QComboBox* machine() const { return machine_; }
   QMenu* suites() const { return suites_; }
+  QLineEdit* knobs() const { return knobs_; }
+  QCheckBox* tilesAlone() const { return tilesAlone_; }
   QCheckBox* overlap() const { return overlap_; }
   AmountRow& memory() const { return *memory_; }
   AmountRow& diskRead() const { return *read_; }
@@ -61,12 +63,12 @@ class ChainInputs : public QWidget {
   QPlainTextEdit* chain_;
   QPushButton* suitesButton_;
   QMenu* suites_;
-  QLineEdit *sizes_, *order_;
+  QLineEdit *sizes_, *order_, *knobs_;
   QComboBox *type_, *machine_;
   QFormLayout* form_;
   QLabel* problem_;
   AmountRow *memory_ = nullptr, *read_ = nullptr, *write_ = nullptr, *transfer_ = nullptr;
-  QCheckBox* overlap_;
+  QCheckBox *tilesAlone_, *overlap_;
   QTimer rest_;
   ChainDesign shown_;  // what the rows have
   bool following_ = false;

@@ -5,9 +5,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "chains/plan_chain.hpp"
 #include "core/error.hpp"
-#include "core/fusion/arithmetic.hpp"
 #include "core/fusion/disk_costs.hpp"
+#include "core/machine/override.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 
@@ -19,6 +20,9 @@ using fusion::Buffering;
 using fusion::Limits;
 
 constexpr double mostBytes = 0x1p61;
+// What a run takes beside its tiles, about: packed operands, tables and files. With less next to
+// nothing is left for tiles.
+constexpr Bytes besideTiles{std::int64_t{10} << 20};
 // The curve reaches so many doublings of memory to either side, every second one of them where a
 // plan takes longer than `slow` seconds.
 constexpr int reach = 6;
@@ -27,13 +31,14 @@ constexpr double slow = 3;
 constexpr double closeEnough = 1.1;
 
 // As tcsim fuse: the machine's disk, what was measured of this one's, or assumed.
-Limits limitsOf(const ChainDesign& design, const ChainMachine& from, bool& assumed) {
+Limits limitsOf(const ChainDesign& design, const Machine& machine,
+                const std::optional<DiskFigures>& found, bool& assumed) {
   Limits l;
   l.memory = design.memory;
   if (design.overlap) l.buffering = Buffering::twofold;
   fusion::DiskRequest disk{design.diskRead, design.diskWrite, design.diskTransfer, {}};
-  if (from.disk) disk.measured = {from.disk->read, from.disk->write, from.disk->transfer};
-  const fusion::DiskCosts costs = fusion::disk_costs(from.machine, disk);
+  if (found) disk.measured = {found->read, found->write, found->transfer};
+  const fusion::DiskCosts costs = fusion::disk_costs(machine, disk);
   l.costs = costs.costs;
   assumed = costs.assumed;
   return l;
@@ -52,6 +57,13 @@ MemoryPoint pointOf(const Limits& limits, const fusion::FusedProgram& chosen,
           movedBy(chosen),
           movedBy(unfused),
           chosen.cut_points};
+}
+
+chains::ChainPlan planned(const ChainSubject& s, const Limits& limits,
+                          const std::function<void(double)>& progress) {
+  const chains::ChainPlanOptions options{limits, 1, nullptr, progress};
+  return s.design.tilesAlone ? chains::plan_tiles(s.tree, s.machine, options)
+                             : chains::plan_chain(s.tree, s.machine, options);
 }
 
 int doublingsUpTo(Bytes bytes) {
@@ -120,13 +132,20 @@ ChainSubjectPtr chainSubject(const ChainDesign& design, const ChainMachine& mach
   s->tree = fusion::operation_tree(chain.program);
   s->ordered = std::move(chain.ordered);
   s->machine = machine.machine;
-  s->limits = limitsOf(design, machine, s->diskAssumed);
+  for (const std::string& knob : knobsOf(design.knobs)) {
+    s->machine = override_knob(s->machine, knob).machine;
+  }
+  s->limits = limitsOf(design, s->machine, machine.disk, s->diskAssumed);
   std::erase_if(s->machine.levels, [](const Level& l) { return l.kind == LevelKind::disk; });
   double all = 0;
   for (int a = 0; a < static_cast<int>(s->tree.arrays.size()); ++a) all += s->tree.bytes(a);
   if (design.overlap) all *= 2;
   s->least = fusion::least_memory(s->tree, s->limits.buffering);
   s->most = std::max(s->least, Bytes(static_cast<std::int64_t>(std::min(all, mostBytes))));
+  if (!design.tilesAlone) {
+    s->least += besideTiles;
+    s->most += besideTiles;
+  }
   return s;
 }
 
@@ -137,20 +156,20 @@ ChainAnswerPtr answerOf(const ChainSubjectPtr& subject, const std::function<void
   const ChainSubject& s = *subject;
   auto answer = std::make_shared<ChainAnswer>();
   answer->subject = subject;
-  const auto add = [&](const char* name, fusion::FusedProgram program) {
-    ChainProgram p{name, std::move(program), {}, {}, {}};
+  const auto add = [&](const char* name, fusion::FusedProgram program,
+                       const chains::RunFigures& run) {
+    ChainProgram p{name, std::move(program), run.memory.all(), {}, run.arithmetic, {}};
     p.disk = s.limits.costs.disk(p.program.traffic.sum());
-    double sum = 0;
-    for (Seconds one : fusion::arithmetic(s.tree, p.program.node, s.machine)) sum += one.value();
-    p.arithmetic = Seconds(sum);
     p.time = s.limits.buffering == Buffering::twofold ? std::max(p.disk, p.arithmetic)
                                                       : p.disk + p.arithmetic;
     answer->programs.push_back(std::move(p));
   };
-  fusion::Fusion found = fusion::fuse(s.tree, {s.limits, progress});
-  add("chosen", std::move(found.chosen));
-  if (found.fully_fused) add("fully fused", std::move(*found.fully_fused));
-  add("unfused", std::move(found.unfused));
+  chains::ChainPlan found = planned(s, s.limits, progress);
+  add("chosen", std::move(found.fusion.chosen), found.chosen);
+  if (found.fully_fused) {
+    add("fully fused", *std::move(found.fusion.fully_fused), *found.fully_fused);
+  }
+  add("unfused", std::move(found.fusion.unfused), found.unfused);
   answer->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return answer;
 }
@@ -165,8 +184,12 @@ std::optional<MemoryPoint> pointAt(const ChainSubject& subject, Bytes memory,
   Limits limits = subject.limits;
   limits.memory = memory;
   try {
-    return pointOf(limits, fusion::chosen_program(subject.tree, {limits, {}}),
-                   fusion::unfused_program(subject.tree, limits));
+    if (subject.design.tilesAlone) {
+      return pointOf(limits, fusion::chosen_program(subject.tree, {limits, {}}),
+                     fusion::unfused_program(subject.tree, limits));
+    }
+    const chains::ChainPlan found = planned(subject, limits, {});
+    return pointOf(limits, found.fusion.chosen, found.fusion.unfused);
   } catch (const UnsupportedError&) {
     return {};
   }

@@ -32,7 +32,7 @@ struct ChainSubject {
   Machine machine;  // its caches; what its disk takes is in limits
   fusion::Limits limits;
   bool diskAssumed = false;
-  // Memory with which tiles of one element fit, and from which on all tensors do.
+  // Memory below which nothing fits, and from which on all tensors do; of runs, about.
   Bytes least, most;
 };
 using ChainSubjectPtr = std::shared_ptr<const ChainSubject>;
@@ -43,6 +43,7 @@ ChainSubjectPtr chainSubject(const ChainDesign& design, const ChainMachine& mach
 struct ChainProgram {
   std::string name;
   fusion::FusedProgram program;
+  Bytes inAll;  // that a run takes
   // Of disk, of arithmetic, and of both: one after the other, or at the same time.
   Seconds disk, arithmetic, time;
 };
@@ -57,7 +58,7 @@ struct ChainAnswer {
   const ChainProgram& unfused() const { return programs.back(); }
 };
 using ChainAnswerPtr = std::shared_ptr<const ChainAnswer>;
-// As tcsim fuse. Throws UnsupportedError where no tiles fit; Interrupted.
+// As tcsim fuse. Throws UnsupportedError where no run fits; Interrupted.
 ChainAnswerPtr answerOf(const ChainSubjectPtr& subject, const std::function<void(double)>& progress,
                         std::stop_token stop);
 

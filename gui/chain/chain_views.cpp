@@ -235,20 +235,22 @@ std::string aboutChain(const ChainAnswer& answer) {
 }
 
 Table chainTable(const ChainAnswer& answer) {
-  Table table{{"program", "cut-points", "read", "written", "transfers", "tiles", "disk time",
-               "above bound", "arithmetic", overlaps(answer) ? "overlapped" : "in turn"},
-              {}};
+  Table table{
+      {"program", "cut-points", "read", "written", "transfers", "tiles", "in all", "disk time",
+       "above bound", "arithmetic", overlaps(answer) ? "overlapped" : "in turn"},
+      {}};
   for (const ChainProgram& p : answer.programs) {
     const DiskTraffic::OfArray moved = p.program.traffic.sum();
     const auto count = [](std::int64_t n) {
       return Cell(std::to_string(n), static_cast<double>(n));
     };
-    const Bytes memory = p.program.traffic.memory;
+    const auto binary = [](Bytes bytes) {
+      return Cell(to_binary_display(bytes), static_cast<double>(bytes.value()));
+    };
     table.rows.push_back({p.name, count(static_cast<std::int64_t>(p.program.cut_points.size())),
                           bytesCell(Bytes(moved.read)), bytesCell(Bytes(moved.written)),
-                          count(moved.reads + moved.writes),
-                          Cell(to_binary_display(memory), static_cast<double>(memory.value())),
-                          timeCell(p.disk),
+                          count(moved.reads + moved.writes), binary(p.program.traffic.memory),
+                          binary(p.inAll), timeCell(p.disk),
                           Cell(fmt::format("{:.1f} %", 100 * p.program.gap()), p.program.gap()),
                           timeCell(p.arithmetic), timeCell(p.time)});
   }
@@ -257,9 +259,9 @@ Table chainTable(const ChainAnswer& answer) {
 
 Table chainFileTable(const ChainAnswer& answer) {
   Table table = chainTable(answer);
-  table.columns = {
-      "program",      "cut_points",   "read_bytes", "written_bytes",      "transfers",
-      "memory_bytes", "disk_seconds", "gap",        "arithmetic_seconds", "predicted_seconds"};
+  table.columns = {"program",   "cut_points",         "read_bytes",       "written_bytes",
+                   "transfers", "memory_bytes",       "run_memory_bytes", "disk_seconds",
+                   "gap",       "arithmetic_seconds", "predicted_seconds"};
   return table;
 }
 
@@ -320,7 +322,11 @@ Plot memoryPlot(const ChainScene& scene, MemoryCurve what) {
                                to_display(now.disk), to_display(now.moved))};
   const double left = points.empty() ? here : static_cast<double>(points.front().memory.value());
   const double right = points.empty() ? here : static_cast<double>(points.back().memory.value());
-  p.x = {"memory for tiles", true, std::min(left, here) / 1.5, std::max(right, here) * 1.5, {}};
+  p.x = {answer.design().tilesAlone ? "memory for tiles" : "memory",
+         true,
+         std::min(left, here) / 1.5,
+         std::max(right, here) * 1.5,
+         {}};
   for (int e = static_cast<int>(std::ceil(std::log2(p.x.low))); e < 62 && std::exp2(e) <= p.x.high;
        ++e) {
     p.x.ticks.emplace_back(std::exp2(e), to_binary_display(Bytes(std::int64_t{1} << e)));

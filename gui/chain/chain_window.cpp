@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QPainter>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStyle>
@@ -30,6 +31,7 @@
 #include "gui/widgets/table_model.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"
+#include "gui/window/export.hpp"
 
 namespace tcsim::gui {
 
@@ -196,6 +198,10 @@ void ChainWindow::makeMenus() {
   needs(act(file, tr("&Save the schedule..."), K::Save, [this] {
     askSave(tr("Save the schedule"), "schedule.txt", tr("Schedules (*.txt)"),
             &ChainWindow::saveSchedule);
+  }));
+  needs(act(file, tr("&Export the tree..."), K(tr("Ctrl+E")), [this] {
+    askSave(tr("Export the operation tree"), "tree.svg", tr("Pictures (*.svg *.png *.pdf)"),
+            &ChainWindow::saveTree);
   }));
   needs(act(file, tr("Export &table..."), K(tr("Ctrl+Shift+E")), [this] {
     askSave(tr("Export the table"), "chain.csv", tr("Tables (*.csv)"), &ChainWindow::saveTable);
@@ -408,6 +414,15 @@ void ChainWindow::copy(const QString& text, const QString& said) {
 }
 
 void ChainWindow::saveSchedule(const QString& file) { saveFile(file, schedule().toUtf8()); }
+
+// As large as it is, with words of the size that the window has.
+void ChainWindow::saveTree(const QString& file) {
+  const QSize size = tree_->laidOut().size.toSize() + QSize(1, 1);
+  savePicture(file, size, windowTitle(), [&](QPaintDevice& device) {
+    QPainter painter(&device);
+    tree_->paintTo(painter, size);
+  });
+}
 
 void ChainWindow::saveTable(const QString& file) {
   if (!planner_->scene().answer) return;

@@ -48,6 +48,7 @@ class ChainWindow : public QMainWindow {
   bool isStale() const { return stale_; }
 
   void saveSchedule(const QString& file);  // throw InputError
+  void saveTree(const QString& file);      // the picture
   void saveTable(const QString& file);
 
  protected:

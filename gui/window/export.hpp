@@ -5,6 +5,7 @@
 #include <QPalette>
 #include <QSize>
 #include <QString>
+#include <functional>
 
 #include "gui/charts/charts.hpp"
 
@@ -17,6 +18,10 @@ inline constexpr QSize pictureSize{960, 600};
 // InputError if the file cannot be written.
 void exportView(const ViewKind& kind, const Scene& scene, const QString& file,
                 const QPalette& palette, QSize size = pictureSize);
+
+// A .png, .svg or .pdf of what `paint` paints.
+void savePicture(const QString& file, QSize size, const QString& title,
+                 const std::function<void(QPaintDevice&)>& paint);
 
 QImage imageOf(const ViewKind& kind, const Scene& scene, const QPalette& palette, QSize size,
                double scale);

@@ -136,7 +136,7 @@ TEST_F(ChainRuns, Killed_go_on_to_the_same_bytes) {
   o.force = true;
   std::mt19937_64 random(test::new_seed());
   for (int trial = 0; trial < 4; ++trial) {
-    const double end = std::uniform_real_distribution(0.05, 0.95)(random);
+    const double end = std::uniform_real_distribution(0.0, 0.95)(random);
     const pid_t child = fork();
     if (child == 0) {
       ChainRunOptions killed = o;
@@ -153,14 +153,36 @@ TEST_F(ChainRuns, Killed_go_on_to_the_same_bytes) {
     resumed.buffering = trial % 2 == 0 ? Buffering::single : Buffering::twofold;
     o.buffering = resumed.buffering;
     resumed.force = false;
-    // The first part may not have been done.
-    resumed.resume = fs::exists(folder_ / "tcsim-run.json");
-    resumed.force = !resumed.resume;
-    const ChainRun ran = run_chain(tree, node, machine_, resumed);
-    EXPECT_EQ(ran.done_before > 0, resumed.resume);
+    resumed.resume = true;
+    run_chain(tree, node, machine_, resumed);
     EXPECT_EQ(bytes_of("B.h5"), right);
     EXPECT_FALSE(fs::exists(folder_ / "T1.h5"));
   }
+}
+
+// Also what has no part that was done, and inputs that were being made.
+TEST_F(ChainRuns, Killed_at_once_go_on) {
+  const OperationTree tree = fusion::four_index(6, 5);
+  const FusedNode node = planned(tree, 1 << 20);
+  ASSERT_EQ(to_text(tree, node).find("store T"), std::string::npos);
+  const pid_t child = fork();
+  if (child == 0) {
+    ChainRunOptions killed = options();
+    killed.progress = [](double) { kill(getpid(), SIGKILL); };
+    run_chain(tree, node, machine_, killed);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  fs::rename(folder_ / "A.h5", folder_ / "A.h5.part");
+  ChainRunOptions resumed = options();
+  EXPECT_NE(refusal<InputError>([&] { run_chain(tree, node, machine_, resumed); }).find("--resume"),
+            std::string::npos);
+  resumed.resume = true;
+  EXPECT_EQ(run_chain(tree, node, machine_, resumed).done_before, 0);
+  EXPECT_LE(check_chain(tree, folder_, 1), 1);
+  EXPECT_FALSE(fs::exists(folder_ / "tcsim-run.json"));
 }
 
 TEST_F(ChainRuns, Stop_when_asked_and_go_on) {
@@ -215,7 +237,8 @@ TEST_F(ChainRuns, Say_what_is_wrong_before_they_begin) {
 TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
   const OperationTree tree = fusion::four_index(12, 10);
   ChainRunOptions o = options();
-  run_chain(tree, planned(tree, 60000), machine_, o);  // makes the inputs
+  const FusedNode node = unfused(tree, 60000);
+  run_chain(tree, node, machine_, o);  // makes the inputs
   o.force = true;
   for (Buffering buffering : {Buffering::single, Buffering::twofold}) {
     const pid_t child = fork();
@@ -225,7 +248,7 @@ TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
       setrlimit(RLIMIT_FSIZE, &size);
       o.buffering = buffering;
       try {
-        run_chain(tree, planned(tree, 60000, buffering), machine_, o);
+        run_chain(tree, node, machine_, o);
         _exit(0);
       } catch (const InputError& e) {
         const bool clear = e.place().ends_with(".h5") && e.mend() == "look at the room on its disk";

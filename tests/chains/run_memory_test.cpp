@@ -69,11 +69,12 @@ TEST_P(RunMemories, Are_as_predicted_and_within_the_limit) {
     SCOPED_TRACE(mebibytes);
     const Bytes limit(mebibytes << 20);
     const ChainPlan plan = planned(limit);
-    for (const auto& [program, memory] :
+    for (const auto& [program, figures] :
          {std::pair{&plan.fusion.chosen, &plan.chosen}, {&plan.fusion.unfused, &plan.unfused}}) {
       const Taken run = taken_by(tree_, program->node, machine_, options(limit));
-      EXPECT_LE(run.predicted.all(), memory->all());  // of files that are there it knows the chunks
-      EXPECT_LE(memory->all(), limit);
+      EXPECT_LE(run.predicted.all(),
+                figures->memory.all());  // of files that are there it knows the chunks
+      EXPECT_LE(figures->memory.all(), limit);
       EXPECT_LE(run.taken, run.predicted.all().value());
       // What the executor, HDF5 and the C library do not take of what they may.
       EXPECT_GE(run.taken, run.predicted.all().value() - (std::int64_t{2} << 20));
@@ -112,7 +113,7 @@ TEST_P(RunMemories, Need_no_more_than_the_system_was_told) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };
   EXPECT_EQ(exit_code(limit.value() + stacks), 0);
-  EXPECT_EQ(exit_code(plan.chosen.tiles.value() / 2), 1);  // a clear refusal
+  EXPECT_EQ(exit_code(plan.chosen.memory.tiles.value() / 2), 1);  // a clear refusal
 }
 
 TEST_P(RunMemories, That_are_refused_say_what_would_do) {
@@ -126,7 +127,7 @@ TEST_P(RunMemories, That_are_refused_say_what_would_do) {
     ASSERT_NE(begin, std::string::npos) << what;
     const std::string least =
         what.substr(begin + before.size(), what.find(',', begin) - begin - before.size());
-    EXPECT_LE(planned(parse_bytes(least)).chosen.all(), parse_bytes(least)) << what;
+    EXPECT_LE(planned(parse_bytes(least)).chosen.memory.all(), parse_bytes(least)) << what;
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "chains/plan_chain.hpp"
 #include "core/error.hpp"
-#include "core/fusion/arithmetic.hpp"
 #include "core/machine/toml.hpp"
 #include "core/units/text.hpp"
 #include "gui/chain/chain_views.hpp"
@@ -20,6 +20,7 @@ ChainDesign twoStatements(const char* memory) {
   d.chain = "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]";
   d.sizes = "a=400,b=300,p=350,q=500";
   d.memory = parse_bytes(memory);
+  d.tilesAlone = true;
   return d;
 }
 
@@ -74,7 +75,11 @@ TEST(Chain_design, Its_command_is_quoted_for_a_shell) {
   ChainDesign suite;
   suite.chain = "fourindex:2";
   suite.sizes = "left over";
-  EXPECT_EQ(commandLine(suite), "tcsim fuse fourindex:2 --machine zen5 --tiles 256MiB");
+  EXPECT_EQ(commandLine(suite), "tcsim fuse fourindex:2 --machine zen5 --memory 256MiB");
+  suite.knobs = "L3.capacity=2x,  memory.bandwidth=1e9";
+  EXPECT_EQ(commandLine(suite),
+            "tcsim fuse fourindex:2 --machine zen5 --set L3.capacity=2x --set memory.bandwidth=1e9 "
+            "--memory 256MiB");
 }
 
 TEST(Chain_scene, An_answer_is_what_fuse_says) {
@@ -85,13 +90,28 @@ TEST(Chain_scene, An_answer_is_what_fuse_says) {
   EXPECT_EQ(answer->unfused().program.node, found.unfused.node);
   ASSERT_EQ(answer->programs.size(), found.fully_fused ? 3u : 2u);
   EXPECT_EQ(answer->programs[1].program.node, found.fully_fused->node);
-  double arithmetic = 0;
-  for (Seconds one : fusion::arithmetic(s.tree, found.chosen.node, s.machine)) {
-    arithmetic += one.value();
-  }
-  EXPECT_EQ(answer->chosen().arithmetic.value(), arithmetic);
+  const chains::RunFigures run = chains::run_figures(s.tree, found.chosen.node, s.machine, {});
+  EXPECT_EQ(answer->chosen().arithmetic, run.arithmetic);
+  EXPECT_GT(answer->chosen().arithmetic.value(), 0);
   EXPECT_EQ(answer->chosen().disk, s.limits.costs.disk(found.chosen.traffic.sum()));
   EXPECT_EQ(answer->chosen().time, answer->chosen().disk + answer->chosen().arithmetic);
+}
+
+TEST(Chain_scene, The_memory_of_a_run_is_that_of_plan_chain) {
+  ChainDesign design = twoStatements("9MiB");
+  design.tilesAlone = false;
+  const ChainAnswerPtr answer = answerTo(design);
+  const ChainSubject& s = *answer->subject;
+  chains::ChainPlanOptions options;
+  options.limits = s.limits;
+  const chains::ChainPlan plan = chains::plan_chain(s.tree, s.machine, options);
+  EXPECT_EQ(answer->chosen().program.node, plan.fusion.chosen.node);
+  EXPECT_EQ(answer->chosen().inAll, plan.chosen.memory.all());
+  EXPECT_LE(answer->chosen().inAll, design.memory);
+  const std::optional<MemoryPoint> other = pointAt(s, parse_bytes("9MiB"), {});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->moved, pointOf(*answer).moved);
+  EXPECT_FALSE(pointAt(s, parse_bytes("1MiB"), {}));
 }
 
 TEST(Chain_scene, The_table_has_the_figures_of_each_program) {
@@ -110,6 +130,7 @@ TEST(Chain_scene, The_table_has_the_figures_of_each_program) {
                            static_cast<double>(sum.written),
                            static_cast<double>(sum.reads + sum.writes),
                            static_cast<double>(p.program.traffic.memory.value()),
+                           static_cast<double>(p.inAll.value()),
                            p.disk.value(),
                            p.program.gap(),
                            p.arithmetic.value(),
@@ -144,6 +165,7 @@ TEST(Chain_scene, The_tree_has_cut_points_where_the_program_has) {
   ChainDesign design;
   design.chain = "fourindex:1";
   design.memory = parse_bytes("4MiB");
+  design.tilesAlone = true;
   const ChainScene scene = sceneOf(answerTo(design));
   using Place = ChainTree::Place;
   for (std::size_t i = 0; i < scene.answer->programs.size(); ++i) {

@@ -48,6 +48,7 @@ ChainDesign smallChain() {
   d.chain = "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]";
   d.sizes = "a=400,b=300,p=350,q=500";
   d.memory = parse_bytes("64KiB");
+  d.tilesAlone = true;
   return d;
 }
 
@@ -56,6 +57,7 @@ ChainDesign slowChain() {
   ChainDesign d;
   d.chain = "fourindex:6";
   d.memory = parse_bytes("16MiB");
+  d.tilesAlone = true;
   return d;
 }
 
@@ -223,6 +225,7 @@ TEST_F(Chains, Cut_points_are_drawn_as_the_plan_has_them) {
   ChainDesign design;
   design.chain = "fourindex:1";
   design.memory = parse_bytes("4MiB");
+  design.tilesAlone = true;
   open(design);
   ASSERT_TRUE(scene().current) << scene().error;
   for (int row = 0; row < window.table().model()->rowCount(); ++row) {
@@ -241,6 +244,37 @@ TEST_F(Chains, Cut_points_are_drawn_as_the_plan_has_them) {
   window.open(design.with(parse_bytes("5MiB")));
   ASSERT_TRUE(answered());
   EXPECT_TRUE(window.tree().tree().title.find("unfused") != std::string::npos);
+}
+
+// The knob of memory is all that a run may take, unless it is said to be for tiles.
+TEST_F(Chains, Memory_is_of_the_run_or_of_tiles_alone) {
+  ChainDesign design = smallChain();
+  design.tilesAlone = false;
+  design.memory = parse_bytes("9MiB");
+  open(design);
+  ASSERT_TRUE(scene().current) << scene().error;
+  EXPECT_FALSE(inputs().tilesAlone()->isChecked());
+  for (const ChainProgram& p : scene().answer->programs) EXPECT_LE(p.inAll, design.memory);
+  inputs().tilesAlone()->click();
+  ASSERT_TRUE(answered());
+  EXPECT_TRUE(scene().answer->design().tilesAlone);
+  EXPECT_GT(scene().answer->chosen().inAll, design.memory);
+  inputs().tilesAlone()->click();
+  enter(*inputs().memory().field(), "1MiB");
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return inputs().memory().error().contains("a run does not fit into 1MiB"); },
+      patienceMs));
+}
+
+TEST_F(Chains, Knobs_of_the_machine_are_those_of_set) {
+  open(smallChain());
+  const double before = scene().answer->chosen().arithmetic.value();
+  enter(*inputs().knobs(), "core.frequency=0.5x");
+  ASSERT_TRUE(answered());
+  EXPECT_GT(scene().answer->chosen().arithmetic.value(), 1.2 * before);
+  EXPECT_TRUE(window.equivalentCommand().contains("--set core.frequency=0.5x"));
+  enter(*inputs().knobs(), "nothing=1");
+  EXPECT_TRUE(QTest::qWaitFor([&] { return inputs().problem().contains("nothing"); }, patienceMs));
 }
 
 // Boxes and words of a tree do not lie on one another, however it branches.
@@ -377,6 +411,9 @@ TEST_F(Chains, Schedules_and_tables_go_to_files_and_to_the_clipboard) {
   EXPECT_EQ(contents(folder.filePath("t.csv")).toStdString(),
             toCsv(chainFileTable(*scene().answer)));
   EXPECT_THROW(window.saveTable("/proc/t.csv"), InputError);
+  window.saveTree(folder.filePath("tree.svg"));
+  EXPECT_TRUE(contents(folder.filePath("tree.svg")).contains("B[a,b]"));
+  EXPECT_THROW(window.saveTree(folder.filePath("tree.tree")), UsageError);
   for (QAction* action : window.findChildren<QAction*>()) {
     if (action->text() == "Copy &table") action->trigger();
   }

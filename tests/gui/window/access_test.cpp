@@ -187,6 +187,7 @@ TEST(Access, Chains_as_well) {
   design.chain = "ap,pq,bq->ab";
   design.sizes = "a=300,p=300,q=300,b=300";
   design.memory = Bytes(1 << 16);
+  design.tilesAlone = true;
   window.open(design);
   waitFor(window.planner());
   ASSERT_EQ(window.planner().scene().error, "");

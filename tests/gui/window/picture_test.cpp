@@ -260,7 +260,7 @@ TEST(Picture_of_a_chain, Has_nothing_cut_and_nothing_on_another) {
   window.tabs().setCurrentIndex(0);
   design.chain = "ab,bc,cd,de,ef->af";
   design.sizes = "a=500,b=900,c=200,d=700,e=100,f=800";
-  design.memory = Bytes(1 << 20);
+  design.memory = Bytes(12 << 20);
   design.diskRead = "123.4MB/s";
   window.open(design);
   waitFor(window.planner());
