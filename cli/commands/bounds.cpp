@@ -23,6 +23,7 @@
 #include "core/bounds/upper.hpp"
 #include "core/bounds/upper_schedule.hpp"
 #include "core/error.hpp"
+#include "core/fusion/chain_request.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
@@ -78,6 +79,11 @@ void set_sizes(Problem& problem, const std::string& text) {
   }
 }
 
+std::optional<ElementType> type_of(const Options& options) {
+  if (options.count("type") == 0) return std::nullopt;
+  return options["type"].as<std::string>() == "f32" ? ElementType::f32 : ElementType::f64;
+}
+
 Work affine_work(const Options& options, const std::string& given) {
   Work work{"", {}, Bytes(8), {}};
   if (bounds::is_problem_file(given)) {
@@ -86,9 +92,7 @@ Work affine_work(const Options& options, const std::string& given) {
     work.problem = bounds::parse_problem(given, "WORKLOAD");
   }
   if (options.count("size") != 0) set_sizes(work.problem, options["size"].as<std::string>());
-  if (options.count("type") != 0 && options["type"].as<std::string>() == "f32") {
-    work.element = Bytes(4);
-  }
+  if (const auto type = type_of(options)) work.element = size_of(*type);
   work.name = work.problem.name;
   return work;
 }
@@ -104,6 +108,9 @@ Work program_work(const Program& program) {
 bool is_affine(const std::vector<std::string>& given) {
   return !given.empty() && (bounds::is_problem_file(given[0]) || bounds::is_problem_text(given[0]));
 }
+bool is_chain(const std::vector<std::string>& given) {
+  return given.size() == 1 && fusion::names_chain(given[0]);
+}
 
 std::vector<Work> works(const Options& options) {
   const std::vector<std::string> given = arguments(options);
@@ -111,6 +118,20 @@ std::vector<Work> works(const Options& options) {
     return {affine_work(options, given[0])};
   }
   // A chain is no contraction, but it has bounds.
+  if (is_chain(given)) {
+    if (options.count("layout") != 0) {
+      throw UsageError("--layout", "a chain's bounds know no memory order", "leave the option out");
+    }
+    fusion::ChainRequest request;
+    request.name = given[0];
+    if (options.count("size") != 0) request.sizes = options["size"].as<std::string>();
+    request.type = type_of(options);
+    std::vector<Work> all;
+    for (const fusion::Chain& chain : fusion::find_chains(request)) {
+      all.push_back(program_work(chain.program));
+    }
+    return all;
+  }
   if (!given.empty() && is_program_file(given[0]) && options.count("type") == 0 &&
       options.count("size") == 0 && options.count("layout") == 0) {
     return {program_work(load_program(given[0]))};
@@ -383,8 +404,8 @@ Exit run_bounds(const Options& options, Context& context) {
     throw UsageError("--run", "it is for marks on a curve", "add --curve 16KiB..64MiB");
   }
   if (options.count("curve") != 0) {
-    if (is_affine(arguments(options))) {
-      throw UsageError("--curve", "has schedules, which affine programs have not",
+    if (is_affine(arguments(options)) || is_chain(arguments(options))) {
+      throw UsageError("--curve", "has schedules, which affine programs and chains have not",
                        "name a contraction or a convolution, or several capacities with --cache");
     }
     return run_bounds_curve(options, workloads(options), moves_of(options), context);

@@ -257,6 +257,22 @@ Chain from_text(const ChainRequest& request, const std::string& text, const std:
 
 }  // namespace
 
+bool names_chain(const std::string& name) {
+  const std::size_t arrow = name.find("->");
+  if (arrow != std::string::npos) return std::ranges::count(name.substr(0, arrow), ',') > 1;
+  if (is_statement(name)) {
+    // An index has signs of its own: I[c, 2*y + r].
+    int factors = 1, depth = 0;
+    for (char c : name) {
+      if (c == ';' || c == '\n') return true;
+      depth += (c == '[') - (c == ']');
+      if (c == '*' && depth == 0) ++factors;
+    }
+    return factors > 2;
+  }
+  return std::ranges::count(shipped_chains(), name.substr(0, name.find(':'))) > 0;
+}
+
 std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& request,
                                 const std::string& file) {
   const toml::table table = parse_toml(text, file);

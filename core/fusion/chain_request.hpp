@@ -38,6 +38,9 @@ struct Chain {
   std::vector<Ordered> ordered;
 };
 
+// Whether the name can be no single contraction's: several statements, a product of more than two
+// factors, einsum with more than two operands, or a shipped suite of chains.
+bool names_chain(const std::string& name);
 // All of a suite's text; of the request its type and order. Throws UsageError and InputError.
 std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& request,
                                 const std::string& file);

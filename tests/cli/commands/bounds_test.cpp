@@ -163,6 +163,30 @@ TEST(BoundsCommand, Says_how_the_bounds_of_statements_make_one) {
   std::filesystem::remove(file);
 }
 
+TEST(BoundsCommand, Takes_chains_as_fuse_does) {
+  const std::string statements = "T[i,j] = A[i,k] * B[k,j]; D[i,l] += T[i,j] * C[j,l]";
+  const std::string sizes = "i=60,j=80,k=160,l=240";
+  const auto lower = [](const std::vector<std::string>& args) {
+    const Ran r = tcsim(args);
+    EXPECT_EQ(r.code, Exit::done) << r.err;
+    const json j = json::parse(r.out);
+    return (j.contains("results") ? j["results"][0] : j)["lower_elements"].get<double>();
+  };
+  const double given =
+      lower({"bounds", statements, "--size", sizes, "--cache", "512", "--format", "json"});
+  const std::string affine =
+      "affine two loops i=60 j=80 k=160 l=240 T[i,j] = A[i,k] * B[k,j] D[i,l] += T[i,j] * C[j,l]";
+  EXPECT_EQ(given, lower({"bounds", affine, "--cache", "512", "--format", "json"}));
+  // Of a product of three matrices, the order of the fewest multiply-adds: (A B) C here too.
+  EXPECT_EQ(given, lower({"bounds", "D[i,l] += A[i,k] * B[k,j] * C[j,l]", "--size", sizes,
+                          "--cache", "512", "--format", "json"}));
+  EXPECT_GT(lower({"bounds", "fourindex:1", "--cache", "32KiB", "--format", "json"}), 0);
+  const Ran curve = tcsim({"bounds", "fourindex:1", "--curve", "1KiB..4KiB"});
+  EXPECT_EQ(curve.code, Exit::usage);
+  EXPECT_TRUE(contains(curve.err, "affine programs and chains")) << curve.err;
+  EXPECT_EQ(tcsim({"bounds", "fourindex:1", "--layout", "row-major"}).code, Exit::usage);
+}
+
 TEST(BoundsCommand, Draws_a_curve_over_the_capacity) {
   const auto with = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"bounds", "ab-ak-kb", "--size", "a=40,b=30,k=20"});
@@ -199,7 +223,7 @@ TEST(BoundsCommand, Draws_a_curve_over_the_capacity) {
     EXPECT_TRUE(contains(r.err, part)) << r.err;
   }
   EXPECT_TRUE(contains(tcsim({"bounds", "affine s loops i=3\nC[i] += A[i]", "--curve", "1..4"}).err,
-                       "affine programs have not"));
+                       "affine programs and chains have not"));
 }
 
 TEST(BoundsCommand, Marks_what_ran_here_on_a_curve) {
