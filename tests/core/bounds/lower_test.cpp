@@ -312,17 +312,7 @@ Problem random_sharing(Random& random) {
     p.statements.push_back(std::move(s));
   }
   for (const Problem::Statement& s : p.statements) {
-    for (const Problem::Access& a : accesses_of(s)) {
-      p.name += p.arrays[static_cast<std::size_t>(a.array)].name + "[";
-      for (const Affine& axis : a.axes) {
-        for (const Affine::Term& t : axis.terms) {
-          p.name += "+" + std::to_string(t.coefficient) + p.dim(t.dim).name;
-        }
-        p.name += ",";
-      }
-      p.name += "] ";
-    }
-    p.name += "; ";
+    p.name += test::accesses_text(p, s) + "; ";
   }
   for (const Problem::Dim& d : p.dims) p.name += d.name + "=" + std::to_string(*d.extent) + " ";
   return p;

@@ -74,6 +74,22 @@ inline Problem random_contraction(Random& random, std::int64_t most_extent) {
   return p;
 }
 
+// "C[+1i,+1j,] A[+1i,+2k,] ", for names.
+inline std::string accesses_text(const Problem& p, const Problem::Statement& s) {
+  std::string text;
+  for (const Problem::Access& a : accesses_of(s)) {
+    text += p.arrays[static_cast<std::size_t>(a.array)].name + "[";
+    for (const Affine& axis : a.axes) {
+      for (const Affine::Term& t : axis.terms) {
+        text += "+" + std::to_string(t.coefficient) + p.dim(t.dim).name;
+      }
+      text += ",";
+    }
+    text += "] ";
+  }
+  return text;
+}
+
 // C[..] += A[..] * B[..], or of A alone, over up to seven dimensions, some indices being sums with
 // strides.
 inline Problem random_problem(Random& random, std::int64_t most_extent = 4) {
@@ -110,16 +126,7 @@ inline Problem random_problem(Random& random, std::int64_t most_extent = 4) {
     }
     p.statements = {s};
     if (static_cast<int>(dims_of(s).size()) != dims) continue;
-    for (const Problem::Access& a : accesses_of(s)) {
-      p.name += p.arrays[static_cast<std::size_t>(a.array)].name + "[";
-      for (const Affine& axis : a.axes) {
-        for (const Affine::Term& t : axis.terms) {
-          p.name += "+" + std::to_string(t.coefficient) + p.dim(t.dim).name;
-        }
-        p.name += ",";
-      }
-      p.name += "] ";
-    }
+    p.name += accesses_text(p, s);
     for (const Problem::Dim& d : p.dims) p.name += d.name + "=" + std::to_string(*d.extent) + " ";
     return p;
   }
