@@ -107,13 +107,13 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
   std::int64_t thread = (path.lanes ? 3 : 2) * m * entry;  // runs of neighbours
   for (TensorId t : {path.left, path.right()}) {
     const std::int64_t rows = t == path.left ? m : path.extents[DimClass::n];
-    thread += rows * entry;
+    thread += (rows + k) * entry;
     if (!packs[t]) continue;
     const PackPlan& pack = *packs[t];
     memory.packs[t] = pack_size(&pack, size_of(contraction.type()));
     // The blocks of a tile, listed: vectors grow to twice what is in them.
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;
-    thread += k * entry + 2 * blocks * listed_block;
+    thread += 2 * blocks * listed_block;
   }
   memory.tables = Bytes(plan + std::max(1, threads) * thread);
   return memory;

@@ -39,12 +39,11 @@ PreparedPlan::PreparedPlan(const Plan& plan, Arena& arena, int threads) {
 }
 
 std::string kernel_used(const Plan& plan) {
-  const InstructionSet set =
-      instruction_set_for(Elements(plan.mr()), Elements(plan.nr()), plan.contraction().type());
+  const InstructionSet set = instruction_set_for(plan.kernel(), plan.contraction().type());
   std::string text = to_text(set);
   for (const Kernel& k : kernels_of(plan.schedule().root)) {
-    text +=
-        fmt::format("{}{}x{}", text == to_text(set) ? " " : " and ", k.mr.value(), k.nr.value());
+    text += fmt::format("{}{}x{}{}", text == to_text(set) ? " " : " and ", k.mr.value(),
+                        k.nr.value(), k.along_k ? " along k" : "");
   }
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (!plan.pack(t)) text += fmt::format(", {} in place", to_text(t));

@@ -72,6 +72,8 @@ class Executor {
   // What is new in them for the columns behind n, of the lanes from m on.
   Fetch<T> next_lanes(std::int64_t m, Interval n) const;
   Panel<T> right_panel(std::int64_t m, std::int64_t n, std::int64_t offset) const;
+  Microkernel<T> along_k(std::int64_t rows, std::int64_t columns) const;
+  void tile_along_k(Interval m, Interval n, Calls& calls);
   void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
   void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
   bool rows_together(Interval m) const {

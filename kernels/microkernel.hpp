@@ -9,11 +9,13 @@
 
 namespace tcsim {
 
-// A tile of C: column j is contiguous elements at first + columns[j].
+// A tile of C: column j is contiguous elements at first + columns[j]; `rows` is where the table of
+// C's rows has the first one. Kernels along k find row i at rows[i] - rows[0] from it.
 template <class T>
 struct ResultTile {
   T* first;
   const std::int64_t* columns;
+  const std::int64_t* rows = nullptr;
 };
 
 // C = alpha (left right) + beta C, where C is not read if beta is zero.
@@ -36,14 +38,13 @@ template <class T>
 struct Panel {
   const T* first;
   std::int64_t step;       // from one place to the next, in elements
-  std::int64_t apart = 1;  // from one row or column to the next; rows are neighbours
+  std::int64_t apart = 1;  // from one row or column to the next; rows are neighbours but along k
 };
 
 // Steps from one tile of a task to the next: elements along the operands, entries of the table of
 // C's rows, entries of its columns.
 struct Onwards {
   std::int64_t left = 0, right = 0;
-  const std::int64_t* rows = nullptr;  // where the first tile's entry is
   std::int64_t row_step = 0, column_step = 0;
 };
 
@@ -77,6 +78,8 @@ struct KernelTask {
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
   // tile; none if 0.
   std::int64_t left_ahead = 0;
+  // Kernels along k: the same of the right operand, in the last stretch.
+  std::int64_t right_ahead = 0;
   std::int64_t tiles = 1;
   Onwards onwards = {};
   // The stretches behind the first one.
@@ -95,19 +98,28 @@ using Microkernel = MicrokernelCode<T>*;
 // The register tiles of one instruction set and type: 1 to `most_vectors` vectors of `lanes` rows,
 // 1 to `most_columns` columns, those of them that fit into the registers. `by_lane`: one vector of
 // rows, each lane of which has columns of its own, neighbours in the right operand. More vectors
-// would share nothing: a column's vector is read for one multiplication.
+// would share nothing: a column's vector is read for one multiplication. `along_k`: vectors run
+// along k, which are neighbours in both operands, and rows are evenly apart as columns are; a
+// vector for each result, and its elements' sum in the end.
 template <class T>
 struct KernelFamily {
-  static constexpr int most_vectors = 4, most_columns = 14;
+  static constexpr int most_vectors = 4, most_columns = 14, most_rows = 4;
 
   int lanes;
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
   Microkernel<T> by_lane[most_columns];
+  Microkernel<T> along_k[most_rows][most_columns];
 
   // Members with `vectors` vectors have columns from 1 up to this.
   int columns_for(int vectors) const {
     int n = 0;
     while (n < most_columns && code[vectors - 1][n] != nullptr) ++n;
+    return n;
+  }
+  // Members along k with `rows` rows have columns from 1 up to this.
+  int columns_along_k(std::int64_t rows) const {
+    int n = 0;
+    while (n < most_columns && along_k[rows - 1][n] != nullptr) ++n;
     return n;
   }
   Microkernel<T> of(std::int64_t vectors, std::int64_t columns) const {

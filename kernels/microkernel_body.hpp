@@ -3,7 +3,12 @@
 // instructions in each.
 #pragma once
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
+#include <utility>
 
 #include "kernels/microkernel.hpp"
 
@@ -44,13 +49,15 @@ struct Apart {
   [[gnu::always_inline]] void hide() {
     asm("" : "+r"(once), "+r"(three), "+r"(five), "+r"(seven), "+r"(eighth));
   }
-  auto operator[](int j) const {
+  const T* place(int j) const {
     const std::int64_t multiples[] = {0, once, 2 * once, three, 4 * once, five, 2 * three, seven};
-    const char* const column = (j < 8 ? first : eighth) + multiples[j % 8];
+    return reinterpret_cast<const T*>((j < 8 ? first : eighth) + multiples[j % 8]);
+  }
+  auto operator[](int j) const {
     if constexpr (by_lane) {
-      return *reinterpret_cast<const Vector*>(column);
+      return *reinterpret_cast<const Vector*>(place(j));
     } else {
-      return *reinterpret_cast<const T*>(column);
+      return *place(j);
     }
   }
   void next() { first += step, eighth += step; }
@@ -173,23 +180,183 @@ template <class T, int bytes, int vectors, int columns, class Right>
   }
 }
 
-template <class T, int bytes, int vectors, int columns, class Right>
+// A vector of the first `count` elements from `from` on, zeros behind them. `count` is below a
+// vector's.
+template <class T, int bytes>
+[[gnu::always_inline]] inline auto load_part(const T* from, std::int64_t count) {
+  typedef T Vector __attribute__((vector_size(bytes)));
+#if defined(__AVX512F__)
+  if constexpr (bytes == 64) {
+    const auto mask = (1U << count) - 1;
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<Vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from));
+    } else {
+      return static_cast<Vector>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from));
+    }
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (bytes == 32 && sizeof(T) == 4) {
+    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i end = _mm256_set1_epi32(static_cast<int>(count));
+    return static_cast<Vector>(_mm256_maskload_ps(from, _mm256_cmpgt_epi32(end, places)));
+  } else if constexpr (bytes == 32) {
+    const __m256i places = _mm256_setr_epi64x(0, 1, 2, 3);
+    return static_cast<Vector>(
+        _mm256_maskload_pd(from, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), places)));
+  }
+#endif
+  Vector part{};
+  for (std::int64_t i = 0; i < count; ++i) part[i] = from[i];
+  return part;
+}
+
+// From each block of 2 `together` lanes of two vectors: the sums of a's halves, then of b's.
+template <int together, class Vector, int... lane>
+[[gnu::always_inline]] inline Vector folded(const Vector& a, const Vector& b,
+                                            std::integer_sequence<int, lane...>) {
+  constexpr int lanes = sizeof...(lane), block = 2 * together;
+  // Where a lane's first summand is; the second one lies `together` behind it.
+  constexpr auto from = [](int l) {
+    const int begin = l / block * block, place = l % block;
+    return place < together ? begin + place : lanes + begin + place - together;
+  };
+  return __builtin_shufflevector(a, b, from(lane)...) +
+         __builtin_shufflevector(a, b, (from(lane) + together)...);
+}
+
+// The sums of the elements of `count` vectors, one behind the other; count is at most `lanes`.
+template <int lanes, int count, int together, class Vector>
+[[gnu::always_inline]] inline void add_lanes(Vector* v) {
+  if constexpr (together < lanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < count; i += 2) {
+      v[i / 2] = folded<together>(v[i], i + 1 < count ? v[i + 1] : Vector{},
+                                  std::make_integer_sequence<int, lanes>());
+    }
+    add_lanes<lanes, (count + 1) / 2, 2 * together>(v);
+  }
+}
+
+// The sum of each vector's elements.
+template <class T, int bytes, int count, class Vector>
+[[gnu::always_inline]] inline void add_up(Vector* v, T* total) {
+  typedef T Whole __attribute__((vector_size(bytes), may_alias));
+  constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  constexpr int now = count < lanes ? count : lanes;
+  add_lanes<lanes, now, 1>(v);
+  *reinterpret_cast<Whole*>(total) = v[0];
+  if constexpr (count > now) add_up<T, bytes, count - now>(v + now, total + now);
+}
+
+// Where kernels along k write a result.
+template <class T>
+[[gnu::always_inline]] inline void update_with(T* to, T sum, const KernelTask<T>& task) {
+  using Kind = typename Update<T>::Kind;
+  const Update<T>& update = task.update;
+  if (task.kind == Kind::overwrite) {
+    *to = sum;
+  } else if (task.kind == Kind::add) {
+    *to += sum;
+  } else {
+    *to = update.beta == 0 ? update.alpha * sum : update.beta * *to + update.alpha * sum;
+  }
+}
+
+// One tile whose vectors run along k.
+template <class T, int bytes, int rows, int columns>
+[[gnu::always_inline]] inline void multiply_tile_along_k(Apart<T, bytes> left,
+                                                         Apart<T, bytes> right, ResultTile<T> c,
+                                                         ResultTile<T> ahead,
+                                                         const KernelTask<T>& task) {
+  typedef T Vector __attribute__((vector_size(bytes)));
+  using Places = Apart<T, bytes>;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(T)), results = rows * columns;
+  // Column by column. A multiply-add waits for the one before it of the same sum, so few results
+  // have several sums each.
+  constexpr int chains = results < 8 ? 8 / results : 1;
+  Vector sum[chains * results] = {};
+  const std::int64_t right_ahead = task.right_ahead;
+  const auto step = [&](int chain, auto&& load) __attribute__((always_inline)) {
+    left.hide();
+    right.hide();
+    Vector l[rows];
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) l[i] = load(left, i);
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+      const Vector r = load(right, j);
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) sum[chain * results + j * rows + i] += l[i] * r;
+    }
+    left.next();
+    right.next();
+  };
+#pragma GCC unroll 16
+  for (int j = 0; j < columns; ++j) __builtin_prefetch(ahead.first + ahead.columns[j], 1);
+  std::int64_t kc = task.kc;
+  for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    const auto steps = [&](auto&& load) __attribute__((always_inline)) {
+      for (; kc >= chains * lanes; kc -= chains * lanes) {
+#pragma GCC unroll 8
+        for (int chain = 0; chain < chains; ++chain) step(chain, load);
+      }
+      for (; kc >= lanes; kc -= lanes) step(0, load);
+    };
+    if (next == end && right_ahead != 0) {
+      steps([&](const Places& operand, int i) -> Vector {
+        if (&operand == &right) __builtin_prefetch(operand.place(i) + right_ahead, 0, 2);
+        return operand[i];
+      });
+    } else {
+      steps([](const Places& operand, int i) -> Vector { return operand[i]; });
+    }
+    if (kc > 0) {
+      step(0, [&](const Places& operand, int i) -> Vector {
+        return load_part<T, bytes>(operand.place(i), kc);
+      });
+    }
+    if (next == end) break;
+    // A part of a vector counted as a whole one.
+    const std::int64_t beyond = kc > 0 ? kc - lanes : 0;
+    left.move(next->left_jump + beyond);
+    right.move(next->right_jump + beyond);
+    kc = next->kc;
+  }
+
+#pragma GCC unroll 8
+  for (int chain = 1; chain < chains; ++chain) {
+#pragma GCC unroll 8
+    for (int r = 0; r < results; ++r) sum[r] += sum[chain * results + r];
+  }
+  alignas(bytes) T total[(results + lanes - 1) / lanes * lanes];
+  add_up<T, bytes, results>(sum, total);
+#pragma GCC unroll 16
+  for (int j = 0; j < columns; ++j) {
+    T* const column = c.first + c.columns[j];
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) {
+      update_with(column + (c.rows[i] - c.rows[0]), total[j * rows + i], task);
+    }
+  }
+}
+
+// The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch).
+template <class T, class Right, class Tile>
 [[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
-                                               const ResultTile<T>& ahead) {
+                                               const ResultTile<T>& ahead, Tile&& tile) {
   const T* left = task.left.first;
-  const std::int64_t* row = task.onwards.rows;
   ResultTile<T> c = task.c;
   Fetch<T> fetch = task.fetch;
   for (std::int64_t more = task.tiles - 1;; --more) {
     ResultTile<T> next = ahead;
     if (more > 0) {
-      const std::int64_t* next_row = row + task.onwards.row_step;
-      next = {c.first + (*next_row - *row), c.columns + task.onwards.column_step};
-      row = next_row;
+      const std::int64_t* next_row = c.rows + task.onwards.row_step;
+      next = {c.first + (*next_row - *c.rows), c.columns + task.onwards.column_step, next_row};
       // The table may be as long as C is, and is read an entry here and there.
-      __builtin_prefetch(row + 8 * task.onwards.row_step);
+      __builtin_prefetch(next_row + 8 * task.onwards.row_step);
     }
-    multiply_tile<T, bytes, vectors, columns>(left, right, c, next, task, fetch);
+    tile(left, right, c, next, fetch);
     if (more == 0) return;
     fetch.first += fetch.onwards;
     if (fetch.onwards == 0) fetch.runs = 0;
@@ -200,19 +367,43 @@ template <class T, int bytes, int vectors, int columns, class Right>
 }
 
 // `vectors` vectors of `bytes` for the rows, `columns` columns. As MicrokernelCode.
+template <class T, int bytes, int vectors, int columns, class Right>
+[[gnu::always_inline]] inline void multiply_rows(Right right, const KernelTask<T>& task,
+                                                 const ResultTile<T>& ahead) {
+  multiply_by<T>(
+      right, task, ahead,
+      [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T> next,
+          const Fetch<T>& fetch) __attribute__((always_inline)) {
+        multiply_tile<T, bytes, vectors, columns>(left, columns_there, c, next, task, fetch);
+      });
+}
 template <class T, int bytes, int vectors, int columns>
 void multiply(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   if (task.right.apart == 1) {
-    multiply_by<T, bytes, vectors, columns>(Neighbours<T>(task.right), task, ahead);
+    multiply_rows<T, bytes, vectors, columns>(Neighbours<T>(task.right), task, ahead);
   } else {
-    multiply_by<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead);
+    multiply_rows<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead);
   }
 }
 
 // One vector of rows, each lane with columns of its own.
 template <class T, int bytes, int columns>
 void multiply_lanes(const KernelTask<T>& task, const ResultTile<T>& ahead) {
-  multiply_by<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
+  multiply_rows<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
+}
+
+// Vectors along k.
+template <class T, int bytes, int rows, int columns>
+void multiply_along_k(const KernelTask<T>& task, const ResultTile<T>& ahead) {
+  using Places = Apart<T, bytes>;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  multiply_by<T>(
+      Places({task.right.first, lanes, task.right.apart}), task, ahead,
+      [&](const T* left, Places right, ResultTile<T> c, ResultTile<T> next, const Fetch<T>&)
+          __attribute__((always_inline)) {
+            multiply_tile_along_k<T, bytes, rows, columns>(Places({left, lanes, task.left.apart}),
+                                                           right, c, next, task);
+          });
 }
 
 // Whether the accumulators leave enough registers: a column of the left operand, and a vector for
@@ -228,33 +419,37 @@ constexpr Microkernel<T> member() {
   if constexpr (fits(bytes, vectors, columns)) return multiply<T, bytes, vectors, columns>;
   return nullptr;
 }
+template <class T, int bytes, int rows, int columns>
+constexpr Microkernel<T> member_along_k() {
+  constexpr int shorter = rows < columns ? rows : columns;
+  if constexpr (rows * columns + shorter + 1 <= (bytes == 64 ? 32 : 16)) {
+    return multiply_along_k<T, bytes, rows, columns>;
+  }
+  return nullptr;
+}
 template <class T, int bytes, int columns>
 constexpr Microkernel<T> member_by_lane() {
   if constexpr (fits(bytes, 1, columns)) return multiply_lanes<T, bytes, columns>;
   return nullptr;
 }
 
-#define TCSIM_MEMBERS(T, bytes, v)                                                       \
+#define TCSIM_MEMBERS(member, ...)                                                       \
   {                                                                                      \
-    member<T, bytes, v, 1>(), member<T, bytes, v, 2>(), member<T, bytes, v, 3>(),        \
-        member<T, bytes, v, 4>(), member<T, bytes, v, 5>(), member<T, bytes, v, 6>(),    \
-        member<T, bytes, v, 7>(), member<T, bytes, v, 8>(), member<T, bytes, v, 9>(),    \
-        member<T, bytes, v, 10>(), member<T, bytes, v, 11>(), member<T, bytes, v, 12>(), \
-        member<T, bytes, v, 13>(), member<T, bytes, v, 14>()                             \
+    member<__VA_ARGS__, 1>(), member<__VA_ARGS__, 2>(), member<__VA_ARGS__, 3>(),        \
+        member<__VA_ARGS__, 4>(), member<__VA_ARGS__, 5>(), member<__VA_ARGS__, 6>(),    \
+        member<__VA_ARGS__, 7>(), member<__VA_ARGS__, 8>(), member<__VA_ARGS__, 9>(),    \
+        member<__VA_ARGS__, 10>(), member<__VA_ARGS__, 11>(), member<__VA_ARGS__, 12>(), \
+        member<__VA_ARGS__, 13>(), member<__VA_ARGS__, 14>()                             \
   }
 
 template <class T, int bytes>
 constexpr KernelFamily<T> family() {
-  return {
-      bytes / static_cast<int>(sizeof(T)),
-      {TCSIM_MEMBERS(T, bytes, 1), TCSIM_MEMBERS(T, bytes, 2), TCSIM_MEMBERS(T, bytes, 3),
-       TCSIM_MEMBERS(T, bytes, 4)},
-      {member_by_lane<T, bytes, 1>(), member_by_lane<T, bytes, 2>(), member_by_lane<T, bytes, 3>(),
-       member_by_lane<T, bytes, 4>(), member_by_lane<T, bytes, 5>(), member_by_lane<T, bytes, 6>(),
-       member_by_lane<T, bytes, 7>(), member_by_lane<T, bytes, 8>(), member_by_lane<T, bytes, 9>(),
-       member_by_lane<T, bytes, 10>(), member_by_lane<T, bytes, 11>(),
-       member_by_lane<T, bytes, 12>(), member_by_lane<T, bytes, 13>(),
-       member_by_lane<T, bytes, 14>()}};
+  return {bytes / static_cast<int>(sizeof(T)),
+          {TCSIM_MEMBERS(member, T, bytes, 1), TCSIM_MEMBERS(member, T, bytes, 2),
+           TCSIM_MEMBERS(member, T, bytes, 3), TCSIM_MEMBERS(member, T, bytes, 4)},
+          TCSIM_MEMBERS(member_by_lane, T, bytes),
+          {TCSIM_MEMBERS(member_along_k, T, bytes, 1), TCSIM_MEMBERS(member_along_k, T, bytes, 2),
+           TCSIM_MEMBERS(member_along_k, T, bytes, 3), TCSIM_MEMBERS(member_along_k, T, bytes, 4)}};
 }
 
 #undef TCSIM_MEMBERS

@@ -43,7 +43,9 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
     return;
   }
   rows_ = plan.offsets(tensor, group);
-  row_runs_ = group == DimClass::m ? contiguous_runs(rows_, extent_) : even_runs(rows_, extent_);
+  row_runs_ = group == DimClass::m && !plan.along_k() ? contiguous_runs(rows_, extent_)
+                                                      : even_runs(rows_, extent_);
+  k_runs_ = even_runs(plan.offsets(tensor, DimClass::k), plan.extent(DimClass::k));
 }
 
 template <class T>
@@ -66,9 +68,9 @@ void Operand<T>::at(Interval ks, std::int64_t batch) {
   k_offsets_ = plan_.offsets(id_, DimClass::k) + ks.begin;
   here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + k_offsets_[0];
   if (same) return;
-  step_ = ks.size == 1 ? 0 : from_last(1);
-  std::int64_t stretches = 1;
-  for (std::int64_t k = 1; k < ks.size; ++k) stretches += from_last(k) != step_;
+  step_ = ks.size == 1 ? 0 : k_offsets_[1] - k_offsets_[0];
+  std::int64_t stretches = 0;
+  for (std::int64_t k = 0; k < ks.size; k += k_run(k)) ++stretches;
   long_stretches_ = stretches == 1 || ks.size >= stretches * short_stretch;
 }
 

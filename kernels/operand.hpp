@@ -30,10 +30,17 @@ class Operand {
   // Whether kernels can read it along k as it lies: a copy always, the tensor itself where its
   // places are evenly apart in stretches that are long enough.
   bool follows_k() const { return packed() || long_stretches_; }
-  // How far place k of the block is from the one before it, and how far such places usually are. In
-  // place only.
-  std::int64_t from_last(std::int64_t k) const { return k_offsets_[k] - k_offsets_[k - 1]; }
+  // In place only: how far places along k usually are from one to the next; from place k of the
+  // block on, how many are so far apart, one at least; and how many elements place k is further
+  // than that from the one before it.
   std::int64_t step() const { return step_; }
+  std::int64_t k_run(std::int64_t k) const {
+    const std::int64_t run = k_runs_[static_cast<std::size_t>(ks_.begin + k)];
+    return run == 1 || k_offsets_[k + 1] - k_offsets_[k] == step_ ? run : 1;
+  }
+  std::int64_t jump(std::int64_t k) const { return k_offsets_[k] - k_offsets_[k - 1] - step_; }
+  // Whether vectors can run along k: a kernel reads it as it lies, in stretches of neighbours.
+  bool is_along_k() const { return !packed() && long_stretches_ && (step_ == 1 || ks_.size == 1); }
   // How many rows from this one on a kernel can read without a copy.
   std::int64_t run(std::int64_t row) const {
     return packed() ? panel_ : long_stretches_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
@@ -76,9 +83,11 @@ class Operand {
   T* buffer_;
   std::optional<Packer<T>> packer_;
   // In place only. Offsets of the rows. From each row on, how many lie as a kernel reads them: rows
-  // of the left operand as neighbours, columns of the right one evenly apart.
+  // of the left operand as neighbours; columns of the right one, and rows along k, evenly apart.
   const std::int64_t* rows_ = nullptr;
   std::vector<std::int64_t> row_runs_;
+  // From each place along k on, how many have the same distance from one to the next.
+  std::vector<std::int64_t> k_runs_;
   // Of the present block.
   Interval ks_;
   std::int64_t batch_ = 0, step_ = 0;

@@ -64,9 +64,12 @@ KernelShape preferred_shape(int vector_bits, ElementType type) {
       kernel_shapes(), [&](const KernelShape& s) { return s.needs == needs && s.type == type; });
 }
 
-InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type) {
+InstructionSet instruction_set_for(const Kernel& kernel, ElementType type) {
+  if (kernel.along_k) return best_instruction_set();
   for (const KernelShape& s : kernel_shapes()) {
-    if (s.mr == mr && s.nr == nr && s.type == type && can_run(s.needs)) return s.needs;
+    if (s.mr == kernel.mr && s.nr == kernel.nr && s.type == type && can_run(s.needs)) {
+      return s.needs;
+    }
   }
   return best_instruction_set();
 }

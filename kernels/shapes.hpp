@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/schedule/schedule.hpp"
 #include "core/units/quantity.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/instruction_set.hpp"
@@ -23,8 +24,8 @@ const std::vector<KernelShape>& kernel_shapes();
 KernelShape preferred_shape(int vector_bits, ElementType type);
 
 // The instruction set that runs a schedule's mr x nr kernel here. If the kernel is one of
-// kernel_shapes() that this processor can run, it is the one that the shape is made for; else the
-// best.
-InstructionSet instruction_set_for(Elements mr, Elements nr, ElementType type);
+// kernel_shapes() that this processor can run, it is the one that the shape is made for; else, and
+// where vectors run along k, the best.
+InstructionSet instruction_set_for(const Kernel& kernel, ElementType type);
 
 }  // namespace tcsim

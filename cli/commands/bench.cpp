@@ -80,7 +80,8 @@ const Command& bench_command() {
             "peers", po::value<std::string>(),
             "of tccg: some of openblas,blis,eigen; of small: of openblas,libxsmm; of conv: onednn; "
             "or none; otherwise all that are installed")(
-            "image-layout", po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc"),
+            "image-layout",
+            po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc1k,nhwc"),
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "
             "channels "
             "allow")("repetitions", whole(5, 1, 1000), "of each measurement; medians count")(

@@ -102,13 +102,15 @@ double packed_elements(const Contraction& c, const Accounting& accounting,
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
-std::string to_text(const Kernel& k) { return fmt::format("{}x{}", k.mr.value(), k.nr.value()); }
-
 // "8x6, 12x4 or 4x12"
 std::string listed(std::span<const Kernel> kernels) {
   std::string text;
   for (const Kernel& k : kernels) {
-    text += (text.empty() ? "" : &k == &kernels.back() ? " or " : ", ") + to_text(k);
+    text += fmt::format("{}{}x{}{}",
+                        text.empty()            ? ""
+                        : &k == &kernels.back() ? " or "
+                                                : ", ",
+                        k.mr.value(), k.nr.value(), k.along_k ? " along k" : "");
   }
   return text;
 }
@@ -183,7 +185,7 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
   std::string words = "kernels within " + listed(kernels);
   const auto packed = always_packed(contraction, kernels);
   for (TensorId t : packed) {
-    words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", tcsim::to_text(t));
+    words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", to_text(t));
   }
   return packed.empty() ? words : words + " packed";
 }
@@ -202,7 +204,7 @@ std::string outside_family(const Contraction& contraction, const Schedule& sched
     if (std::ranges::none_of(path.steps, [&](const Step& s) {
           return s.kind == Step::Kind::move && s.tensor == t;
         })) {
-      return fmt::format("it reads {} in place", tcsim::to_text(t));
+      return fmt::format("it reads {} in place", to_text(t));
     }
   }
   return "";

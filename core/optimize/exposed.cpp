@@ -25,6 +25,12 @@ constexpr double usual_second_share = 0.2;
 constexpr double usual_third_share = 1;
 constexpr double usual_far_share = 0.5;
 
+// Source: Intel's cores from Haswell on, AMD's from Zen 2 on, of the widest vectors.
+constexpr double loads_per_cycle = 2;
+// Cycles in which a kernel along k adds up the lanes of a result, and stores it. Source: measured
+// on an Intel Xeon with AVX-512: 1x11, 2x7 and 2x14, f32.
+constexpr double sum_of_lanes = 4;
+
 // Of link `l` of so many.
 double exposed_share(const Machine& machine, std::size_t l, std::size_t links) {
   const auto& given = machine.levels[l].exposed;
@@ -140,8 +146,6 @@ std::map<std::int64_t, double> tiles_of(const Path& path, DimClass group) {
 // one, or with `by_lane` as many vectors as there are results.
 double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
                     bool by_lane) {
-  // Source: Intel's cores from Haswell on, AMD's from Zen 2 on, of the widest vectors.
-  constexpr double loads_per_cycle = 2;
   const auto vectors = static_cast<double>((rows + lanes - 1) / lanes);
   const auto n = static_cast<double>(columns);
   const double fma = core.fma_per_cycle.value;
@@ -149,6 +153,31 @@ double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std
   return std::max({vectors * n / fma, core.fma_latency.value.value(),
                    (vectors + n * (by_lane ? vectors : 1)) / loads_per_cycle}) -
          needs;
+}
+
+// How many places along k are neighbours in both operands, from any multiple of it on.
+std::int64_t piece_along_k(const Contraction& c, const Schedule& schedule) {
+  std::int64_t piece = 1;
+  for (DimId d : schedule.groups[DimClass::k]) {
+    const std::int64_t extent = c.dim(d).extent;
+    if (extent == 1) continue;
+    const bool together =
+        c.stride(TensorId::A, d) == Elements(piece) && c.stride(TensorId::B, d) == Elements(piece);
+    if (!together) break;
+    piece *= extent;
+  }
+  return piece;
+}
+
+// The same as lost_in_step() for vectors along k, in pieces of `piece` places: cycles for each
+// place.
+double lost_along_k(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
+                    std::int64_t piece) {
+  const auto m = static_cast<double>(rows), n = static_cast<double>(columns);
+  const double fma = core.fma_per_cycle.value;
+  const auto vectors = static_cast<double>((piece + lanes - 1) / lanes);
+  return std::max(m * n / fma, (m + n) / loads_per_cycle) * vectors / static_cast<double>(piece) -
+         m * n / static_cast<double>(lanes) / fma;
 }
 
 }  // namespace
@@ -171,7 +200,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
     for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
-      const bool foreseen = link.arrays.is_buffer(a) || (reads_on && a == array_of(path.right()));
+      const bool foreseen =
+          link.arrays.is_buffer(a) || path.along_k || (reads_on && a == array_of(path.right()));
       if (a == ArrayId::C || (!foreseen && l > 1)) {
         bytes += link.counted(machine.accounting, a);
       } else {
@@ -190,7 +220,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
     return s.kind == Step::Kind::move && s.tensor == path.right();
   });
-  if (!packed && !path.lanes && !n.empty() && c.stride(path.right(), n.front()) != Elements(1)) {
+  if (!packed && !path.lanes && !path.along_k && !n.empty() &&
+      c.stride(path.right(), n.front()) != Elements(1)) {
     seconds += lost.apart.value * prediction.timing.compute.value();
   }
   const double results = static_cast<double>(path.mr * path.nr);
@@ -236,7 +267,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::kernel:
         cycles += times * (lost.task.value.value() / in_task + lost.call.value.value() +
                            broken * lost.broken.value.value());
-        if (scattered) cycles += times * results * lost.scatter.value.value();
+        if (scattered && !path.along_k) cycles += times * results * lost.scatter.value.value();
     }
   }
   const auto batch = static_cast<double>(path.extents[DimClass::batch]);
@@ -245,9 +276,16 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   double k_tiles = 0;
   for (const auto& [size, count] : parts_of_k) k_tiles += count;
   const std::int64_t lanes = lanes_of(machine.core, c.type());
+  const std::int64_t piece =
+      std::min(piece_along_k(c, schedule), parts_of_k.empty() ? 1 : parts_of_k.rbegin()->first);
   for (const auto& [rows, row_tiles] : tiles_of(path, DimClass::m)) {
     for (const auto& [columns, column_tiles] : tiles_of(path, DimClass::n)) {
       const double tiles = row_tiles * column_tiles * batch;
+      if (path.along_k) {
+        cycles += tiles * steps_of_k * lost_along_k(machine.core, lanes, rows, columns, piece);
+        cycles += tiles * k_tiles * sum_of_lanes * static_cast<double>(rows * columns);
+        continue;
+      }
       cycles += tiles * steps_of_k * lost_in_step(machine.core, lanes, rows, columns, path.lanes);
       if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();
     }

@@ -39,6 +39,7 @@ std::string key(const Tiling& t) {
   const auto add = [&](std::int64_t n) { k.append(reinterpret_cast<const char*>(&n), sizeof n); };
   add(t.kernel.mr.value());
   add(t.kernel.nr.value());
+  add(t.kernel.along_k);
   for (const auto& tile : t.tiles) {
     for (std::int64_t n : tile) add(n);
   }
@@ -73,10 +74,12 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   Score s;
   const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
   // Where tiles change nothing about what decides, what the core waits for does: at the compute
-  // roof, and with lanes, whose tensors come in once whatever the tiles.
+  // roof, and with lanes and vectors along k, whose tensors come in once whatever the tiles.
   const Seconds compute = prediction.timing.compute, total = prediction.timing.total;
   const bool at_roof = compute.value() > 0 && decisive(total) == decisive(compute);
-  if (at_roof || holds_lanes(contraction, schedule.groups)) {
+  const bool once =
+      holds_lanes(contraction, schedule.groups) || kernels_of(schedule.root).front().along_k;
+  if (at_roof || once) {
     const double waiting = exposed(contraction, schedule, prediction, machine) / total;
     return {decisive(total), std::round(waiting / exposed_step),
             cost(prediction, machine, Objective::sum)};

@@ -22,8 +22,9 @@ namespace tcsim {
 // the right. The first one is listed even where it keeps fewer. In vectors: 3x8, 2x14 and 4x6 for
 // 32 registers, 2x6, 3x4 and 1x12 for 16.
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
-// Those for a contraction: the same, or where groupings() have lanes one vector by at most 14
-// columns and by as few as keep enough accumulators in flight.
+// Those for a contraction: the same; or where groupings() have lanes one vector by at most 14
+// columns and by as few as keep enough accumulators in flight; or where they are for vectors along
+// k one such kernel of at most 4 rows, with as many columns as the registers hold.
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);
 
 // Operands that kernels read as they lie, without a packed copy.
@@ -65,7 +66,10 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
 //  - with `rows_apart`, let m run in the left operand's order alone, for it to be read in place.
 // Where C's stride-one dimension is one of the batch, and one operand has no other dimension of C
-// (a depthwise convolution with channels last), there is one order, with the batch as lanes.
+// (a depthwise convolution with channels last), there is one order, with the batch as lanes. Where
+// places along k are neighbours in both operands and m or n has few places (fewer than a vector has
+// lanes; up to four vectors where k is long), there is one order, with those as m, for vectors
+// along k.
 std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
 // The groups that a Tiling has tiles of, in their order there.

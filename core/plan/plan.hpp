@@ -40,6 +40,8 @@ class Plan {
   std::size_t block_depth() const { return block_depth_; }
 
   bool follows(TensorId t, DimClass g) const { return path_.follows(t, g); }
+  bool along_k() const { return path_.along_k; }    // kernels' vectors run along k
+  Kernel kernel() const { return path_.kernel(); }  // the largest, where there are two
   bool lanes() const { return path_.lanes; }        // kernels' vectors run along the batch
   TensorId left() const { return path_.left; }      // has the rows (group m) and k
   TensorId right() const { return path_.right(); }  // has the columns (group n) and k

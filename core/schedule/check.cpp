@@ -149,19 +149,15 @@ class Checker {
   void check_kernel(const Kernel& kernel) const {
     for (Elements side : {kernel.mr, kernel.nr}) {
       if (side.value() < 1 || side.value() > max_side) {
-        fail(fmt::format("'{}' has a side that is not between 1 and 1024", text_of(kernel)),
+        fail(fmt::format("'{}' has a side that is not between 1 and 1024", to_text(kernel)),
              "write it as kernel 24x8");
       }
     }
     if (kernel.statement != 0) {
-      fail(fmt::format("'{}' is of statement {}, which {} does not have", text_of(kernel),
+      fail(fmt::format("'{}' is of statement {}, which {} does not have", to_text(kernel),
                        kernel.statement, contraction_.label()),
            "a contraction has statement 0 alone");
     }
-  }
-
-  static std::string text_of(const Kernel& kernel) {
-    return fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
   }
 
   void check_node(const Node& node, Left left) const {
@@ -323,10 +319,15 @@ class Checker {
 
   // The loops leave the kernel no more than it computes.
   void check_cover(const Kernel& kernel, const Left& left) const {
+    if (kernel.along_k && (left.packed[TensorId::A] || left.packed[TensorId::B])) {
+      fail(fmt::format("'{}' stands inside a pack, whose vectors run along the rows",
+                       to_text(kernel)),
+           "take the pack out, or \"along k\"");
+    }
     for (DimClass g : {DimClass::m, DimClass::n}) {
       const std::int64_t side = (g == DimClass::m ? kernel.mr : kernel.nr).value();
       if (left.ranges[g] > side) {
-        fail(fmt::format("'{}' does not cover the {} of {} that are left to it", text_of(kernel),
+        fail(fmt::format("'{}' does not cover the {} of {} that are left to it", to_text(kernel),
                          left.ranges[g], to_text(g)),
              fmt::format("put for {} by {} around it", to_text(g), side));
       }

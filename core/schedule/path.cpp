@@ -59,6 +59,7 @@ void follow(const Node& node, Path& path, F& f) {
                      path.mr = kernel.mr.value();
                      path.nr = kernel.nr.value();
                      path.statement = kernel.statement;
+                     path.along_k = kernel.along_k;
                      path.steps.push_back(step);
                      f(path);
                      path.steps.pop_back();
@@ -107,8 +108,8 @@ Path composed(const Contraction& contraction, const Path& a, const Path& b) {
   }
   const DimClass g = part->group;
   const Within first = within(a, depth), second = within(b, depth);
-  const bool alike = first.steps == second.steps && (g == DimClass::m || a.mr == b.mr) &&
-                     (g == DimClass::n || a.nr == b.nr);
+  const bool alike = first.steps == second.steps && a.along_k == b.along_k &&
+                     (g == DimClass::m || a.mr == b.mr) && (g == DimClass::n || a.nr == b.nr);
   if (!alike) refuse(contraction, "parts of a range that differ in more than their tile");
   for (const Step& s : a.steps) {
     if (s.kind == Step::Kind::move && a.follows(s.tensor, g)) {
@@ -178,9 +179,7 @@ Node nested(std::vector<Node> steps, Node inside) {
 std::vector<Kernel> kernels_of(const Node& root) {
   Path path;
   std::vector<Kernel> kernels;
-  const auto add = [&](const Path& p) {
-    kernels.push_back({Elements(p.mr), Elements(p.nr), p.statement});
-  };
+  const auto add = [&](const Path& p) { kernels.push_back(p.kernel()); };
   follow(root, path, add);
   return kernels;
 }

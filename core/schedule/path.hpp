@@ -77,11 +77,13 @@ struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }
   // Whether tensor t is indexed by the group.
   bool follows(TensorId t, DimClass group) const;
+  Kernel kernel() const { return {Elements(mr), Elements(nr), statement, along_k}; }
 
   std::vector<Step> steps;      // outermost first, the kernel last
   std::int64_t mr = 1, nr = 1;  // of the kernel
   int statement = 0;            // of the kernel
   TensorId left = TensorId::A;  // the operand that has group m
+  bool along_k = false;         // Kernel::along_k
   bool lanes = false;           // holds_lanes()
   ByGroup<std::int64_t> extents{1, 1, 1, 1};
 };

@@ -17,14 +17,15 @@ namespace {
 
 // Of all kernels within this one that fit, one that loads least for each multiply-add.
 Kernel largest_part(const Kernel& kernel, const Core& core, ElementType type) {
-  const std::int64_t lanes = lanes_of(core, type);
+  const std::int64_t lanes = kernel.along_k ? 1 : lanes_of(core, type);
   const auto loads = [](const Kernel& k) {
     return 1.0 / static_cast<double>(k.mr.value()) + 1.0 / static_cast<double>(k.nr.value());
   };
-  Kernel best{std::min(kernel.mr, Elements(lanes)), Elements(1)};
+  Kernel best{std::min(kernel.mr, Elements(lanes)), Elements(1), kernel.statement, kernel.along_k};
   for (std::int64_t mr = lanes; mr < kernel.mr.value() + lanes; mr += lanes) {
     for (std::int64_t nr = 1; nr <= kernel.nr.value(); ++nr) {
-      const Kernel part{std::min(kernel.mr, Elements(mr)), Elements(nr)};
+      const Kernel part{std::min(kernel.mr, Elements(mr)), Elements(nr), kernel.statement,
+                        kernel.along_k};
       if (!fits_registers(part, core, type)) break;  // nor does one of more columns
       if (loads(part) < loads(best)) best = part;
     }
@@ -36,12 +37,16 @@ Kernel largest_part(const Kernel& kernel, const Core& core, ElementType type) {
 
 std::int64_t registers_of(const Kernel& kernel, const Core& core, ElementType type) {
   const std::int64_t lanes = lanes_of(core, type);
-  const std::int64_t vectors = (kernel.mr.value() + lanes - 1) / lanes, columns = kernel.nr.value();
+  const std::int64_t columns = kernel.nr.value();
+  // Along k each result is a vector.
+  const std::int64_t vectors =
+      kernel.along_k ? kernel.mr.value() : (kernel.mr.value() + lanes - 1) / lanes;
   return vectors * columns + std::min(vectors, columns) + 1;
 }
 
 bool fits_registers(const Kernel& kernel, const Core& core, ElementType type) {
-  if (kernel.mr.value() <= lanes_of(core, type) && kernel.nr == Elements(1)) return true;
+  const std::int64_t vector = kernel.along_k ? 1 : lanes_of(core, type);
+  if (kernel.mr.value() <= vector && kernel.nr == Elements(1)) return true;
   return registers_of(kernel, core, type) <= core.vector_registers.value;
 }
 
@@ -57,11 +62,11 @@ void require_registers(const Schedule& schedule, ElementType type, const Machine
     const Kernel part = largest_part(kernel, machine.core, type);
     throw UnsupportedError(
         place,
-        fmt::format("'kernel {}x{}' needs {} vector registers of {} bits for {}, and {} has {}",
-                    kernel.mr.value(), kernel.nr.value(), registers_of(kernel, machine.core, type),
+        fmt::format("'{}' needs {} vector registers of {} bits for {}, and {} has {}",
+                    to_text(kernel), registers_of(kernel, machine.core, type),
                     machine.core.vector_bits.value, to_text(type), machine.name,
                     machine.core.vector_registers.value),
-        fmt::format("use kernel {0}x{1}, with for m by {0} and for n by {1} around it",
+        fmt::format("use {0}, with for m by {1} and for n by {2} around it", to_text(part),
                     part.mr.value(), part.nr.value()));
   }
 }

@@ -66,10 +66,14 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-// out[mr x nr] += left[mr x kc] right[kc x nr] in registers, kc being the current range of k
+// out[mr x nr] += left[mr x kc] right[kc x nr] in registers, kc being the current range of k.
+// Vectors run along the rows: each holds results of its own. `along_k`: they run along k, and each
+// result is the sum of a vector's elements in the end (a dot product). For few rows, and operands
+// in place whose places along k are neighbours.
 struct Kernel {
   Elements mr, nr;
   int statement = 0;  // of the program
+  bool along_k = false;
   bool operator==(const Kernel&) const = default;
 };
 
@@ -107,7 +111,8 @@ struct Schedule {
 // Tensors and buffers that a path has at most: three tensors, and a buffer for each move.
 inline constexpr std::size_t max_arrays = 16;
 
-const char* to_text(Move::Kind);  // "pack", "load", "store"
+const char* to_text(Move::Kind);            // "pack", "load", "store"
+std::string to_text(const Kernel& kernel);  // "kernel 24x8", "kernel 2x7 along k"
 
 // The schedule's text, which parse_schedule reads back exactly. Dimensions and tensors are called
 // as the contraction does:
@@ -136,6 +141,10 @@ const char* to_text(Move::Kind);  // "pack", "load", "store"
 //       part 12 { kernel 32x12 }
 //     }
 //
+// Vectors may run along k, where both operands stay in place:
+//
+//     kernel 2x7 along k
+//
 // The rest of the grammar, which no interpreter does yet (only_path()):
 //
 //     seq {                              parts for other statements
@@ -161,6 +170,7 @@ Schedule parse_schedule(std::string_view text, const Contraction& contraction,
 //  - the parts of a Seq over a group (m, n or k) are at least 1 each and together its range; a Seq
 //    over none does each statement once,
 //  - the kernel's m and n ranges are at most mr and nr (the loops cover every dimension),
+//  - a kernel along k has no pack around it, and no batch in group m,
 //  - A and B are packed at most once on a path, and below the pack of a tensor the tiles and parts
 //    of its rows are whole numbers of micropanels,
 //  - an input is not stored,

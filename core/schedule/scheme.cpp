@@ -359,6 +359,7 @@ std::optional<std::string> to_scheme(const Schedule& schedule, const Contraction
     }
     return true;
   };
+  if (path.along_k) return {};  // its vectors run along a dimension of the sum
   std::optional<DimId> alpha;
   DimClass innermost = DimClass::n;  // loop that runs more than once
   for (const Step& s : path.steps) {

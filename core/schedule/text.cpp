@@ -67,11 +67,7 @@ class Writer {
     write(*move.body, depth + 1);
     add(depth, "}");
   }
-  void write(const Kernel& kernel, std::size_t depth) {
-    std::string text = fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
-    if (kernel.statement != 0) text += fmt::format(" of {}", kernel.statement);
-    add(depth, std::move(text));
-  }
+  void write(const Kernel& kernel, std::size_t depth) { add(depth, to_text(kernel)); }
 
   void add(std::size_t depth, std::string text) { lines_.push_back({depth, std::move(text)}); }
 
@@ -84,7 +80,9 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 class Parser {
  public:
   Parser(std::string_view text, const Contraction& contraction, const std::string& place)
-      : lexer_(text, [](std::string_view rest) { return size_of_word(rest, "{}"); }), contraction_(contraction), place_(place) {}
+      : lexer_(text, [](std::string_view rest) { return size_of_word(rest, "{}"); }),
+        contraction_(contraction),
+        place_(place) {}
 
   Schedule schedule() {
     Schedule s;
@@ -275,6 +273,13 @@ class Parser {
     if (x == std::string_view::npos) fail_expected(token, "a kernel's size", form);
     Kernel kernel{number(token, token.text.substr(0, x), "a kernel's size", form),
                   number(token, token.text.substr(x + 1), "a kernel's size", form)};
+    if (lexer_.next().text == "along") {
+      lexer_.take();
+      const Token k = lexer_.take();
+      if (k.text != "k")
+        fail_expected(k, "k", "vectors run along k, or along the rows unless said");
+      kernel.along_k = true;
+    }
     if (lexer_.next().text != "of") return kernel;
     lexer_.take();
     const Token statement = lexer_.take();
@@ -292,6 +297,13 @@ class Parser {
 
 const char* to_text(Move::Kind kind) {
   return std::array{"pack", "load", "store"}[static_cast<std::size_t>(kind)];
+}
+
+std::string to_text(const Kernel& kernel) {
+  std::string text = fmt::format("kernel {}x{}", kernel.mr.value(), kernel.nr.value());
+  if (kernel.along_k) text += " along k";
+  if (kernel.statement != 0) text += fmt::format(" of {}", kernel.statement);
+  return text;
 }
 
 std::string to_text(const Schedule& schedule, const Contraction& contraction) {

@@ -190,6 +190,9 @@ ConvolutionShape shape_of(const GivenSizes& sizes) {
   return shape;
 }
 
+// Channels that fill a vector. Source: AVX-512's of f32.
+constexpr std::int64_t vector_channels = 16;
+
 // How tensors lie in memory.
 struct ImageLayout {
   bool channels_last = false;
@@ -247,6 +250,11 @@ ImageLayout layout_of(const GivenSizes& sizes, const ConvolutionShape& shape,
                     fmt::format("a group has {} channels '{}', no multiple of {}", p.channels,
                                 p.word, p.block),
                     "use layout=nchw or nhwc, or other channels");
+    }
+    // Weights of one output channel at a time are for vectors along the input channels.
+    if (layout->k_block == 1 && !is_last) {
+      is_filled =
+          shape.k / shape.groups < vector_channels && shape.c / shape.groups % vector_channels == 0;
     }
     if (is_filled) return *layout;
     rest.remove_prefix(word.size() + 1);

@@ -21,7 +21,7 @@
 //              nhwc: O[n,y,x,k], I[n,y,x,c], W[r,s,c,k];
 //              nhwc32k, nhwc48k, ...: the same with weights in blocks of so many output
 //              channels, W[k,r,s,c,l] and O[n,y,x,k,l], where l is the channel within a block
-//              (O lies in memory as with nhwc);
+//              (O lies in memory as with nhwc); nhwc1k has them channel by channel, W[k,r,s,c];
 //              nchw8c, nchw16c: blocks of so many channels, O[n,k,y,x,l], I[n,c,y,x,d],
 //              W[k,c,r,s,d,l], where l and d are channels within a block
 #pragma once
@@ -60,7 +60,8 @@ ConvolutionShape convolution_shape(std::string_view name, std::string_view sizes
 bool is_image_layout(std::string_view text);
 
 // `layouts`, where there are any, count and not that of the sizes: "nhwc32k,nhwc" is the first of
-// them whose blocks the channels fill. Throws UsageError with the place in the sizes, what is wrong
+// them whose blocks the channels fill. Of several, nhwc1k is for layers of fewer than 16 output
+// channels and input channels in sixteens. Throws UsageError with the place in the sizes, what is wrong
 // and what to write instead.
 Program parse_convolution(std::string_view name, std::string_view sizes, ElementType type,
                           std::string_view layouts = {});

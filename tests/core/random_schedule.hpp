@@ -112,8 +112,10 @@ class RandomSchedule {
     for (DimClass g : last) {
       if (ranges_[g] > panels_[g]) add_loop(g, panels_[g]);
     }
-    return {groups_,
-            nested(spine_, Kernel{Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])})};
+    Kernel kernel{Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])};
+    const bool in_place = !packed_[DimClass::m] && !packed_[DimClass::n];
+    kernel.along_k = in_place && !lanes_ && random_.chance(40);
+    return {groups_, nested(spine_, kernel)};
   }
 
  private:

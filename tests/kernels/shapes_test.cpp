@@ -48,7 +48,7 @@ TEST(Kernel_shapes, Best_instruction_set_can_run_and_includes_the_lesser_ones) {
 
 TEST(Kernel_shapes, A_shape_runs_on_the_instruction_set_that_it_is_made_for) {
   const auto set = [](std::int64_t mr, std::int64_t nr) {
-    return instruction_set_for(Elements(mr), Elements(nr), ElementType::f64);
+    return instruction_set_for({Elements(mr), Elements(nr)}, ElementType::f64);
   };
   EXPECT_EQ(set(4, 6), InstructionSet::plain);
   EXPECT_EQ(set(5, 7), best_instruction_set());
@@ -106,6 +106,74 @@ void expect_members_multiply(InstructionSet set, bool apart) {
         ASSERT_EQ(c, expected);
       }
     }
+  }
+}
+
+// Stretches of k of any length, rows and columns at any distance, C's rows apart.
+template <class T>
+void expect_members_along_k_multiply(InstructionSet set) {
+  if (!can_run(set)) return;
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  const auto numbers = [](std::int64_t count) {
+    std::vector<T> v(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
+    return v;
+  };
+  for (int rows = 1; rows <= KernelFamily<T>::most_rows; ++rows) {
+    ASSERT_GE(family.columns_along_k(rows), 3);
+    for (int columns = 1; columns <= family.columns_along_k(rows); ++columns) {
+      for (const auto& [kc, stretches, alpha, beta] : {std::tuple{1, 1, T{1}, T{0}},
+                                                       {family.lanes, 1, T{-2}, T{0}},
+                                                       {40, 1, T{1}, T{1}},
+                                                       {5, 3, T{3}, T{2}},
+                                                       {37, 2, T{1}, T{0}}}) {
+        SCOPED_TRACE(
+            fmt::format("{} {}x{} along k {} x {}", to_text(set), rows, columns, stretches, kc));
+        const std::int64_t left_jump = 2, right_jump = 3;
+        const std::int64_t left_apart = stretches * (kc + left_jump) + 1;
+        const std::int64_t right_apart = stretches * (kc + right_jump) + 2;
+        const std::vector<T> left = numbers(rows * left_apart);
+        const std::vector<T> right = numbers(columns * right_apart);
+        std::vector<std::int64_t> places, row_places;
+        for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * (2 * rows + 1));
+        for (int i = 0; i < rows; ++i) row_places.push_back(100 + 2 * i);
+        std::vector<T> c = numbers(columns * (2 * rows + 1)), expected = c;
+        for (int j = 0; j < columns; ++j) {
+          for (int i = 0; i < rows; ++i) {
+            T sum = 0;
+            for (int s = 0; s < stretches; ++s) {
+              for (int p = 0; p < kc; ++p) {
+                sum += left[static_cast<std::size_t>(i * left_apart + s * (kc + left_jump) + p)] *
+                       right[static_cast<std::size_t>(j * right_apart + s * (kc + right_jump) + p)];
+              }
+            }
+            const auto at = static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + 2 * i);
+            expected[at] = alpha * sum + (beta == 0 ? T{0} : beta * expected[at]);
+            if (beta == 0) c[at] = std::numeric_limits<T>::quiet_NaN();
+          }
+        }
+        const ResultTile<T> tile{c.data(), places.data(), row_places.data()};
+        const std::vector<Stretch> more(static_cast<std::size_t>(stretches - 1),
+                                        {kc, left_jump, right_jump});
+        KernelTask<T> task{kc,
+                           {left.data(), 1, left_apart},
+                           {right.data(), 1, right_apart},
+                           tile,
+                           {alpha, beta},
+                           Update<T>{alpha, beta}.kind()};
+        task.stretches = more.data();
+        task.more_stretches = std::ssize(more);
+        family.along_k[rows - 1][columns - 1](task, tile);
+        ASSERT_EQ(c, expected);
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Every_member_along_k_multiplies) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_members_along_k_multiply<double>(set);
+    expect_members_along_k_multiply<float>(set);
   }
 }
 

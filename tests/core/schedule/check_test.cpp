@@ -207,7 +207,7 @@ TEST(Check, Parts_cover_a_range_one_after_another) {
       {matmul, sizes, "groups m=a n=b k=c load A in L1 { load B in L3 { kernel 34x8 }}",
        "s: 'load B in L3' stands inside a pack in L1, which is smaller"},
       {matmul, sizes, "groups m=a n=b k=c kernel 34x8 of 1",
-       "s: 'kernel 34x8' is of statement 1, which ab-ac-cb does not have"}};
+       "s: 'kernel 34x8 of 1' is of statement 1, which ab-ac-cb does not have"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.schedule);
     const std::string error = result_of(c), wanted = *c.message ? c.message : "(no error)";

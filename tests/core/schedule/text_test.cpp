@@ -177,7 +177,8 @@ Schedule any_tree(Random& random) {
   const std::vector<std::string> levels{"L1", "L2", "memory", "HBM-2e", "for", "by", "x=y", "é"};
   const auto kernel = [&] {
     const Elements mr = number(), nr = number();
-    return Node{Kernel{mr, nr, static_cast<int>(random.chance(80) ? 0 : random.between(1, 64))}};
+    return Node{Kernel{mr, nr, static_cast<int>(random.chance(80) ? 0 : random.between(1, 64)),
+                       random.chance(30)}};
   };
   // From the inside out, with other trees beside it.
   const auto tree = [&](const auto& self, std::int64_t depth) -> Node {

@@ -70,6 +70,10 @@ TEST(Convolution, The_first_layout_whose_blocks_are_filled_counts) {
   EXPECT_THROW(label(sizes, "nhwc32k,nchw8c"), UsageError);
   EXPECT_THROW(label(sizes, "nhwc9x,nhwc"), UsageError) << "unknown, though another would do";
   EXPECT_THROW(label(sizes, "nhwc32k,"), UsageError);
+  const char* const few = "k=2,c=48,y=4,x=5";
+  EXPECT_EQ(label(few, "nhwc16k,nhwc1k,nhwc"), label(few, "nhwc1k"));
+  EXPECT_EQ(label("k=2,c=3,y=4,x=5", "nhwc1k,nhwc"), label("k=2,c=3,y=4,x=5", "nhwc"));
+  EXPECT_EQ(label("k=17,c=48,y=4,x=5", "nhwc1k,nhwc"), label("k=17,c=48,y=4,x=5", "nhwc"));
   for (const char* word : {"nchw", "nhwc", "nchw8c", "nchw16c", "nhwc48k"}) {
     EXPECT_TRUE(is_image_layout(word)) << word;
   }
