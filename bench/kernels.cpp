@@ -73,7 +73,7 @@ HotYardstick yardstick(const MeasuredKernel& m, InstructionSet set, std::int64_t
   const Panel<T> left{at(places.left), rows}, right = right_panel(m.scheme, at(places.right), n, k);
   return {type_of(m),
           [=, c = at(places.c), columns = std::move(columns), calls = calls_of(k),
-           code = kernel_family<T>(set).of(m.vectors, n)] {
+           code = kernel_family<T>(set).of(rows, n)] {
             const ResultTile<T> tile{c, columns.data()};
             const KernelTask<T> task{k, left, right, tile, {1, 1}, Update<T>::Kind::add};
             for (std::int64_t i = 0; i < calls; ++i) code(task, tile);

@@ -14,7 +14,7 @@ namespace tcsim {
 namespace {
 
 // How far ahead kernels along k ask for what they read once. Source: measured on an Intel Xeon
-// (Granite Rapids), cold caches, 2 x 14 and 64 places along k: 2 to 16 are alike, 1 takes 3 %
+// (virtual machine), cold caches, 2 x 14 and 64 places along k: 2 to 16 are alike, 1 takes 3 %
 // longer, none 25 %.
 constexpr std::int64_t tiles_ahead = 2;
 
@@ -36,8 +36,6 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
              plan.right() == TensorId::A ? buffers.a : buffers.b) {
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
-  const std::int64_t vectors = result_rows_ / family_.lanes;
-  vectors_ = mr_ == result_rows_ && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
   StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
@@ -128,7 +126,9 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t outer_size = rows_inside ? ns.size : ms.size;
   const std::int64_t inner_size = rows_inside ? ms.size : ns.size;
   const std::int64_t rows_ahead = 8 * block.row_tile;
-  const Microkernel<T> code = code_for(block);
+  const std::int64_t row_tile = std::min(block.row_tile, ms.size);
+  const std::int64_t column_tile = std::min(block.column_tile, ns.size);
+  const Microkernel<T> code = code_for(row_tile, column_tile);
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
     for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
       const std::int64_t row = rows_inside ? i : o, column = rows_inside ? o : i;
@@ -142,7 +142,7 @@ void Executor<T>::block(const KernelBlock& block) {
       // What is read next is asked for tile by tile where an operand in place is new.
       const bool is_new = row == 0 && !right_.packed() && !lanes_ && !plan_.along_k();
       const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
-      tiles = code && m.size == block.row_tile && n.size == block.column_tile
+      tiles = code && m.size == row_tile && n.size == column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
       if (is_new) calls.fetch = next_columns(n);
@@ -154,7 +154,7 @@ void Executor<T>::block(const KernelBlock& block) {
         KernelTask<T>& task =
             add(code, m, n.begin, calls, left_offset, right_panel(m.begin, n.begin, right_offset));
         task.tiles = tiles;
-        task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_ ? mr_ : 0, m.size, 0}
+        task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_ ? m.size : 0, m.size, 0}
                                    : Onwards{0, right_.to_next(n), 0, n.size};
         if (plan_.along_k() && row == 0) task.right_ahead = tiles_ahead * right_.to_next(n);
       }
@@ -181,6 +181,7 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.c = {calls.c + *rows, c_columns_ + column, rows};
   task.update = calls.update;
   task.kind = calls.update.kind();
+  task.lanes_short = lanes_short(m.size);
   task.left_ahead = left_.to_next(m);
   task.right_ahead = 0;
   task.tiles = 1;
@@ -193,14 +194,22 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   return task;
 }
 
-// The kernel of a block's tiles, or null where they take several calls.
+// The kernel of tiles of that size, or null where they take several calls.
 template <class T>
-Microkernel<T> Executor<T>::code_for(const KernelBlock& block) const {
-  if (plan_.along_k()) return along_k(block.row_tile, block.column_tile);
-  const bool whole = vectors_ > 0 && block.row_tile == mr_ &&
-                     block.column_tile <= family_.columns_for(static_cast<int>(vectors_));
-  if (!whole || (lanes_ && vectors_ > 1)) return nullptr;
-  return lanes_ ? family_.by_lane[block.column_tile - 1] : family_.of(vectors_, block.column_tile);
+Microkernel<T> Executor<T>::code_for(std::int64_t rows, std::int64_t columns) const {
+  if (plan_.along_k()) return along_k(rows, columns);
+  const std::int64_t vectors = vectors_of(rows);
+  if (vectors == 0 || columns > family_.columns_for(static_cast<int>(vectors))) return nullptr;
+  if (!lanes_) return family_.of(rows, columns);
+  return rows == family_.lanes ? family_.by_lane[columns - 1] : nullptr;
+}
+
+// How many vectors a kernel has for so many rows, 0 where it has none.
+template <class T>
+std::int64_t Executor<T>::vectors_of(std::int64_t rows) const {
+  const std::int64_t vectors = (rows + family_.lanes - 1) / family_.lanes;
+  const bool whole = family_.has_parts() || rows % family_.lanes == 0;
+  return whole && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
 }
 
 // What kernels read of the right operand in place for the columns behind n. Only the last stretch
@@ -231,15 +240,20 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
         rows_inside ? Interval{m.begin, most * m.size} : Interval{n.begin, most * n.size};
     return (rows_inside ? left_.is_even(all) : right_.is_even(all)) ? most : 1;
   }
-  const std::int64_t row_tiles = c_row_tiles_[static_cast<std::size_t>(m.begin)];
-  if (row_tiles == 0 || left_.run(m.begin) < mr_ || !right_.follows_k() || !right_.is_even(n)) {
+  const auto first = static_cast<std::size_t>(m.begin);
+  const std::int64_t row_tiles =
+      m.size == mr_ ? c_row_tiles_[first] : std::int64_t{c_row_runs_[first] >= m.size};
+  if (row_tiles == 0 || left_.run(m.begin) < m.size || !right_.follows_k() || !right_.is_even(n)) {
     return 0;
   }
   if (lanes_) {
-    if (lane_run(m.begin) < mr_) return 0;
-    if (rows_inside) most = std::min(most, lane_run(m.begin) / mr_);
+    if (lane_run(m.begin) < m.size) return 0;
+    if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);
   }
-  if (rows_inside) return left_.is_even({m.begin, most * mr_}) ? std::min(most, row_tiles) : 1;
+  if (rows_inside) {
+    most = std::min(most, row_tiles);
+    return left_.is_even({m.begin, most * m.size}) ? most : 1;
+  }
   return right_.is_even({n.begin, most * n.size}) ? most : 1;
 }
 
@@ -250,9 +264,8 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
                        std::int64_t right_offset) {
   if (lanes_) return tile_by_lane(m, n, calls, left_offset);
   if (plan_.along_k()) return tile_along_k(m, n, calls);
-  const std::int64_t vectors = m.size / family_.lanes;
-  if (m.size % family_.lanes != 0 || vectors > KernelFamily<T>::most_vectors || !rows_together(m) ||
-      left_.run(m.begin) < m.size || !right_.follows_k()) {
+  const std::int64_t vectors = vectors_of(m.size);
+  if (vectors == 0 || !rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k()) {
     return single(m, n, calls, left_offset, right_offset);
   }
   const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
@@ -263,7 +276,7 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
     columns = (even + calls_for_them - 1) / calls_for_them;
     Panel<T> right = right_.panel(n.begin + (right_.packed() ? 0 : j), right_offset);
     if (right_.packed()) right.first += j;
-    add(family_.of(vectors, columns), m, n.begin + j, calls, left_offset, right);
+    add(family_.of(m.size, columns), m, n.begin + j, calls, left_offset, right);
   }
 }
 
@@ -297,7 +310,8 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
                          std::int64_t right_offset) {
   finish(result_tile_);
   const bool neighbours = rows_together(m) && (plan_.along_k() || left_.run(m.begin) >= m.size);
-  const bool vectors = m.size % family_.lanes == 0 && (neighbours || c_rows_apart_);
+  const bool whole = family_.has_parts() || m.size % family_.lanes == 0;
+  const bool vectors = whole && (neighbours || c_rows_apart_);
   bool left = left_.packed() || (vectors && !plan_.along_k() && left_.run(m.begin) >= m.size);
   bool right = right_.run(n.begin) >= n.size;
   const std::vector<Stretch>& stretches = stretches_[present_];
@@ -312,8 +326,8 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
                      right ? right_.panel(n.begin, right_offset) : right_.copy(n),
                      {},
                      calls.update,
-                     calls.update.kind(),
-                     left_.to_next(m)};
+                     calls.update.kind()};
+  task.left_ahead = left_.to_next(m);
   if (in_stretches) {
     task.kc = stretches.front().kc;
     task.stretches = stretches.data() + 1;
@@ -387,13 +401,15 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
   const T beta = task.update.beta;
   for (std::int64_t i = 0, rows = 0; i < m.size; i += rows) {
     rows = std::min(m.size - i, KernelFamily<T>::most_vectors * lanes);
-    const bool direct = rows >= lanes && rows_together({m.begin + i, rows});
-    if (direct) rows = rows / lanes * lanes;
+    const bool direct =
+        (family_.has_parts() || rows >= lanes) && rows_together({m.begin + i, rows});
+    if (direct && !family_.has_parts()) rows = rows / lanes * lanes;
     const std::int64_t vectors = (rows + lanes - 1) / lanes;
     const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
     const std::int64_t pieces = (n.size + most - 1) / most;
     const std::int64_t width = (n.size + pieces - 1) / pieces;
     task.left.first = left.first + i;
+    task.lanes_short = family_.has_parts() ? lanes_short(rows) : 0;
     task.update.beta = direct ? beta : 0;
     task.kind = task.update.kind();
     for (std::int64_t j = 0; j < n.size; j += width) {
@@ -401,7 +417,7 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
       task.right.first = right.first + j * right.apart;
       task.c =
           direct ? ResultTile<T>{c + c_rows_[m.begin + i], c_columns_ + n.begin + j} : result_tile_;
-      family_.of(vectors, columns)(task, task.c);
+      family_.of(family_.has_parts() ? rows : vectors * lanes, columns)(task, task.c);
       if (!direct) store({m.begin + i, rows}, {n.begin + j, columns}, c, beta);
     }
   }

@@ -57,7 +57,12 @@ class Executor {
     Fetch<T> fetch = {};  // with the next task
   };
   void at(Interval ks, std::int64_t batch);
-  Microkernel<T> code_for(const KernelBlock& block) const;
+  Microkernel<T> code_for(std::int64_t rows, std::int64_t columns) const;
+  std::int64_t vectors_of(std::int64_t rows) const;
+  // KernelTask::lanes_short of so many rows.
+  std::int64_t lanes_short(std::int64_t rows) const {
+    return (family_.lanes - rows % family_.lanes) % family_.lanes;
+  }
   std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
   Fetch<T> next_columns(Interval n) const;
   KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
@@ -84,7 +89,6 @@ class Executor {
   std::stop_token stop_;
   const std::int64_t mr_, nr_;
   const KernelFamily<T>& family_;
-  std::int64_t vectors_;  // of mr, 0 if they are not whole or more than a kernel has
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows

@@ -1,7 +1,7 @@
 // The vector microkernels: for each instruction set a family of register tiles, every one that its
 // registers hold, made by one template (microkernel_body.hpp). A tile of any other size is covered
-// by members of the family. The files that hold them include nothing but this header and the two
-// *_body.hpp, so that no inline library function compiled with AVX can replace a baseline one at
+// by members of the family. The files that hold them include types, intrinsics and the two
+// *_body.hpp alone, so that no inline function compiled with AVX can replace a baseline one at
 // link time.
 #pragma once
 
@@ -70,11 +70,14 @@ struct Fetch {
 template <class T>
 struct KernelTask {
   std::int64_t kc;  // of the first stretch, at least 1
-  Panel<T> left;    // whole vectors of rows
+  Panel<T> left;    // whole vectors of rows, but for `parts`
   Panel<T> right;
   ResultTile<T> c;
   Update<T> update;
   typename Update<T>::Kind kind;  // of it
+  // Of KernelFamily::parts alone: lanes of the last vector that are no rows. They are neither read
+  // nor written.
+  std::int64_t lanes_short = 0;
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
   // tile; none if 0.
   std::int64_t left_ahead = 0;
@@ -101,6 +104,8 @@ using Microkernel = MicrokernelCode<T>*;
 // would share nothing: a column's vector is read for one multiplication. `along_k`: vectors run
 // along k, which are neighbours in both operands, and rows are evenly apart as columns are; a
 // vector for each result, and its elements' sum in the end.
+// `parts`: the last vector of rows is not whole; null where the instruction set has no masks that
+// cost nothing.
 template <class T>
 struct KernelFamily {
   static constexpr int most_vectors = 4, most_columns = 14, most_rows = 4;
@@ -109,6 +114,7 @@ struct KernelFamily {
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
   Microkernel<T> by_lane[most_columns];
   Microkernel<T> along_k[most_rows][most_columns];
+  Microkernel<T> parts[most_vectors][most_columns];
 
   // Members with `vectors` vectors have columns from 1 up to this.
   int columns_for(int vectors) const {
@@ -122,8 +128,11 @@ struct KernelFamily {
     while (n < most_columns && along_k[rows - 1][n] != nullptr) ++n;
     return n;
   }
-  Microkernel<T> of(std::int64_t vectors, std::int64_t columns) const {
-    return code[vectors - 1][columns - 1];
+  bool has_parts() const { return parts[0][0] != nullptr; }
+  // For so many rows, whole vectors unless it has parts.
+  Microkernel<T> of(std::int64_t rows, std::int64_t columns) const {
+    const std::int64_t vectors = (rows + lanes - 1) / lanes;
+    return (rows % lanes == 0 ? code : parts)[vectors - 1][columns - 1];
   }
 };
 

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/microkernel.hpp"
@@ -70,6 +71,40 @@ struct Apart {
   std::int64_t step, once, three, five, seven;
   const char* eighth;
 };
+
+// The lanes of a vector that count: as many as there are but for `lanes_short` at its end. Only
+// AVX-512 has masks that cost nothing.
+template <class T, int bytes>
+struct SomeLanes {
+  static constexpr bool masks = false;
+};
+#if defined(__AVX512F__)
+template <class T>
+struct SomeLanes<T, 64> {
+  typedef T Vector __attribute__((vector_size(64)));
+  static constexpr bool masks = true;
+  using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+
+  explicit SomeLanes(std::int64_t lanes_short)
+      : mask(static_cast<Mask>(((1U << (64 / sizeof(T))) - 1U) >> lanes_short)) {}
+  [[gnu::always_inline]] Vector load(const T* from) const {
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<Vector>(_mm512_maskz_loadu_ps(mask, from));
+    } else {
+      return static_cast<Vector>(_mm512_maskz_loadu_pd(mask, from));
+    }
+  }
+  [[gnu::always_inline]] void store(T* to, const Vector& what) const {
+    if constexpr (sizeof(T) == 4) {
+      _mm512_mask_storeu_ps(to, mask, static_cast<__m512>(what));
+    } else {
+      _mm512_mask_storeu_pd(to, mask, static_cast<__m512d>(what));
+    }
+  }
+
+  Mask mask;
+};
+#endif
 
 // One tile. Its left panel begins at `left`.
 template <class T, int bytes, int vectors, int columns, class Right>
@@ -185,16 +220,9 @@ template <class T, int bytes, int vectors, int columns, class Right>
 template <class T, int bytes>
 [[gnu::always_inline]] inline auto load_part(const T* from, std::int64_t count) {
   typedef T Vector __attribute__((vector_size(bytes)));
-#if defined(__AVX512F__)
-  if constexpr (bytes == 64) {
-    const auto mask = (1U << count) - 1;
-    if constexpr (sizeof(T) == 4) {
-      return static_cast<Vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from));
-    } else {
-      return static_cast<Vector>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), from));
-    }
+  if constexpr (SomeLanes<T, bytes>::masks) {
+    return SomeLanes<T, bytes>(bytes / static_cast<int>(sizeof(T)) - count).load(from);
   }
-#endif
 #if defined(__AVX2__)
   if constexpr (bytes == 32 && sizeof(T) == 4) {
     const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -341,6 +369,59 @@ template <class T, int bytes, int rows, int columns>
   }
 }
 
+// One tile whose last vector of rows is a part of one. It asks for nothing ahead.
+template <class T, int bytes, int vectors, int columns, class Right>
+[[gnu::always_inline]] inline void multiply_part(const T* left, Right right, ResultTile<T> c,
+                                                 const KernelTask<T>& task) {
+  typedef T Vector __attribute__((vector_size(bytes)));
+  typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
+  constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  const SomeLanes<T, bytes> last(task.lanes_short);
+  const auto load = [&](const T* from, int v) __attribute__((always_inline))->Vector {
+    if (v + 1 == vectors) return last.load(from + v * lanes);
+    return *reinterpret_cast<const Stored*>(from + v * lanes);
+  };
+  Vector sum[columns][vectors] = {};
+  std::int64_t kc = task.kc;
+  for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    for (; kc > 0; --kc) {
+      right.hide();
+      Vector l[vectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) l[v] = load(left, v);
+#pragma GCC unroll 16
+      for (int j = 0; j < columns; ++j) {
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
+      }
+      left += task.left.step;
+      right.next();
+    }
+    if (next == end) break;
+    left += next->left_jump;
+    right.move(next->right_jump);
+    kc = next->kc;
+  }
+  using Kind = typename Update<T>::Kind;
+  const T alpha = task.update.alpha, beta = task.update.beta;
+#pragma GCC unroll 16
+  for (int j = 0; j < columns; ++j) {
+    T* const column = c.first + c.columns[j];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      Vector result = sum[j][v];
+      if (task.kind == Kind::any) result *= alpha;
+      if (task.kind == Kind::add) result += load(column, v);
+      if (task.kind == Kind::any && beta != 0) result += beta * load(column, v);
+      if (v + 1 == vectors) {
+        last.store(column + v * lanes, result);
+      } else {
+        *reinterpret_cast<Stored*>(column + v * lanes) = result;
+      }
+    }
+  }
+}
+
 // The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch).
 template <class T, class Right, class Tile>
 [[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
@@ -392,6 +473,26 @@ void multiply_lanes(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   multiply_rows<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
 }
 
+// Rows that fill no vector.
+template <class T, int bytes, int vectors, int columns, class Right>
+[[gnu::always_inline]] inline void multiply_parts(Right right, const KernelTask<T>& task,
+                                                  const ResultTile<T>& ahead) {
+  multiply_by<T>(
+      right, task, ahead,
+      [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T>, const Fetch<T>&)
+          __attribute__((always_inline)) {
+            multiply_part<T, bytes, vectors, columns>(left, columns_there, c, task);
+          });
+}
+template <class T, int bytes, int vectors, int columns>
+void multiply_part_rows(const KernelTask<T>& task, const ResultTile<T>& ahead) {
+  if (task.right.apart == 1) {
+    multiply_parts<T, bytes, vectors, columns>(Neighbours<T>(task.right), task, ahead);
+  } else {
+    multiply_parts<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead);
+  }
+}
+
 // Vectors along k.
 template <class T, int bytes, int rows, int columns>
 void multiply_along_k(const KernelTask<T>& task, const ResultTile<T>& ahead) {
@@ -419,6 +520,13 @@ constexpr Microkernel<T> member() {
   if constexpr (fits(bytes, vectors, columns)) return multiply<T, bytes, vectors, columns>;
   return nullptr;
 }
+template <class T, int bytes, int vectors, int columns>
+constexpr Microkernel<T> member_of_parts() {
+  if constexpr (SomeLanes<T, bytes>::masks && fits(bytes, vectors, columns)) {
+    return multiply_part_rows<T, bytes, vectors, columns>;
+  }
+  return nullptr;
+}
 template <class T, int bytes, int rows, int columns>
 constexpr Microkernel<T> member_along_k() {
   constexpr int shorter = rows < columns ? rows : columns;
@@ -442,16 +550,20 @@ constexpr Microkernel<T> member_by_lane() {
         member<__VA_ARGS__, 13>(), member<__VA_ARGS__, 14>()                             \
   }
 
+#define TCSIM_FOUR_TIMES(member, T, bytes)                                     \
+  {                                                                            \
+    TCSIM_MEMBERS(member, T, bytes, 1), TCSIM_MEMBERS(member, T, bytes, 2),    \
+        TCSIM_MEMBERS(member, T, bytes, 3), TCSIM_MEMBERS(member, T, bytes, 4) \
+  }
+
 template <class T, int bytes>
 constexpr KernelFamily<T> family() {
-  return {bytes / static_cast<int>(sizeof(T)),
-          {TCSIM_MEMBERS(member, T, bytes, 1), TCSIM_MEMBERS(member, T, bytes, 2),
-           TCSIM_MEMBERS(member, T, bytes, 3), TCSIM_MEMBERS(member, T, bytes, 4)},
-          TCSIM_MEMBERS(member_by_lane, T, bytes),
-          {TCSIM_MEMBERS(member_along_k, T, bytes, 1), TCSIM_MEMBERS(member_along_k, T, bytes, 2),
-           TCSIM_MEMBERS(member_along_k, T, bytes, 3), TCSIM_MEMBERS(member_along_k, T, bytes, 4)}};
+  return {bytes / static_cast<int>(sizeof(T)), TCSIM_FOUR_TIMES(member, T, bytes),
+          TCSIM_MEMBERS(member_by_lane, T, bytes), TCSIM_FOUR_TIMES(member_along_k, T, bytes),
+          TCSIM_FOUR_TIMES(member_of_parts, T, bytes)};
 }
 
+#undef TCSIM_FOUR_TIMES
 #undef TCSIM_MEMBERS
 
 }  // namespace

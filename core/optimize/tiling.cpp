@@ -139,8 +139,11 @@ std::optional<Groups> vectors_along_k(const Contraction& c) {
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (k.empty() || distance(c, t, k) != 1 || even_part(c, t, k) < least) return {};
   }
-  return Groups{in_order_of(c, TensorId::C, rows),
-                in_order_of(c, TensorId::C, rows == DimClass::m ? DimClass::n : DimClass::m), k,
+  // Columns run as in the larger of their operand and C.
+  const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
+  const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
+  const TensorId larger = c.size(right) >= c.size(TensorId::C) ? right : TensorId::C;
+  return Groups{in_order_of(c, TensorId::C, rows), in_order_of(c, larger, columns), k,
                 in_order_of(c, TensorId::C, DimClass::batch)};
 }
 
