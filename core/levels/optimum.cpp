@@ -22,7 +22,7 @@ constexpr std::size_t most_statements = 6;
 // Of one part with its homes: geometric programs, and ways to split it.
 constexpr int programs_of_a_part = 120, splits_of_a_part = 60;
 // Rounded tiles within so much of the best are improved step by step.
-constexpr double worth_improving = 1.25;
+constexpr double worth_improving = 2;
 // Nothing is sought below this much of the best.
 constexpr double near_enough = 1e-4;
 

@@ -67,7 +67,10 @@ bool large_first_pays(double summed, double memory, double q);
 // What a list of contractions that are fused at a link holds there at least, without moving
 // anything twice: f(i, j) of sections 5.1 and 5.2 over its first input, its intermediates and its
 // output, and all other inputs, in bytes. Of an intermediate that lives further inside, nothing.
-double fused_memory(const OperationTree& tree, const Part& list, int level, const Homes& homes);
+// Those of the first and the last contraction may be left out: where they do not fit, Eq. 5.4 says
+// whether they are fused and read again and again.
+double fused_memory(const OperationTree& tree, const Part& list, int level, const Homes& homes,
+                    bool with_ends = true);
 
 // Never searches. Throws UnsupportedError where tiles of one do not fit.
 LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy,

@@ -24,6 +24,8 @@ constexpr std::size_t most_subsets_of = 12;
 // Of a level's memory, what loops around fused statements may fill: the first where larger tiles
 // are moved less often, the second where they are not, so that statements' own tiles have room.
 constexpr double most_filled = 0.95, half_filled = 0.5;
+// Of one tile for each process, that are tried.
+constexpr std::int64_t most_rounds = 64;
 
 // The inputs of a list that are not its B: the larger one of each statement that reads no
 // intermediate of the list.
@@ -62,7 +64,12 @@ class Recurrence {
     if (list.empty()) return 0;
     const auto known = known_.find(list);
     if (known != known_.end()) return known->second;
-    const std::vector<int> arrays = main_arrays(tree_, list);
+    std::vector<int> arrays = main_arrays(tree_, list);
+    // What is held around the list already.
+    std::erase_if(arrays, [&](int a) {
+      return tree_.array(a).is_intermediate() && homes_[spot(a)] <= level_ && at_an_end(list, a);
+    });
+    if (arrays.empty()) return known_[list] = 0;
     IndexSet common = tree_.array(arrays.front()).set();
     for (int a : arrays) common = fusion::common(common, tree_.array(a).set());
     double least = std::numeric_limits<double>::infinity();
@@ -137,7 +144,10 @@ class Prescriber {
              const Homes& homes)
       : tree_(tree), hierarchy_(hierarchy), part_(part), homes_(homes) {}
 
-  PlannedPart run() {
+  // `multiples`: tiles that processes share are multiples of how many these are, rather than of one
+  // size.
+  PlannedPart run(bool multiples) {
+    multiples_ = multiples;
     Decisions d;
     shape_ = shape_of(tree_, hierarchy_, part_, homes_, d);
     for (const Asked& a : shape_.splits) d.splits.push_back(a.usual);
@@ -172,9 +182,7 @@ class Prescriber {
   std::vector<Bytes> held() const {
     return count(tree_, hierarchy_, with_values(tree_, shape_, values_)).high_water;
   }
-  bool fit() const {
-    return fit_in(1, std::vector<Bytes>(spot(hierarchy_.links()), Bytes(0)));
-  }
+  bool fit() const { return fit_in(1, std::vector<Bytes>(spot(hierarchy_.links()), Bytes(0))); }
   // Whether each level has at most that share of it filled, or what it had `before`.
   bool fit_in(double share, const std::vector<Bytes>& before) const {
     const std::vector<Bytes> now = held();
@@ -256,8 +264,22 @@ class Prescriber {
     const std::int64_t whole = range(v), p = team < 0 ? 1 : values_[spot(team)];
     if (tile >= whole) return whole;
     const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    const std::int64_t rounds = up(up(whole, tile), p), even = up(whole, rounds * p);
+    const std::int64_t rounds = up(up(whole, tile), p);
+    std::int64_t even = up(whole, rounds * p);
+    if (p > 1) {
+      // More rounds, up to twice as many, where these leave the first process less.
+      const auto first = [&](std::int64_t size) {
+        const std::int64_t tiles = up(whole, size);
+        return up(tiles, p) * size - ((tiles - 1) % p == 0 ? tiles * size - whole : 0);
+      };
+      for (std::int64_t r = rounds + 1; r <= std::min(2 * rounds, rounds + most_rounds); ++r) {
+        const std::int64_t size = up(whole, std::min(r * p, whole));
+        if (first(size) < first(even)) even = size;
+      }
+      return even;
+    }
     const std::int64_t inside = level == 0 ? 1 : hierarchy_.level(level - 1).instances;
+    if (!multiples_) return even;
     const std::int64_t shared = up(even, inside) * inside;
     if (shared <= tile) return shared;
     return tile >= inside ? tile - tile % inside : even;
@@ -423,10 +445,31 @@ class Prescriber {
   const Hierarchy& hierarchy_;
   const Part& part_;
   const Homes& homes_;
+  bool multiples_ = false;
   Shape shape_;
   Values values_;
   std::vector<int> team_;  // by variable of a tile: that of its processes, or -1
 };
+
+// Eq. 5.4 for what the first contraction of a list sums, and for what the last one adds.
+bool ends_pay(const OperationTree& tree, const Part& list, double capacity, double q) {
+  const auto product = [&](const IndexSet& indices) {
+    double all = 1;
+    for (int i : indices) all *= static_cast<double>(tree.extent(i));
+    return all;
+  };
+  const OperationTree::Statement& first = tree.statement(list.front());
+  const OperationTree::Statement& last = tree.statement(list.back());
+  const double elements = capacity / static_cast<double>(tree.array(first.out).element.value());
+  double added = 1;
+  for (int a : {last.left, last.right}) {
+    if (tree.array(a).producer < 0) continue;
+    added = product(fusion::without(last.indices, tree.array(a).set()));
+  }
+  return large_first_pays(product(fusion::without(first.indices, tree.array(first.out).set())),
+                          elements, q) &&
+         large_first_pays(added, elements, q);
+}
 
 std::vector<int> intermediates(const OperationTree& tree) {
   std::vector<int> arrays;
@@ -485,10 +528,12 @@ std::vector<FusionCondition> fusion_conditions(const OperationTree& tree,
   return conditions;
 }
 
-double fused_memory(const OperationTree& tree, const Part& list, int level, const Homes& homes) {
+double fused_memory(const OperationTree& tree, const Part& list, int level, const Homes& homes,
+                    bool with_ends) {
   const std::vector<int> arrays = main_arrays(tree, list);
   double bytes = Recurrence(tree, level, homes).of(list);
   for (int s : list) {
+    if (!with_ends && (s == list.front() || s == list.back())) continue;
     for (int a : {tree.statement(s).left, tree.statement(s).right}) {
       if (std::ranges::count(arrays, a) == 0) bytes += tree.bytes(a);
     }
@@ -503,14 +548,22 @@ Homes unfused(const OperationTree& tree, const Hierarchy& hierarchy) {
 LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes) {
   std::vector<PlannedPart> parts;
   for (const Part& part : parts_of(tree, hierarchy, homes)) {
-    parts.push_back(Prescriber(tree, hierarchy, part, homes).run());
-    if (parts.back().values.empty() &&
-        !shape_of(tree, hierarchy, part, homes, {}).variables.empty()) {
-      throw UnsupportedError(tree.name,
-                             fmt::format("tiles of one do not fit into the levels of {} and {}",
-                                         hierarchy.level(0).name, hierarchy.level(1).name),
-                             "give them more capacity");
+    Prescriber prescriber(tree, hierarchy, part, homes);
+    PlannedPart best = prescriber.run(true);
+    if (best.values.empty() && !shape_of(tree, hierarchy, part, homes, {}).variables.empty()) {
+      throw UnsupportedError(
+          tree.name,
+          fmt::format("tiles of one do not fit into {} of {}", hierarchy.level(0).name,
+                      to_text(hierarchy.level(0).capacity)),
+          "give it and the levels outside it more capacity");
     }
+    const auto seconds = [&](const PlannedPart& p) {
+      const Shape shape = shape_of(tree, hierarchy, p.part, homes, p.decisions);
+      const Counts counts = count(tree, hierarchy, with_values(tree, shape, p.values));
+      return times(hierarchy, counts).total();
+    };
+    PlannedPart other = prescriber.run(false);
+    parts.push_back(seconds(other) < seconds(best) ? std::move(other) : std::move(best));
   }
   return plan_of(tree, hierarchy, homes, std::move(parts));
 }
@@ -527,12 +580,21 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy,
     }
     std::ranges::stable_sort(open, std::greater{}, [&](int a) { return tree.bytes(a); });
     const auto capacity = static_cast<double>(hierarchy.level(link).capacity.value());
-    const auto held = [&](const Homes& with) {  // by the part that takes the most
+    // By the part that takes the most; infinite where one does not fit.
+    const auto held = [&](const Homes& with) {
       double most = 0;
       Homes seen = with;
       for (int& h : seen) h = h <= link ? h : hierarchy.links();
       for (const Part& part : parts_of(tree, hierarchy, seen)) {
-        if (part.size() > 1) most = std::max(most, fused_memory(tree, part, link, seen));
+        if (part.size() == 1) continue;
+        double needed = fused_memory(tree, part, link, seen);
+        if (capacity != 0 && needed > capacity) {
+          needed = fused_memory(tree, part, link, seen, false);
+          if (needed > capacity || !ends_pay(tree, part, capacity, needed / capacity)) {
+            return std::numeric_limits<double>::infinity();
+          }
+        }
+        most = std::max(most, needed);
       }
       return most;
     };
@@ -554,7 +616,7 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy,
         if (saved < most * (1 - 1e-12)) continue;
         const Homes h = with(subset);
         const double needed = held(h);
-        if (capacity != 0 && needed > capacity) continue;
+        if (std::isinf(needed)) continue;
         if (saved <= most * (1 + 1e-12) && needed >= least_held) continue;
         most = saved, least_held = needed, best = h;
       }
@@ -562,7 +624,7 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy,
       for (int a : open) {
         Homes h = best;
         h[spot(a)] = link;
-        if (capacity == 0 || held(h) <= capacity) best = h;
+        if (!std::isinf(held(h))) best = h;
       }
     }
     homes = best;

@@ -27,7 +27,7 @@ class RandomLevels {
     double rate = real(1e8, 1e10);
     std::int64_t capacity = 0;
     for (int l = 0; l < links; ++l) {
-      capacity += pick(60, 3000) * 8;
+      capacity += (pick(0, 1) == 0 ? pick(8, 60) : pick(40, 2000)) * 8;
       h.levels.push_back({"level" + std::to_string(l), Bytes(capacity),
                           pick(0, 1) == 0 ? 1 : pick(2, 6), BytesPerSecond(rate),
                           Seconds(pick(0, 1) == 0 ? 0 : real(1e-9, 1e-6))});
