@@ -186,7 +186,37 @@ class LevelCounter {
   Counts counts_;
 };
 
+void add_tiles(const Node& node, std::vector<std::vector<std::int64_t>>& now,
+               std::vector<std::vector<std::vector<std::int64_t>>>& all) {
+  if (const auto* loop = std::get_if<Loop>(&node.is)) {
+    const std::vector<std::vector<std::int64_t>> before = now;
+    for (int l = 0; l <= loop->level; ++l) {
+      std::int64_t& tile = now[at(l)][at(loop->index)];
+      tile = std::min(tile, loop->tile);
+    }
+    add_tiles(*loop->body, now, all);
+    now = before;
+  } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
+    for (const Node& part : parts->parts) add_tiles(part, now, all);
+  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+    add_tiles(*hold->body, now, all);
+  } else {
+    all[at(std::get<Do>(node.is).statement)] = now;
+  }
+}
+
 }  // namespace
+
+std::vector<std::vector<std::vector<std::int64_t>>> tiles_of(const OperationTree& tree,
+                                                             const Hierarchy& hierarchy,
+                                                             const Node& node) {
+  std::vector<std::int64_t> whole;
+  for (const OperationTree::Index& i : tree.indices) whole.push_back(i.extent);
+  std::vector<std::vector<std::int64_t>> now(at(hierarchy.links()), whole);
+  std::vector<std::vector<std::vector<std::int64_t>>> all(tree.statements.size());
+  add_tiles(node, now, all);
+  return all;
+}
 
 Moved& Moved::operator+=(const Moved& o) {
   in += o.in, out += o.out, ins += o.ins, outs += o.outs;

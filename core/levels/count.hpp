@@ -49,6 +49,11 @@ Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& 
 // Throws TooLargeError.
 Counts simulate(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
 
+// The largest tile of each level, by statement, level (but the outermost) and index.
+std::vector<std::vector<std::vector<std::int64_t>>> tiles_of(const OperationTree& tree,
+                                                             const Hierarchy& hierarchy,
+                                                             const Node& node);
+
 // How many tiles and holds a simulation goes through, about.
 double steps(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
 
@@ -64,7 +69,7 @@ struct LevelTimes {
 };
 LevelTimes times(const Hierarchy& hierarchy, const Counts& counts);
 
-// Whether each level has room for what it holds.
+// Whether each level but the outermost has room for what it holds.
 bool fits(const Hierarchy& hierarchy, const Counts& counts);
 
 }  // namespace tcsim::levels

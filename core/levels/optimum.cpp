@@ -285,6 +285,7 @@ std::vector<std::pair<double, Homes>> ways(const OperationTree& tree, const Hier
   }
   std::vector<std::pair<double, Homes>> ways;
   for (Homes& homes : all) {
+    if (!has_room(tree, hierarchy, homes)) continue;
     double least = 0;
     for (const Part& part : parts_of(tree, hierarchy, homes)) {
       least += compulsory(tree, hierarchy, homes, part).value();
@@ -305,13 +306,24 @@ std::vector<int> key_of(const OperationTree& tree, const Part& part, const Homes
 
 }  // namespace
 
+LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,
+                  const std::vector<LevelPlan>& others) {
+  LevelPlan best = plan;
+  for (const LevelPlan& other : others) {
+    if (!fits(hierarchy, other.counts) || !has_room(tree, hierarchy, other.homes)) continue;
+    const LevelTimes there = times(hierarchy, other.counts);
+    if (there.total() >= best.time()) continue;
+    best = other;
+    best.times = there;
+  }
+  return best;
+}
+
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options) {
   const LevelPlan start = prescribe(tree, hierarchy);
   LevelOptimum best{start, Seconds(never), 0};
-  // Without the prescription's rounding of levels, everything unfused may be quicker.
-  const LevelPlan apart = prescribe(tree, hierarchy, unfused(tree, hierarchy));
-  if (apart.time() < best.plan.time()) best.plan = apart;
+  best.plan = best_of(tree, hierarchy, best.plan, options.incumbents);
   std::map<std::vector<int>, PartResult> known;
   const auto all = ways(tree, hierarchy, start.homes);
   double bound = never;
@@ -333,10 +345,8 @@ LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
       auto found = known.find(key);
       if (found == known.end()) {
         std::optional<PlannedPart> from;
-        for (const LevelPlan* plan : {&start, &apart}) {
-          for (const PlannedPart& p : plan->parts) {
-            if (p.part == part && key_of(tree, part, plan->homes) == key) from = p;
-          }
+        for (const PlannedPart& p : start.parts) {
+          if (p.part == part && key_of(tree, part, start.homes) == key) from = p;
         }
         if (!from) {
           try {

@@ -72,7 +72,8 @@ bool large_first_pays(double summed, double memory, double q);
 double fused_memory(const OperationTree& tree, const Part& list, int level, const Homes& homes,
                     bool with_ends = true);
 
-// Never searches. Throws UnsupportedError where tiles of one do not fit.
+// Never searches. Throws UnsupportedError where tiles of one do not fit, or the tensors not into
+// the outermost level.
 LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy,
                     const PrescribeOptions& options = {});
 // The same with the homes given.
@@ -82,6 +83,7 @@ Homes unfused(const OperationTree& tree, const Hierarchy& hierarchy);
 
 struct OptimumOptions {
   int most_programs = 1500;                    // that are solved; what is open counts in the bound
+  std::vector<LevelPlan> incumbents;           // of hierarchies with as many levels and processes
   std::function<void(double share)> progress;  // may be empty
 };
 
@@ -90,6 +92,10 @@ struct OptimumOptions {
 // UnsupportedError as prescribe().
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options = {});
+
+// The plan with another hierarchy's figures, or that of `others` which fits there and is quickest.
+LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,
+                  const std::vector<LevelPlan>& others);
 
 // The plan of parts that are decided. Throws TooLargeError.
 LevelPlan plan_of(const OperationTree& tree, const Hierarchy& hierarchy, Homes homes,

@@ -546,6 +546,13 @@ Homes unfused(const OperationTree& tree, const Hierarchy& hierarchy) {
 }
 
 LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes) {
+  if (!has_room(tree, hierarchy, homes)) {
+    throw UnsupportedError(
+        tree.name,
+        fmt::format("its tensors do not fit into {} of {}", hierarchy.levels.back().name,
+                    to_text(hierarchy.levels.back().capacity)),
+        "give it more capacity");
+  }
   std::vector<PlannedPart> parts;
   for (const Part& part : parts_of(tree, hierarchy, homes)) {
     Prescriber prescriber(tree, hierarchy, part, homes);

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <string>
 
 namespace tcsim::levels {
 
@@ -516,7 +518,9 @@ Node filled_in(const OperationTree& tree, const Shape& shape, const Values& valu
     const std::int64_t size = std::min(values[slot(tile)], whole);
     std::int64_t processes = team < 0 ? 1 : values[slot(team)];
     processes = std::min(processes, (whole + size - 1) / size);
-    if (size == whole) return body;
+    // A statement runs at once on what is held.
+    const bool nothing_moves = processes == 1 && std::holds_alternative<Do>(body.is);
+    if (size == whole || nothing_moves) return body;
     return Loop{loop->index, size, loop->level, processes, std::move(body)};
   }
   if (const auto* hold = std::get_if<Hold>(&node.is)) {
@@ -535,6 +539,18 @@ Node filled_in(const OperationTree& tree, const Shape& shape, const Values& valu
 }  // namespace
 
 bool Shape::complete() const { return std::ranges::count(undecided, true) == 0; }
+
+bool has_room(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes) {
+  const Bytes capacity = hierarchy.levels.back().capacity;
+  if (capacity == Bytes(0)) return true;
+  double bytes = 0;
+  std::set<std::string> seen;  // one tensor that several statements read is there once
+  for (int a = 0; a < static_cast<int>(tree.arrays.size()); ++a) {
+    if (homes[slot(a)] < hierarchy.links() || !seen.insert(tree.array(a).name).second) continue;
+    bytes += tree.bytes(a);
+  }
+  return bytes <= static_cast<double>(capacity.value());
+}
 
 std::vector<Part> parts_of(const OperationTree& tree, const Hierarchy& hierarchy,
                            const Homes& homes) {

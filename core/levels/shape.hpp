@@ -30,6 +30,9 @@ using Homes = std::vector<int>;
 // A connected part of the chain whose intermediates stay inside the outermost level.
 using Part = std::vector<int>;  // statements, ascending
 
+// Whether the outermost level has room for inputs, outputs and the intermediates that go there.
+bool has_room(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes);
+
 // What homes cut the chain into, in the order in which it runs.
 std::vector<Part> parts_of(const OperationTree& tree, const Hierarchy& hierarchy,
                            const Homes& homes);
@@ -79,7 +82,8 @@ Shape shape_of(const OperationTree& tree, const Hierarchy& hierarchy, const Part
                const Homes& homes, const Decisions& decisions);
 
 // With whole numbers for the variables: tiles are at most the tile around, and a team is at most
-// as large as its level has processes. Loops of one tile are left out.
+// as large as its level has processes. Loops of one tile are left out, and those in which nothing
+// moves.
 using Values = std::vector<std::int64_t>;
 Node with_values(const OperationTree& tree, const Shape& shape, const Values& values);
 // The most that a variable can be, the others as they are.
