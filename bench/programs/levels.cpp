@@ -55,7 +55,7 @@ OperationTree drawn(std::mt19937_64& random, int contractions, int draw) {
 // The machine's bandwidths, each from a tenth of its own to ten times that; of all tensors the
 // global memory holds a share between these, and a process the same of its part of that.
 constexpr double least_share = 0.003, most_share = 0.5;
-constexpr std::int64_t least_capacity = 4 << 20;
+constexpr std::int64_t least_capacity = 32 << 20;
 Hierarchy varied(Hierarchy h, double bytes, std::mt19937_64& random) {
   const auto draw = [&](double low, double high) {
     return std::exp(std::uniform_real_distribution(std::log(low), std::log(high))(random));

@@ -23,6 +23,8 @@ constexpr std::size_t most_statements = 6;
 constexpr int programs_of_a_part = 120, splits_of_a_part = 60;
 // Rounded tiles within so much of the best are improved step by step.
 constexpr double worth_improving = 2;
+// Up to here more steps of two variables are tried.
+constexpr int few_variables = 20;
 // Nothing is sought below this much of the best.
 constexpr double near_enough = 1e-4;
 
@@ -51,6 +53,7 @@ class PartSearch {
       result_.plan = start;
       result_.seconds = seconds_of(start->decisions, start->values);
       improve(*result_.plan, result_.seconds);
+      reorder(*result_.plan, result_.seconds);
     }
     double open = never;
     std::vector<std::vector<int>> left{{}};
@@ -153,17 +156,10 @@ class PartSearch {
   // Real tiles as whole ones: down, so that they fit; then improved.
   void round(const Shape& relaxed_shape, const std::vector<double>& y, const Decisions& d) {
     const Shape shape = shape_of(tree_, hierarchy_, part_, homes_, d);
-    // An order changes the places of variables, but not what they are of.
-    std::map<std::tuple<int, int, bool>, double> found;
-    for (std::size_t v = 0; v < relaxed_shape.variables.size(); ++v) {
-      const Shape::Variable& of = relaxed_shape.variables[v];
-      found[{of.band, of.index, of.processes}] = y[v];
-    }
+    const std::vector<double> real = moved_to(relaxed_shape, y, shape);
     PlannedPart plan{part_, d, Values(shape.variables.size(), 1)};
     for (std::size_t v = 0; v < plan.values.size(); ++v) {
-      const Shape::Variable& of = shape.variables[v];
-      const double real = std::exp(found.at({of.band, of.index, of.processes}));
-      const auto whole = static_cast<std::int64_t>(real + 1e-3);
+      const auto whole = static_cast<std::int64_t>(std::exp(real[v]) + 1e-3);
       plan.values[v] = std::max<std::int64_t>(1, whole);
     }
     for (std::size_t v = 0; v < plan.values.size(); ++v) {
@@ -183,8 +179,49 @@ class PartSearch {
     if (seconds >= result_.seconds * worth_improving) return;
     improve(plan, seconds);
     if (seconds >= result_.seconds) return;
+    reorder(plan, seconds);
     result_.plan = plan;
     result_.seconds = seconds;
+  }
+
+  // Other orders of bands with the same tiles, while they help: which array stays matters otherwise
+  // where tiles are whole.
+  void reorder(PlannedPart& plan, double& seconds) {
+    for (bool helped = true; helped;) {
+      helped = false;
+      StopScope::heed();
+      const Shape shape = shape_of(tree_, hierarchy_, part_, homes_, plan.decisions);
+      for (std::size_t o = 0; o < shape.orders.size() && !helped; ++o) {
+        for (int option = 0; option < shape.orders[o].options && !helped; ++option) {
+          if (option == plan.decisions.orders[o]) continue;
+          PlannedPart other = plan;
+          other.decisions.orders[o] = option;
+          const Shape there = shape_of(tree_, hierarchy_, part_, homes_, other.decisions);
+          other.values = moved_to(shape, plan.values, there);
+          double found = seconds_of(there, other.values);
+          if (found >= seconds * (1 - 1e-9)) continue;
+          improve(other, found);
+          plan = std::move(other);
+          seconds = found;
+          helped = true;
+        }
+      }
+    }
+  }
+
+  // An order changes the places of variables, but not what they are of.
+  template <class T>
+  static std::vector<T> moved_to(const Shape& from, const std::vector<T>& values, const Shape& to) {
+    std::map<std::tuple<int, int, bool>, T> known;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      const Shape::Variable& of = from.variables[v];
+      known[{of.band, of.index, of.processes}] = values[v];
+    }
+    std::vector<T> moved;
+    for (const Shape::Variable& of : to.variables) {
+      moved.push_back(known.at({of.band, of.index, of.processes}));
+    }
+    return moved;
   }
 
   // Steps of one variable, or of two that stand for one another, while they help.
@@ -213,6 +250,10 @@ class PartSearch {
           if (other == 1 || mine >= most) continue;
           helped |= attempt(shape, plan, seconds, v, std::min(most, 2 * mine), w,
                             std::max<std::int64_t>(1, other / 2));
+          if (n > few_variables) continue;
+          helped |= attempt(shape, plan, seconds, v, most, w, 1);
+          helped |= attempt(shape, plan, seconds, v, plan.values[cell(v)] + 1, w,
+                            std::max<std::int64_t>(1, plan.values[cell(w)] - 1));
         }
       }
     }
@@ -225,8 +266,7 @@ class PartSearch {
     plan.values[cell(v)] = to;
     if (w >= 0) plan.values[cell(w)] = other;
     double found = never;
-    if (w < 0 || !shape.variables[cell(v)].processes ||
-        to <= most_of(tree_, hierarchy_, shape, plan.values, v)) {
+    if (w < 0 || to <= most_of(tree_, hierarchy_, shape, plan.values, v)) {
       found = seconds_of(shape, plan.values);
     }
     if (found < seconds * (1 - 1e-9)) {

@@ -68,7 +68,7 @@ TEST(LevelPlans, OfRandomChainsFitAndMoveWhatIsPredicted) {
 TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {
   std::mt19937_64 random(test::new_seed());
   RandomLevels draw(random);
-  double worst = 1;
+  double worst = 1, sum = 0;
   int looked = 0;
   for (int trial = 0; trial < test::draws(40); ++trial) {
     const OperationTree tree =
@@ -121,9 +121,11 @@ TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {
     EXPECT_LE(best.bound.value(), least * (1 + 1e-9));
     EXPECT_GE(best.plan.time().value(), least * (1 - 1e-9));
     worst = std::max(worst, best.plan.time().value() / least);
+    sum += best.plan.time().value() / least;
   }
-  std::cout << looked << " looked at, found at worst " << worst << " of the best\n";
-  EXPECT_LT(worst, 2);
+  std::cout << looked << " looked at, found on average " << sum / looked
+            << " of the best, at worst " << worst << "\n";
+  EXPECT_LT(sum / looked, 1.15);
 }
 
 TEST(LevelPlans, MoreMemoryAndFasterLinksTakeNoLonger) {
