@@ -60,7 +60,7 @@ void refuse_options_of_others(const Options& options) {
     throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
                      "leave it out, or take a machine with caches");
   }
-  for (const char* option : {"overlap", "fill", "force", "resume", "compare", "cold", "check"}) {
+  for (const char* option : {"fill", "force", "resume", "compare", "cold", "check"}) {
     if (!options[option].as<bool>()) continue;
     throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
                      "leave it out, or take a machine with caches");
@@ -82,6 +82,7 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   a.tree = fusion::operation_tree(a.chain.program);
   fusion::element_type(a.tree);  // all tensors have one
   a.hierarchy = levels::hierarchy(machine, a.tree.arrays.front().element);
+  a.hierarchy.overlap = options["overlap"].as<bool>();
   a.conditions = levels::fusion_conditions(a.tree, a.hierarchy);
   Progress progress(context, a.tree.name);
   levels::OptimumOptions search;
@@ -105,7 +106,7 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
       search.progress = [&](double share) {
         progress.show(a.tree.name + ": " + range.knob.name, share);
       };
-      a.curves.push_back(levels::vary(a.tree, machine, range, search));
+      a.curves.push_back(levels::vary(a.tree, machine, range, a.hierarchy.overlap, search));
     }
   } else if (!options["no-whatif"].as<bool>()) {
     a.changes = levels::changes(a.tree, a.hierarchy, best);
@@ -156,6 +157,9 @@ void print_machine(const LevelAnswer& a, std::ostream& out) {
   if (h.instances(0) > 1) {
     out << "each process has a link of its own, whatever the others move\n";
   }
+  if (h.overlap) {
+    out << "transfers and arithmetic overlap: what is loaded or stored is held twice\n";
+  }
 }
 
 void print_conditions(const LevelAnswer& a, std::ostream& out) {
@@ -192,8 +196,8 @@ void print_ways(const LevelAnswer& a, std::ostream& out) {
                                                       : "DIFFERS"});
     }
     rows.push_back({"", "arithmetic", "", "", "", "", to_display(w.plan.times.arithmetic), "", ""});
-    rows.push_back({"", "in all", "", "", "", "", to_display(w.plan.time()),
-                    "slowest: " + slowest_name(a, w.plan), ""});
+    rows.push_back({"", a.hierarchy.overlap ? "overlapped" : "in all", "", "", "", "",
+                    to_display(w.plan.time()), "slowest: " + slowest_name(a, w.plan), ""});
   }
   out << aligned(
       {"program", "link", "in", "out", "transfers", "the busiest", "time", "held", "simulated"},
@@ -362,6 +366,7 @@ ordered_json json_of_point(const LevelAnswer& a,
 ordered_json json_of_levels(const LevelAnswer& a) {
   ordered_json j = json_of(a.chain, a.tree, a.machine);
   j["processes"] = a.hierarchy.instances(0);
+  j["overlap"] = a.hierarchy.overlap;
   j["conditions"] = ordered_json::array();
   for (const levels::FusionCondition& c : a.conditions) {
     j["conditions"].push_back({{"tensor", a.tree.array(c.array).name},

@@ -80,7 +80,8 @@ class LevelCounter {
       for (const Node& part : parts->parts) visit(part);
     } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
       if (hold->kind != Kind::buffer) move(*hold);
-      const std::int64_t bytes = tile_bytes(hold->array);
+      const bool twice = hierarchy_.overlap && hold->kind != Kind::buffer;
+      const std::int64_t bytes = checked_.times(tile_bytes(hold->array), twice ? 2 : 1);
       std::int64_t& held = held_[at(hold->level)];
       held = checked_.plus(held, bytes);
       most_[at(hold->level)] = std::max(most_[at(hold->level)], held);
@@ -256,10 +257,12 @@ double steps(const OperationTree& tree, const Hierarchy& hierarchy, const Node& 
   return sum;
 }
 
-Seconds LevelTimes::total() const {
-  Seconds sum = arithmetic;
-  for (Seconds s : links) sum += s;
-  return sum;
+LevelTimes& LevelTimes::operator+=(const LevelTimes& o) {
+  links.resize(std::max(links.size(), o.links.size()));
+  for (std::size_t l = 0; l < o.links.size(); ++l) links[l] += o.links[l];
+  arithmetic += o.arithmetic;
+  all += o.all;
+  return *this;
 }
 
 int LevelTimes::bottleneck() const {
@@ -279,6 +282,8 @@ LevelTimes times(const Hierarchy& hierarchy, const Counts& counts) {
   for (const Counts::OfStatement& s : counts.statements) {
     t.arithmetic += Seconds(2 * static_cast<double>(s.multiply_adds) / hierarchy.rate.value());
   }
+  t.all = t.arithmetic;
+  for (Seconds s : t.links) t.all = hierarchy.overlap ? std::max(t.all, s) : t.all + s;
   return t;
 }
 

@@ -57,16 +57,20 @@ std::vector<std::vector<std::vector<std::int64_t>>> tiles_of(const OperationTree
 // How many tiles and holds a simulation goes through, about.
 double steps(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
 
-// Of the busiest process and links, one after another: what the levels' transfers and the
-// arithmetic take (multilevel-fusion-gpu charts their sum).
+// What transfers and arithmetic of the busiest process take.
 struct LevelTimes {
   std::vector<Seconds> links;  // by the inner level
   Seconds arithmetic{0};
+  // One after another, as multilevel-fusion-gpu charts it; where they overlap, the longest of them,
+  // part by part of the chain.
+  Seconds all{0};
 
-  Seconds total() const;
+  Seconds total() const { return all; }
   // The link that takes the longest; links.size() where arithmetic does.
   int bottleneck() const;
+  LevelTimes& operator+=(const LevelTimes& o);
 };
+// Of one part of a chain.
 LevelTimes times(const Hierarchy& hierarchy, const Counts& counts);
 
 // Whether each level but the outermost has room for what it holds.

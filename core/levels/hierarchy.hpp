@@ -24,6 +24,9 @@ struct Hierarchy {
   };
   std::vector<Level> levels;  // innermost first, at least two; the outermost has room for all
   FlopsPerSecond rate;        // of one process, the instances of levels[0]
+  // Whether transfers over all links and the arithmetic of a part of the chain go on at the same
+  // time. What is loaded or stored is then held twice.
+  bool overlap = false;
 
   int links() const { return static_cast<int>(levels.size()) - 1; }
   const Level& level(int l) const { return levels[static_cast<std::size_t>(l)]; }

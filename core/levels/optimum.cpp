@@ -21,6 +21,10 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_statements = 6;
 // Of one part with its homes: geometric programs, and ways to split it.
 constexpr int programs_of_a_part = 120, splits_of_a_part = 60;
+// Of longer parts the prescription is improved, no programs are solved; and of as many variables at
+// most two are changed at a time.
+constexpr std::size_t most_searched = 8;
+constexpr int most_paired = 120;
 // Rounded tiles within so much of the best are improved step by step.
 constexpr double worth_improving = 2;
 // Up to here more steps of two variables are tried.
@@ -54,6 +58,10 @@ class PartSearch {
       result_.seconds = seconds_of(start->decisions, start->values);
       improve(*result_.plan, result_.seconds);
       reorder(*result_.plan, result_.seconds);
+    }
+    if (part_.size() > most_searched) {
+      result_.bound = std::min(least_, result_.seconds);
+      return result_;
     }
     double open = never;
     std::vector<std::vector<int>> left{{}};
@@ -122,7 +130,9 @@ class PartSearch {
         for (std::size_t o = whole.orders.size(); o < shape.orders.size(); ++o) {
           whole.orders.push_back(shape.orders[o].usual);
         }
-        round(shape, best->y, whole);
+        std::vector<double> tiles = best->y;
+        tiles.resize(shape.variables.size());  // the last may be the time itself
+        round(shape, tiles, whole);
       }
       if (bound >= goal() || shape.complete()) {
         closed = std::min(closed, bound);
@@ -230,8 +240,8 @@ class PartSearch {
     const int n = static_cast<int>(plan.values.size());
     for (bool helped = true; helped;) {
       helped = false;
-      StopScope::heed();
       for (int v = 0; v < n; ++v) {
+        StopScope::heed();
         const std::int64_t now = plan.values[cell(v)];
         const std::int64_t most = most_of(tree_, hierarchy_, shape, plan.values, v);
         const std::int64_t tiles = (most + now - 1) / std::max<std::int64_t>(now, 1);
@@ -243,7 +253,7 @@ class PartSearch {
           helped |= attempt(shape, plan, seconds, v, to, -1, 0);
         }
         // Larger for another's account.
-        for (int w = 0; w < n; ++w) {
+        for (int w = 0; w < n && n <= most_paired; ++w) {
           if (w == v || shape.variables[cell(w)].level != shape.variables[cell(v)].level) continue;
           if (shape.variables[cell(w)].processes != shape.variables[cell(v)].processes) continue;
           const std::int64_t mine = plan.values[cell(v)], other = plan.values[cell(w)];
@@ -351,10 +361,8 @@ LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const L
   LevelPlan best = plan;
   for (const LevelPlan& other : others) {
     if (!fits(hierarchy, other.counts) || !has_room(tree, hierarchy, other.homes)) continue;
-    const LevelTimes there = times(hierarchy, other.counts);
-    if (there.total() >= best.time()) continue;
-    best = other;
-    best.times = there;
+    LevelPlan there = plan_of(tree, hierarchy, other.homes, other.parts);
+    if (there.time() < best.time()) best = std::move(there);
   }
   return best;
 }

@@ -87,8 +87,9 @@ struct OptimumOptions {
   std::function<void(double share)> progress;  // may be empty
 };
 
-// From the prescription on. Chains of more than 6 statements keep its homes beside those with
-// everything inside one level, and their bound is what has to be moved. Heeds StopScope. Throws
+// From the prescription on. Of chains of more than 6 statements its homes are looked at and those
+// with everything inside one level, and the bound is what has to be moved; parts of more than 8 are
+// improved step by step alone. Heeds StopScope. Throws
 // UnsupportedError as prescribe().
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options = {});

@@ -345,7 +345,7 @@ class Prescriber {
       if (capacity == 0) return std::numeric_limits<double>::infinity();
       const Counts counts = count(tree_, hierarchy_, with_values(tree_, shape_, values_));
       const auto held = static_cast<double>(counts.high_water[spot(level)].value());
-      return std::max(0.0, (capacity - held) / element);
+      return std::max(0.0, (capacity - held) / element / (hierarchy_.overlap ? 2 : 1));
     };
     const double memory = room(band.level);
     Extents tiles;
@@ -488,10 +488,10 @@ LevelPlan plan_of(const OperationTree& tree, const Hierarchy& hierarchy, Homes h
   for (const PlannedPart& p : plan.parts) {
     all.parts.push_back(
         with_values(tree, shape_of(tree, hierarchy, p.part, plan.homes, p.decisions), p.values));
+    plan.times += times(hierarchy, count(tree, hierarchy, all.parts.back()));
   }
   plan.node = all.parts.size() == 1 ? std::move(all.parts.front()) : Node(std::move(all));
   plan.counts = count(tree, hierarchy, plan.node);
-  plan.times = times(hierarchy, plan.counts);
   return plan;
 }
 

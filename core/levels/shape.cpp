@@ -16,6 +16,8 @@ std::size_t slot(int i) { return static_cast<std::size_t>(i); }
 // Small arrays, which together take at most this share of a level, are held around statements that
 // are fused there.
 constexpr double small_share = 0.25;
+// In logarithms: of the longest of links and arithmetic, against tiles of one.
+constexpr double most_shorter = 200;
 
 class ShapeBuilder {
  public:
@@ -372,10 +374,18 @@ class RelaxedTerms {
       result_.program.at_most_one.push_back(all);
     }
     held_.resize(slot(hierarchy.links()));
+    terms_.resize(slot(hierarchy.links() + 1));
   }
 
   RelaxedShape run() {
     visit(shape_.node);
+    if (hierarchy_.overlap) {
+      minimise_longest();
+    } else {
+      for (const auto& of : terms_) {
+        for (const Monomial& m : of) result_.program.objective.add(m.coefficient, m.powers);
+      }
+    }
     return std::move(result_);
   }
 
@@ -386,6 +396,30 @@ class RelaxedTerms {
     Powers powers;
     bool operator==(const Monomial&) const = default;
   };
+
+  // One more variable: how many times shorter the longest is than where all tiles are one, which is
+  // the worst.
+  void minimise_longest() {
+    double worst = 0;
+    for (const auto& of : terms_) {
+      double sum = 0;
+      for (const Monomial& m : of) sum += m.coefficient;
+      worst = std::max(worst, sum);
+    }
+    const int shorter = static_cast<int>(result_.program.upper.size());
+    result_.program.upper.push_back(most_shorter);
+    result_.program.objective.add(worst, {{shorter, -1}});
+    for (const auto& of : terms_) {
+      if (of.empty()) continue;
+      Posynomial share;
+      for (const Monomial& m : of) {
+        Powers powers = m.powers;
+        powers.push_back({shorter, 1});
+        share.add(m.coefficient / worst, powers);
+      }
+      result_.program.at_most_one.push_back(share);
+    }
+  }
 
   void visit(const Node& node) {
     if (const auto* loop = std::get_if<Loop>(&node.is)) {
@@ -411,7 +445,8 @@ class RelaxedTerms {
   // The bytes of the current tile, as a share of the level.
   Monomial tile_of(const Hold& hold) const {
     const OperationTree::Array& array = tree_.array(hold.array);
-    Monomial m{static_cast<double>(array.element.value()), {}};
+    const bool twice = hierarchy_.overlap && hold.kind != Kind::buffer;
+    Monomial m{static_cast<double>(array.element.value()) * (twice ? 2 : 1), {}};
     for (int i : array.indices) {
       const Loop* innermost = nullptr;
       for (const Loop* l : loops_) innermost = l->index == i ? l : innermost;
@@ -459,14 +494,12 @@ class RelaxedTerms {
       bytes.powers.push_back({tile, -1});
     }
     // What is stored again was read before, but not the first time.
-    if (hold.kind == Kind::store && again && !shared) {
+    if (hold.kind == Kind::store && again && !shared && !hierarchy_.overlap) {
       result_.constant += bytes_once(hold);
       bytes.coefficient *= 2;
     }
-    result_.program.objective.add(bytes.coefficient, bytes.powers);
-    if (transfers.coefficient > 0) {
-      result_.program.objective.add(transfers.coefficient, transfers.powers);
-    }
+    terms_[slot(hold.level)].push_back(std::move(bytes));
+    if (transfers.coefficient > 0) terms_[slot(hold.level)].push_back(std::move(transfers));
   }
 
   double bytes_once(const Hold& hold) const {
@@ -478,7 +511,7 @@ class RelaxedTerms {
     for (const Loop* l : loops_) {
       if (l->processes >= 0) powers.push_back({static_cast<int>(l->processes), -1});
     }
-    result_.program.objective.add(tree_.flops(statement) / hierarchy_.rate.value(), powers);
+    terms_.back().push_back({tree_.flops(statement) / hierarchy_.rate.value(), powers});
     for (int level = 0; level < hierarchy_.links(); ++level) {
       const auto capacity = static_cast<double>(hierarchy_.level(level).capacity.value());
       const std::vector<Monomial>& held = held_[slot(level)];
@@ -497,6 +530,7 @@ class RelaxedTerms {
   std::vector<const Loop*> loops_;
   std::vector<std::vector<Monomial>> held_;  // by level, on the way
   std::vector<std::pair<int, std::vector<Monomial>>> seen_;
+  std::vector<std::vector<Monomial>> terms_;  // of time: by link, and of the arithmetic
   RelaxedShape result_;
 };
 
@@ -607,7 +641,7 @@ RelaxedShape relaxed(const OperationTree& tree, const Hierarchy& hierarchy, cons
 
 Seconds compulsory(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes,
                    const Part& part) {
-  Seconds sum{0};
+  LevelTimes least;
   for (int link = 0; link < hierarchy.links(); ++link) {
     const Hierarchy::Level& level = hierarchy.level(link);
     double bytes = 0, transfers = 0;
@@ -620,14 +654,16 @@ Seconds compulsory(const OperationTree& tree, const Hierarchy& hierarchy, const 
       }
     }
     const auto instances = static_cast<double>(hierarchy.instances(link));
-    sum += Seconds(bytes / level.bandwidth.value() / instances +
-                   transfers * level.transfer.value() / instances);
+    least.links.push_back(Seconds(bytes / level.bandwidth.value() / instances +
+                                  transfers * level.transfer.value() / instances));
   }
   for (int s : part) {
-    sum += Seconds(tree.flops(s) / hierarchy.rate.value() /
-                   static_cast<double>(hierarchy.instances(0)));
+    least.arithmetic += Seconds(tree.flops(s) / hierarchy.rate.value() /
+                                static_cast<double>(hierarchy.instances(0)));
   }
-  return sum;
+  Seconds all = least.arithmetic;
+  for (Seconds link : least.links) all = hierarchy.overlap ? std::max(all, link) : all + link;
+  return all;
 }
 
 }  // namespace tcsim::levels

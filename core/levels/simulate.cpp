@@ -105,10 +105,12 @@ class LevelReplay {
         ++moved.ins;
       }
       std::int64_t& held = held_[place(hold->level)][who];
-      held += bytes;
+      const std::int64_t room =
+          hierarchy_.overlap && hold->kind != Kind::buffer ? 2 * bytes : bytes;
+      held += room;
       most_[place(hold->level)][who] = std::max(most_[place(hold->level)][who], held);
       visit(*hold->body);
-      held -= bytes;
+      held -= room;
       if (hold->kind == Kind::store) {
         moved.out += bytes;
         ++moved.outs;

@@ -40,13 +40,15 @@ std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
 }
 
 LevelCurve vary(const OperationTree& tree, const Machine& machine, const KnobRange& range,
-                const OptimumOptions& options) {
+                bool overlap, const OptimumOptions& options) {
   LevelCurve curve{range.knob, {}, {}};
   const Bytes element = tree.arrays.front().element;
   OptimumOptions with = options;
   with.progress = {};
   const auto at = [&](double value) {
-    return hierarchy(with_knob(machine, range.knob, value), element);
+    Hierarchy h = hierarchy(with_knob(machine, range.knob, value), element);
+    h.overlap = overlap;
+    return h;
   };
   const auto state = [&](const LevelPoint& p) {
     return p.answer ? state_text(tree, at(p.value), p.answer->plan) : std::string("nothing fits");

@@ -36,8 +36,9 @@ std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
 
 // One optimum for each value. Answers of neighbours count where they still fit, so that more
 // memory or bandwidth never takes longer. Crossovers are bisected to 1 %. Heeds StopScope.
+// `overlap` is Hierarchy::overlap of all of them.
 LevelCurve vary(const OperationTree& tree, const Machine& machine, const KnobRange& range,
-                const OptimumOptions& options = {});
+                bool overlap, const OptimumOptions& options = {});
 
 // A machine with one thing changed.
 struct LevelChange {

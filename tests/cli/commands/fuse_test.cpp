@@ -506,6 +506,24 @@ TEST(FuseCommand, Has_the_fields_of_explicit_levels) {
   EXPECT_EQ(json::parse(tcsim(in_levels({"--format", "json"})).out)["whatif"].size(), 7U);
 }
 
+TEST(FuseCommand, Overlaps_transfers_over_explicit_levels) {
+  const Ran r = tcsim(in_levels({"--overlap", "--no-whatif"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "what is loaded or stored is held twice")) << r.out;
+  EXPECT_TRUE(contains(r.out, "overlapped")) << r.out;
+  const json j =
+      json::parse(tcsim(in_levels({"--overlap", "--no-whatif", "--format", "json"})).out);
+  EXPECT_EQ(j["overlap"], true);
+  const json turn = json::parse(tcsim(in_levels({"--no-whatif", "--format", "json"})).out);
+  EXPECT_EQ(turn["overlap"], false);
+  EXPECT_LT(j["predicted_seconds"], turn["predicted_seconds"]);
+  for (const json& level : j["optimum"]["levels"]) {
+    EXPECT_EQ(level["simulated_high_water_bytes"], level["high_water_bytes"]);
+    EXPECT_GE(j["predicted_seconds"].get<double>() * (1 + 1e-12),
+              level["predicted_seconds"].get<double>());
+  }
+}
+
 TEST(FuseCommand, Prints_a_row_for_each_link_of_explicit_levels) {
   const Ran r = tcsim(in_levels({"--format", "csv", "--no-whatif"}));
   ASSERT_EQ(r.code, Exit::done) << r.err;
@@ -532,7 +550,7 @@ TEST(FuseCommand, Says_where_another_link_is_the_slowest) {
 }
 
 TEST(FuseCommand, Refuses_what_explicit_levels_have_not) {
-  for (const char* option : {"--overlap", "--fill", "--check", "--cold"}) {
+  for (const char* option : {"--resume", "--fill", "--check", "--cold"}) {
     const Ran r = tcsim(in_levels({option}));
     EXPECT_EQ(r.code, Exit::usage) << option;
     EXPECT_TRUE(contains(r.err, "machines without explicit levels")) << r.err;

@@ -116,6 +116,20 @@ TEST(ChainRequest, TakesWhatShips) {
   }
 }
 
+TEST(ChainRequest, TakesStatementsOfASuitesWorkload) {
+  const std::string head = "schema = 1\nname = \"own\"\ntype = \"f64\"\n";
+  const std::string shared = "statements = \"T[a,q] = C[a,p] * A[p,q]\"\n";
+  const std::string plain = "[[workload]]\nsizes = \"a=2,p=3,q=4\"\n";
+  const std::string own =
+      "[[workload]]\nstatements = \"X[i,j] = Y[i,k] * Z[k,j]\"\nsizes = \"i=2,j=3,k=4\"\n";
+  const std::vector<Chain> both = parse_chains(head + shared + plain + own, {}, "f");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(statements_of(both[0]), (Strings{"T[a,q] += C[a,p] * A[p,q]"}));
+  EXPECT_EQ(statements_of(both[1]), (Strings{"X[i,j] += Y[i,k] * Z[k,j]"}));
+  EXPECT_EQ(parse_chains(head + own, {}, "f").size(), 1U);
+  EXPECT_THROW(parse_chains(head + plain, {}, "f"), InputError);
+}
+
 // The message of what find_chain() throws, whatever it is.
 std::string said_of(const ChainRequest& request) {
   try {

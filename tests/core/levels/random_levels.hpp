@@ -36,6 +36,7 @@ class RandomLevels {
     }
     h.levels.push_back({"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)});
     h.rate = FlopsPerSecond(real(1e8, 1e11));
+    h.overlap = pick(0, 2) == 0;
     return h;
   }
 
