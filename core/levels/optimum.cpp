@@ -130,9 +130,7 @@ class PartSearch {
         for (std::size_t o = whole.orders.size(); o < shape.orders.size(); ++o) {
           whole.orders.push_back(shape.orders[o].usual);
         }
-        std::vector<double> tiles = best->y;
-        tiles.resize(shape.variables.size());  // the last may be the time itself
-        round(shape, tiles, whole);
+        round(shape, variables_of(shape, best->y), whole);
       }
       if (bound >= goal() || shape.complete()) {
         closed = std::min(closed, bound);

@@ -338,37 +338,27 @@ double extent(const OperationTree& tree, int index) {
 
 // Terms of the relaxed problem, on one walk through the shape.
 class RelaxedTerms {
+  using Powers = std::vector<std::pair<int, double>>;
+
  public:
   RelaxedTerms(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape)
       : tree_(tree), hierarchy_(hierarchy), shape_(shape) {
+    std::vector<bool> in_team(shape.variables.size(), false);
     for (const Shape::Variable& v : shape.variables) {
-      const double most = v.processes
-                              ? std::min(static_cast<double>(hierarchy.level(v.level).instances),
-                                         extent(tree, v.index))
-                              : extent(tree, v.index);
-      result_.program.upper.push_back(std::log(std::max(most, 1 + 1e-9)));
+      result_.program.upper.push_back(std::log(extent(tree, v.index)));
+      if (v.processes) in_team[slot(v.tile)] = true;
     }
     for (std::size_t v = 0; v < shape.variables.size(); ++v) {
       const Shape::Variable& of = shape.variables[v];
       const int self = static_cast<int>(v);
-      if (!of.processes) {
-        if (of.outer >= 0) result_.program.nested.push_back({self, of.outer});
-        continue;
-      }
-      // Processes have a tile each at least.
-      const int outer = shape.variables[slot(of.tile)].outer;
-      Posynomial share;
-      if (outer >= 0) {
-        share.add(1, {{self, 1}, {of.tile, 1}, {outer, -1}});
-      } else {
-        share.add(1 / extent(tree, of.index), {{self, 1}, {of.tile, 1}});
-      }
-      result_.program.at_most_one.push_back(share);
+      if (of.processes) result_.program.nested.push_back({of.tile, self});
+      const int outer = of.processes ? shape.variables[slot(of.tile)].outer : of.outer;
+      if (outer >= 0 && !in_team[v]) result_.program.nested.push_back({self, outer});
     }
     for (const std::vector<int>& team : shape.teams) {
       Posynomial all;
       Powers powers;
-      for (int v : team) powers.push_back({v, 1});
+      for (int v : team) add_processes(powers, v, 1);
       const int level = shape.variables[slot(team.front())].level;
       all.add(1 / static_cast<double>(hierarchy.level(level).instances), powers);
       result_.program.at_most_one.push_back(all);
@@ -390,12 +380,25 @@ class RelaxedTerms {
   }
 
  private:
-  using Powers = std::vector<std::pair<int, double>>;
   struct Monomial {
     double coefficient = 1;
     Powers powers;
     bool operator==(const Monomial&) const = default;
   };
+
+  // A variable of processes stands for the range that they share in a round.
+  void add_processes(Powers& powers, int v, double power) const {
+    add_power(powers, v, power);
+    add_power(powers, shape_.variables[slot(v)].tile, -power);
+  }
+  static void add_power(Powers& powers, int v, double power) {
+    const auto known = std::ranges::find(powers, v, &std::pair<int, double>::first);
+    if (known == powers.end()) {
+      powers.push_back({v, power});
+    } else if ((known->second += power) == 0) {
+      powers.erase(known);
+    }
+  }
 
   // One more variable: how many times shorter the longest is than where all tiles are one, which is
   // the worst.
@@ -480,7 +483,7 @@ class RelaxedTerms {
       if (l->processes < 0) continue;
       shared = true;
       for (Monomial* m : {&bytes, &transfers}) {
-        m->powers.push_back({static_cast<int>(l->processes), -1});
+        add_processes(m->powers, static_cast<int>(l->processes), -1);
       }
     }
     for (std::size_t i = 0; i < innermost.size(); ++i) {
@@ -488,10 +491,10 @@ class RelaxedTerms {
       const double n = extent(tree_, static_cast<int>(i));
       const int tile = static_cast<int>(innermost[i]->tile);
       transfers.coefficient *= n;
-      transfers.powers.push_back({tile, -1});
+      add_power(transfers.powers, tile, -1);
       if (fusion::contains(own, static_cast<int>(i))) continue;
       bytes.coefficient *= n;
-      bytes.powers.push_back({tile, -1});
+      add_power(bytes.powers, tile, -1);
     }
     // What is stored again was read before, but not the first time.
     if (hold.kind == Kind::store && again && !shared && !hierarchy_.overlap) {
@@ -509,7 +512,7 @@ class RelaxedTerms {
   void run_statement(int statement) {
     Powers powers;
     for (const Loop* l : loops_) {
-      if (l->processes >= 0) powers.push_back({static_cast<int>(l->processes), -1});
+      if (l->processes >= 0) add_processes(powers, static_cast<int>(l->processes), -1);
     }
     terms_.back().push_back({tree_.flops(statement) / hierarchy_.rate.value(), powers});
     for (int level = 0; level < hierarchy_.links(); ++level) {
@@ -637,6 +640,15 @@ std::int64_t most_of(const OperationTree& tree, const Hierarchy& hierarchy, cons
 
 RelaxedShape relaxed(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape) {
   return RelaxedTerms(tree, hierarchy, shape).run();
+}
+
+std::vector<double> variables_of(const Shape& shape, const std::vector<double>& solution) {
+  std::vector<double> y(shape.variables.size());
+  for (std::size_t v = 0; v < y.size(); ++v) {
+    const Shape::Variable& of = shape.variables[v];
+    y[v] = of.processes ? solution[v] - solution[slot(of.tile)] : solution[v];
+  }
+  return y;
 }
 
 Seconds compulsory(const OperationTree& tree, const Hierarchy& hierarchy, const Homes& homes,

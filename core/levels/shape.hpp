@@ -96,6 +96,9 @@ struct RelaxedShape {
   PosynomialProgram program;
   double constant = 0;  // seconds that the objective has too many
 };
+// Logarithms of the shape's variables in a solution. The program has, for processes, the range that
+// they share in a round: between the tile of one and the tile around them, as all tiles are.
+std::vector<double> variables_of(const Shape& shape, const std::vector<double>& solution);
 RelaxedShape relaxed(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape);
 
 // What the homes take at least: each link moves once what has to pass it, shared evenly by all
