@@ -20,7 +20,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 // Chains whose homes are all looked at.
 constexpr std::size_t most_statements = 6;
 // Of one part with its homes: geometric programs, and ways to split it.
-constexpr int programs_of_a_part = 120, splits_of_a_part = 60;
+constexpr int programs_of_a_part = 60, splits_of_a_part = 60;
 // Of longer parts the prescription is improved, no programs are solved; and of as many variables at
 // most two are changed at a time.
 constexpr std::size_t most_searched = 8;
