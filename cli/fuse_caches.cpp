@@ -86,9 +86,10 @@ std::vector<std::pair<std::string, std::string>> leaves_of(const CachedWay& way,
   return leaves;
 }
 
-CachedAnswer cached_answer(const Options& options, fusion::Chain chain, Context& context) {
+CachedAnswer cached_answer(const Options& options, fusion::Chain chain, const Machine& machine,
+                           Context& context) {
   const StopScope scope(context.stop);
-  CachedAnswer a{std::move(chain), {}, machine(options, context), {}, false, 1, {}};
+  CachedAnswer a{std::move(chain), {}, machine, {}, false, 1, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   LeafSchedules schedules(a.tree, a.machine);
   fusion::CachedModel model(schedules);
@@ -301,14 +302,14 @@ void declare_fuse_in_caches(po::options_description& o) {
 }
 
 Exit run_fuse_in_caches(const Options& options, const fusion::ChainRequest& request,
-                        Context& context) {
+                        const Machine& machine, Context& context) {
   refuse_options_of_a_disk(options);
   const Format form = format(options);
   std::vector<CachedAnswer> all;
   std::vector<fusion::Chain> chains = fusion::find_chains(request);
   for (fusion::Chain& chain : chains) {
     if (context.stop.stop_requested()) throw Interrupted();
-    all.push_back(cached_answer(options, std::move(chain), context));
+    all.push_back(cached_answer(options, std::move(chain), machine, context));
     if (form != Format::table) continue;
     if (all.size() > 1) context.out << "\n";
     print_cached_table(all.back(), context.out);

@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "core/fusion/chain_request.hpp"
+#include "core/machine/machine.hpp"
 
 namespace tcsim::cli {
 
@@ -10,6 +11,6 @@ namespace tcsim::cli {
 void declare_fuse_in_caches(boost::program_options::options_description&);
 
 Exit run_fuse_in_caches(const Options& options, const fusion::ChainRequest& request,
-                        Context& context);
+                        const Machine& machine, Context& context);
 
 }  // namespace tcsim::cli

@@ -8,6 +8,7 @@
 #include "chains/plan_chain.hpp"
 #include "cli/chain_text.hpp"
 #include "cli/fuse_caches.hpp"
+#include "cli/fuse_levels.hpp"
 #include "cli/out_file.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -18,6 +19,7 @@
 #include "core/fusion/disk_costs.hpp"
 #include "core/fusion/fuse.hpp"
 #include "core/fusion/replay.hpp"
+#include "core/levels/hierarchy.hpp"
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
@@ -500,8 +502,12 @@ Exit run_fuse(const Options& options, Context& context) {
     request.type = options["type"].as<std::string>() == "f32" ? ElementType::f32 : ElementType::f64;
   }
   if (options.count("memory") + options.count("tiles") == 0) {
-    return run_fuse_in_caches(options, request, context);
+    const Machine on = machine(options, context);
+    if (levels::has_explicit_levels(on)) return run_fuse_in_levels(options, request, on, context);
+    refuse_options_of_levels(options);
+    return run_fuse_in_caches(options, request, on, context);
   }
+  refuse_options_of_levels(options);
   if (options["simulate"].as<bool>()) {
     throw UsageError("--simulate", "belongs to a chain in memory", "leave --memory out");
   }
@@ -551,8 +557,9 @@ const Command& fuse_command() {
   static const Command command{
       "fuse",
       "CHAIN",
-      "a chain of contractions inside caches, or on disk under a limit of memory: what to fuse, "
-      "where to read and write",
+      "a chain of contractions inside caches, on disk under a limit of memory, or on explicit "
+      "levels: "
+      "what to fuse, where to read and write",
       "tcsim fuse fourindex:2 --memory 256MiB --machine zen5",
       [](po::options_description& o) {
         o.add_options()("size", po::value<std::string>(),
@@ -583,8 +590,10 @@ const Command& fuse_command() {
             "seed", whole<std::uint64_t>(1, 0), "of inputs that are made, and of what is compared")(
             "emit", po::value<std::string>(),
             "write it as C with its reads and writes to this file")(
-            "no-whatif", po::bool_switch(), "leave out what more memory or a faster disk changes");
+            "no-whatif", po::bool_switch(),
+            "leave out what more memory, a faster disk or a faster link changes");
         declare_fuse_in_caches(o);
+        declare_fuse_in_levels(o);
         declare_machine_alone(o);
         declare_output(o);
       },

@@ -279,7 +279,7 @@ std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& reque
   const Section top(table, file, {"schema", "name", "source", "type", "statements", "workload"});
   check_suite_schema(top);
   const std::string name = suite_name(top);
-  const std::string statements = top.text("statements");
+  const std::string shared = top.text("statements", "");
   const ElementType said =
       top.choice("type", {"f64", "f32"}) == 1 ? ElementType::f32 : ElementType::f64;
   const toml::array* workloads = table["workload"].as_array();
@@ -290,7 +290,9 @@ std::vector<Chain> parse_chains(std::string_view text, const ChainRequest& reque
   for (const toml::node& node : *workloads) {
     ChainRequest one = request;
     one.name = fmt::format("{}:{}", name, all.size() + 1);
-    const Section workload(*node.as_table(), file, {"sizes", "source"});
+    const Section workload(*node.as_table(), file, {"sizes", "source", "statements"});
+    const std::string statements =
+        shared.empty() ? workload.text("statements") : workload.text("statements", shared);
     all.push_back(from_text(one, statements, workload.text("sizes"), request.type.value_or(said),
                             file + ": statements", file + ": sizes of " + one.name));
   }

@@ -8,7 +8,7 @@
 //   - a shipped suite of chains and a number, "fourindex:1", or the path of a suite's file.
 //
 // A suite is a file in TOML: schema = 1, name, source, type as a suite of contractions has them,
-// `statements`, and for each [[workload]] its `sizes`.
+// `statements`, and for each [[workload]] its `sizes`, and `statements` where it has its own.
 #pragma once
 
 #include <map>

@@ -70,6 +70,11 @@ struct Level {
   // Of the time that packed operands take on the link inward, the share that computation does not
   // hide; without it a usual one for the link's place (core/optimize/exposed.cpp).
   std::optional<Figure<double>> exposed;
+  // Of explicit levels (core/levels/hierarchy.hpp): the processes that share this level, each with
+  // a level inside it and a link to it of its own.
+  int processes = 1;
+  // Microseconds of each transfer over the link inward, before its first byte.
+  Figure<double> transfer{0, Origin::assumed, ""};
   std::vector<BandwidthSeries> series;  // every measurement of that link
 
   std::int64_t sets() const { return capacity.value.value() / (ways.value * line.value.value()); }
@@ -108,6 +113,8 @@ struct Core {
   Figure<int> vector_registers;
   Figure<double> fma_per_cycle;  // vector FMA instructions started per cycle
   Figure<Cycles> fma_latency;
+  // Of the peak, what contractions of tiles reach whose tensors are in an explicit level.
+  Figure<double> efficiency{1, Origin::assumed, ""};
   // At work at the same time, each on a contraction of its own (the "batched" mode of acmtc-sc19,
   // section 6). Results are those of one of them: view_of_one_core() in core/machine/share.hpp.
   int cores = 1;

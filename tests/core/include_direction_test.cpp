@@ -149,6 +149,7 @@ const std::vector<std::vector<std::string>> floors{
     {"optimize"},
     {"bounds", "explore", "saved"},
     {"fusion", "study"},
+    {"levels"},
 };
 
 // -1 if it has none.

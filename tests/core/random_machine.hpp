@@ -53,6 +53,7 @@ class RandomMachine {
     c.fma_per_cycle = figure(real(-3, 3));
     c.fma_latency = figure(Cycles(real(-8, 12)));
     if (flip()) c.cores = number(1, 200);
+    if (flip()) c.efficiency = figure(real(-6, 0));
     for_each_field<Overhead>([&](const auto& field) {
       if (!flip()) return;
       auto& member = c.overhead.*field.member;
@@ -99,6 +100,8 @@ class RandomMachine {
       bandwidth = l.bandwidth.value.at(m.core.frequency.value).value();
       if (flip()) l.latency = figure(Cycles(real(-8, 12)));
       if (flip()) l.exposed = figure(flip() ? 0 : real(-3, 0));
+      if (flip()) l.processes = number(1, 100);
+      if (flip()) l.transfer = figure(flip() ? 0 : real(-3, 6));
       if (flip()) l.energy = figure(JoulesPerByte(real(-15, 0)));
       for (int n = number(0, 2); n > 0; --n) l.series.push_back(series());
       m.levels.push_back(l);

@@ -426,9 +426,149 @@ TEST(ListChains, Has_what_fuse_takes) {
                   {"sizes", "a=100,b=100,c=100,d=100,i=20,j=20,k=20,l=20"},
                   {"type", "f64"},
                   {"gflop", "3.392"}}));
-  EXPECT_EQ(rows.size(), 13U);
+  EXPECT_EQ(rows.size(), 21U);
   EXPECT_TRUE(contains(tcsim({"list", "chains"}).out, "fourindex:6"));
   EXPECT_TRUE(lines(tcsim({"list", "chains", "--format", "csv"}).out)[0].starts_with("chain,"));
+}
+
+std::vector<std::string> in_levels(std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"fuse",      "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]",
+                                "--size",    "a=200,b=30,p=24,q=160",
+                                "--machine", "gpu-cluster-node",
+                                "--set",     "local.capacity=16KiB",
+                                "--set",     "global.capacity=64KiB"};
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
+TEST(FuseCommand, Plans_explicit_levels) {
+  const Ran r = tcsim(in_levels());
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  for (const char* part :
+       {"chain: 2 contractions", "machine gpu-cluster-node: 8 processes of 10.11 Gflop/s",
+        "each process has a link of its own", "intermediate  link", "\n  optimum ",
+        "\n  prescription ", "\n  unfused ", "local-global", "global-disk", "arithmetic", "equal",
+        "above the bound of", "tiles in global", "tiles in local", "\noptimum:\n", " over ",
+        "local of 8.192 kB", "global-disk twice as fast", "16 instances of local"}) {
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  }
+  EXPECT_FALSE(contains(r.out, "DIFFERS"));
+  const Ran shorter = tcsim(in_levels({"--no-whatif"}));
+  EXPECT_TRUE(r.out.starts_with(shorter.out));
+  EXPECT_FALSE(contains(shorter.out, "twice as fast"));
+}
+
+void expect_levels(const json& way) {
+  ASSERT_EQ(way["levels"].size(), 2U);
+  double seconds = way["arithmetic_seconds"].get<double>();
+  for (const json& level : way["levels"]) {
+    EXPECT_EQ(level["simulated_bytes"], level["predicted_bytes"]);
+    EXPECT_EQ(level["simulated_busiest_bytes"], level["busiest_in_bytes"].get<std::int64_t>() +
+                                                    level["busiest_out_bytes"].get<std::int64_t>());
+    EXPECT_EQ(level["simulated_high_water_bytes"], level["high_water_bytes"]);
+    std::int64_t moved = 0, transfers = 0;
+    for (const json& t : level["by_tensor"]) {
+      moved += t["in_bytes"].get<std::int64_t>() + t["out_bytes"].get<std::int64_t>();
+      transfers += t["transfers"].get<std::int64_t>();
+    }
+    EXPECT_EQ(level["predicted_bytes"], moved);
+    EXPECT_EQ(level["transfers"], transfers);
+    seconds += level["predicted_seconds"].get<double>();
+  }
+  EXPECT_LE(way["levels"][0]["high_water_bytes"], 16384);
+  EXPECT_LE(way["levels"][1]["high_water_bytes"], 65536);
+  EXPECT_NEAR(way["predicted_seconds"].get<double>(), seconds, 1e-12);
+}
+
+TEST(FuseCommand, Has_the_fields_of_explicit_levels) {
+  const json j = json::parse(
+      tcsim(in_levels({"--format", "json", "--vary", "global.bandwidth=0.5x,1x,4x"})).out);
+  EXPECT_EQ(j["command"], "fuse");
+  EXPECT_EQ(j["machine"]["name"], "gpu-cluster-node");
+  EXPECT_EQ(j["processes"], 8);
+  ASSERT_EQ(j["conditions"].size(), 2U);
+  EXPECT_EQ(j["conditions"][0]["tensor"], "T");
+  EXPECT_EQ(j["conditions"][0]["summed"], 24);
+  EXPECT_EQ(j["conditions"][0]["kept"], 30);
+  for (const char* way : {"optimum", "prescription", "unfused"}) expect_levels(j[way]);
+  EXPECT_EQ(j["unfused"]["intermediates"], (json{{{"tensor", "T"}, {"level", "disk"}}}));
+  EXPECT_EQ(j["predicted_seconds"], j["optimum"]["predicted_seconds"]);
+  EXPECT_GE(j["prescription_above_optimum"], 0);
+  EXPECT_GE(j["certificate"]["gap"], 0);
+  EXPECT_EQ(j["whatif"], json::array());
+  ASSERT_EQ(j["curves"].size(), 1U);
+  const json& curve = j["curves"][0];
+  EXPECT_EQ(curve["knob"], "global.bandwidth");
+  ASSERT_EQ(curve["points"].size(), 3U);
+  for (std::size_t p = 1; p < 3; ++p) {
+    EXPECT_LE(curve["points"][p]["predicted_seconds"], curve["points"][p - 1]["predicted_seconds"]);
+  }
+  EXPECT_EQ(json::parse(tcsim(in_levels({"--format", "json"})).out)["whatif"].size(), 7U);
+}
+
+TEST(FuseCommand, Overlaps_transfers_over_explicit_levels) {
+  const Ran r = tcsim(in_levels({"--overlap", "--no-whatif"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "what is loaded or stored is held twice")) << r.out;
+  EXPECT_TRUE(contains(r.out, "overlapped")) << r.out;
+  const json j =
+      json::parse(tcsim(in_levels({"--overlap", "--no-whatif", "--format", "json"})).out);
+  EXPECT_EQ(j["overlap"], true);
+  // With room for two, the longest is less than the sum.
+  const std::vector<std::string> roomy{
+      "fuse", "multilevel:1", "--machine", "gpu-cluster-node", "--no-whatif", "--format", "json"};
+  std::vector<std::string> overlapped = roomy;
+  overlapped.push_back("--overlap");
+  const json turn = json::parse(tcsim(roomy).out);
+  EXPECT_EQ(turn["overlap"], false);
+  EXPECT_LT(json::parse(tcsim(overlapped).out)["predicted_seconds"], turn["predicted_seconds"]);
+  for (const json& level : j["optimum"]["levels"]) {
+    EXPECT_EQ(level["simulated_high_water_bytes"], level["high_water_bytes"]);
+    EXPECT_GE(j["predicted_seconds"].get<double>() * (1 + 1e-12),
+              level["predicted_seconds"].get<double>());
+  }
+}
+
+TEST(FuseCommand, Prints_a_row_for_each_link_of_explicit_levels) {
+  const Ran r = tcsim(in_levels({"--format", "csv", "--no-whatif"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  const std::vector<std::string> all = lines(r.out);
+  ASSERT_EQ(all.size(), 7U);
+  EXPECT_EQ(all[0],
+            "chain,program,link,in_bytes,out_bytes,transfers,busiest_bytes,high_water_bytes,"
+            "simulated_bytes,link_seconds,arithmetic_seconds,predicted_seconds,bottleneck");
+  EXPECT_TRUE(all[1].starts_with("chain,optimum,local-global,")) << all[1];
+  EXPECT_TRUE(all[6].starts_with("chain,unfused,global-disk,")) << all[6];
+}
+
+TEST(FuseCommand, Says_where_another_link_is_the_slowest) {
+  // 384 MB pass the disk at 0.1 GB/s once. With 100 kB each process moves 1.27 GB: in as many
+  // seconds at 0.33 GB/s.
+  const Ran r = tcsim({"fuse", "C[i,j] += A[i,k] * B[k,j]", "--size", "i=4000,j=4000,k=4000",
+                       "--machine", "gpu-cluster-node", "--set", "local.capacity=100kB", "--set",
+                       "global.transfer=0", "--vary", "global.bandwidth=0.1GB/s..1GB/s:3"});
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "\n  global.bandwidth  time")) << r.out;
+  const std::string last = lines(r.out).back();
+  EXPECT_TRUE(last.starts_with("  from 0.3")) << last;
+  EXPECT_TRUE(last.ends_with("GB/s on: global-disk; below: local-global")) << last;
+}
+
+TEST(FuseCommand, Refuses_what_explicit_levels_have_not) {
+  for (const char* option : {"--resume", "--fill", "--check", "--cold"}) {
+    const Ran r = tcsim(in_levels({option}));
+    EXPECT_EQ(r.code, Exit::usage) << option;
+    EXPECT_TRUE(contains(r.err, "machines without explicit levels")) << r.err;
+  }
+  EXPECT_EQ(tcsim(in_levels({"--run", "/nowhere"})).code, Exit::usage);
+  EXPECT_EQ(tcsim(in_levels({"--schedule", "do T"})).code, Exit::usage);
+  EXPECT_EQ(tcsim(in_levels({"--vary", "global.ways=1,2"})).code, Exit::usage);
+  EXPECT_EQ(tcsim(in_levels({"--set", "local.capacity=16B"})).code, Exit::unsupported);
+  EXPECT_EQ(tcsim(in_levels({"--set", "disk.capacity=64KiB"})).code, Exit::unsupported);
+  const Ran caches = tcsim(small_chain({"--vary", "L1.bandwidth=1x..2x"}));
+  EXPECT_EQ(caches.code, Exit::usage);
+  EXPECT_TRUE(contains(caches.err, "belongs to a machine with explicit levels")) << caches.err;
+  EXPECT_EQ(tcsim(in_levels({"--memory", "1MiB"})).code, Exit::unsupported);
 }
 
 }  // namespace

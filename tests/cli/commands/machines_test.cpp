@@ -83,6 +83,8 @@ class Every_command : public testing::TestWithParam<std::string> {
     if (find_machine(machine()).levels.front().kind != LevelKind::cache) {
       all.push_back({"bench", "tccg", "--suite", path("suite.toml"), "--peers", "none",
                      "--repetitions", "1", "--machine", machine()});
+      all.push_back({"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--vary",
+                     memory + ".bandwidth=0.5x,1x", "--machine", machine()});
     }
     for (const char* format : {"kerncraft", "dinero", "pycachesim", "blis"}) {
       all.push_back({"machine", "export", machine(), "--to", format});

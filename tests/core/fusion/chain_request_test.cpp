@@ -116,6 +116,20 @@ TEST(ChainRequest, TakesWhatShips) {
   }
 }
 
+TEST(ChainRequest, TakesStatementsOfASuitesWorkload) {
+  const std::string head = "schema = 1\nname = \"own\"\ntype = \"f64\"\n";
+  const std::string shared = "statements = \"T[a,q] = C[a,p] * A[p,q]\"\n";
+  const std::string plain = "[[workload]]\nsizes = \"a=2,p=3,q=4\"\n";
+  const std::string own =
+      "[[workload]]\nstatements = \"X[i,j] = Y[i,k] * Z[k,j]\"\nsizes = \"i=2,j=3,k=4\"\n";
+  const std::vector<Chain> both = parse_chains(head + shared + plain + own, {}, "f");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(statements_of(both[0]), (Strings{"T[a,q] += C[a,p] * A[p,q]"}));
+  EXPECT_EQ(statements_of(both[1]), (Strings{"X[i,j] += Y[i,k] * Z[k,j]"}));
+  EXPECT_EQ(parse_chains(head + own, {}, "f").size(), 1U);
+  EXPECT_THROW(parse_chains(head + plain, {}, "f"), InputError);
+}
+
 // The message of what find_chain() throws, whatever it is.
 std::string said_of(const ChainRequest& request) {
   try {
@@ -206,7 +220,7 @@ TEST(ChainRequest, SaysWhatIsWrongWithASuite) {
             ":1:1: no 'schema' that this version of tcsim reads; write schema = 1");
   EXPECT_EQ(said("schema = 1\n" + statements + one), ":1:1: no 'name'; add it");
   EXPECT_EQ(said("schema = 1\nname = 3\n"), ":2:8: 'name' is not a string; put it in quotes");
-  EXPECT_EQ(said(head + one), ":1:1: no 'statements'; add it");
+  EXPECT_EQ(said(head + one), ":3:1: no 'statements'; add it");
   EXPECT_EQ(said(head + statements), ":1:1: no [[workload]]; add at least one, with sizes");
   EXPECT_EQ(said(head + statements + "workload = 3\n"),
             ":4:12: no [[workload]]; add at least one, with sizes");
@@ -225,7 +239,7 @@ TEST(ChainRequest, SaysWhatIsWrongWithASuite) {
             ":3:1: unknown key 'layout'; known here are schema, name, source, type, statements, "
             "workload");
   EXPECT_EQ(said(head + statements + one + "label = \"x\"\n"),
-            ":6:1: unknown key 'label'; known here are sizes, source");
+            ":6:1: unknown key 'label'; known here are sizes, source, statements");
   std::ofstream(file) << head + "type = \"f32\"\n" + statements + one;
   EXPECT_EQ(find_chain({file, "", {}, ""}).program.tensors()[0].type, ElementType::f32);
   EXPECT_EQ(find_chain({file + ":1", "", ElementType::f64, ""}).program.tensors()[0].type,

@@ -34,15 +34,16 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
   const Level level;
   [[maybe_unused]] const auto& [name, kind, capacity, ways, line, replacement, inclusion, write,
                                 write_allocate, prefetch, shared_by, bandwidth, latency, energy,
-                                exposed, series] = level;
-  EXPECT_EQ(names_of<Level>(), (Names{"capacity", "ways", "line", "replacement", "inclusion",
-                                      "write", "write_allocate", "prefetch", "shared_by",
-                                      "bandwidth", "latency", "energy", "exposed"}));
+                                exposed, processes, transfer, series] = level;
+  EXPECT_EQ(names_of<Level>(),
+            (Names{"capacity", "ways", "line", "replacement", "inclusion", "write",
+                   "write_allocate", "prefetch", "shared_by", "bandwidth", "latency", "energy",
+                   "exposed", "processes", "transfer"}));
   const Core core;
   [[maybe_unused]] const auto& [frequency, vector_bits, vector_registers, fma_per_cycle,
-                                fma_latency, cores, overhead, peaks] = core;
+                                fma_latency, efficiency, cores, overhead, peaks] = core;
   EXPECT_EQ(names_of<Core>(), (Names{"frequency", "vector_bits", "vector_registers",
-                                     "fma_per_cycle", "fma_latency", "cores"}));
+                                     "fma_per_cycle", "fma_latency", "efficiency", "cores"}));
   const Overhead lost;
   [[maybe_unused]] const auto& [pack, piece, far_line, far_page, task, call, partial, broken,
                                 scatter, apart] = lost;
@@ -104,6 +105,7 @@ Machine machine() {
   m.levels[1].latency = Figure<Cycles>{Cycles(12), Origin::vendor, "a manual"};
   m.levels[1].energy = Figure<JoulesPerByte>{JoulesPerByte(3e-12), Origin::vendor, ""};
   m.levels[1].exposed = Figure<double>{0.5, Origin::vendor, ""};
+  m.levels[1].transfer = {20, Origin::vendor, "a manual"};
   m.levels[2].bandwidth.value.value = 0.5;  // so that L2 may have less
   m.tlbs.push_back({"DTLB", 64, 4, Bytes(4096)});
   return m;

@@ -1,0 +1,465 @@
+#include "cli/fuse_levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/chain_text.hpp"
+#include "cli/request.hpp"
+#include "cli/table.hpp"
+#include "core/error.hpp"
+#include "core/explore/knob_range.hpp"
+#include "core/fusion/leaf.hpp"
+#include "core/levels/vary.hpp"
+#include "core/stop.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using fusion::OperationTree;
+using levels::Counts;
+using levels::Hierarchy;
+using levels::LevelPlan;
+using levels::Moved;
+using nlohmann::ordered_json;
+
+// Holds and tiles that a simulation goes through without being asked for it.
+constexpr double most_steps = 2e6;
+
+// One way to do the chain.
+struct LevelWay {
+  std::string name;  // "optimum", "prescription", "unfused"
+  LevelPlan plan;
+  std::optional<Counts> simulated;
+};
+
+struct LevelAnswer {
+  fusion::Chain chain;
+  OperationTree tree;
+  Machine machine;
+  Hierarchy hierarchy;
+  std::vector<LevelWay> ways;
+  std::vector<levels::FusionCondition> conditions;
+  Seconds bound{0};
+  double gap = 0;
+  std::vector<levels::LevelChange> changes;
+  std::vector<levels::LevelCurve> curves;
+};
+
+void refuse_options_of_others(const Options& options) {
+  for (const char* option :
+       {"disk-read", "disk-write", "disk-transfer", "run", "emit", "schedule"}) {
+    if (options.count(option) == 0) continue;
+    throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
+                     "leave it out, or take a machine with caches");
+  }
+  for (const char* option : {"fill", "force", "resume", "compare", "cold", "check"}) {
+    if (!options[option].as<bool>()) continue;
+    throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
+                     "leave it out, or take a machine with caches");
+  }
+}
+
+LevelWay level_way(const LevelAnswer& a, std::string name, LevelPlan plan, bool simulate) {
+  LevelWay way{std::move(name), std::move(plan), {}};
+  if (simulate || levels::steps(a.tree, a.hierarchy, way.plan.node) <= most_steps) {
+    way.simulated = levels::simulate(a.tree, a.hierarchy, way.plan.node);
+  }
+  return way;
+}
+
+LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Machine& machine,
+                         Context& context) {
+  const StopScope scope(context.stop);
+  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}};
+  a.tree = fusion::operation_tree(a.chain.program);
+  fusion::element_type(a.tree);  // all tensors have one
+  a.hierarchy = levels::hierarchy(machine, a.tree.arrays.front().element);
+  a.hierarchy.overlap = options["overlap"].as<bool>();
+  a.conditions = levels::fusion_conditions(a.tree, a.hierarchy);
+  Progress progress(context, a.tree.name);
+  levels::OptimumOptions search;
+  search.progress = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
+  const levels::LevelOptimum best = levels::optimum(a.tree, a.hierarchy, search);
+  a.bound = best.bound;
+  a.gap = best.gap();
+  const bool simulate = options["simulate"].as<bool>();
+  a.ways.push_back(level_way(a, "optimum", best.plan, simulate));
+  a.ways.push_back(level_way(a, "prescription", levels::prescribe(a.tree, a.hierarchy), simulate));
+  try {
+    const levels::Homes apart = levels::unfused(a.tree, a.hierarchy);
+    a.ways.push_back(
+        level_way(a, "unfused", levels::prescribe(a.tree, a.hierarchy, apart), simulate));
+  } catch (const UnsupportedError&) {
+    // There is no room for it.
+  }
+  if (options.count("vary") != 0) {
+    for (const std::string& text : options["vary"].as<std::vector<std::string>>()) {
+      const KnobRange range = parse_knob_range(machine, text, 7);
+      search.progress = [&](double share) {
+        progress.show(a.tree.name + ": " + range.knob.name, share);
+      };
+      a.curves.push_back(levels::vary(a.tree, machine, range, a.hierarchy.overlap, search));
+    }
+  } else if (!options["no-whatif"].as<bool>()) {
+    a.changes = levels::changes(a.tree, a.hierarchy, best);
+  }
+  return a;
+}
+
+std::string level_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string level_bytes(double bytes) {
+  return bytes < 0x1p62 ? to_display(Bytes(static_cast<std::int64_t>(bytes)))
+                        : fmt::format("{:.3g} B", bytes);
+}
+std::string level_bytes(std::int64_t bytes) { return to_display(Bytes(bytes)); }
+
+std::string slowest_name(const LevelAnswer& a, const LevelPlan& plan) {
+  const int slowest = plan.times.bottleneck();
+  return slowest == a.hierarchy.links() ? "arithmetic" : a.hierarchy.link(slowest);
+}
+
+// Where the intermediates stay, where they do not go through all levels.
+std::string homes_text(const LevelAnswer& a, const LevelPlan& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < a.tree.arrays.size(); ++i) {
+    if (!a.tree.arrays[i].is_intermediate()) continue;
+    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", a.tree.arrays[i].name,
+                        a.hierarchy.level(plan.homes[i]).name);
+  }
+  return text.empty() ? "-" : text;
+}
+
+void print_machine(const LevelAnswer& a, std::ostream& out) {
+  const Hierarchy& h = a.hierarchy;
+  out << fmt::format("machine {}: {} process{} of {:.4g} Gflop/s", visible(a.machine.name),
+                     h.instances(0), h.instances(0) == 1 ? "" : "es", h.rate.value() / 1e9);
+  for (int l = 0; l <= h.links(); ++l) {
+    const Hierarchy::Level& level = h.level(l);
+    out << fmt::format("; {}{}{}", h.instances(l) > 1 ? fmt::format("{} x ", h.instances(l)) : "",
+                       visible(level.name),
+                       level.capacity == Bytes(0) ? "" : " of " + to_display(level.capacity));
+    if (l == h.links()) break;
+    out << fmt::format(", {:.4g} GB/s{}", level.bandwidth.value() / 1e9,
+                       level.transfer.value() > 0
+                           ? fmt::format(" and {} a transfer", to_display(level.transfer))
+                           : std::string());
+  }
+  out << "\n";
+  if (h.instances(0) > 1) {
+    out << "each process has a link of its own, whatever the others move\n";
+  }
+  if (h.overlap) {
+    out << "transfers and arithmetic overlap: what is loaded or stored is held twice\n";
+  }
+}
+
+void print_conditions(const LevelAnswer& a, std::ostream& out) {
+  if (a.conditions.empty()) return;
+  Rows rows;
+  for (const levels::FusionCondition& c : a.conditions) {
+    std::vector<std::string> row{a.tree.array(c.array).name,      a.hierarchy.link(c.link),
+                                 fmt::format("{:.4g}", c.summed), fmt::format("{:.4g}", c.kept),
+                                 fmt::format("{:.4g}", c.limit),  c.pays() ? "pays" : "does not"};
+    for (const LevelWay& w : a.ways) {
+      row.push_back(levels::is_fused(w.plan.homes, c.array, c.link) ? "fused" : "moved");
+    }
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::string> columns{"intermediate", "link", "summed", "kept", "at most", "fusing"};
+  for (const LevelWay& w : a.ways) columns.push_back(w.name);
+  out << aligned(columns, rows, "  ") << "\n";
+}
+
+void print_ways(const LevelAnswer& a, std::ostream& out) {
+  Rows rows;
+  for (const LevelWay& w : a.ways) {
+    for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
+      const auto at = static_cast<std::size_t>(l);
+      const Counts::OfLink& link = w.plan.counts.links[at];
+      const Moved all = link.sum(), one = link.busiest_sum();
+      rows.push_back({l == a.hierarchy.links() - 1 ? w.name : "", a.hierarchy.link(l),
+                      level_bytes(all.in), level_bytes(all.out), std::to_string(all.transfers()),
+                      level_bytes(one.bytes()), to_display(w.plan.times.links[at]),
+                      fmt::format("{} in {}", to_display(w.plan.counts.high_water[at]),
+                                  a.hierarchy.level(l).name),
+                      !w.simulated                    ? "not simulated"
+                      : *w.simulated == w.plan.counts ? "equal"
+                                                      : "DIFFERS"});
+    }
+    rows.push_back({"", "arithmetic", "", "", "", "", to_display(w.plan.times.arithmetic), "", ""});
+    rows.push_back({"", a.hierarchy.overlap ? "overlapped" : "in all", "", "", "", "",
+                    to_display(w.plan.time()), "slowest: " + slowest_name(a, w.plan), ""});
+  }
+  out << aligned(
+      {"program", "link", "in", "out", "transfers", "the busiest", "time", "held", "simulated"},
+      rows, "  ");
+  const double above = a.ways[1].plan.time() / a.ways[0].plan.time() - 1;
+  out << fmt::format("  optimum: at most {} above the bound of {}; prescription {} above it\n",
+                     level_percent(a.gap), to_display(a.bound), level_percent(above));
+  if (a.ways.size() < 3) {
+    out << "  unfused: does not fit\n";
+    return;
+  }
+  out << fmt::format("  unfused takes {:.2f} times as long",
+                     a.ways[2].plan.time() / a.ways[0].plan.time());
+  for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
+    const auto at = static_cast<std::size_t>(l);
+    const double moved = static_cast<double>(a.ways[0].plan.counts.links[at].sum().bytes());
+    out << fmt::format(", {} moves {:.2f} times as much", a.hierarchy.link(l),
+                       static_cast<double>(a.ways[2].plan.counts.links[at].sum().bytes()) / moved);
+  }
+  out << "\n";
+}
+
+// Of each statement the tile of each level, as far as it is not the whole.
+void print_tiles(const LevelAnswer& a, std::ostream& out) {
+  Rows rows;
+  std::vector<std::string> columns{"statement"};
+  for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
+    columns.push_back("tiles in " + a.hierarchy.level(l).name);
+  }
+  const auto tiles = levels::tiles_of(a.tree, a.hierarchy, a.ways.front().plan.node);
+  for (int s = 0; s < static_cast<int>(a.tree.statements.size()); ++s) {
+    std::vector<std::string> row{a.tree.statement_text(s)};
+    for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
+      std::string text;
+      for (int i : a.tree.statement(s).indices) {
+        const std::int64_t tile = tiles[static_cast<std::size_t>(s)][static_cast<std::size_t>(l)]
+                                       [static_cast<std::size_t>(i)];
+        if (tile == a.tree.extent(i)) continue;
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ",
+                            a.tree.indices[static_cast<std::size_t>(i)].name, tile);
+      }
+      row.push_back(text.empty() ? "whole" : text);
+    }
+    rows.push_back(std::move(row));
+  }
+  out << aligned(columns, rows, "  ");
+}
+
+void print_changes(const LevelAnswer& a, std::ostream& out) {
+  if (a.changes.empty()) return;
+  out << "\nwith\n";
+  Rows rows;
+  const LevelPlan& base = a.ways.front().plan;
+  for (const levels::LevelChange& c : a.changes) {
+    if (!c.answer) {
+      rows.push_back({c.what, "nothing fits", "", "", ""});
+      continue;
+    }
+    const LevelPlan& plan = c.answer->plan;
+    rows.push_back({c.what, to_display(plan.time()),
+                    fmt::format("{:.2f} x", base.time() / plan.time()), slowest_name(a, plan),
+                    homes_text(a, plan)});
+  }
+  out << aligned({"", "time", "faster", "slowest", "intermediates"}, rows, "  ");
+}
+
+void print_curves(const LevelAnswer& a, std::ostream& out) {
+  for (const levels::LevelCurve& curve : a.curves) {
+    out << "\n";
+    Rows rows;
+    for (const levels::LevelPoint& p : curve.points) {
+      if (!p.answer) {
+        rows.push_back({display(curve.knob, p.value), "nothing fits", "", "", ""});
+        continue;
+      }
+      const LevelPlan& plan = p.answer->plan;
+      rows.push_back({display(curve.knob, p.value), to_display(plan.time()),
+                      fmt::format("{:.2f} x", a.ways.front().plan.time() / plan.time()),
+                      slowest_name(a, plan), homes_text(a, plan)});
+    }
+    out << aligned({curve.knob.name, "time", "faster", "slowest", "intermediates"}, rows, "  ");
+    for (const levels::LevelCrossover& c : curve.crossovers) {
+      out << fmt::format("  from {} on: {}; below: {}\n", display(curve.knob, c.value), c.to,
+                         c.from);
+    }
+  }
+}
+
+void print_level_table(const LevelAnswer& a, std::ostream& out) {
+  const OperationTree& tree = a.tree;
+  double bytes = 0;
+  for (int i = 0; i < static_cast<int>(tree.arrays.size()); ++i) bytes += tree.bytes(i);
+  out << fmt::format("{}: {} contraction{}, {:.4g} Gflop, tensors of {}\n", visible(tree.name),
+                     tree.statements.size(), tree.statements.size() == 1 ? "" : "s",
+                     tree.flops() / 1e9, level_bytes(bytes));
+  print_machine(a, out);
+  out << order_lines(a.chain) << "\n";
+  print_conditions(a, out);
+  print_ways(a, out);
+  out << "\n";
+  print_tiles(a, out);
+  out << "\noptimum:\n" << indented(to_text(tree, a.hierarchy, a.ways.front().plan.node));
+  print_changes(a, out);
+  print_curves(a, out);
+}
+
+ordered_json json_of_moved(const Moved& m, const std::string& prefix) {
+  return {{prefix + "in_bytes", m.in},
+          {prefix + "out_bytes", m.out},
+          {prefix + "transfers", m.transfers()}};
+}
+
+ordered_json json_of_level_plan(const LevelAnswer& a, const LevelPlan& plan,
+                                const std::optional<Counts>& simulated) {
+  const Hierarchy& h = a.hierarchy;
+  ordered_json j;
+  j["schedule"] = to_text(a.tree, h, plan.node);
+  j["intermediates"] = ordered_json::array();
+  for (std::size_t i = 0; i < a.tree.arrays.size(); ++i) {
+    if (!a.tree.arrays[i].is_intermediate()) continue;
+    j["intermediates"].push_back(
+        {{"tensor", a.tree.arrays[i].name}, {"level", h.level(plan.homes[i]).name}});
+  }
+  j["levels"] = ordered_json::array();
+  for (int l = 0; l < h.links(); ++l) {
+    const auto at = static_cast<std::size_t>(l);
+    const Counts::OfLink& link = plan.counts.links[at];
+    ordered_json one{{"name", h.level(l).name},
+                     {"link", h.link(l)},
+                     {"predicted_bytes", link.sum().bytes()},
+                     {"simulated_bytes", nullptr}};
+    one.update(json_of_moved(link.sum(), ""));
+    one.update(json_of_moved(link.busiest_sum(), "busiest_"));
+    one["high_water_bytes"] = plan.counts.high_water[at].value();
+    one["predicted_seconds"] = plan.times.links[at].value();
+    if (simulated) {
+      one["simulated_bytes"] = simulated->links[at].sum().bytes();
+      one["simulated_busiest_bytes"] = simulated->links[at].busiest_sum().bytes();
+      one["simulated_high_water_bytes"] = simulated->high_water[at].value();
+    }
+    one["by_tensor"] = ordered_json::array();
+    for (std::size_t i = 0; i < a.tree.arrays.size(); ++i) {
+      ordered_json tensor{{"tensor", a.tree.arrays[i].name}};
+      tensor.update(json_of_moved(link.all[i], ""));
+      one["by_tensor"].push_back(std::move(tensor));
+    }
+    j["levels"].push_back(std::move(one));
+  }
+  j["arithmetic_seconds"] = plan.times.arithmetic.value();
+  j["predicted_seconds"] = plan.time().value();
+  j["bottleneck"] = slowest_name(a, plan);
+  return j;
+}
+
+ordered_json json_of_point(const LevelAnswer& a,
+                           const std::optional<levels::LevelOptimum>& answer) {
+  ordered_json j{{"predicted_seconds", nullptr}, {"bottleneck", nullptr}};
+  if (!answer) return j;
+  j["predicted_seconds"] = answer->plan.time().value();
+  j["bottleneck"] = slowest_name(a, answer->plan);
+  j["bound_seconds"] = answer->bound.value();
+  j["intermediates"] = homes_text(a, answer->plan);
+  return j;
+}
+
+ordered_json json_of_levels(const LevelAnswer& a) {
+  ordered_json j = json_of(a.chain, a.tree, a.machine);
+  j["processes"] = a.hierarchy.instances(0);
+  j["overlap"] = a.hierarchy.overlap;
+  j["conditions"] = ordered_json::array();
+  for (const levels::FusionCondition& c : a.conditions) {
+    j["conditions"].push_back({{"tensor", a.tree.array(c.array).name},
+                               {"link", a.hierarchy.link(c.link)},
+                               {"summed", c.summed},
+                               {"kept", c.kept},
+                               {"at_most", c.limit},
+                               {"pays", c.pays()}});
+  }
+  for (const LevelWay& w : a.ways) j[w.name] = json_of_level_plan(a, w.plan, w.simulated);
+  j["predicted_seconds"] = a.ways.front().plan.time().value();
+  j["bottleneck"] = slowest_name(a, a.ways.front().plan);
+  j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
+                      {"achieved_seconds", a.ways.front().plan.time().value()},
+                      {"gap", a.gap}};
+  j["prescription_above_optimum"] = a.ways[1].plan.time() / a.ways[0].plan.time() - 1;
+  j["whatif"] = ordered_json::array();
+  for (const levels::LevelChange& c : a.changes) {
+    ordered_json one{{"change", c.what}};
+    one.update(json_of_point(a, c.answer));
+    j["whatif"].push_back(std::move(one));
+  }
+  j["curves"] = ordered_json::array();
+  for (const levels::LevelCurve& curve : a.curves) {
+    ordered_json one{{"knob", curve.knob.name},
+                     {"unit", to_text(curve.knob.unit)},
+                     {"points", ordered_json::array()},
+                     {"crossovers", ordered_json::array()}};
+    for (const levels::LevelPoint& p : curve.points) {
+      ordered_json point{{"value", p.value}};
+      point.update(json_of_point(a, p.answer));
+      one["points"].push_back(std::move(point));
+    }
+    for (const levels::LevelCrossover& c : curve.crossovers) {
+      one["crossovers"].push_back({{"value", c.value}, {"from", c.from}, {"to", c.to}});
+    }
+    j["curves"].push_back(std::move(one));
+  }
+  return j;
+}
+
+void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
+  out << "chain,program,link,in_bytes,out_bytes,transfers,busiest_bytes,high_water_bytes,"
+         "simulated_bytes,link_seconds,arithmetic_seconds,predicted_seconds,bottleneck\n";
+  for (const LevelAnswer& a : all) {
+    for (const LevelWay& w : a.ways) {
+      for (int l = 0; l < a.hierarchy.links(); ++l) {
+        const auto at = static_cast<std::size_t>(l);
+        const Counts::OfLink& link = w.plan.counts.links[at];
+        out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name),
+                           w.name, csv_cell(a.hierarchy.link(l)), link.sum().in, link.sum().out,
+                           link.sum().transfers(), link.busiest_sum().bytes(),
+                           w.plan.counts.high_water[at].value(),
+                           w.simulated ? std::to_string(w.simulated->links[at].sum().bytes()) : "",
+                           w.plan.times.links[at].value(), w.plan.times.arithmetic.value(),
+                           w.plan.time().value(), csv_cell(slowest_name(a, w.plan)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void declare_fuse_in_levels(po::options_description& o) {
+  o.add_options()("vary", po::value<std::vector<std::string>>(),
+                  "on a machine with explicit levels: what a capacity or a bandwidth changes: "
+                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB");
+}
+
+void refuse_options_of_levels(const Options& options) {
+  if (options.count("vary") == 0) return;
+  throw UsageError("--vary", "belongs to a machine with explicit levels",
+                   "take one such as gpu-cluster-node, without --memory");
+}
+
+Exit run_fuse_in_levels(const Options& options, const fusion::ChainRequest& request,
+                        const Machine& machine, Context& context) {
+  refuse_options_of_others(options);
+  const Format form = format(options);
+  std::vector<LevelAnswer> all;
+  for (fusion::Chain& chain : fusion::find_chains(request)) {
+    if (context.stop.stop_requested()) throw Interrupted();
+    all.push_back(level_answer(options, std::move(chain), machine, context));
+    if (form != Format::table) continue;
+    if (all.size() > 1) context.out << "\n";
+    print_level_table(all.back(), context.out);
+  }
+  if (form == Format::csv) print_level_csv(all, context.out);
+  if (form != Format::json) return Exit::done;
+  std::vector<ordered_json> records;
+  for (const LevelAnswer& a : all) records.push_back(json_of_levels(a));
+  print_chains(std::move(records), context.out);
+  return Exit::done;
+}
+
+}  // namespace tcsim::cli

@@ -1,0 +1,298 @@
+#include "core/levels/count.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/model/countable.hpp"
+
+namespace tcsim::levels {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Products and sums below 2^62.
+class Checked {
+ public:
+  explicit Checked(const OperationTree& tree) : tree_(tree) {}
+
+  std::int64_t times(std::int64_t a, std::int64_t b) const {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product) || product >= limit) refuse();
+    return product;
+  }
+  std::int64_t plus(std::int64_t a, std::int64_t b) const {
+    if (a >= limit - b) refuse();
+    return a + b;
+  }
+
+ private:
+  static constexpr std::int64_t limit = std::int64_t{1} << 62;
+  [[noreturn]] void refuse() const {
+    throw TooLargeError(tree_.name, "2^62 or more bytes, transfers or multiply-adds",
+                        "give smaller sizes");
+  }
+  const OperationTree& tree_;
+};
+
+// How many current tiles of a size an index has in all, and how many the first process has.
+struct Piece {
+  std::int64_t size, all, busiest;
+};
+
+class LevelCounter {
+ public:
+  LevelCounter(const OperationTree& tree, const Hierarchy& hierarchy)
+      : tree_(tree), checked_(tree), hierarchy_(hierarchy) {
+    for (const OperationTree::Index& i : tree.indices) {
+      pieces_.push_back({{i.extent, 1, 1}});
+      shared_.push_back(0);
+    }
+    counts_.links.resize(at(hierarchy.links()));
+    for (Counts::OfLink& l : counts_.links) {
+      l.all.resize(tree.arrays.size());
+      l.busiest.resize(tree.arrays.size());
+    }
+    counts_.statements.resize(tree.statements.size());
+    held_.assign(at(hierarchy.links()), 0);
+    most_ = held_;
+  }
+
+  Counts run(const Node& node) {
+    visit(node);
+    for (std::int64_t bytes : most_) counts_.high_water.push_back(Bytes(bytes));
+    return std::move(counts_);
+  }
+
+ private:
+  void visit(const Node& node) {
+    if (const auto* loop = std::get_if<Loop>(&node.is)) {
+      std::vector<Piece>& of = pieces_[at(loop->index)];
+      std::vector<Piece> inside = split(of, loop->tile, loop->processes);
+      std::swap(of, inside);
+      shared_[at(loop->index)] += loop->processes > 1;
+      visit(*loop->body);
+      shared_[at(loop->index)] -= loop->processes > 1;
+      std::swap(pieces_[at(loop->index)], inside);
+    } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
+      for (const Node& part : parts->parts) visit(part);
+    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+      if (hold->kind != Kind::buffer) move(*hold);
+      const bool twice = hierarchy_.overlap && hold->kind != Kind::buffer;
+      const std::int64_t bytes = checked_.times(tile_bytes(hold->array), twice ? 2 : 1);
+      std::int64_t& held = held_[at(hold->level)];
+      held = checked_.plus(held, bytes);
+      most_[at(hold->level)] = std::max(most_[at(hold->level)], held);
+      visit(*hold->body);
+      held_[at(hold->level)] -= bytes;
+    } else {
+      run(std::get<Do>(node.is).statement);
+    }
+  }
+
+  std::vector<Piece> split(const std::vector<Piece>& of, std::int64_t tile,
+                           std::int64_t processes) const {
+    std::vector<Piece> parts;
+    const auto add = [&](std::int64_t size, std::int64_t all, std::int64_t busiest) {
+      if (all == 0) return;
+      for (Piece& p : parts) {
+        if (p.size != size) continue;
+        p.all = checked_.plus(p.all, all);
+        p.busiest = checked_.plus(p.busiest, busiest);
+        return;
+      }
+      parts.push_back({size, all, busiest});
+    };
+    for (const Piece& p : of) {
+      const std::int64_t whole = p.size / tile, rest = p.size % tile;
+      add(tile, checked_.times(p.all, whole),
+          checked_.times(p.busiest, (whole + processes - 1) / processes));
+      if (rest > 0) add(rest, p.all, whole % processes == 0 ? p.busiest : 0);
+    }
+    return parts;
+  }
+
+  std::int64_t tile_bytes(int array) const {
+    std::int64_t bytes = tree_.array(array).element.value();
+    for (int i : tree_.array(array).indices) {
+      std::int64_t most = 0;
+      for (const Piece& p : pieces_[at(i)]) most = std::max(most, p.size);
+      bytes = checked_.times(bytes, most);
+    }
+    return bytes;
+  }
+
+  // Of tiles of the array that are moved; `first` alone: those that were not moved before.
+  std::int64_t product(const IndexSet& of, std::int64_t unit, bool bytes, bool first,
+                       std::int64_t Piece::*count) const {
+    std::int64_t product = unit;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const bool own = fusion::contains(of, static_cast<int>(i));
+      if (!own && first) continue;
+      std::int64_t sum = 0;
+      for (const Piece& p : pieces_[i]) {
+        const std::int64_t size = own && bytes ? p.size : 1;
+        sum = checked_.plus(sum, checked_.times(size, p.*count));
+      }
+      product = checked_.times(product, sum);
+    }
+    return product;
+  }
+
+  void move(const Hold& hold) {
+    const IndexSet of = tree_.array(hold.array).set();
+    const std::int64_t element = tree_.array(hold.array).element.value();
+    bool added = false;  // by several processes
+    for (std::size_t i = 0; i < shared_.size(); ++i) {
+      added |= shared_[i] > 0 && !fusion::contains(of, static_cast<int>(i));
+    }
+    Counts::OfLink& link = counts_.links[at(hold.level)];
+    const auto add = [&](Moved& to, std::int64_t Piece::*count) {
+      const std::int64_t bytes = product(of, element, true, false, count);
+      const std::int64_t transfers = product(of, 1, false, false, count);
+      Moved moved;
+      if (hold.kind == Kind::load) {
+        moved = {bytes, 0, transfers, 0};
+      } else if (added) {
+        moved = {bytes, bytes, transfers, transfers};
+      } else {
+        moved = {bytes - product(of, element, true, true, count), bytes,
+                 transfers - product(of, 1, false, true, count), transfers};
+      }
+      to.in = checked_.plus(to.in, moved.in);
+      to.out = checked_.plus(to.out, moved.out);
+      to.ins = checked_.plus(to.ins, moved.ins);
+      to.outs = checked_.plus(to.outs, moved.outs);
+    };
+    add(link.all[at(hold.array)], &Piece::all);
+    add(link.busiest[at(hold.array)], &Piece::busiest);
+  }
+
+  void run(int statement) {
+    const IndexSet& of = tree_.statement(statement).indices;
+    Counts::OfStatement& s = counts_.statements[at(statement)];
+    s.runs = checked_.plus(s.runs, product({}, 1, false, false, &Piece::all));
+    // Indices of other statements have no loops here, so they count once.
+    s.multiply_adds = checked_.plus(s.multiply_adds, product(of, 1, true, false, &Piece::busiest));
+  }
+
+  const OperationTree& tree_;
+  Checked checked_;
+  const Hierarchy& hierarchy_;
+  std::vector<std::vector<Piece>> pieces_;  // by index
+  std::vector<int> shared_;                 // by index: loops around that processes share
+  std::vector<std::int64_t> held_, most_;   // by level
+  Counts counts_;
+};
+
+void add_tiles(const Node& node, std::vector<std::vector<std::int64_t>>& now,
+               std::vector<std::vector<std::vector<std::int64_t>>>& all) {
+  if (const auto* loop = std::get_if<Loop>(&node.is)) {
+    const std::vector<std::vector<std::int64_t>> before = now;
+    for (int l = 0; l <= loop->level; ++l) {
+      std::int64_t& tile = now[at(l)][at(loop->index)];
+      tile = std::min(tile, loop->tile);
+    }
+    add_tiles(*loop->body, now, all);
+    now = before;
+  } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
+    for (const Node& part : parts->parts) add_tiles(part, now, all);
+  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+    add_tiles(*hold->body, now, all);
+  } else {
+    all[at(std::get<Do>(node.is).statement)] = now;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::vector<std::int64_t>>> tiles_of(const OperationTree& tree,
+                                                             const Hierarchy& hierarchy,
+                                                             const Node& node) {
+  std::vector<std::int64_t> whole;
+  for (const OperationTree::Index& i : tree.indices) whole.push_back(i.extent);
+  std::vector<std::vector<std::int64_t>> now(at(hierarchy.links()), whole);
+  std::vector<std::vector<std::vector<std::int64_t>>> all(tree.statements.size());
+  add_tiles(node, now, all);
+  return all;
+}
+
+Moved& Moved::operator+=(const Moved& o) {
+  in += o.in, out += o.out, ins += o.ins, outs += o.outs;
+  return *this;
+}
+
+Moved Counts::OfLink::sum() const {
+  Moved moved;
+  for (const Moved& m : all) moved += m;
+  return moved;
+}
+
+Moved Counts::OfLink::busiest_sum() const {
+  Moved moved;
+  for (const Moved& m : busiest) moved += m;
+  return moved;
+}
+
+Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
+  Counts counts = LevelCounter(tree, hierarchy).run(node);
+  const Checked checked(tree);
+  for (const Counts::OfLink& link : counts.links) {
+    std::int64_t bytes = 0, transfers = 0;
+    for (const Moved& m : link.all) {
+      bytes = checked.plus(checked.plus(bytes, m.in), m.out);
+      transfers = checked.plus(checked.plus(transfers, m.ins), m.outs);
+    }
+  }
+  return counts;
+}
+
+double steps(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
+  const Counts counts = count(tree, hierarchy, node);
+  double sum = 0;
+  for (const Counts::OfLink& l : counts.links) sum += static_cast<double>(l.sum().transfers());
+  for (const Counts::OfStatement& s : counts.statements) sum += static_cast<double>(s.runs);
+  return sum;
+}
+
+LevelTimes& LevelTimes::operator+=(const LevelTimes& o) {
+  links.resize(std::max(links.size(), o.links.size()));
+  for (std::size_t l = 0; l < o.links.size(); ++l) links[l] += o.links[l];
+  arithmetic += o.arithmetic;
+  all += o.all;
+  return *this;
+}
+
+int LevelTimes::bottleneck() const {
+  const auto longest = std::ranges::max_element(links);
+  if (longest == links.end() || *longest < arithmetic) return static_cast<int>(links.size());
+  return static_cast<int>(longest - links.begin());
+}
+
+LevelTimes times(const Hierarchy& hierarchy, const Counts& counts) {
+  LevelTimes t;
+  for (int l = 0; l < hierarchy.links(); ++l) {
+    const Moved moved = counts.links[at(l)].busiest_sum();
+    const Hierarchy::Level& level = hierarchy.level(l);
+    t.links.push_back(Bytes(moved.bytes()) / level.bandwidth +
+                      level.transfer * static_cast<double>(moved.transfers()));
+  }
+  for (const Counts::OfStatement& s : counts.statements) {
+    t.arithmetic += Seconds(2 * static_cast<double>(s.multiply_adds) / hierarchy.rate.value());
+  }
+  t.all = t.arithmetic;
+  for (Seconds s : t.links) t.all = hierarchy.overlap ? std::max(t.all, s) : t.all + s;
+  return t;
+}
+
+bool fits(const Hierarchy& hierarchy, const Counts& counts) {
+  for (int l = 0; l < hierarchy.links(); ++l) {
+    const Bytes capacity = hierarchy.level(l).capacity;
+    if (capacity != Bytes(0) && counts.high_water[at(l)] > capacity) return false;
+  }
+  return true;
+}
+
+}  // namespace tcsim::levels

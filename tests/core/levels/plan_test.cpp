@@ -1,0 +1,159 @@
+// The prescription and the optimum over random chains and machines: they compute the chain, fit,
+// move what is predicted, and no schedule of the family is below the bound.
+#include "core/levels/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "core/error.hpp"
+#include "tests/core/levels/interpreter.hpp"
+#include "tests/core/levels/random_levels.hpp"
+#include "tests/draws.hpp"
+#include "tests/seed.hpp"
+
+namespace tcsim::levels {
+namespace {
+
+TEST(LevelPlans, OfRandomChainsFitAndMoveWhatIsPredicted) {
+  std::mt19937_64 random(test::new_seed());
+  RandomLevels draw(random);
+  int planned = 0;
+  std::vector<double> ratios;
+  for (int trial = 0; trial < test::draws(80); ++trial) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 1 + trial % 3, 7));
+    const Hierarchy h = draw.hierarchy();
+    LevelPlan prescribed;
+    try {
+      prescribed = prescribe(tree, h);
+    } catch (const UnsupportedError&) {
+      continue;  // tiles of one do not fit
+    }
+    ++planned;
+    OptimumOptions options;
+    options.most_programs = 150;
+    const LevelOptimum best = optimum(tree, h, options);
+    const auto right = fusion::results(tree, fusion::in_memory(tree));
+    for (const LevelPlan& plan : {prescribed, best.plan}) {
+      SCOPED_TRACE(to_text(tree, h, plan.node));
+      EXPECT_TRUE(fits(h, plan.counts));
+      EXPECT_EQ(simulate(tree, h, plan.node), plan.counts);
+      LevelInterpreter run(tree, h);
+      run.run(plan.node);
+      EXPECT_EQ(run.results(), right);
+      EXPECT_GE(plan.time().value(), best.bound.value() * (1 - 1e-9));
+    }
+    EXPECT_LE(best.plan.time().value(), prescribed.time().value() * (1 + 1e-9));
+    ratios.push_back(prescribed.time() / best.plan.time());
+    for (int other = 0; other < 40; ++other) {
+      const LevelPlan any = draw.plan(tree, h);
+      if (!fits(h, any.counts)) continue;
+      EXPECT_GE(any.time().value(), best.bound.value() * (1 - 1e-9))
+          << to_text(tree, h, any.node) << "bound " << best.bound.value();
+    }
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(planned, test::draws(40));
+  std::ranges::sort(ratios);
+  std::cout << planned << " planned, prescription above the optimum: median "
+            << ratios[ratios.size() / 2] << ", worst " << ratios.back() << "\n";
+}
+
+// Every order and every whole tile of small contractions: none is quicker than the optimum by more
+// than its gap, and none is below the bound.
+TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {
+  std::mt19937_64 random(test::new_seed());
+  RandomLevels draw(random);
+  double worst = 1, sum = 0;
+  int looked = 0;
+  for (int trial = 0; trial < test::draws(40); ++trial) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 1, 4, false));
+    Hierarchy h = draw.hierarchy();
+    while (h.links() > 2) h.levels.erase(h.levels.begin() + 1);
+    for (Hierarchy::Level& l : h.levels) l.instances = std::min<std::int64_t>(l.instances, 2);
+    h.levels.front().capacity = Bytes(8 * draw.pick(3, 40));
+    const Homes homes = unfused(tree, h);
+    double least = 1e300;
+    std::vector<int> orders;
+    const auto every = [&](const auto& self, const Shape& shape, Values& values,
+                           std::size_t v) -> void {
+      if (v == values.size()) {
+        const Node node = with_values(tree, shape, values);
+        const Counts counts = count(tree, h, node);
+        if (fits(h, counts)) least = std::min(least, times(h, counts).total().value());
+        return;
+      }
+      const std::int64_t most = most_of(tree, h, shape, values, static_cast<int>(v));
+      for (values[v] = 1; values[v] <= most; ++values[v]) self(self, shape, values, v + 1);
+      values[v] = 1;
+    };
+    const auto every_order = [&](const auto& self) -> void {
+      const Shape shape = shape_of(tree, h, {0}, homes, {{}, orders});
+      if (orders.size() < shape.orders.size()) {
+        const int options = shape.orders[orders.size()].options;
+        for (int o = 0; o < options; ++o) {
+          orders.push_back(o);
+          self(self);
+          orders.pop_back();
+        }
+        return;
+      }
+      Values values(shape.variables.size(), 1);
+      every(every, shape, values, 0);
+    };
+    double choices = 1;
+    for (const OperationTree::Index& i : tree.indices) {
+      choices *= std::pow(static_cast<double>(i.extent), 2 * h.links());
+    }
+    if (choices > 1e5) continue;
+    every_order(every_order);
+    if (least == 1e300) {
+      EXPECT_THROW(optimum(tree, h), UnsupportedError);
+      continue;
+    }
+    ++looked;
+    const LevelOptimum best = optimum(tree, h);
+    EXPECT_LE(best.bound.value(), least * (1 + 1e-9));
+    EXPECT_GE(best.plan.time().value(), least * (1 - 1e-9));
+    worst = std::max(worst, best.plan.time().value() / least);
+    sum += best.plan.time().value() / least;
+  }
+  std::cout << looked << " looked at, found on average " << sum / looked
+            << " of the best, at worst " << worst << "\n";
+  EXPECT_LT(sum / looked, 1.15);
+}
+
+TEST(LevelPlans, MoreMemoryAndFasterLinksTakeNoLonger) {
+  std::mt19937_64 random(test::new_seed());
+  RandomLevels draw(random);
+  for (int trial = 0; trial < test::draws(30); ++trial) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 2, 12, false));
+    const Hierarchy h = draw.hierarchy();
+    try {
+      const LevelOptimum base = optimum(tree, h);
+      Hierarchy more = h;
+      const auto l = static_cast<std::size_t>(draw.pick(0, h.links() - 1));
+      if (trial % 2 == 0) {
+        for (auto i = l; i + 1 < more.levels.size(); ++i) {
+          more.levels[i].capacity = more.levels[i].capacity * 4;
+        }
+      } else {
+        more.levels[l].bandwidth = 4.0 * more.levels[l].bandwidth;
+      }
+      // The same plan fits and is no slower, so no bound of the larger machine is above it.
+      EXPECT_TRUE(fits(more, base.plan.counts));
+      EXPECT_LE(optimum(tree, more).bound.value(), base.plan.time().value() * (1 + 1e-9));
+    } catch (const UnsupportedError&) {
+      continue;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tcsim::levels
