@@ -67,6 +67,8 @@ void print_json(const Validation& v, std::ostream& out) {
   for (const Validated& one : v.complete) {
     ordered_json w{{"workload", json_of(workload_of(v, one))},
                    {"schedule", to_line(one.schedule, workload_of(v, one))},
+                   {"predicted_seconds", one.predicted.value()},
+                   {"simulated_seconds", one.simulated.value()},
                    {"levels", ordered_json::array()}};
     for (const ValidatedLink& link : one.links) w["levels"].push_back(link_json(link, v.machine));
     j["workloads"].push_back(std::move(w));
@@ -77,6 +79,7 @@ void print_json(const Validation& v, std::ostream& out) {
                   {"p90", number_or_null(s.p90)},
                   {"worst", number_or_null(s.worst)},
                   {"time_off_2_percent", s.time_off_2_percent},
+                  {"time_above_2_percent", s.time_above_2_percent},
                   {"passed", v.passed()}};
   out << json_text(j) << "\n";
 }
@@ -103,12 +106,19 @@ void print_table(const Validation& v, std::ostream& out) {
   out << fmt::format("machine {}, accounting {}, model {}\n{}\n", v.machine.name,
                      to_words(v.machine.accounting), to_text(v.model), warning_line(v.machine));
   if (v.seed) {
-    out << fmt::format("schedules drawn at random, {} with seed {}\n", v.workloads.size(), *v.seed);
+    out << fmt::format("{} drawn at random, {} with seed {}\n",
+                       v.drawn ? "contractions" : "schedules", v.workloads.size(), *v.seed);
   }
   out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}  {}\n", "workload", "link", "predicted",
                      "simulated", "error", "reason");
   for (const Validated& one : v.complete) {
     std::string name = one.workload;
+    if (v.drawn) {
+      const Contraction& c = workload_of(v, one);
+      out << fmt::format("  {} --size {} --layout {} --type {}\n", c.label(), c.sizes(),
+                         to_text(c.layout()), to_text(c.type()));
+      name.clear();
+    }
     for (const ValidatedLink& link : one.links) {
       const std::string reason = reason_text(link);
       out << fmt::format("  {:<20}{:<12}{:>14}{:>14}{:>12}{}{}\n", name, v.machine.link(link.level),
@@ -126,6 +136,11 @@ void print_table(const Validation& v, std::ostream& out) {
       100 * s.worst,
       v.passed() ? fmt::format("within {:g} %", 100 * v.limit)
                  : fmt::format("above the limit of {:g} %", 100 * v.limit));
+  if (!v.drawn) return;
+  const auto all = static_cast<double>(v.complete.size());
+  out << fmt::format("  simulated time more than 2 % above the predicted one: {} ({:.1f} %)\n",
+                     s.time_above_2_percent,
+                     100 * static_cast<double>(s.time_above_2_percent) / all);
 }
 
 }  // namespace

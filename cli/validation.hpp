@@ -15,10 +15,12 @@ struct Validation {
   std::vector<Contraction> workloads;  // all that were asked for
   Machine machine;
   ModelKind model = ModelKind::window;
-  double limit = 0;                        // of |error|, as a fraction
-  std::vector<Validated> complete;         // in the order of the workloads
-  std::optional<std::uint64_t> seed = {};  // of random schedules; none: they were chosen or given
-  bool passed() const;                     // no error above the limit
+  double limit = 0;                 // of |error|, as a fraction
+  std::vector<Validated> complete;  // in the order of the workloads
+  // Of random schedules, or of random contractions with chosen ones; none: nothing was drawn.
+  std::optional<std::uint64_t> seed = {};
+  bool drawn = false;   // contractions were
+  bool passed() const;  // no error above the limit
 };
 
 void print(const Validation& validation, Format format, std::ostream& out);

@@ -103,6 +103,8 @@ struct ValidationSummary {
   double median = 0, p90 = 0, worst = 0;
   // Workloads whose predicted time is more than 2 % away from the simulated one.
   std::size_t time_off_2_percent = 0;
+  // Of these, those whose simulated time is the longer one.
+  std::size_t time_above_2_percent = 0;
 };
 ValidationSummary summary(std::span<const Validated> all);
 

@@ -7,6 +7,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/optimize/random_schedule.hpp"
+#include "core/workload/random_contraction.hpp"
 
 namespace tcsim::cli {
 
@@ -14,7 +15,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr std::uint64_t most_random = 100000;  // schedules
+constexpr std::uint64_t most_random = 100000;  // schedules or contractions
 
 // An option in percent, as a fraction.
 double fraction(const Options& options, const char* option) {
@@ -24,6 +25,26 @@ double fraction(const Options& options, const char* option) {
                    "give 0 or more, such as 10");
 }
 
+std::uint64_t seed_of(const Options& options) {
+  return options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : std::random_device()();
+}
+
+// Draws contractions, which stand in no suite.
+std::vector<Contraction> draw_contractions(const Options& options, std::uint64_t drawn_by) {
+  for (const char* option : {"size", "layout", "type", "image-layout", "schedule", "scheme"}) {
+    if (options.count(option) == 0) continue;
+    throw UsageError(fmt::format("--{}", option),
+                     "it says something of a workload, and none is given",
+                     "name a WORKLOAD, or leave it out to have contractions drawn");
+  }
+  std::mt19937_64 engine(drawn_by);
+  std::vector<Contraction> all;
+  for (auto left = options["random"].as<std::uint64_t>(); left > 0; --left) {
+    all.push_back(random_contraction(engine()));
+  }
+  return all;
+}
+
 // Draws workloads of v and a schedule for each. The contractions that are asked for then are those
 // of v, each of which has its own place there.
 ChooseSchedule draw(const Options& options, Validation& v) {
@@ -31,8 +52,7 @@ ChooseSchedule draw(const Options& options, Validation& v) {
     throw UsageError("--random", "there is a schedule as well",
                      "leave out --random, or --schedule and --scheme");
   }
-  v.seed =
-      options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : std::random_device()();
+  v.seed = seed_of(options);
   std::mt19937_64 engine(*v.seed);
   const std::vector<Contraction> all = std::move(v.workloads);
   v.workloads.clear();
@@ -53,12 +73,19 @@ Exit run_validate(const Options& options, Context& context) {
   how.model = parse_model(options["model"].as<std::string>());
   how.threads = options["threads"].as<int>();
   how.stop = context.stop;
-  Validation v{
-      workloads(options), machine(options, context), how.model, fraction(options, "limit"), {}};
+  const bool random = options.count("random") != 0;
+  Validation v{{}, machine(options, context), how.model, fraction(options, "limit"), {}};
   ChooseSchedule schedule;
-  if (options.count("random") != 0) {
+  v.drawn = random && arguments(options).empty();
+  if (v.drawn) {
+    v.seed = seed_of(options);
+    v.workloads = draw_contractions(options, *v.seed);
+  } else {
+    v.workloads = workloads(options);
+  }
+  if (random && !v.drawn) {
     schedule = draw(options, v);
-  } else if (options.count("seed") != 0) {
+  } else if (options.count("seed") != 0 && !v.drawn) {
     throw UsageError("--seed", "nothing is drawn", "give --random as well");
   } else {
     // Several threads choose at once: none of them writes.
@@ -96,7 +123,8 @@ const Command& validate_command() {
             "percent; errors above it get their reason, which takes further simulations");
         o.add_options()("random", whole_if_given<std::uint64_t>(1, most_random),
                         "draw so many times a workload of the suite and a legal schedule for it, "
-                        "instead of choosing good ones")(
+                        "instead of choosing good ones; without a WORKLOAD, draw so many "
+                        "contractions and choose good schedules for them")(
             "seed", whole_if_given<std::uint64_t>(0),
             "that --random draws the same ones by again; otherwise a new one, which is printed");
         declare_workload(o);

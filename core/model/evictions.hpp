@@ -29,6 +29,7 @@ class Evictions {
             SetCounter& counter, double margin, Detail detail);
 
   std::size_t levels() const { return caches_.size(); }
+  const std::vector<SetAssociative>& caches() const { return caches_; }
 
   // What lies around a class of touches: the array asked for, the node whose executions are apart,
   // which arrays its executions show different lines of, and the group of the loop around it.

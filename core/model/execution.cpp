@@ -7,6 +7,8 @@ namespace tcsim {
 
 namespace {
 
+// Positions along a buffer that are told apart, at least. Source: chosen.
+constexpr double parts_of_buffer = 4;
 // A box has so many lines fewer than it is to have, as a share, and is good enough. Source: chosen.
 constexpr double enough_lines = 0.02;
 
@@ -82,18 +84,24 @@ DimClass Execution::goes_along(TensorId t, int d) const {
 template <class F>
 void Execution::visit_positions(ArrayId x, int from, F&& f) const {
   Places places;
-  for (int d = from; d < leaf(x) && static_cast<int>(places.size()) < told_apart_; ++d) {
-    if (nest_.follows(x, d) && count(d) > 1) places.emplace_back(d, 0);
+  auto& loops = places.iterations;
+  for (int d = from; d < leaf(x) && static_cast<int>(loops.size()) < told_apart_; ++d) {
+    if (nest_.follows(x, d) && count(d) > 1) loops.emplace_back(d, 0);
   }
+  const bool buffer = nest_.arrays().is_buffer(x);
   const auto visit = [&](const auto& self, std::size_t i, double share) -> void {
-    if (i == places.size()) return f(places, share);
-    for (const Position& p :
-         positions(count(places[i].first), nest_.arrays().is_buffer(x) && i == 0)) {
-      places[i].second = p.iteration;
+    if (i == loops.size()) return f(places, share);
+    for (const Position& p : positions(count(loops[i].first), buffer && i == 0)) {
+      loops[i].second = p.iteration;
       self(self, i + 1, share * p.share);
     }
   };
-  visit(visit, 0, 1.0);
+  const double along = loops.empty() ? 1 : count(loops.front().first);
+  const double parts = buffer && told_apart_ > 1 ? std::ceil(parts_of_buffer / along) : 1;
+  for (double i = 0; i < parts; ++i) {
+    places.part = (i + 0.5) / parts;
+    visit(visit, 0, 1 / parts);
+  }
 }
 
 std::vector<Execution::Sides> Execution::sides(ArrayId x, const Execution& next) const {
@@ -110,11 +118,11 @@ std::vector<Execution::Sides> Execution::sides(ArrayId x, const Execution& next)
 std::vector<Execution::Sides> Execution::handed_over(ArrayId buffer) const {
   std::vector<Sides> all;
   visit_positions(buffer, from_ + 1, [&](const Places& places, double share) {
-    Sides inside = kernel_sides(buffer);
+    Sides inside = kernel_sides(buffer, places);
     for (int d = nest_.depth() - 2; d > from_; --d) outward(inside, buffer, d, places);
     inside.after.fill(0);
     inside.share = share;
-    add_copied(inside.after, from_, 1 - way_through(buffer, places));
+    add_copied(inside.after, from_, before_writing(from_, way_through(buffer, places)).rest());
     all.push_back(inside);
   });
   return all;
@@ -129,13 +137,13 @@ Execution::Sides Execution::sides_of(ArrayId x, const Extents& at) const {
     const double tile = extents(d + 1)[g];
     const double i = std::min(std::floor(rest[g] / tile), std::ceil(count(d)) - 1);
     rest[g] -= i * tile;
-    places.emplace_back(d, i);
+    places.iterations.emplace_back(d, i);
   }
   return sides_at(x, places);
 }
 
 double Execution::iteration(int d, const Places& places) const {
-  for (const auto& [depth, i] : places) {
+  for (const auto& [depth, i] : places.iterations) {
     if (depth == d) return std::min(i, count(d) - 1);
   }
   return (count(d) - 1) / 2;
@@ -143,10 +151,10 @@ double Execution::iteration(int d, const Places& places) const {
 
 // Share of a buffer that its copy fills before the line.
 double Execution::way_through(ArrayId buffer, const Places& places) const {
-  for (const auto& [d, i] : places) {
-    if (nest_.follows(buffer, d)) return std::min(1.0, (i + 0.5) / count(d));
+  for (const auto& [d, i] : places.iterations) {
+    if (nest_.follows(buffer, d)) return std::min(1.0, (i + places.part) / count(d));
   }
-  return 0.5;
+  return places.part;
 }
 
 // Depth of the last step that touches x.
@@ -167,11 +175,19 @@ void Execution::add(PerArray& side, int d, ArrayId a, double lines) const {
   side[a] = std::min(full(d)[a], side[a] + lines);
 }
 
-// Adds a share of what the copy of the move at d touches.
-void Execution::add_copied(PerArray& side, int d, double share) const {
-  for (ArrayId a : {array_of(nest_.step(d).tensor), nest_.arrays().made_at(d)}) {
-    add(side, d, a, share * full(d)[a]);
-  }
+// What the copy of the move at d has done when it has written so much of the buffer and goes on
+// writing: it has read a part before it writes any of it.
+Execution::Copied Execution::before_writing(int d, double written) const {
+  const double part = nest_.read_at_once(nest_.step(d).tensor, extents(d));
+  if (part <= 0) return {written, written};
+  return {std::min(1.0, (std::floor(written / part) + 1) * part), written};
+}
+
+// Adds shares of what the copy of the move at d touches.
+void Execution::add_copied(PerArray& side, int d, const Copied& share) const {
+  const ArrayId source = array_of(nest_.step(d).tensor), buffer = nest_.arrays().made_at(d);
+  add(side, d, source, share.read * full(d)[source]);
+  add(side, d, buffer, share.written * full(d)[buffer]);
 }
 
 // The sides of a line that is last touched by the last child of the sequence at d. An earlier child
@@ -179,15 +195,16 @@ void Execution::add_copied(PerArray& side, int d, double share) const {
 void Execution::beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const {
   const bool is_first_touch = x == array_of(nest_.step(d).tensor) || x == nest_.arrays().made_at(d);
   if (is_first_touch) s.before.fill(0);
-  add_copied(s.before, d, is_first_touch ? way_through(x, places) : 1);
+  add_copied(s.before, d,
+             is_first_touch ? before_writing(d, way_through(x, places)) : Copied{1, 1});
 }
 
 // At the kernel: A and B advance together along k, C comes after both.
-Execution::Sides Execution::kernel_sides(ArrayId x) const {
+Execution::Sides Execution::kernel_sides(ArrayId x, const Places& places) const {
   PerArray u = full(nest_.depth() - 1);
   u[x] = std::max(0.0, u[x] - 1);
   Sides s{u, u};
-  const double done = x == ArrayId::C ? 1 : 0.5;
+  const double done = x == ArrayId::C ? 1 : places.iterations.empty() ? places.part : 0.5;
   for (ArrayId a : u.ids()) {
     const double before = a == ArrayId::C ? (x == ArrayId::C ? 0.5 : 0) : done;
     s.before[a] *= before;
@@ -227,12 +244,12 @@ Execution::Sides Execution::sides_at(ArrayId x, const Places& places) const {
   Sides s;
   int d = leaf(x);
   if (d == nest_.depth() - 1) {
-    s = kernel_sides(x);
+    s = kernel_sides(x, places);
   } else {
     // In the copy: half of it on either side, and the later child after it.
     s.before = s.after = PerArray(nest_.arrays().size());
-    add_copied(s.before, d, 0.5);
-    add_copied(s.after, d, 0.5);
+    add_copied(s.before, d, {0.5, 0.5});
+    add_copied(s.after, d, {0.5, 0.5});
     for (ArrayId a : nest_.arrays().ids()) add(s.after, d, a, full(d + 1)[a]);
   }
   for (--d; d >= from_; --d) outward(s, x, d, places);

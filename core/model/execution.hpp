@@ -49,8 +49,12 @@ class Execution {
   std::vector<Sides> handed_over(ArrayId buffer) const;
 
  private:
-  // Iterations of the loops whose positions are told apart, by depth.
-  using Places = std::vector<std::pair<int, double>>;
+  // Where a line lies: iterations of the loops whose positions are told apart, by depth, and how
+  // far it is within one iteration, from 0 to 1.
+  struct Places {
+    std::vector<std::pair<int, double>> iterations;
+    double part = 0.5;
+  };
 
   template <class F>
   void visit_positions(ArrayId x, int from, F&& f) const;
@@ -60,8 +64,14 @@ class Execution {
   int leaf(ArrayId x) const;
   double count(int d) const;
   void add(PerArray& side, int d, ArrayId a, double lines) const;
-  void add_copied(PerArray& side, int d, double share) const;
-  Sides kernel_sides(ArrayId x) const;
+  // Shares of what a copy reads and of what it writes.
+  struct Copied {
+    double read, written;
+    Copied rest() const { return {1 - read, 1 - written}; }
+  };
+  Copied before_writing(int d, double written) const;
+  void add_copied(PerArray& side, int d, const Copied& share) const;
+  Sides kernel_sides(ArrayId x, const Places& places) const;
   void outward(Sides& s, ArrayId x, int d, const Places& places) const;
   void beside_earlier(Sides& s, ArrayId x, int d, const Places& places) const;
   Sides sides_at(ArrayId x, const Places& places) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/model/countable.hpp"
 
 namespace tcsim {
@@ -45,6 +46,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
       pack_depth_[step(d).tensor] = d;
     }
   }
+  find_columns_at_once(contraction, schedule);
   follows_.assign(path_.steps.size(), ByArray<bool>(arrays_.size(), false));
   ranges_.resize(path_.steps.size());
   for (DimClass g : all_dim_classes) {
@@ -55,8 +57,7 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     const Step& s = step(d);
     if (s.kind == Step::Kind::loop) {
       for (ArrayId a : arrays_.ids()) {
-        follows_[here][a] =
-            path_.follows(arrays_.tensor_of(a), s.group) && d > arrays_.depth_of(a);
+        follows_[here][a] = path_.follows(arrays_.tensor_of(a), s.group) && d > arrays_.depth_of(a);
       }
     }
     if (d + 1 == depth()) break;
@@ -64,6 +65,19 @@ Nest::Nest(const Contraction& contraction, const Schedule& schedule, Bytes line)
     if (s.kind == Step::Kind::loop) {
       ranges_[here + 1][s.group] = split(ranges_[here][s.group], s);
     }
+  }
+}
+
+void Nest::find_columns_at_once(const Contraction& contraction, const Schedule& schedule) {
+  try {
+    const auto packs = pack_plans(contraction, schedule, path_, arrays_);
+    for (TensorId t : all_tensors) {
+      if (packs[t] && packs[t]->apart == 1 && packs[t]->panel_group == 1) {
+        columns_at_once_[t] = packs[t]->k_chunk;
+      }
+    }
+  } catch (const UnsupportedError&) {
+    has_plan_ = false;  // what is too large to run is predicted all the same
   }
 }
 
@@ -84,6 +98,14 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
     }
   }
   return all;
+}
+
+double Nest::read_at_once(TensorId t, const Extents& e) const {
+  if (columns_at_once_[t] == 0) return 0;
+  const bool is_left = t == path_.left;
+  const double panels = std::ceil(e[is_left ? DimClass::m : DimClass::n] /
+                                  static_cast<double>(is_left ? path_.mr : path_.nr));
+  return 1 / (panels * std::ceil(e[DimClass::k] / static_cast<double>(columns_at_once_[t])));
 }
 
 double Nest::buffer_lines(TensorId t, const Extents& e) const {

@@ -61,6 +61,13 @@ class Nest {
   // from there on.
   PerArray lines(int d, const std::vector<Extents>& narrowed) const;
 
+  // Whether its buffers are of sizes that a plan may have.
+  bool has_plan() const { return has_plan_; }
+
+  // Of a copy of e indices of t, which of its parts are read whole before they are written, as a
+  // share of it; 0 where reading and writing take turns.
+  double read_at_once(TensorId t, const Extents& e) const;
+
   // Lines of a tensor in a tile, and of its packed copy.
   double tensor_lines(TensorId t, const Extents& e) const { return tile_lines(t).lines(e); }
   double run_lines(TensorId t, const Extents& e) const { return tile_lines(t).run(e) / line_; }
@@ -75,6 +82,12 @@ class Nest {
   double line_;                        // elements
   std::vector<TileLines> tile_lines_;  // of A, B, C
   ByTensor<int> pack_depth_{-1, -1, -1};
+  // Columns that a copy reads of one micropanel before it writes them; 0 where it takes several
+  // micropanels or blocks together.
+  ByTensor<std::int64_t> columns_at_once_{};
+  bool has_plan_ = true;
+  void find_columns_at_once(const Contraction& contraction, const Schedule& schedule);
+
   std::vector<ByArray<bool>> follows_;
   std::vector<ByGroup<std::vector<Occurrence>>> ranges_;
 };

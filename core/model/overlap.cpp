@@ -10,7 +10,7 @@ std::vector<SharedLines> shared_lines(const TileLines& tensor, const Extents& ti
   const auto together = [&](double n) {
     Extents e = tile;
     e[group] = std::min(extent, e[group] * n);
-    return tensor.lines(e);
+    return tensor.lines(e, tile);
   };
   std::vector<SharedLines> all;
   for (double step : tensor.steps(group)) {

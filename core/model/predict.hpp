@@ -36,6 +36,6 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
 // By the window model, for many schedules of one contraction: `counter` remembers what they share.
 // For `margin` and `detail` see window_traffic().
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   SetCounter& counter, double margin = 1, Detail detail = Detail::full);
+                   SetCounter& counter, double margin = 1, Detail detail = Detail::counted);
 
 }  // namespace tcsim

@@ -42,6 +42,7 @@ TileLines::TileLines(const Contraction& contraction, const Groups& groups, Tenso
   }
   if (contraction.is_plain(t)) {
     merge_neighbours();
+    find_neighbours();
   } else {
     add_axes(contraction, t);
   }
@@ -62,6 +63,7 @@ TileLines::TileLines(std::span<const std::int64_t> extents, double line) : line_
     stride *= extent;
   }
   merge_neighbours();
+  find_neighbours();
 }
 
 Extents TileLines::box(std::span<const std::int64_t> extents) {
@@ -89,6 +91,19 @@ void TileLines::merge_neighbours() {
     merged.push_back(d);
   }
   if (!merged.empty()) dims_ = std::move(merged);
+}
+
+// Of each dimension: where it stands in its group once those with smaller strides are taken away.
+void TileLines::find_neighbours() {
+  for (auto d = dims_.begin(); d != dims_.end(); ++d) {
+    d->left_before = d->before;
+    for (auto inner = dims_.begin(); inner != d; ++inner) {
+      if (inner->group == d->group && inner->before < d->before) d->left_before /= inner->extent;
+    }
+    d->slowest = std::none_of(d, dims_.end(), [&](const Dim& other) {
+      return other.group == d->group && other.before > d->before;
+    });
+  }
 }
 
 void TileLines::add_axes(const Contraction& contraction, TensorId t) {
@@ -279,49 +294,95 @@ TileLines::Places TileLines::overlapping_places(const Extents& tile) const {
   return all;
 }
 
-TileLines::Runs TileLines::runs(const Extents& tile) const {
+// A tile of t indices that begins at any multiple of s touches (t + e - s) / e blocks of e indices
+// on average, as a run does lines; and (t - e + s) / e of them are whole. Of a dimension behind
+// others, each index of those has a share of the tile to itself.
+TileLines::Cover TileLines::cover(const Dim& d, double indices, double unit) {
+  const double b = d.left_before, e = d.extent;
+  const double each = std::min(b, indices), along = unit / b;
+  const bool even = along == std::floor(along);
+  if (d.slowest) {  // the tile ends with the dimension
+    return {each, std::clamp(indices - (e - 1) * b, 0.0, each), even ? std::min(along, e) : 1};
+  }
+  const double step = even ? static_cast<double>(std::gcd(static_cast<std::int64_t>(along),
+                                                          static_cast<std::int64_t>(e)))
+                           : 1;
+  return {(indices + each * (e - step)) / e, std::max(0.0, (indices - (e - step) * b) / e), step};
+}
+
+// A run begins where a piece of a dimension does that is not whole, and where whole pieces of all
+// dimensions so far have no such neighbour along the next one.
+TileLines::Runs TileLines::runs(const Extents& tile, const Extents& unit) const {
   if (overlaps()) return overlapping_runs(tile);
-  Runs runs{1, line_, true, 1};
-  bool& whole = runs.everything;
-  for (const Dim& d : dims_) {
-    const double part = covered(d, tile);
+  Runs runs{1, line_, true, 0};
+  Extents left, begins = unit;  // indices of the groups without the dimensions so far
+  double elements = 1, whole = 1, length = 1;
+  for (DimClass g : all_dim_classes) {
+    left[g] = indexed_[g] ? tile[g] : 1;
+    elements *= left[g];
+  }
+  whole = elements;  // pieces that are whole in all dimensions so far
+  for (auto d = dims_.begin(); d != dims_.end(); ++d) {
     // Of a tensor that is a part of a larger one a row may end before the next begins.
-    if (d.extent > 1 && d.stride > runs.length) whole = false;
-    if (!whole) {
-      runs.begin_at_multiples_of(d.stride);
+    if (d->extent > 1 && d->stride > length) {
+      runs.count += whole;
+      whole = 0;
+    }
+    if (whole <= 0) {
+      runs.begin_at_multiples_of(d->stride);
       continue;
     }
-    runs.length *= part;
-    if (part < d.extent) {
-      whole = false;
-      runs.begin_at_multiples_of(part * d.stride);
-    }
+    const Cover c = cover(*d, left[d->group], begins[d->group]);
+    const double others = whole / left[d->group];
+    if (c.whole < c.pieces) runs.begin_at_multiples_of(c.step * d->stride);
+    length = d->stride * d->extent;
+    // Where the next dimension is a slower one of the same group, the tile goes on from each piece
+    // to its neighbour there.
+    const auto next = d + 1;
+    const bool goes_on = next != dims_.end() && next->group == d->group &&
+                         next->before > d->before && next->stride <= length;
+    left[d->group] = begins[d->group] = goes_on ? c.pieces : c.whole;
+    if (!goes_on) runs.count += others * (c.pieces - c.whole);
+    whole = others * left[d->group];
   }
+  runs.everything = runs.count <= 0;
+  runs.count += whole;
+  runs.length = elements / runs.count;
   return runs;
 }
 
-double TileLines::run(const Extents& tile) const { return runs(tile).length; }
+double TileLines::run(const Extents& tile) const {
+  if (overlaps()) return runs(tile, tile).length;
+  return lines_and_run(tile, tile).run;
+}
 
-double TileLines::lines(const Extents& tile) const {
-  if (overlaps()) return overlapping_lines(tile);
+double TileLines::lines(const Extents& tile, const Extents& unit) const {
+  return overlaps() ? overlapping_lines(tile) : lines_and_run(tile, unit).lines;
+}
+
+TileLines::LinesAndRun TileLines::lines_and_run(const Extents& tile, const Extents& unit) const {
   const double elements = this->elements(tile);
-  const Runs r = runs(tile);
-  if (r.everything) return std::ceil(elements / line_);
+  const Runs r = runs(tile, unit);
+  if (r.everything) return {std::ceil(elements / line_), r.length};
   const double per_run = std::max(1.0, (r.length + line_ - r.aligned_to) / line_);
-  double lines = std::min(elements, elements / r.length * per_run);
-  // Runs closer than a line share lines: no more than the span of the inner dimensions has.
-  double span = 1, inside = 1;
+  LinesAndRun all{std::min(elements, r.count * per_run), r.length};
+  // Runs closer than a line share lines: no more than the span of the inner dimensions has, which
+  // is then one run.
+  double span = 1, boxes = elements;
+  Extents left = tile, begins = unit;
   for (const Dim& d : dims_) {
-    const double part = covered(d, tile);
-    span += (part - 1) * d.stride;
-    inside *= part;
-    lines = std::min(lines, elements / inside * (span + line_ - 1) / line_);
+    const double pieces = cover(d, left[d.group], begins[d.group]).pieces;
+    span += (left[d.group] / pieces - 1) * d.stride;
+    boxes *= pieces / left[d.group];
+    left[d.group] = begins[d.group] = pieces;
+    const double lines = boxes * (span + line_ - 1) / line_;
+    if (lines < all.lines) all = {lines, span};
   }
-  return lines;
+  return all;
 }
 
 std::vector<std::int64_t> TileLines::beginnings(const Extents& tile) const {
-  const Runs r = runs(tile);
+  const Runs r = runs(tile, tile);
   if (r.everything || r.aligned_to >= line_) return {0};
   constexpr double most = 4;
   const double step = std::max(r.aligned_to, line_ / most);

@@ -35,8 +35,11 @@ class TileLines {
   TileLines(std::span<const std::int64_t> extents, double line);
   static Extents box(std::span<const std::int64_t> extents);
 
-  double lines(const Extents& tile) const;
-  // Elements that lie side by side in memory: the run of `lines`.
+  double lines(const Extents& tile) const { return lines(tile, tile); }
+  // The same where tiles begin at multiples of `unit` and not of what they are.
+  double lines(const Extents& tile, const Extents& unit) const;
+  // Elements that lie side by side in memory, holes of less than a line included: the run of
+  // `lines`.
   double run(const Extents& tile) const;
 
   // Whether the tensor is no box of dimensions, so that tiles may overlap.
@@ -114,12 +117,16 @@ class TileLines {
     double before;  // extents of the group's faster dimensions, multiplied
     double extent;
     double stride;
+    // The same as `before` without dimensions with a smaller stride.
+    double left_before = 1;
+    // Whether no slower dimension of the group has a larger stride.
+    bool slowest = true;
   };
   struct Runs {
     double length;      // elements of one run
     double aligned_to;  // runs begin at multiples of so many elements
     bool everything;    // the tile is the whole tensor, one run
-    double count;       // of runs, of a tensor that overlaps
+    double count;       // of runs
 
     void begin_at_multiples_of(double step);
   };
@@ -132,6 +139,13 @@ class TileLines {
   static double covered(const Dim& d, const Extents& tile) {
     return std::clamp(tile[d.group] / d.before, 1.0, d.extent);
   }
+  // What a tile of so many indices of d's group takes of d, on average over where it begins.
+  struct Cover {
+    double pieces;  // neighbouring places along d, for each index of the others one piece or more
+    double whole;   // of these, such as are all of d
+    double step;    // pieces begin at multiples of so many places
+  };
+  static Cover cover(const Dim& d, double indices, double unit);
   static double places(const Axis& axis, const Extents& tile);
   // So many pieces of `length` neighbouring places, each `apart` from the next.
   struct Pieces {
@@ -140,8 +154,13 @@ class TileLines {
   };
   static Pieces pieces(const Axis& axis, const Extents& tile);
   void merge_neighbours();
+  void find_neighbours();
   void add_axes(const Contraction& contraction, TensorId t);
-  Runs runs(const Extents& tile) const;
+  Runs runs(const Extents& tile, const Extents& unit) const;
+  struct LinesAndRun {
+    double lines, run;
+  };
+  LinesAndRun lines_and_run(const Extents& tile, const Extents& unit) const;
   Runs overlapping_runs(const Extents& tile) const;
   double overlapping_lines(const Extents& tile) const;
   // Offsets of the group's indices 0 .. extent - 1.

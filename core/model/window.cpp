@@ -7,16 +7,22 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/model/copies.hpp"
 #include "core/model/core_link.hpp"
 #include "core/model/countable.hpp"
 #include "core/model/evictions.hpp"
 #include "core/model/execution.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/overlap.hpp"
+#include "core/model/pieces.hpp"
 
 namespace tcsim {
 
 namespace {
+
+// Share of all lines that a cache lacks by which two counts may differ and still agree. Source:
+// chosen.
+constexpr double agreement = 0.03;
 
 class WindowModel {
   using Setting = Evictions::Setting;
@@ -25,6 +31,7 @@ class WindowModel {
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
               SetCounter& counter, double margin, Detail detail)
       : contraction_(contraction),
+        schedule_(schedule),
         machine_(machine),
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
@@ -86,6 +93,12 @@ class WindowModel {
     for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
     count_kernel();
     count_write_backs();
+    if (detail_ != Detail::counted) return;
+    for (int d = 0; d + 1 < nest_.depth(); ++d) {
+      if (nest_.step(d).kind == Step::Kind::move) count_copied_again(d);
+    }
+    // Without sets it does not matter where arrays lie.
+    if (evictions_.caches().front().sets > 1) ask_pieces();
   }
 
   int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
@@ -94,7 +107,7 @@ class WindowModel {
     return evictions_.gone(at, sides);
   }
 
-  int told_apart() const { return detail_ == Detail::full ? 3 : 1; }
+  int told_apart() const { return detail_ == Detail::coarse ? 1 : 3; }
 
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
@@ -215,7 +228,10 @@ class WindowModel {
     for_each_range(d, [&](const Extents& e, double times) {
       if (step.kind == Step::Kind::move) {
         count_handed_over(arrays_.made_at(d), d, e, times);
-        if (nest_.tile_lines(step.tensor).overlaps()) count_copy(step.tensor, d, e, times);
+        const bool estimated = detail_ != Detail::counted;
+        if (estimated && nest_.tile_lines(step.tensor).overlaps()) {
+          count_copy(step.tensor, d, e, times);
+        }
       } else {
         count_carried(d, e, times);
       }
@@ -241,7 +257,7 @@ class WindowModel {
     Extents child = e, rest = e;
     child[g] = std::min(tile, e[g]);
     rest[g] = e[g] - tile * (iterations - 1);
-    const bool smaller_last = detail_ == Detail::full && rest[g] < child[g] * (1 - 1e-9);
+    const bool smaller_last = detail_ != Detail::coarse && rest[g] < child[g] * (1 - 1e-9);
     const Execution w(nest_, d + 1, child, told_apart());
     std::optional<Execution> smaller;
     if (smaller_last) smaller.emplace(nest_, d + 1, rest, told_apart());
@@ -320,16 +336,23 @@ class WindowModel {
   void count_shared_edges(const Setting& setting, int d, const Extents& e, double all,
                           double touches) {
     if (touches < 1e-6 * all) return;
+    if (arrays_.is_buffer(setting.x)) return count_pairs(setting, d, setting.window, touches);
+    const DimClass g = setting.outer;
     const Extents& tile = setting.window.extents(d + 1);
-    const double steps = steps_apart(setting.x, d, tile) / tile[setting.outer];
-    if (steps <= 1) return count_pairs(setting, d, setting.window, touches);
-    Extents grown = tile;
-    grown[setting.outer] *= steps;
-    const Execution::Sides s = several_tiles(setting, grown);
     const PerArray most = lines_at(d, e);
     // The lines are those of all the tiles in between.
-    const Setting several{setting.x, setting.window, setting.d, all_move_, setting.outer, &most};
-    add_fills(setting.x, new_round(setting.x), touches, gone(several, s));
+    const Setting several{setting.x, setting.window, setting.d, all_move_, g, &most};
+    for (const SharedLines& s :
+         shared_lines(nest_.tile_lines(arrays_.tensor_of(setting.x)), tile, g, e[g])) {
+      if (s.steps <= 1) {
+        count_pairs(setting, d, setting.window, touches * s.share);
+        continue;
+      }
+      Extents grown = tile;
+      grown[g] = std::min(e[g], grown[g] * s.steps);
+      add_fills(setting.x, new_round(setting.x), touches * s.share,
+                gone(several, several_tiles(setting, grown)));
+    }
   }
 
   // What several executions of the setting's steps touch beside x, together `extents`. A buffer
@@ -397,10 +420,64 @@ class WindowModel {
     count(strip, rows, e, 1);
   }
 
-  double steps_apart(ArrayId x, int d, const Extents& tile) const {
-    if (arrays_.is_buffer(x)) return 0;
-    const DimClass g = nest_.step(d).group;
-    return nest_.tile_lines(arrays_.tensor_of(x)).apart(g, tile[g]);
+  // What the copies at step d lose and touch again. A buffer's line goes out before it comes back.
+  void count_copied_again(int d) {
+    const ArrayId source = array_of(nest_.step(d).tensor), buffer = arrays_.made_at(d);
+    const CopiedAgain again =
+        copied_again(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
+    for (std::size_t l = 0; l < evictions_.levels(); ++l) {
+      fills_[Phase::packing][source][l] += again.source[l];
+      fills_[Phase::packing][buffer][l] += again.buffer[l];
+      write_backs_[Phase::packing][buffer][l] += again.buffer[l];
+    }
+  }
+
+  // Where pieces of the walk disagree with what was worked out for the innermost cache, all of them
+  // in one direction, they are right. Where they agree, what was worked out is exact more often
+  // than they are.
+  void ask_pieces() {
+    const auto pieces =
+        count_pieces(contraction_, schedule_, nest_, evictions_.caches().front(), line_);
+    if (!pieces) return;
+    double worked_out = 0;
+    const auto sum = [&](const CountedPieces::Fetched& fetched) {
+      double lines = 0;
+      for_each_counted(pieces->depth, fetched, [&](Phase, ArrayId, double n) { lines += n; });
+      return lines;
+    };
+    for_each_counted(pieces->depth, pieces->fetched,
+                     [&](Phase p, ArrayId x, double) { worked_out += fills_[p][x][0]; });
+    double all = 0;
+    for (Phase p : all_phases) {
+      for (ArrayId x : arrays_.ids()) all += fills_[p][x][0];
+    }
+    const double difference = sum(pieces->fetched) - worked_out;
+    const bool alike = std::ranges::all_of(pieces->each, [&](const CountedPieces::Fetched& one) {
+      return (sum(one) - worked_out) * difference > 0;
+    });
+    if (!alike || std::abs(difference) <= agreement * all) return;
+    for_each_counted(pieces->depth, pieces->fetched, [&](Phase p, ArrayId x, double lines) {
+      const double least = p == new_round(x) ? cold_[x] : 0;
+      fills_[p][x][0] = std::max(lines, least);
+      if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x] = fills_[p][x];
+      if (p == Phase::packing && arrays_.is_buffer(x)) {
+        write_backs_[p][x][0] = std::max(pieces->written[x], cold_[x]);
+      }
+      for (std::size_t l = 1; l < evictions_.levels(); ++l) {
+        fills_[p][x][l] = std::min(fills_[p][x][l], fills_[p][x][0]);
+        write_backs_[p][x][l] = std::min(write_backs_[p][x][l], write_backs_[p][x][0]);
+      }
+    });
+  }
+
+  // Calls f(phase, array, lines) for what pieces count: what kernels ask for, and packs inside.
+  template <class F>
+  void for_each_counted(int depth, const CountedPieces::Fetched& fetched, F&& f) const {
+    for (ArrayId x : arrays_.ids()) {
+      const int pack = pack_depth(x);
+      if (pack < 0 || arrays_.is_buffer(x)) f(Phase::compute, x, fetched.kernels[x]);
+      if (pack > depth) f(Phase::packing, x, fetched.packing[x]);
+    }
   }
 
   void remember_worst(ArrayId x, const PerLevel& p) {
@@ -409,6 +486,7 @@ class WindowModel {
   }
 
   const Contraction& contraction_;
+  const Schedule& schedule_;
   const Machine& machine_;
   Bytes line_;
   Nest nest_;

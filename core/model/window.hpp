@@ -24,10 +24,11 @@
 
 namespace tcsim {
 
-// How closely the windows are looked at. `full` is the model; `coarse` tells fewer positions apart
-// and takes a cache's chance to hold a window from the window's length alone: several times
-// quicker, for comparing many schedules before the best are judged in full.
-enum class Detail { full, coarse };
+// How closely the windows are looked at. `counted` is the model. `full` leaves out what copies come
+// back to (core/model/copies.hpp), which takes up to some milliseconds; `coarse` also tells fewer
+// positions apart and takes a cache's chance to hold a window from the window's length alone:
+// several times quicker, for comparing many schedules before the best are judged in full.
+enum class Detail { counted, full, coarse };
 
 // Traffic of a schedule that has passed check(). All caches of the machine must have lines of one
 // size; throws UnsupportedError otherwise. `counter` remembers set counts from call to call.
@@ -35,7 +36,7 @@ enum class Detail { full, coarse };
 // is counted as a hit.
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
                        const Machine& machine, SetCounter& counter, double margin = 1,
-                       Detail detail = Detail::full);
+                       Detail detail = Detail::counted);
 
 // What a schedule moves beside its first touches, and how many of those there are: for one that is
 // not the first to touch its tensors (core/fusion/cached_model.hpp). In lines, by cache.

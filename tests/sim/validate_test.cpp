@@ -118,7 +118,7 @@ TEST(Validate, Causes_are_tried_in_order_until_one_explains) {
 TEST(Validate, What_inclusive_levels_take_away_has_one_name) {
   Machine m = test::machine({{8, 8}, {8, 12}});
   ValidateOptions options;
-  options.explain = 0.02;
+  options.explain = 0.01;
   const Contraction c = test::matmul(90, 100, 80);
   for (const ValidatedLink& link : validate(c, blocked(), m, options).links) {
     for (const Trial& t : link.tried) EXPECT_NE(t.cause, Cause::inclusion);

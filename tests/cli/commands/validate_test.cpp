@@ -117,6 +117,32 @@ TEST(Validate_command, Draws_schedules_at_random_and_says_by_which_seed) {
   EXPECT_FALSE(json::parse(tcsim(validate({"--format", "json"})).out).contains("seed"));
 }
 
+TEST(Validate_command, Draws_contractions_where_no_workload_is_named) {
+  const std::vector<std::string> drawn{"validate", "--machine", "i7-6700k",  "--random", "2",
+                                       "--limit",  "1000000",   "--explain", "1000000"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), drawn.begin(), drawn.end());
+    return tcsim(more);
+  };
+  const json j = json::parse(with({"--format", "json"}).out);
+  ASSERT_EQ(j["workloads"].size(), 2u);
+  EXPECT_EQ(j["summary"]["links"], 6);
+  EXPECT_LE(j["summary"]["time_above_2_percent"].get<int>(),
+            j["summary"]["time_off_2_percent"].get<int>());
+  EXPECT_GT(j["workloads"][0]["simulated_seconds"].get<double>(), 0);
+  const std::string seed = j["seed"].dump();
+  EXPECT_EQ(json::parse(with({"--format", "json", "--seed", seed}).out), j);
+  const Ran table = with({"--seed", seed});
+  EXPECT_TRUE(contains(table.out, "contractions drawn at random, 2 with seed " + seed));
+  EXPECT_TRUE(contains(table.out, "simulated time more than 2 % above the predicted one: "));
+  // What is drawn can be named again.
+  const json& w = j["workloads"][0]["workload"];
+  EXPECT_TRUE(contains(table.out, w["label"].get<std::string>() + " --size ")) << table.out;
+  const Ran r = with({"--type", "f32"});
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "name a WORKLOAD")) << r.err;
+}
+
 TEST(Validate_command, Refuses_to_draw_beside_a_given_schedule_and_a_seed_of_nothing) {
   Ran r = tcsim(validate({"--random", "2", "--schedule", "groups m=j n=i k=k kernel 8x6"}));
   EXPECT_EQ(r.code, Exit::usage);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <string>
 #include <vector>
 
 #include "tests/core/build.hpp"
@@ -94,6 +97,84 @@ TEST(Tile_lines, Runs_are_the_lines_of_all_elements) {
                                  << tile[DimClass::batch];
     }
   }
+}
+
+// Of C[b,x,d] row-major with 39 d, m = db. Tiles of 48 begin at multiples of 3 in a row, so one has
+// parts of (48 + 39 - 3) / 39 rows on average. Between rows there are those of other x.
+TEST(Tile_lines, Tiles_that_end_within_a_row_are_in_more_pieces) {
+  const Contraction c = parse_contraction("bxd-dbk-xk", {{'b', 16}, {'d', 39}, {'x', 5}, {'k', 2}},
+                                          Layout::row_major, ElementType::f64);
+  const TileLines lines(c, test::groups(c, {"db", "x", "k", ""}), TensorId::C, 8);
+  const double pieces = (48.0 + 39 - 3) / 39;
+  EXPECT_DOUBLE_EQ(lines.run({48, 1, 1, 1}), 48 / pieces);
+  // Pieces begin anywhere in a line, as 39 is odd, and so each reaches 7/8 of a line further.
+  EXPECT_DOUBLE_EQ(lines.lines({48, 1, 1, 1}), 48.0 / 8 + pieces * 7 / 8);
+  // As many indices that begin at whole rows.
+  EXPECT_DOUBLE_EQ(lines.run({78, 1, 1, 1}), 39);
+  EXPECT_DOUBLE_EQ(lines.lines({78, 1, 1, 1}, {1, 1, 1, 1}), 78.0 / 8 + (78.0 + 38) / 39 * 7 / 8);
+}
+
+// Elements of the tile from `begin` on.
+std::vector<std::int64_t> tile_elements(const Contraction& c, const Groups& groups, TensorId t,
+                                        const Extents& begin, const Extents& tile) {
+  std::vector<std::int64_t> all{0};
+  for (DimClass g : all_dim_classes) {
+    std::vector<std::int64_t> longer;
+    for (std::int64_t at : all) {
+      for (auto i = static_cast<std::int64_t>(begin[g]);
+           i < static_cast<std::int64_t>(begin[g] + tile[g]); ++i) {
+        std::int64_t element = at, rest = i;
+        for (DimId d : groups[g]) {
+          element += rest % c.dim(d).extent * c.stride(t, d).value();
+          rest /= c.dim(d).extent;
+        }
+        longer.push_back(element);
+      }
+    }
+    all = longer;
+  }
+  return all;
+}
+
+// The mean over all whole tiles along m, which begin within rows as often as not.
+TEST(Tile_lines, Are_the_mean_over_tiles_that_begin_anywhere) {
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  test::Random random(seed);
+  double sum = 0, signed_sum = 0;
+  int draws = 0;
+  for (; draws < 300; ++draws) {
+    // C's dimensions in any order, three of m and one of n.
+    std::string order = "abcx";
+    random.shuffle(order);
+    Sizes sizes;
+    for (char name : std::string("abcx")) sizes[name] = random.between(3, 19);
+    sizes['k'] = 2;
+    const Contraction c =
+        parse_contraction("abck,kx->" + order, sizes, Layout::row_major, ElementType::f64);
+    const Groups groups = test::groups("abcxk", {"abc", "x", "k", ""});
+    const TileLines lines(c, groups, TensorId::C, 8);
+    const std::int64_t m = lines.extent(DimClass::m);
+    Extents tile{static_cast<double>(random.between(2, m / 3)),
+                 static_cast<double>(random.between(1, sizes['x'])), 1, 1};
+    double found = 0, tiles = 0;
+    for (double begin = 0; begin + tile[DimClass::m] <= static_cast<double>(m);
+         begin += tile[DimClass::m], ++tiles) {
+      std::vector<std::int64_t> touched;
+      for (std::int64_t e : tile_elements(c, groups, TensorId::C, {begin, 0, 0, 0}, tile)) {
+        touched.push_back(e / 8);
+      }
+      std::ranges::sort(touched);
+      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+      found += static_cast<double>(touched.size());
+    }
+    const double error = lines.lines(tile) / (found / tiles) - 1;
+    sum += std::abs(error);
+    signed_sum += error;
+  }
+  EXPECT_LT(sum / draws, 0.1);
+  EXPECT_LT(std::abs(signed_sum / draws), 0.09);
+  std::cout << "mean error " << sum / draws << ", signed " << signed_sum / draws << "\n";
 }
 
 }  // namespace
