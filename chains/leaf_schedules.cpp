@@ -19,6 +19,7 @@ const LeafSchedules::Of& LeafSchedules::of(const fusion::Leaf& shape, bool usual
   const Contraction contraction = fusion::contraction_of(tree_, shape);
   OptimizeOptions options;
   options.soon = !usual;
+  options.detail = Detail::full;
   Optimized found = optimize(contraction, machine_, options);
   const ExecutionMemory memory = execution_memory(contraction, found.schedule, threads_);
   Of of{std::move(found.schedule), found.prediction.rate, memory};

@@ -98,6 +98,7 @@ const LeafSchedules::Chosen& LeafSchedules::of(const Leaf& leaf) {
   const Contraction contraction = contraction_of(tree_, leaf);
   OptimizeOptions options;
   options.soon = true;
+  options.detail = Detail::full;
   Optimized best = optimize(contraction, machine_, options);
   return chosen_
       .emplace(leaf, Chosen{contraction, std::move(best.schedule), std::move(best.tiling)})

@@ -245,7 +245,7 @@ class Optimizer {
     Optimized o;
     o.tiling = tiling;
     o.schedule = build(contraction_, machine_, tiling);
-    o.prediction = predict(contraction_, o.schedule, machine_, *counter_);
+    o.prediction = predict(contraction_, o.schedule, machine_, *counter_, 1, options_.detail);
     // Scores go by steps of a thousandth. An incumbent is not given up for even that.
     const bool worse = best_ && !options_.incumbents.empty() &&
                        cost(o.prediction, machine_, options_.objective) > achieved();

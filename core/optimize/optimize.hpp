@@ -49,6 +49,8 @@ struct OptimizeOptions {
   std::vector<Tiling> incumbents;
   // Looks no harder than at first, whatever the gap: for a caller that asks often.
   bool soon = false;
+  // How the answer is predicted, and what comes near it compared. Counting takes some milliseconds.
+  Detail detail = Detail::counted;
   bool dividing = false;  // only tiles that divide the tile outside them, in register tiles
   // Set counts that several calls for one contraction share, so that the later ones are quicker.
   // Not null only where those calls are on one thread.

@@ -131,12 +131,14 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
   addBounds(*e, std::move(linkBounds));
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
-  e->choice.prediction = predict(subject.contraction, e->choice.schedule, one, counter);
+  e->choice.prediction =
+      predict(subject.contraction, e->choice.schedule, one, counter, 1, Detail::full);
   const Deadline deadline(seconds - (now() - began), stop);
   try {
     OptimizeOptions options;
     options.incumbents = {*known};
     options.counter = &counter;
+    options.detail = Detail::full;  // counted once the slider rests
     take(*e, optimize(subject.contraction, subject.machine, options, deadline.token()));
   } catch (const Interrupted&) {
     if (stop.stop_requested()) throw;
