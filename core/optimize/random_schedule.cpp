@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/optimize/tiling.hpp"
+#include "core/schedule/path.hpp"
 
 namespace tcsim {
 
