@@ -456,9 +456,14 @@ class WindowModel {
       return (sum(one) - worked_out) * difference > 0;
     });
     if (!alike || std::abs(difference) <= agreement * all) return;
+    const LinkTraffic core = core_link(contraction_, nest_, machine_.levels.front().name);
+    const auto element = static_cast<double>(size_of(contraction_.type()).value());
     for_each_counted(pieces->depth, pieces->fetched, [&](Phase p, ArrayId x, double lines) {
       const double least = p == new_round(x) ? cold_[x] : 0;
-      fills_[p][x][0] = std::max(lines, least);
+      // A few pieces may say more than there is to touch.
+      const Moved& loads = core.at(p, x);
+      const double touched = static_cast<double>((loads.in + loads.out).value()) / element;
+      fills_[p][x][0] = std::clamp(lines, least, std::max(least, touched));
       if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x] = fills_[p][x];
       if (p == Phase::packing && arrays_.is_buffer(x)) {
         write_backs_[p][x][0] = std::max(pieces->written[x], cold_[x]);
