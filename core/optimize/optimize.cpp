@@ -242,6 +242,7 @@ class Optimizer {
 
   // Judges a tiling as the model does and keeps the best.
   void keep(const Tiling& tiling) {
+    if (best_ && tiling == best_->tiling) return;
     Optimized o;
     o.tiling = tiling;
     o.schedule = build(contraction_, machine_, tiling);

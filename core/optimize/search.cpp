@@ -23,6 +23,8 @@ constexpr double decisive_step = 1e-3;
 constexpr double other_step = 0.2;
 // Step of what the core waits for, as a share of the computation's time. Source: chosen.
 constexpr double exposed_step = 5e-3;
+// What is so many times as slow by the coarse count is not judged in full. Source: chosen.
+constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.
 constexpr std::int64_t near_move = 2;
 constexpr std::int64_t far_move = 8;
@@ -184,11 +186,29 @@ void Search::descend_coarsely(Tiling start, int budget) {
   descend(start, judge(start), budget, judge);
 }
 
+// The largest first entry of coarse scores that are worth judging in full beside this one.
+double Search::promising(const Score& coarse) const {
+  return options_.objective == Objective::time
+             ? coarse.front() + std::log(far_coarsely) / decisive_step
+             : coarse.front() * far_coarsely;
+}
+
 void Search::refine(int count, int budget) {
   for (std::size_t i = 0; i < std::min(finalists_.size(), static_cast<std::size_t>(count)); ++i) {
     full_score(finalists_[i].second);
   }
-  descend(best(), best_score_, budget, [this](const Tiling& t) { return full_score(t); });
+  Score score = best_score_;
+  double near = promising(coarse_score(best()));
+  descend(best(), score, budget, [&, this](const Tiling& t) {
+    const Score coarse = coarse_score(t);
+    if (coarse.front() > near) return Score{HUGE_VAL};
+    Score full = full_score(t);
+    if (full < score) {
+      score = full;
+      near = promising(coarse);
+    }
+    return full;
+  });
 }
 
 void Search::descend_in_full(Tiling start, int budget) {

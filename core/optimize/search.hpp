@@ -78,6 +78,7 @@ class Search {
   Score coarse_score(const Tiling& tiling);
   Score full_score(const Tiling& tiling);
   Score judged(const Tiling& tiling, Detail detail);
+  double promising(const Score& coarse) const;
   void snap_to_family(Tiling& tiling) const;
   template <class Judge>
   Score descend(Tiling tiling, Score score, int budget, Judge&& judge);

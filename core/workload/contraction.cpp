@@ -159,6 +159,15 @@ Contraction::Contraction(std::string name, std::vector<Dimension> dims,
         throw UsageError(name_, fmt::format("tensor {} has 2^62 bytes or more", tensor.name),
                          "use smaller sizes");
       }
+      std::vector<Affine::Term> terms = axis.terms;
+      std::ranges::stable_sort(terms, [&](const Affine::Term& a, const Affine::Term& b) {
+        if (a.coefficient != b.coefficient) return a.coefficient < b.coefficient;
+        return dim(a.dim).extent > dim(b.dim).extent;
+      });
+      for (const Affine::Term& term : terms) {
+        memory_order_[t].push_back(term.dim);
+        if (!fastest_[t] && dim(term.dim).extent > 1) fastest_[t] = term.dim;
+      }
       // An address within the tensor is below its size, and so is the stride of a dimension that
       // moves. One of extent 1 does not.
       for (const Affine::Term& term : axis.terms) {
@@ -221,26 +230,6 @@ std::vector<DimId> Contraction::dims_of(DimClass c) const {
     if (dim_class(d) == c) found.push_back(d);
   }
   return found;
-}
-
-std::vector<DimId> Contraction::memory_order(TensorId t) const {
-  std::vector<DimId> order;
-  for (int i : tensors_[t].order) {
-    std::vector<Affine::Term> terms = tensors_[t].axes[static_cast<std::size_t>(i)].terms;
-    std::stable_sort(terms.begin(), terms.end(), [&](const auto& a, const auto& b) {
-      if (a.coefficient != b.coefficient) return a.coefficient < b.coefficient;
-      return dim(a.dim).extent > dim(b.dim).extent;
-    });
-    for (const Affine::Term& term : terms) order.push_back(term.dim);
-  }
-  return order;
-}
-
-std::optional<DimId> Contraction::fastest(TensorId t) const {
-  for (DimId d : memory_order(t)) {
-    if (dim(d).extent > 1) return d;
-  }
-  return {};
 }
 
 double Contraction::used(TensorId t) const {

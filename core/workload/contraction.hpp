@@ -111,10 +111,10 @@ class Contraction {
   }
   // The dimensions of t from stride one outward; of one axis, the one with the smaller coefficient
   // first, then the larger one.
-  std::vector<DimId> memory_order(TensorId t) const;
+  const std::vector<DimId>& memory_order(TensorId t) const { return memory_order_[t]; }
   // The first of memory_order with an extent above 1, along which neighbours lie side by side if
   // any do; none for a tensor of one element.
-  std::optional<DimId> fastest(TensorId t) const;
+  std::optional<DimId> fastest(TensorId t) const { return fastest_[t]; }
 
   Elements size(TensorId t) const { return sizes_[t]; }  // product of its axes' extents
   // How many elements of t are used: fewer where strides leave some out, or an axis is longer.
@@ -131,6 +131,8 @@ class Contraction {
   std::vector<DimClass> classes_;
   ByTensor<std::vector<DimId>> dims_of_;
   ByTensor<std::vector<Elements>> strides_;
+  ByTensor<std::vector<DimId>> memory_order_;
+  ByTensor<std::optional<DimId>> fastest_{};
   ByTensor<Elements> sizes_{};
   ByTensor<bool> plain_{};
   bool dense_ = true;  // no axis has more places than its index reaches
