@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 #include "core/model/counted_cache.hpp"
@@ -18,6 +19,7 @@ constexpr int pieces_walked = 5;
 constexpr double largest_piece = 60000;         // touches of lines, about
 constexpr std::int64_t smallest_piece = 20000;  // or several iterations
 constexpr std::int64_t least_touches = 8000;    // before a piece, to fill the cache
+constexpr std::int64_t most_touches = 40000;    // the same; a cache that is not full then stays so
 constexpr std::int64_t longest_tables = 2000000;
 constexpr double largest_copied = 1 << 25;  // elements
 constexpr double largest_tensors = 1e8;
@@ -226,11 +228,17 @@ class PieceWalk {
     return touches;
   }
 
-  double start() const { return (static_cast<double>(piece_) + 0.5) / pieces_walked * total_; }
+  // Unevenly apart: pieces at every fifth of a walk would all lie in the same way to lines and sets
+  // where the walk repeats itself as often.
+  double start() const {
+    const double at = 0.5 + piece_ * std::numbers::phi;
+    return (static_cast<double>(piece_) + at - std::floor(at)) / pieces_walked * total_;
+  }
 
   // At the end of an iteration of a piece: what comes next.
   void between_iterations() {
     if (!measuring_ && touches_ >= least_touches) {
+      if (filled_ < capacity_ && touches_ < most_touches) return;
       if (filled_ < capacity_) never_full_ = true;
       measuring_ = true;
       touches_ = 0;
