@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/plan/plan.hpp"
 #include "core/threads.hpp"
 #include "core/units/divisor.hpp"
@@ -83,11 +84,12 @@ class Judge {
 
   Validated judge() {
     const Answers as_is = ask(schedule_, machine_);
+    const Seconds compute = kernel_time(contraction_, schedule_, machine_);
     Validated v{contraction_.name(),
                 schedule_,
                 {},
-                timing(as_is.predicted, contraction_, machine_).total,
-                timing(as_is.simulated, contraction_, machine_).total};
+                timing(as_is.predicted, compute, machine_).total,
+                timing(as_is.simulated, compute, machine_).total};
     for (std::size_t l = 1; l < machine_.levels.size(); ++l) {
       const LinkTraffic &p = as_is.predicted.links[l], &s = as_is.simulated.links[l];
       const Accounting& counts = machine_.accounting;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/plan/plan.hpp"
 #include "kernels/execute.hpp"
 #include "sim/simulate.hpp"
@@ -29,7 +30,7 @@ Further beyond(const Study& study, std::stop_token stop) {
     SimulationOptions options;
     options.stop = stop;
     const Simulation s = simulate(plan, machine, options);
-    const Timing t = timing(s.traffic, contraction, machine);
+    const Timing t = timing(s.traffic, kernel_time(contraction, plan.schedule(), machine), machine);
     r.simulated_seconds = t.total.value();
     r.bottleneck = t.bottleneck;
     for (const LinkTraffic& l : s.traffic.links) {

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/model/kernel_time.hpp"
 
 namespace tcsim {
 
@@ -35,10 +36,11 @@ std::string model_caveat(const Machine& machine) {
 
 namespace {
 
-Prediction with(Traffic traffic, const Contraction& contraction, const Machine& machine) {
+Prediction with(Traffic traffic, const Contraction& contraction, const Schedule& schedule,
+                const Machine& machine) {
   Prediction p;
   p.traffic = std::move(traffic);
-  p.timing = timing(p.traffic, contraction, machine);
+  p.timing = timing(p.traffic, kernel_time(contraction, schedule, machine), machine);
   p.rate = FlopsPerSecond(contraction.flops() / p.timing.total.value());
   return p;
 }
@@ -51,7 +53,7 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
     return predict(contraction, schedule, view_of_one_core(machine), model);
   }
   if (model == ModelKind::listing3) {
-    return with(listing3_traffic(contraction, schedule, machine), contraction, machine);
+    return with(listing3_traffic(contraction, schedule, machine), contraction, schedule, machine);
   }
   SetCounter counter;
   return predict(contraction, schedule, machine, counter);
@@ -63,7 +65,7 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
     return predict(contraction, schedule, view_of_one_core(machine), counter, margin, detail);
   }
   return with(window_traffic(contraction, schedule, machine, counter, margin, detail), contraction,
-              machine);
+              schedule, machine);
 }
 
 }  // namespace tcsim

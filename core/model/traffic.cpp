@@ -30,7 +30,7 @@ Bytes LinkTraffic::counted(const Accounting& accounting) const {
   return total;
 }
 
-Timing timing(const Traffic& traffic, const Contraction& contraction, const Machine& machine) {
+Timing timing(const Traffic& traffic, Seconds compute, const Machine& machine) {
   Timing t;
   for (std::size_t l = 0; l < traffic.links.size(); ++l) {
     const Bytes bytes = traffic.links[l].counted(machine.accounting);
@@ -41,13 +41,17 @@ Timing timing(const Traffic& traffic, const Contraction& contraction, const Mach
     }
   }
   if (machine.accounting.compute_roof) {
-    t.compute = Seconds(contraction.flops() / machine.peak(size_of(contraction.type())).value());
+    t.compute = compute;
     if (t.compute > t.total) {
       t.total = t.compute;
       t.bottleneck = static_cast<int>(traffic.links.size());
     }
   }
   return t;
+}
+
+Seconds slowest_link(const Timing& timing) {
+  return timing.links.empty() ? Seconds() : *std::ranges::max_element(timing.links);
 }
 
 std::optional<Joules> energy(const Traffic& traffic, const Machine& machine) {

@@ -54,16 +54,19 @@ struct Traffic {
 };
 
 // Time of a schedule by acmtc-sc19, Eq. 2 and 3: each link's bytes over its bandwidth, the slowest
-// link decides; the compute roof joins if the accounting says so.
+// link decides; computing joins if the accounting says so.
 struct Timing {
   std::vector<Seconds> links;
-  Seconds compute;  // flops / peak, 0 if the accounting leaves it out
+  Seconds compute;  // 0 if the accounting leaves it out
   Seconds total;
   // Index of the deciding link, or links.size() if compute decides.
   int bottleneck = 0;
 };
 
-Timing timing(const Traffic& traffic, const Contraction& contraction, const Machine& machine);
+// `compute`: what computing takes, kernel_time() or peak_time() (core/model/kernel_time.hpp).
+Timing timing(const Traffic& traffic, Seconds compute, const Machine& machine);
+
+Seconds slowest_link(const Timing& timing);
 
 // What moving all bytes that count takes; empty unless the machine says so for every link.
 std::optional<Joules> energy(const Traffic& traffic, const Machine& machine);

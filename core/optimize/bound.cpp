@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
@@ -102,6 +103,17 @@ double packed_elements(const Contraction& c, const Accounting& accounting,
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
+Seconds least_computing(const Contraction& c, const Machine& machine,
+                        std::span<const Kernel> kernels) {
+  Seconds least(HUGE_VAL);
+  for (const Groups& groups : groupings(c, true)) {
+    for (const Kernel& kernel : kernels) {
+      least = std::min(least, whole_vectors_time(c, groups, kernel.along_k, machine));
+    }
+  }
+  return least;
+}
+
 // "8x6, 12x4 or 4x12"
 std::string listed(std::span<const Kernel> kernels) {
   std::string text;
@@ -168,16 +180,15 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     bound.bytes.push_back(first + reuse * element * contraction.flops() / 2);
   }
 
-  if (accounting.compute_roof) {
-    bound.time = Seconds(contraction.flops() / machine.peak(size_of(contraction.type())).value());
-  }
+  if (accounting.compute_roof) bound.time = least_computing(contraction, machine, kernels);
   for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
     const LevelId level{static_cast<int>(l)};
     // Rounded as the traffic is, to whole bytes.
     bound.links.push_back(Seconds(std::floor(bound.bytes[l]) / machine.bandwidth(level).value()));
     bound.time = std::max(bound.time, bound.links.back());
   }
-  bound.roof = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });
+  bound.computing = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });
+  bound.roof = bound.computing && bound.time <= peak_time(contraction, machine);
   return bound;
 }
 

@@ -37,6 +37,9 @@
 //    needs: growing n then costs (1 / n1 - 1 / n2) / p if m k > p S. What growing m or k brings of
 //    A again, its halo, is not counted. First touches count the elements that are used.
 //
+// 4. Computing: the compute roof; and vectors are whole, so at least ceil(M / lanes) of them for
+//    each of N, K and the batch.
+//
 // A set-associative cache is softer. Of an array with L > S lines up to S may survive, so a growth
 // beyond S costs only the share 1 - S / L. That share is the mean over u in [0, 1] of
 // [L > S / (1 - u)]. So the cost is at least the mean of the hard bounds with caches of S / (1 -
@@ -57,8 +60,9 @@ namespace tcsim {
 struct ProvenBound {
   std::vector<double> bytes;  // of each link
   std::vector<Seconds> links;
-  Seconds time;       // the slowest link, or the compute roof
-  bool roof = false;  // it is the roof, which bounds schedules outside the family too
+  Seconds time;            // the slowest link, or computing
+  bool computing = false;  // it is computing, whatever the links
+  bool roof = false;       // it is the compute roof, which bounds schedules outside the family too
 };
 
 // For schedules of the family with any of the kernels. Throws UnsupportedError as

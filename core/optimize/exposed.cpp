@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/units/divisor.hpp"
 
 namespace tcsim {
 
@@ -124,60 +125,21 @@ double broken_share(const Contraction& c, const Schedule& schedule, std::int64_t
   return std::min(1.0, static_cast<double>(across) / static_cast<double>(together));
 }
 
-// The sizes of a group's register tiles, and how many there are of each.
-std::map<std::int64_t, double> tiles_of(const Path& path, DimClass group) {
-  std::map<std::int64_t, double> sizes{{path.extents[group], 1}};
-  for (const Step& s : path.steps) {
-    if (s.kind != Step::Kind::loop || s.group != group) continue;
-    std::map<std::int64_t, double> inner;
-    for (const auto& [range, times] : sizes) {
-      s.for_each_size(range, [&, t = times](std::int64_t size, std::int64_t count) {
-        inner[size] += t * static_cast<double>(count);
-      });
-    }
-    sizes = std::move(inner);
-  }
-  return sizes;
-}
-
-// Cycles of a step along k of a kernel on so many rows and columns beyond those that its
-// multiply-adds take at the peak. Vectors are whole whatever the rows; each result waits for itself
-// (acmtc-sc19, section 4); and a step loads a column of the left operand and a row of the right
-// one, or with `by_lane` as many vectors as there are results.
-double lost_in_step(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
-                    bool by_lane) {
-  const auto vectors = static_cast<double>((rows + lanes - 1) / lanes);
+// Cycles of a step along k of a kernel on so many rows, columns and places along k, beyond
+// step_cycles(): it loads a column of the left operand and a row of the right one, or with
+// `by_lane` as many vectors as there are results.
+double lost_in_loads(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
+                     std::int64_t k, bool by_lane) {
+  const auto vectors = static_cast<double>(ceil_div(rows, lanes));
   const auto n = static_cast<double>(columns);
-  const double fma = core.fma_per_cycle.value;
-  const double needs = static_cast<double>(rows * columns) / static_cast<double>(lanes) / fma;
-  return std::max({vectors * n / fma, core.fma_latency.value.value(),
-                   (vectors + n * (by_lane ? vectors : 1)) / loads_per_cycle}) -
-         needs;
+  const double loads = (vectors + n * (by_lane ? vectors : 1)) / loads_per_cycle;
+  return std::max(0.0, loads - step_cycles(core, lanes, rows, columns, k));
 }
 
-// How many places along k are neighbours in both operands, from any multiple of it on.
-std::int64_t piece_along_k(const Contraction& c, const Schedule& schedule) {
-  std::int64_t piece = 1;
-  for (DimId d : schedule.groups[DimClass::k]) {
-    const std::int64_t extent = c.dim(d).extent;
-    if (extent == 1) continue;
-    const bool together =
-        c.stride(TensorId::A, d) == Elements(piece) && c.stride(TensorId::B, d) == Elements(piece);
-    if (!together) break;
-    piece *= extent;
-  }
-  return piece;
-}
-
-// The same as lost_in_step() for vectors along k, in pieces of `piece` places: cycles for each
-// place.
-double lost_along_k(const Core& core, std::int64_t lanes, std::int64_t rows, std::int64_t columns,
-                    std::int64_t piece) {
+// The same of a kernel along k, which takes `vectors` for each place along k.
+double lost_along_k(const Core& core, double vectors, std::int64_t rows, std::int64_t columns) {
   const auto m = static_cast<double>(rows), n = static_cast<double>(columns);
-  const double fma = core.fma_per_cycle.value;
-  const auto vectors = static_cast<double>((piece + lanes - 1) / lanes);
-  return std::max(m * n / fma, (m + n) / loads_per_cycle) * vectors / static_cast<double>(piece) -
-         m * n / static_cast<double>(lanes) / fma;
+  return std::max(0.0, (m + n) / loads_per_cycle - m * n / core.fma_per_cycle.value) * vectors;
 }
 
 }  // namespace
@@ -272,21 +234,25 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   }
   const auto batch = static_cast<double>(path.extents[DimClass::batch]);
   const auto steps_of_k = static_cast<double>(path.extents[DimClass::k]);
-  const auto parts_of_k = tiles_of(path, DimClass::k);
   double k_tiles = 0;
-  for (const auto& [size, count] : parts_of_k) k_tiles += count;
+  std::int64_t longest_k = 1;
+  for (const auto& [size, count] : kernel_tiles(path, DimClass::k)) {
+    k_tiles += count;
+    longest_k = std::max(longest_k, size);
+  }
   const std::int64_t lanes = lanes_of(machine.core, c.type());
-  const std::int64_t piece =
-      std::min(piece_along_k(c, schedule), parts_of_k.empty() ? 1 : parts_of_k.rbegin()->first);
-  for (const auto& [rows, row_tiles] : tiles_of(path, DimClass::m)) {
-    for (const auto& [columns, column_tiles] : tiles_of(path, DimClass::n)) {
+  const double vectors = path.along_k ? vectors_along_k(c, schedule, path, lanes) : 1;
+  const TileSizes columns_of = kernel_tiles(path, DimClass::n);
+  for (const auto& [rows, row_tiles] : kernel_tiles(path, DimClass::m)) {
+    for (const auto& [columns, column_tiles] : columns_of) {
       const double tiles = row_tiles * column_tiles * batch;
       if (path.along_k) {
-        cycles += tiles * steps_of_k * lost_along_k(machine.core, lanes, rows, columns, piece);
+        cycles += tiles * steps_of_k * lost_along_k(machine.core, vectors, rows, columns);
         cycles += tiles * k_tiles * sum_of_lanes * static_cast<double>(rows * columns);
         continue;
       }
-      cycles += tiles * steps_of_k * lost_in_step(machine.core, lanes, rows, columns, path.lanes);
+      cycles += tiles * steps_of_k *
+                lost_in_loads(machine.core, lanes, rows, columns, longest_k, path.lanes);
       if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();
     }
   }

@@ -1,5 +1,5 @@
-// What the model's links do not say of a schedule: the time in which the core computes nothing and
-// no link is busy. Where computation is the bottleneck by far, schedules differ in that alone.
+// What neither the model's links nor kernel_time() say of a schedule: the time in which the core
+// computes nothing and no link is busy. Where computation is the bottleneck by far, schedules differ in that alone.
 #pragma once
 
 #include "core/machine/machine.hpp"

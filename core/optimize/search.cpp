@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/model/countable.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/optimize/exposed.hpp"
 #include "core/schedule/path.hpp"
 
@@ -75,15 +76,22 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
   Score s;
   const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
-  // Where tiles change nothing about what decides, what the core waits for does: at the compute
-  // roof, and with lanes and vectors along k, whose tensors come in once whatever the tiles.
-  const Seconds compute = prediction.timing.compute, total = prediction.timing.total;
-  const bool at_roof = compute.value() > 0 && decisive(total) == decisive(compute);
-  const bool once =
-      holds_lanes(contraction, schedule.groups) || kernels_of(schedule.root).front().along_k;
+  // Where tiles change nothing about what decides, what the core waits for does: where computing
+  // decides, and with lanes and vectors along k, whose tensors come in once whatever the tiles. Of
+  // computing, what kernels take longer than they have to is part of it.
+  const bool along_k = kernels_of(schedule.root).front().along_k;
+  const Seconds roof = machine.accounting.compute_roof
+                           ? whole_vectors_time(contraction, schedule.groups, along_k, machine)
+                           : Seconds();
+  const Seconds slowest = slowest_link(prediction.timing);
+  const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
+  const bool once = holds_lanes(contraction, schedule.groups) || along_k;
   if (at_roof || once) {
-    const double waiting = exposed(contraction, schedule, prediction, machine) / total;
-    return {decisive(total), std::round(waiting / exposed_step),
+    const Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
+    const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
+    const double waiting =
+        (exposed(contraction, schedule, prediction, machine) + slow_kernels) / first;
+    return {decisive(first), std::round(waiting / exposed_step),
             cost(prediction, machine, Objective::sum)};
   }
   for (Seconds t : prediction.timing.links) s.push_back(t.value());

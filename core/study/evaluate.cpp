@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/optimize/search.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
@@ -90,7 +91,8 @@ class ChainWork {
       c.geometry = shape;
     }
     j.prediction.traffic = c.traffic;
-    j.prediction.timing = timing(c.traffic, contraction_, machine);
+    j.prediction.timing =
+        timing(c.traffic, kernel_time(contraction_, c.schedule, machine), machine);
     j.cost = cost(j.prediction, machine, study_.schedule_objective());
     j.links = cost(j.prediction, machine, Objective::sum);
     return j;
@@ -200,7 +202,7 @@ class ChainWork {
     Prediction p;
     p.traffic =
         window_traffic(contraction_, pool_[i].schedule, machine, counter_, 1, Detail::coarse);
-    p.timing = timing(p.traffic, contraction_, machine);
+    p.timing = timing(p.traffic, kernel_time(contraction_, pool_[i].schedule, machine), machine);
     return cost(p, machine, study_.schedule_objective());
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/kernel_time.hpp"
 #include "tests/arrays.hpp"
 #include "tests/core/build.hpp"
 
@@ -16,12 +17,12 @@ TEST(Timing, The_slowest_link_decides_and_the_roof_joins) {
   t.links[0].at(Phase::compute, ArrayId::A).in = Bytes(100'000);  // 0.1 ms
   t.links[1].at(Phase::compute, ArrayId::A).in = Bytes(150'000);
   t.links[1].at(Phase::compute, ArrayId::C).out = Bytes(50'000);
-  Timing honest = timing(t, c, m);
+  Timing honest = timing(t, peak_time(c, m), m);
   EXPECT_DOUBLE_EQ(honest.links[1].value(), 0.2e-3);
   EXPECT_DOUBLE_EQ(honest.total.value(), 0.25e-3);
   EXPECT_EQ(bottleneck_name(honest, m), "compute");
   m.accounting = Accounting::paper();  // bytes out and the roof do not count
-  const Timing paper = timing(t, c, m);
+  const Timing paper = timing(t, peak_time(c, m), m);
   EXPECT_DOUBLE_EQ(paper.total.value(), 0.15e-3);
   EXPECT_EQ(bottleneck_name(paper, m), "L1-memory");
 }
@@ -48,10 +49,10 @@ TEST(Accounting, Halved_register_loads_take_half_the_time_at_the_innermost_link_
   traffic.links.resize(2);
   for (LinkTraffic& link : traffic.links) link.at(Phase::compute, ArrayId::A).in = Bytes(800);
   const Contraction c = test::matmul(4, 4, 4);
-  EXPECT_EQ(timing(traffic, c, m).links[0], Seconds(200e-9));
+  EXPECT_EQ(timing(traffic, peak_time(c, m), m).links[0], Seconds(200e-9));
   m.accounting.halve_register_loads = true;
-  EXPECT_EQ(timing(traffic, c, m).links[0], Seconds(100e-9));
-  EXPECT_EQ(timing(traffic, c, m).links[1], Seconds(800e-9));
+  EXPECT_EQ(timing(traffic, peak_time(c, m), m).links[0], Seconds(100e-9));
+  EXPECT_EQ(timing(traffic, peak_time(c, m), m).links[1], Seconds(800e-9));
 }
 
 TEST(Accounting, Packing_counts_only_where_it_should) {
