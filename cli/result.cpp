@@ -14,6 +14,7 @@
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
@@ -36,6 +37,15 @@ std::optional<Bytes> simulated(const Result& r, std::size_t link) {
   if (!r.simulation) return {};
   return r.simulation->traffic.links[link].counted(r.machine.accounting);
 }
+
+// The time of the simulated bytes, computed with the same kernels as the predicted ones.
+std::optional<Timing> simulated_timing(const Result& r) {
+  if (!r.simulation) return {};
+  const Machine machine = view_of_one_core(r.machine);
+  return timing(r.simulation->traffic, kernel_time(r.workload, r.schedule, machine), machine);
+}
+
+double gflops(const Result& r, Seconds time) { return r.workload.flops() / time.value() / 1e9; }
 
 double peak_gflops(const Result& r) {
   return r.machine.peak(size_of(r.workload.type())).value() / 1e9;
@@ -125,6 +135,11 @@ ordered_json to_json(const Result& r) {
     j["compute_seconds"] = t.compute.value();
     j["bottleneck"] = bottleneck_name(t, r.machine);
     if (const auto joules = joules_of(r)) j["energy_joules"] = joules->value();
+  }
+  if (const auto t = simulated_timing(r)) {
+    j["simulated_seconds"] = t->total.value();
+    j["simulated_gflops"] = gflops(r, t->total);
+    j["simulated_bottleneck"] = bottleneck_name(*t, r.machine);
   }
   if (r.measured) {
     j["measured_seconds"] = r.measured->median.value();
@@ -226,12 +241,22 @@ const std::vector<Column>& columns() {
        [](R r, L) { return r.prediction ? csv_number(r.prediction->timing.total.value()) : ""; }},
       {"predicted_gflops",
        [](R r, L) { return r.prediction ? csv_number(r.prediction->rate.value() / 1e9) : ""; }},
+      {"simulated_seconds",
+       [](R r, L) {
+         const auto t = simulated_timing(r);
+         return t ? csv_number(t->total.value()) : "";
+       }},
       {"measured_seconds", [](R r, L) { return cell(measured_seconds(r)); }},
       {"measured_gflops", [](R r, L) { return cell(measured_gflops(r)); }},
       {"processor_share", [](R r, L) { return r.measured ? csv_number(r.measured->share) : ""; }},
       {"peak_gflops", [](R r, L) { return csv_number(peak_gflops(r)); }},
       {"bottleneck",
        [](R r, L) { return r.prediction ? bottleneck_name(r.prediction->timing, r.machine) : ""; }},
+      {"simulated_bottleneck",
+       [](R r, L) {
+         const auto t = simulated_timing(r);
+         return t ? bottleneck_name(*t, r.machine) : "";
+       }},
       {"energy_joules", [](R r, L) { return cell(joules_of(r)); }},
       {"objective", [](R r, L) { return r.certificate ? to_text(r.certificate->objective) : ""; }},
       {"relaxed_bound_seconds", [](R r, L) { return cell(bound_in(r, false)); }},
@@ -330,6 +355,7 @@ void print_totals(const Result& r, std::ostream& out) {
   if (r.prediction) {
     row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9, true, 1);
   }
+  if (const auto t = simulated_timing(r)) row("simulated", t->total, gflops(r, t->total), true, 1);
   if (!r.measured) return;
   const bool here = r.machine.name == "host";
   row(r.copies > 1 ? "measured each" : "measured", r.measured->median, *measured_gflops(r), here,
@@ -363,7 +389,13 @@ void print_table(const Result& r, std::ostream& out) {
   }
   if (r.counted) print_counted(r, out);
   if (r.prediction) {
-    out << fmt::format("  bottleneck    {}\n", bottleneck_name(r.prediction->timing, r.machine));
+    const std::string predicted = bottleneck_name(r.prediction->timing, r.machine);
+    const auto simulated = simulated_timing(r);
+    out << fmt::format("  bottleneck    {}", predicted);
+    if (simulated && bottleneck_name(*simulated, r.machine) != predicted) {
+      out << fmt::format("; {} by the simulation", bottleneck_name(*simulated, r.machine));
+    }
+    out << "\n";
   }
   if (const auto joules = joules_of(r)) {
     out << fmt::format("  energy        {}\n", to_display(*joules));
@@ -397,6 +429,13 @@ void print_table(const Result& r, std::ostream& out) {
     if (e && std::abs(*e) > agreement) {
       out << fmt::format("  disagreement  {}: predicted {:+.1f} % of simulated bytes\n",
                          r.machine.link(LevelId{static_cast<int>(l)}), 100 * *e);
+    }
+  }
+  if (const auto t = simulated_timing(r); t && r.prediction) {
+    const double off = r.prediction->timing.total / t->total - 1;
+    if (std::abs(off) > time_agreement) {
+      out << fmt::format("  disagreement  time: predicted {:+.1f} % of the simulated one\n",
+                         100 * off);
     }
   }
   if (r.advice) out << "\nwhat would help\n  " << r.advice->words << "\n";

@@ -54,8 +54,10 @@ struct Result {
   std::optional<Advice> advice;
 };
 
-// Prediction and simulation further apart than this are pointed out.
+// Predicted and simulated bytes, and times, further apart than this are pointed out.
 inline constexpr double agreement = 0.10;
+
+inline constexpr double time_agreement = 0.02;
 
 // (predicted - simulated) / simulated bytes of a link; empty if either is unknown.
 std::optional<double> error(const Result& result, std::size_t link);

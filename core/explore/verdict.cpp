@@ -160,12 +160,11 @@ std::string roof_words(const Machine& machine, const Choice& choice) {
   }
   const std::string name = machine.link(LevelId{static_cast<int>(link)});
   if (t.compute >= t.total) {
-    return fmt::format(
-        "The compute roof decides: {} at the FMA peak; the slowest link, {}, needs {}.",
-        to_display(t.compute), name, to_display(slowest));
+    return fmt::format("Computing decides: {}; the slowest link, {}, needs {}.",
+                       to_display(t.compute), name, to_display(slowest));
   }
-  return fmt::format("The compute roof does not decide: {} at the FMA peak, {} over {}.",
-                     to_display(t.compute), to_display(slowest), name);
+  return fmt::format("Computing does not decide: {}, and {} over {}.", to_display(t.compute),
+                     to_display(slowest), name);
 }
 
 }  // namespace tcsim

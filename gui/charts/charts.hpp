@@ -11,7 +11,7 @@
 
 namespace tcsim::gui {
 
-Plot timePlot(const Scene& scene);  // seconds over each link, and at the FMA peak
+Plot timePlot(const Scene& scene);  // seconds over each link, and of computing
 Table timeTable(const Scene& scene);
 Plot bottleneckPlot(const Scene& scene);  // GFLOPS along a knob
 Table bottleneckTable(const Scene& scene);

@@ -1,6 +1,7 @@
-// Seconds over each link and at the FMA peak; the longest decides.
+// Seconds over each link and of computing; the longest decides.
 #include <algorithm>
 
+#include "core/model/kernel_time.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/charts/words.hpp"
 
@@ -8,13 +9,15 @@ namespace tcsim::gui {
 
 namespace {
 
-Seconds atPeak(const Evaluation& e) {
+// At the peak where the accounting leaves computing out.
+Seconds computing(const Evaluation& e) {
   const Subject& s = e.subject;
-  return Seconds(s.contraction.flops() / s.machine.peak(size_of(s.contraction.type())).value());
+  return s.machine.accounting.compute_roof ? e.prediction().timing.compute
+                                           : peak_time(s.contraction, s.machine);
 }
 
 Seconds longest(const Evaluation& e) {
-  Seconds most = std::max(e.prediction().timing.total, atPeak(e));
+  Seconds most = std::max(e.prediction().timing.total, computing(e));
   for (Seconds t : e.prediction().timing.links) most = std::max(most, t);
   return most;
 }
@@ -50,7 +53,7 @@ Plot timePlot(const Scene& scene) {
     const auto n = std::min(links, timing.links.size());
     for (std::size_t l = 0; l <= n; ++l) {
       const bool compute = l == n;
-      const Seconds time = compute ? atPeak(of) : timing.links[l];
+      const Seconds time = compute ? computing(of) : timing.links[l];
       Bar b;
       b.at = compute ? static_cast<double>(links) : static_cast<double>(l);
       b.at = static_cast<double>(links) - b.at;
@@ -76,7 +79,7 @@ Plot timePlot(const Scene& scene) {
   bars(e, false);
   for (std::size_t l = 0; l <= links; ++l) {
     p.y.ticks.emplace_back(static_cast<double>(links - l),
-                           l == links ? "FMA peak" : m.link(LevelId{static_cast<int>(l)}));
+                           l == links ? "compute" : m.link(LevelId{static_cast<int>(l)}));
   }
   if (scene.baseline) {
     p.legend.emplace_back("baseline A", Ink::baseline);
@@ -99,7 +102,7 @@ Table timeTable(const Scene& scene) {
       row.insert(row.end(), {"", ""});
       return;
     }
-    const Seconds then = compute ? atPeak(*scene.baseline) : links[l];
+    const Seconds then = compute ? computing(*scene.baseline) : links[l];
     row.push_back(timeCell(then));
     row.emplace_back(change_words(now / then), now / then);
   };
@@ -113,11 +116,11 @@ Table timeTable(const Scene& scene) {
   }
   const FlopsPerSecond peak = m.peak(size_of(e.subject.contraction.type()));
   std::vector<Cell> row{"compute", "", Cell(fmt::format("{:.4g} GFLOPS", peak.value() / 1e9)),
-                        timeCell(atPeak(e)),
+                        timeCell(computing(e)),
                         !m.accounting.compute_roof                         ? "left out"
                         : t.bottleneck == static_cast<int>(t.links.size()) ? "yes"
                                                                            : ""};
-  versus(row, atPeak(e), 0, true);
+  versus(row, computing(e), 0, true);
   table.rows.push_back(row);
   return table;
 }

@@ -178,6 +178,37 @@ TEST(Predict, Prints_a_table_json_and_csv_with_the_same_numbers) {
       ",L3-memory," + std::to_string(j["levels"][3]["predicted_bytes"].get<std::int64_t>())));
 }
 
+TEST(Simulate, Says_how_long_the_bytes_that_it_counted_take) {
+  const json j = json::parse(tcsim(with_matmul("simulate", {"--format", "json"})).out);
+  double slowest = j["compute_seconds"];
+  std::string link = "compute";
+  for (const json& level : j["levels"]) {
+    const double seconds = level["predicted_seconds"].get<double>() /
+                           level["predicted_bytes"].get<double>() *
+                           level["simulated_bytes"].get<double>();
+    if (seconds > slowest) {
+      slowest = seconds;
+      link = level["link"];
+    }
+  }
+  EXPECT_NEAR(j["simulated_seconds"].get<double>(), slowest, 1e-6 * slowest);
+  EXPECT_EQ(j["simulated_bottleneck"], link);
+  EXPECT_NEAR(j["simulated_gflops"].get<double>() * slowest, 2e-9 * 96 * 72 * 80, 1e-12);
+  // Nothing was simulated, so nothing is said.
+  EXPECT_FALSE(json::parse(tcsim(with_matmul("predict", {"--format", "json"})).out)
+                   .contains("simulated_seconds"));
+}
+
+// The paper's model knows no sets and no order of accesses.
+TEST(Simulate, Says_so_where_it_comes_to_another_time_than_the_model) {
+  const Ran table = tcsim({"simulate", "ij-ik-kj", "--size", "i=64,j=512,k=512", "--machine",
+                           "i7-6700k", "--model", "listing3", "--schedule",
+                           "groups m=i n=j k=k for n by 6 { for m by 8 { kernel 8x6 } }"});
+  ASSERT_EQ(table.code, Exit::done) << table.err;
+  EXPECT_TRUE(contains(table.out, "\n  simulated")) << table.out;
+  EXPECT_TRUE(contains(table.out, "\n  disagreement  time: predicted ")) << table.out;
+}
+
 TEST(Predict, Same_input_gives_the_same_bytes) {
   EXPECT_EQ(tcsim(with_matmul("predict", {"--format", "json"})).out,
             tcsim(with_matmul("predict", {"--format", "json"})).out);

@@ -321,7 +321,7 @@ TEST_F(Paper, Example_is_bound_by_compute_in_honest_accounting) {
   EXPECT_EQ(next->knob, "core.fma_per_cycle");
   EXPECT_EQ(next->to, "L3-memory");
   EXPECT_TRUE(roof_words(m, all.base)
-                  .starts_with("The compute roof decides: 47.19 ms at the FMA peak; the slowest "
+                  .starts_with("Computing decides: 47.19 ms; the slowest "
                                "link, L3-memory, needs "));
 }
 
