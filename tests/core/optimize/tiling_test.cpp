@@ -216,8 +216,31 @@ TEST(In_place, Of_an_image_the_places_of_a_row_are_read_by_pieces_of_k) {
   EXPECT_TRUE(right("k=32,c=3,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));   // pieces of 3 along k
   EXPECT_FALSE(right("k=32,c=2,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));  // of 2
   const Contraction c = layer("n=2,k=32,c=64,y=5,x=9,r=3,s=3,layout=nhwc");
-  EXPECT_EQ(image_row(c, groupings(c).front()), 9);
-  EXPECT_EQ(image_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front()), 0);
+  EXPECT_EQ(image_row(c, groupings(c).front(), DimClass::n), 9);
+  EXPECT_EQ(image_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front(), DimClass::n), 0);
+}
+
+// With channels first the image has the rows: those of one of its rows, and no more at a time.
+TEST(In_place, Of_an_image_with_rows_kernels_keep_to_a_row_of_it) {
+  const Kernel kernel{Elements(48), Elements(8)};
+  const auto left = [&](const std::string& sizes) {
+    const Contraction c = layer(sizes);
+    return reads_well_in_place(c, groupings(c).front(), kernel).left;
+  };
+  EXPECT_TRUE(left("k=6,c=1,y=28,x=28,r=5,s=5"));
+  EXPECT_TRUE(left("k=64,c=64,y=56,x=56,r=3,s=3"));
+  EXPECT_FALSE(left("k=128,c=64,y=56,x=56,r=3,s=3"));        // a copy is read often enough
+  EXPECT_FALSE(left("k=6,c=3,y=28,x=28,r=5,s=5,stride=2"));  // rows are not neighbours
+  EXPECT_FALSE(left("k=6,c=1,y=28,x=28,r=5,s=2"));           // pieces of 2
+  const Contraction c = layer("n=8,k=6,c=1,y=9,x=112,r=5,s=5");
+  EXPECT_EQ(image_row(c, groupings(c).front(), DimClass::m), 112);
+  Tiling tiling{groupings(c).front(), kernel, {{300, 6, 25}}, {{}}, true, {true, true}};
+  tiling.orders = {{DimClass::m, DimClass::n, DimClass::k}};
+  snap(c, Bytes(64), tiling);
+  EXPECT_TRUE(tiling.in_place.left);
+  EXPECT_EQ(tiling.tiles[0][0] % 112, 0);
+  EXPECT_EQ(to_line(build(c, test::machine({{64, 12}}), tiling), c),
+            "groups m=xyn n=k k=src for m by 112 { for m by 48 { kernel 48x6 } }");
 }
 
 TEST(Cover_row, Is_by_the_fewest_kernels_of_widths_that_differ_by_one_at_most) {
