@@ -229,7 +229,7 @@ class Runner {
     if (!options_.resume) journal_.note(0);  // from here on it can be resumed
     for (const auto& [name, array] : missing_) {
       const int a = array;
-      make_input(tree_, a, file_of(options_.folder, tree_, a), {options_.seed, false},
+      make_input(tree_, a, file_of(options_.folder, tree_, a), options_.numbers,
                  [&](const fs::path& path) { return created(path, a); });
     }
     if (!options_.cold) return;

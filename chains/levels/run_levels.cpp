@@ -209,7 +209,7 @@ class LevelRunner {
   }
 
   void prepare() {
-    leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_);
+    team_.on_each([&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_); });
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = Room(tree_, hierarchy_.links(), team_.size()).of(node_);
     Bytes all = run_.executor + Bytes(staged_bytes);
@@ -227,10 +227,12 @@ class LevelRunner {
                              "give smaller levels, such as --set " +
                                  hierarchy_.level(shared_).name + ".capacity=64MiB");
     });
-    for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
+    team_.on_each([&] {
+      for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
+      leaves_->make_room();
+    });
     private_used_.assign(place(shared_), 0);
     global_ = global_memory<T>(team_, room.back());
-    leaves_->make_room();
   }
 
   // What can be known of them to go wrong, before anything is written. Of the first process.

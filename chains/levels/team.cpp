@@ -143,14 +143,17 @@ std::vector<std::vector<std::int64_t>> Team::gathered(const std::vector<std::int
   return by_rank;
 }
 
-void Team::on_first(const std::function<void()>& work) const {
+void Team::on_each(const std::function<void()>& work) const {
   if (size_ == 1) return work();
-  std::string text;
-  if (rank_ == 0) text = failure_of(work).text();
+  const Failed mine = failure_of(work);
+  int failed = mine.kind == none ? size_ : rank_, first = size_;
+  MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == size_) return;
+  std::string text = mine.text();
   int size = static_cast<int>(text.size());
-  MPI_Bcast(&size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&size, 1, MPI_INT, first, MPI_COMM_WORLD);
   text.resize(static_cast<std::size_t>(size));
-  MPI_Bcast(text.data(), size, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Bcast(text.data(), size, MPI_CHAR, first, MPI_COMM_WORLD);
   Failed::of(text).raise();
 }
 
@@ -177,12 +180,18 @@ bool Team::same(const std::string&) const { return true; }
 std::vector<std::vector<std::int64_t>> Team::gathered(const std::vector<std::int64_t>& mine) const {
   return {mine};
 }
-void Team::on_first(const std::function<void()>& work) const { failure_of(work).raise(); }
+void Team::on_each(const std::function<void()>& work) const { work(); }
 void Team::end(const std::string& message, int exit_code) const {
   std::fprintf(stderr, "tcsim: %s\n", message.c_str());
   std::_Exit(exit_code);
 }
 
 #endif
+
+void Team::on_first(const std::function<void()>& work) const {
+  on_each([&] {
+    if (rank_ == 0) work();
+  });
+}
 
 }  // namespace tcsim::chains

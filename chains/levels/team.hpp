@@ -26,8 +26,9 @@ class Team {
   bool same(const std::string& text) const;
   // Collective: the numbers of all, by rank. All give as many.
   std::vector<std::vector<std::int64_t>> gathered(const std::vector<std::int64_t>& mine) const;
-  // Collective: rank 0 does it; what it throws of core/error.hpp, all throw.
+  // Collective: rank 0 does it, or each; what the first of them throws, all throw.
   void on_first(const std::function<void()>& work) const;
+  void on_each(const std::function<void()>& work) const;
   // Ends the processes of all ranks.
   [[noreturn]] void end(const std::string& message, int exit_code) const;
 
