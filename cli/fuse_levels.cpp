@@ -465,7 +465,9 @@ Exit run_fuse_in_levels(const Options& options, const fusion::ChainRequest& requ
   context.helper = team.rank() != 0;
   if (context.helper) context.quiet = true, context.terminal = false;
   try {
-    return answer_in_levels(options, request, machine_of_team(machine, options, team), context);
+    const Machine shared = machine_of_team(machine, options, team);
+    chains::check_processes(levels::hierarchy(shared, Bytes(8)), team.size());
+    return answer_in_levels(options, request, shared, context);
   } catch (const Error&) {
     if (!context.helper) throw;
     return Exit::input;  // the first process says what
