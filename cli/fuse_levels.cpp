@@ -419,12 +419,16 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
 void declare_fuse_in_levels(po::options_description& o) {
   o.add_options()("vary", po::value<std::vector<std::string>>(),
                   "on a machine with explicit levels: what a capacity or a bandwidth changes: "
-                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB");
+                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB")(
+      "device", po::bool_switch(),
+      "there with --run: the innermost level is in a device of OpenCL, which computes with "
+      "CLBlast");
 }
 
 void refuse_options_of_levels(const Options& options) {
-  if (options.count("vary") == 0) return;
-  throw UsageError("--vary", "belongs to a machine with explicit levels",
+  const bool device = options["device"].as<bool>();
+  if (options.count("vary") == 0 && !device) return;
+  throw UsageError(device ? "--device" : "--vary", "belongs to a machine with explicit levels",
                    "take one such as gpu-cluster-node, without --memory");
 }
 

@@ -10,6 +10,7 @@
 #include "cli/table.hpp"
 #include "core/error.hpp"
 #include "core/machine/override.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 #include "kernels/contract.hpp"
 
@@ -25,7 +26,7 @@ void require_level_run(const Options& options, const std::string& named, std::si
     throw UsageError("--run", fmt::format("these are {} chains", chains),
                      fmt::format("say which, such as {}:1", named));
   }
-  for (const char* option : {"fill", "whole", "force", "resume", "compare", "check"}) {
+  for (const char* option : {"fill", "whole", "force", "resume", "compare", "check", "device"}) {
     if (!options[option].as<bool>()) continue;
     throw UsageError(fmt::format("--{}", option), "belongs to a run", "add --run FOLDER");
   }
@@ -54,6 +55,7 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
   run.resume = options["resume"].as<bool>();
   run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
   run.threads = options["threads"].as<int>();
+  run.device = options["device"].as<bool>();
   run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
   run.stop = context.stop;
   LevelWay& chosen = a.ways.front();
@@ -114,6 +116,12 @@ void print_level_runs(const LevelAnswer& a, std::ostream& out) {
       << differing;
   const LevelWay& chosen = a.ways.front();
   const LevelWay& apart = a.ways.back();
+  if (!chosen.ran->device.empty()) {
+    out << fmt::format("  {} is in {}, through OpenCL and CLBlast\n", h.level(0).name,
+                       visible(chosen.ran->device));
+  } else if (!chosen.ran->no_device.empty()) {
+    out << fmt::format("  the host computes: {}\n", visible(chosen.ran->no_device));
+  }
   if (apart.ran && &apart != &chosen) {
     out << fmt::format("  unfused takes {:.2f} times as long",
                        apart.ran->total / chosen.ran->total);
@@ -157,7 +165,11 @@ ordered_json json_of_level_run(const LevelAnswer& a) {
                  {"executor_bytes", ran.executor.value()},
                  {"parts", ran.parts},
                  {"parts_done_before", ran.done_before},
+                 {"device", nullptr},
+                 {"no_device", nullptr},
                  {"worst_error", nullptr}};
+  if (!ran.device.empty()) j["device"] = ran.device;
+  if (!ran.no_device.empty()) j["no_device"] = ran.no_device;
   if (a.error) j["worst_error"] = *a.error;
   return j;
 }

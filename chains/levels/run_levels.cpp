@@ -12,6 +12,7 @@
 
 #include "chains/journal.hpp"
 #include "chains/leaves.hpp"
+#include "chains/levels/device.hpp"
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/runs.hpp"
 #include "chains/tensor_files.hpp"
@@ -192,7 +193,8 @@ class LevelRunner {
   struct Held {
     int level = 0;
     std::vector<Range> at;
-    T* values = nullptr;  // null: in several processes
+    T* values = nullptr;     // null: in several processes
+    std::int64_t begin = 0;  // in its level's memory
     typename GlobalMemory<T>::Tile tile;
   };
 
@@ -232,7 +234,36 @@ class LevelRunner {
       leaves_->make_room();
     });
     private_used_.assign(place(shared_), 0);
+    if (options_.device) open_device_if_there_is(room.front());
     global_ = global_memory<T>(team_, room.back());
+  }
+
+  // All processes have one each, or none.
+  void open_device_if_there_is(std::int64_t elements) {
+    try {
+      team_.on_each([&] {
+        if (shared_ == 0) {
+          throw UnsupportedError("--device", "the innermost level is shared with the disk",
+                                 "take a machine of three levels");
+        }
+        ByTensor<std::int64_t> matrices{};
+        const auto tiles = levels::tiles_of(tree_, hierarchy_, node_);
+        for (int s = 0; s < static_cast<int>(tree_.statements.size()); ++s) {
+          std::vector<std::int64_t> tile;
+          for (int i : tree_.statement(s).indices) {
+            tile.push_back(tiles[place(s)].front()[place(i)]);
+          }
+          const ByTensor<std::int64_t> of = matrix_elements(tree_, s, tile);
+          for (TensorId t : all_tensors) matrices[t] = std::max(matrices[t], of[t]);
+        }
+        device_ = open_device<T>(tree_, elements, matrices);
+        run_.device = device_->name();
+      });
+    } catch (const UnsupportedError& e) {
+      device_.reset();
+      run_.device.clear();
+      run_.no_device = e.what();
+    }
   }
 
   // What can be known of them to go wrong, before anything is written. Of the first process.
@@ -451,7 +482,7 @@ class LevelRunner {
     const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !is_first(hold, at));
     const std::int64_t bytes = bytes_of(at);
     take(hold.level, bytes);
-    Held mine{hold.level, at, nullptr, global_->open(at)};
+    Held mine{hold.level, at, nullptr, 0, global_->open(at)};
     mine.values = global_->whole(mine.tile);
     if (read) {
       if (team_.rank() == 0) note_in(hold, move_staged(hold, mine, true));
@@ -516,11 +547,17 @@ class LevelRunner {
     if (!holds(inside)) return;
     const bool was_inside = std::exchange(inside_, true);
     std::vector<Held>& of = held_[place(hold.array)];
-    Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, {}};
+    Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, 0, {}};
     const std::int64_t elements = elements_of(mine.at), bytes = bytes_of(mine.at);
     take(hold.level, bytes);
     const std::int64_t used = private_used_[place(hold.level)];
+    const bool in_device = device_ != nullptr && hold.level == 0;
+    mine.begin = used;
     mine.values = open_private(hold.level, elements);
+    if (in_device) {
+      through_host_.resize(std::max(through_host_.size(), static_cast<std::size_t>(elements)));
+      mine.values = through_host_.data();
+    }
     const bool added = hold.kind == Kind::store && is_added(hold, inside);
     // Processes add at the same time: what is there stays there, and is read when it is added to.
     const bool adds = added && hold.level + 1 == shared_;
@@ -529,7 +566,10 @@ class LevelRunner {
     if (read) {
       const Timed timed(seconds_[place(hold.level)]);
       get(of.back(), mine);
+      if (in_device) device_->write(mine.begin, mine.values, elements);
       note_in(hold, bytes);
+    } else if (in_device) {
+      device_->clear(mine.begin, elements);
     } else {
       std::fill_n(mine.values, elements, T{});
     }
@@ -540,6 +580,10 @@ class LevelRunner {
     of.pop_back();
     if (hold.kind == Kind::store) {
       const Timed timed(seconds_[place(hold.level)]);
+      if (in_device) {
+        mine.values = through_host_.data();  // which may have grown
+        device_->read(mine.begin, mine.values, elements);
+      }
       if (adds) {
         global_->add(of.back().tile, mine.at, mine.values);
         note_in(hold, bytes);
@@ -573,16 +617,28 @@ class LevelRunner {
     StopScope::heed();
     const Timed timed(arithmetic_);
     const fusion::LeafCall call = fusion::leaf_at(tree_, s, ranges_, held_at_);
-    const auto part_of = [&](TensorId t) {
-      return held_[place(fusion::array_of(tree_, s, t))].back().values + call.offset[t];
-    };
-    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
-                 options_.stop);
+    if (device_ != nullptr) {
+      ByTensor<std::int64_t> begin{};
+      for (TensorId t : all_tensors) {
+        begin[t] = held_[place(fusion::array_of(tree_, s, t))].back().begin + call.offset[t];
+      }
+      device_->run(call.leaf, begin);
+    } else {
+      run_leaf(s, call);
+    }
     const std::int64_t points = product(call.leaf.tile);
     ++counts_.statements[place(s)].runs;
     counts_.statements[place(s)].multiply_adds += points;
     done_ += 2 * static_cast<double>(points) * team_.size();
     options_.progress(std::min(1.0, done_ / tree_.flops()));
+  }
+
+  void run_leaf(int s, const fusion::LeafCall& call) {
+    const auto part_of = [&](TensorId t) {
+      return held_[place(fusion::array_of(tree_, s, t))].back().values + call.offset[t];
+    };
+    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
+                 options_.stop);
   }
 
   // Of all processes.
@@ -656,6 +712,8 @@ class LevelRunner {
   std::vector<Memory> private_;             // by level
   std::vector<std::int64_t> private_used_;  // elements
   std::vector<T> staged_;
+  std::unique_ptr<Device<T>> device_;  // that has level 0
+  std::vector<T> through_host_;        // a tile on its way to it or from it
 
   Ranges ranges_;
   std::vector<std::vector<Held>> held_;  // by array, the innermost last

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <stop_token>
+#include <string>
 
 #include "chains/inputs.hpp"
 #include "chains/levels/team.hpp"
@@ -27,7 +28,8 @@ struct LevelRunOptions {
   Numbers numbers;               // of inputs that are made
   // Another schedule that will read them: their chunks fit the tiles of both.
   const levels::Node* also = nullptr;
-  int threads = 1;  // of each process's arithmetic
+  int threads = 1;      // of each process's arithmetic
+  bool device = false;  // hold the innermost level in a device, and compute there
   std::function<void(double share)> progress = [](double) {};
   std::stop_token stop = {};
 };
@@ -41,6 +43,8 @@ struct LevelRun {
   Seconds arithmetic;
   Bytes executor;  // packed operands and tables of a process, beside its tiles
   int parts = 0, done_before = 0;
+  std::string device;     // its name, where one was asked for and did it
+  std::string no_device;  // or why the host computed
 };
 
 // Whether so many processes can run it. Throws UnsupportedError where the machine has levels that
