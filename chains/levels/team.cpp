@@ -19,6 +19,8 @@ const Team& Team::all() {
   return team;
 }
 
+#ifdef TCSIM_HAS_MPI
+
 namespace {
 
 enum Failure { none, usage, input, unsupported, interrupted, other };
@@ -80,12 +82,6 @@ Failed failure_of(const std::function<void()>& work) {
   }
   return {};
 }
-
-}  // namespace
-
-#ifdef TCSIM_HAS_MPI
-
-namespace {
 
 // What launchers of MPI programs leave in the environment.
 bool is_launched() {
