@@ -4,28 +4,25 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "chains/journal.hpp"
 #include "chains/leaves.hpp"
+#include "chains/levels/chain_files.hpp"
 #include "chains/levels/device.hpp"
 #include "chains/levels/global_memory.hpp"
+#include "chains/levels/level_schedules.hpp"
 #include "chains/levels/runs.hpp"
-#include "chains/tensor_files.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
-#include "core/fusion/chunks.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
 
 namespace tcsim::chains {
 
-namespace fs = std::filesystem;
 using fusion::FusedNode;
 using fusion::OperationTree;
 using fusion::Range;
@@ -42,8 +39,8 @@ namespace {
 
 // What the first process moves between files and the global level at a time.
 constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
-// Tiles begin at places of so many elements.
-constexpr std::int64_t tile_alignment = 16;
+// Of the executor's tables, so that small tiles of many shapes are not prepared again and again.
+constexpr Bytes kept_tables{std::int64_t{32} << 20};
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
@@ -64,74 +61,6 @@ class Timed {
   double begin_;
 };
 
-// The schedule of one level: its holds, and all loops.
-FusedNode at_level(const Node& node, int level) {
-  if (const auto* loop = std::get_if<Loop>(&node.is)) {
-    return fusion::TileLoop{loop->index, loop->tile, at_level(*loop->body, level)};
-  }
-  if (const auto* parts = std::get_if<Sequence>(&node.is)) {
-    fusion::InOrder all;
-    for (const Node& part : parts->parts) all.parts.push_back(at_level(part, level));
-    return all;
-  }
-  if (const auto* hold = std::get_if<Hold>(&node.is)) {
-    FusedNode body = at_level(*hold->body, level);
-    if (hold->level != level) return body;
-    return fusion::Hold{hold->kind, hold->array, std::move(body)};
-  }
-  return fusion::Do{std::get<levels::Do>(node.is).statement};
-}
-
-// Between these a run is noted as done so far.
-std::vector<const Node*> disk_parts(const Node& node) {
-  const auto* all = std::get_if<Sequence>(&node.is);
-  if (all == nullptr) return {&node};
-  std::vector<const Node*> parts;
-  for (const Node& part : all->parts) parts.push_back(&part);
-  return parts;
-}
-
-// Elements that each level's tiles take at the same time, at most; of the shared level, of each
-// process. The first tile of each loop is the largest.
-class Room {
- public:
-  Room(const OperationTree& tree, int links, int processes)
-      : tree_(tree), processes_(processes), now_(place(links)), most_(place(links)) {}
-
-  std::vector<std::int64_t> of(const Node& node) {
-    ranges_ = fusion::all_of(tree_);
-    visit(node);
-    return most_;
-  }
-
- private:
-  void visit(const Node& node) {
-    if (const auto* loop = std::get_if<Loop>(&node.is)) {
-      Range& range = ranges_[place(loop->index)];
-      const Range whole = range;
-      range.size = std::min(range.size, loop->tile);
-      visit(*loop->body);
-      range = whole;
-    } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
-      for (const Node& part : parts->parts) visit(part);
-    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-      const std::size_t l = place(hold->level);
-      std::int64_t size = elements_of(fusion::ranges_of(tree_, hold->array, ranges_));
-      if (l + 1 == now_.size()) size = (size + processes_ - 1) / processes_;
-      size += tile_alignment;
-      now_[l] += size;
-      most_[l] = std::max(most_[l], now_[l]);
-      visit(*hold->body);
-      now_[l] -= size;
-    }
-  }
-
-  const OperationTree& tree_;
-  const int processes_;
-  Ranges ranges_;
-  std::vector<std::int64_t> now_, most_;
-};
-
 template <class T>
 class LevelRunner {
  public:
@@ -143,9 +72,7 @@ class LevelRunner {
         team_(team),
         options_(options),
         shared_(hierarchy.links() - 1),
-        disk_schedule_(at_level(node, shared_)),
-        chunks_(tree, disk_schedules(options)),
-        journal_(options.folder, to_text(tree, hierarchy, node)),
+        files_(tree, hierarchy, node, options),
         parts_(disk_parts(node)),
         schedules_(tree, machine, options.threads),
         leaf_schedule_(at_level(node, 0)),
@@ -167,8 +94,8 @@ class LevelRunner {
     const StopScope scope(options_.stop);
     prepare();
     team_.on_first([&] {
-      look_at_files();
-      make_inputs();
+      run_.done_before = files_.look(run_.parts);
+      files_.make_inputs();
     });
     run_.done_before = static_cast<int>(team_.gathered({run_.done_before}).front().front());
     if (team_.size() == 1) {
@@ -204,16 +131,11 @@ class LevelRunner {
     return corner;
   }
 
-  std::vector<const FusedNode*> disk_schedules(const LevelRunOptions& options) {
-    if (options.also == nullptr) return {&disk_schedule_};
-    also_ = at_level(*options.also, shared_);
-    return {&disk_schedule_, &also_};
-  }
-
   void prepare() {
-    team_.on_each([&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_); });
+    team_.on_each(
+        [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
     run_.executor = leaves_->memory();
-    const std::vector<std::int64_t> room = Room(tree_, hierarchy_.links(), team_.size()).of(node_);
+    const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
     Bytes all = run_.executor + Bytes(staged_bytes);
     std::vector<Bytes> bytes;
     for (std::int64_t elements : room) {
@@ -266,110 +188,22 @@ class LevelRunner {
     }
   }
 
-  // What can be known of them to go wrong, before anything is written. Of the first process.
-  void look_at_files() {
-    const fs::path& folder = options_.folder;
-    if (!has_tensor_files()) {
-      TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
-    }
-    if (!fs::is_directory(folder)) {
-      throw InputError(folder.string(), "is no folder", "make it, and put the inputs there");
-    }
-    if (options_.resume) {
-      if (!journal_.is_there()) {
-        throw InputError(folder.string(), "no run ended here", "leave --resume out");
-      }
-      run_.done_before = std::clamp(journal_.done(), 0, run_.parts);
-    }
-    const auto files = files_of(tree_, disk_schedule_);
-    double room = 0;
-    for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
-      const fs::path path = file_of(folder, tree_, a);
-      const auto use = files.find(tree_.array(a).name);
-      if (tree_.array(a).producer < 0) {
-        if (options_.fill && !fs::exists(path)) {
-          if (missing_.emplace(tree_.array(a).name, a).second) room += tree_.bytes(a);
-        } else {
-          opened(a);
-        }
-      } else if (use != files.end() && (use->second.made || use->second.array == a)) {
-        room += tree_.bytes(a);
-        if (fs::exists(path) && !options_.force && !options_.resume) {
-          throw InputError(path.string(), "is there already",
-                           journal_.is_there()
-                               ? "it is of a run that ended early: say --resume to go on behind "
-                                 "its last part, or --force to begin again"
-                               : "move it, or say --force to overwrite it");
-        }
-      }
-    }
-    const double free = static_cast<double>(fs::space(folder).available);
-    if (!options_.resume && room > free) {
-      throw UnsupportedError(
-          folder.string(),
-          fmt::format("{:.4g} GB are written and {:.4g} GB are free", room / 1e9, free / 1e9),
-          "make room");
-    }
-  }
-
-  void make_inputs() {
-    if (!options_.resume) journal_.note(0);  // from here on it can be resumed
-    for (const auto& [name, array] : missing_) {
-      const int a = array;
-      make_input(tree_, a, file_of(options_.folder, tree_, a), options_.numbers,
-                 [&](const fs::path& path) { return created(path, a); });
-    }
-  }
-
-  TensorFile opened(int a) const {
-    return TensorFile::open(file_of(options_.folder, tree_, a), tree_.extents(a),
-                            fusion::element_type(tree_), TensorFile::Access::read);
-  }
-  TensorFile created(const fs::path& path, int a) const {
-    return TensorFile::create(path, tree_.extents(a), chunks_.of(a), fusion::element_type(tree_));
-  }
-
   void run_parts() {
     team_.barrier();
     const double start = now_seconds();
     ranges_ = fusion::all_of(tree_);
     for (int p = run_.done_before; p < run_.parts; ++p) {
       const Node& part = *parts_[place(p)];
-      if (team_.rank() == 0) open_files(part);
+      if (team_.rank() == 0) files_.open(part);
       visit(part);
       global_->fence();
       if (team_.rank() != 0) continue;
-      {
-        const Timed timed(seconds_[place(shared_)]);
-        for (auto& [name, file] : files_) {
-          if (made_.contains(name)) file.flush();
-        }
-        files_.clear();
-      }
-      journal_.note(p + 1);
+      const Timed timed(seconds_[place(shared_)]);
+      files_.done(p + 1);
     }
-    if (team_.rank() == 0) remove_intermediates();
+    if (team_.rank() == 0) files_.finish();
     team_.barrier();
     run_.total = Seconds(now_seconds() - start);
-  }
-
-  void open_files(const Node& part) {
-    files_.clear();
-    made_.clear();
-    for (const auto& [name, use] : files_of(tree_, at_level(part, shared_))) {
-      files_.emplace(name, use.made ? created(file_of(options_.folder, tree_, use.array), use.array)
-                                    : opened(use.array));
-      if (use.made) made_.insert(name);
-    }
-  }
-
-  void remove_intermediates() {
-    const auto files = files_of(tree_, disk_schedule_);
-    for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
-      if (!tree_.array(a).is_intermediate() || !files.contains(tree_.array(a).name)) continue;
-      fs::remove(file_of(options_.folder, tree_, a));
-    }
-    journal_.remove();
   }
 
   void visit(const Node& node) {
@@ -507,7 +341,7 @@ class LevelRunner {
   // Between an array's file and its tile, in blocks of whole chunks; bytes that were moved.
   std::int64_t move_staged(const Hold& hold, const Held& held, bool in) {
     const Timed timed(seconds_[place(hold.level)]);
-    TensorFile& file = files_.at(tree_.array(hold.array).name);
+    TensorFile& file = files_.of(hold.array);
     Extents block = file.chunk();
     const Extents extents = extents_of(held.at);
     if (block.empty()) block.assign(extents.size(), 1);
@@ -698,16 +532,11 @@ class LevelRunner {
   const Team& team_;
   const LevelRunOptions& options_;
   const int shared_;  // the level
-  FusedNode disk_schedule_, also_;
-  const fusion::Chunks chunks_;
-  const Journal journal_;
+  ChainFiles files_;
   const std::vector<const Node*> parts_;
   LeafSchedules schedules_;
   const FusedNode leaf_schedule_;
   std::unique_ptr<Leaves<T>> leaves_;
-  std::map<std::string, int> missing_;       // inputs, by name
-  std::map<std::string, TensorFile> files_;  // of the part that runs; of the first process
-  std::set<std::string> made_;               // of files_
   std::unique_ptr<GlobalMemory<T>> global_;
   std::vector<Memory> private_;             // by level
   std::vector<std::int64_t> private_used_;  // elements
@@ -734,29 +563,6 @@ class LevelRunner {
 
 }  // namespace
 
-void check_processes(const Hierarchy& hierarchy, int processes) {
-  const std::int64_t all = hierarchy.instances(0);
-  const Hierarchy::Level& shared = hierarchy.level(hierarchy.links() - 1);
-  if (all != processes) {
-    throw UnsupportedError(
-        "--run", fmt::format("the machine has {} processes and {} were started", all, processes),
-        fmt::format("start mpirun -n {} tcsim ..., or leave out what sets processes", all));
-  }
-  if (shared.instances > 1) {
-    throw UnsupportedError("--run", "processes share no level inside the disk",
-                           "take a machine with a memory between, such as gpu-cluster-node");
-  }
-  for (int l = 0; l + 2 < hierarchy.links(); ++l) {
-    if (hierarchy.level(l).instances == 1) continue;
-    throw UnsupportedError("--run", "some processes share " + hierarchy.level(l + 1).name,
-                           "take a machine where " + shared.name + " alone is shared");
-  }
-  if (hierarchy.overlap) {
-    throw UnsupportedError("--run", "transfers and arithmetic do not overlap in a run",
-                           "leave out --overlap");
-  }
-}
-
 LevelRun run_levels(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
                     const Machine& machine, const Team& team, const LevelRunOptions& options) {
   check_processes(hierarchy, team.size());
@@ -768,40 +574,6 @@ LevelRun run_levels(const OperationTree& tree, const Hierarchy& hierarchy, const
     return LevelRunner<double>(tree, hierarchy, node, machine, team, options).run();
   }
   return LevelRunner<float>(tree, hierarchy, node, machine, team, options).run();
-}
-
-std::string differences(const OperationTree& tree, const Hierarchy& hierarchy,
-                        const Counts& predicted, const Counts& measured) {
-  std::string text;
-  const auto compare = [&](const std::string& what, std::int64_t want, std::int64_t have) {
-    if (want == have) return;
-    text += fmt::format("{}{}: {} instead of {}", text.empty() ? "" : "; ", what, have, want);
-  };
-  const auto moved = [&](const std::string& where, const levels::Moved& want,
-                         const levels::Moved& have) {
-    compare(where + " bytes in", want.in, have.in);
-    compare(where + " bytes out", want.out, have.out);
-    compare(where + " transfers in", want.ins, have.ins);
-    compare(where + " transfers out", want.outs, have.outs);
-  };
-  for (int l = 0; l < hierarchy.links(); ++l) {
-    const Counts::OfLink& want = predicted.links[place(l)];
-    const Counts::OfLink& have = measured.links[place(l)];
-    for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
-      const std::string where = hierarchy.link(l) + " " + tree.arrays[a].name;
-      moved(where, want.all[a], have.all[a]);
-      moved(where + " of the busiest", want.busiest[a], have.busiest[a]);
-    }
-    compare(hierarchy.level(l).name + " bytes held", predicted.high_water[place(l)].value(),
-            measured.high_water[place(l)].value());
-  }
-  for (std::size_t s = 0; s < tree.statements.size(); ++s) {
-    const std::string& made = tree.array(tree.statements[s].out).name;
-    compare(made + " runs", predicted.statements[s].runs, measured.statements[s].runs);
-    compare(made + " multiply-adds of the busiest", predicted.statements[s].multiply_adds,
-            measured.statements[s].multiply_adds);
-  }
-  return text;
 }
 
 }  // namespace tcsim::chains

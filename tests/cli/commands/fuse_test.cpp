@@ -426,7 +426,7 @@ TEST(ListChains, Has_what_fuse_takes) {
                   {"sizes", "a=100,b=100,c=100,d=100,i=20,j=20,k=20,l=20"},
                   {"type", "f64"},
                   {"gflop", "3.392"}}));
-  EXPECT_EQ(rows.size(), 21U);
+  EXPECT_EQ(rows.size(), 26U);
   EXPECT_TRUE(contains(tcsim({"list", "chains"}).out, "fourindex:6"));
   EXPECT_TRUE(lines(tcsim({"list", "chains", "--format", "csv"}).out)[0].starts_with("chain,"));
 }
