@@ -20,6 +20,11 @@ constexpr const char* of_chains[] = {"fill",    "whole", "force", "resume",
 // A chain on a machine with explicit levels is what fuse --run runs.
 bool is_chain(const Options& options, Context& context) {
   const bool folder = options.count("folder") != 0;
+  for (const char* name : of_chains) {
+    if (folder || !options[name].as<bool>()) continue;
+    throw UsageError(fmt::format("--{}", name), "belongs to a chain on explicit levels",
+                     "add --folder FOLDER");
+  }
   // Before anything is measured.
   if (is_host(options) || options.count("session") != 0) {
     if (!folder) return false;

@@ -608,6 +608,7 @@ TEST(FuseCommand, Runs_explicit_levels) {
   EXPECT_TRUE(contains(as_run.out, "\nrun by 1 process\n")) << as_run.out;
   args.resize(args.size() - 4);
   EXPECT_TRUE(contains(tcsim(args).err, "name their folder with --folder"));
+  EXPECT_TRUE(contains(tcsim(with_matmul("run", {"--fill"})).err, "add --folder FOLDER"));
   std::filesystem::remove_all(folder);
 }
 
