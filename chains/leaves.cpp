@@ -72,7 +72,7 @@ struct Leaves<T>::Live {
 };
 
 template <class T>
-Leaves<T>::Leaves(LeafSchedules& schedules, const FusedNode& node)
+Leaves<T>::Leaves(LeafSchedules& schedules, const FusedNode& node, Bytes kept)
     : schedules_(schedules),
       usual_(schedules.tree().statements.size()),
       live_(schedules.tree().statements.size()) {
@@ -80,6 +80,7 @@ Leaves<T>::Leaves(LeafSchedules& schedules, const FusedNode& node)
   Shapes shapes(schedules.tree(), met);
   Ranges ranges = fusion::all_of(schedules.tree());
   shapes.find(node, ranges);
+  keeps_all_ = tables() <= kept;
 }
 
 template <class T>
@@ -107,9 +108,17 @@ Seconds Leaves<T>::arithmetic() const {
 }
 
 template <class T>
+Bytes Leaves<T>::tables() const {
+  Bytes sum;
+  for (const auto& [shape, of] : shapes_) sum += of->memory.tables;
+  return sum;
+}
+
+template <class T>
 Bytes Leaves<T>::memory() const {
   Bytes sum;
   for (TensorId t : all_tensors) sum += schedules_.threads() * Memory::taken(packs_[t]);
+  if (keeps_all_) return sum + tables();
   std::vector<Bytes> others(usual_.size());
   for (const auto& [shape, of] : shapes_) {
     const auto s = static_cast<std::size_t>(shape.statement);
@@ -131,7 +140,7 @@ void Leaves<T>::make_room() {
 template <class T>
 typename Leaves<T>::Live& Leaves<T>::live(const fusion::Leaf& shape) {
   const auto s = static_cast<std::size_t>(shape.statement);
-  std::unique_ptr<Live>& at = live_[s][shape == usual_[s] ? 0 : 1];
+  std::unique_ptr<Live>& at = keeps_all_ ? kept_[shape] : live_[s][shape == usual_[s] ? 0 : 1];
   if (!at || at->shape != shape) {
     at.reset();
     at = std::make_unique<Live>(shape, fusion::contraction_of(schedules_.tree(), shape),

@@ -19,9 +19,11 @@ namespace tcsim::chains {
 template <class T>
 class Leaves {
  public:
-  // Of a fused schedule, which must have passed check(). Throws UnsupportedError where its tiles
-  // have too many shapes, or one is beyond the executor. Heeds StopScope.
-  Leaves(LeafSchedules& schedules, const fusion::FusedNode& node);
+  // Of a fused schedule, which must have passed check(). Of each statement the largest tile and the
+  // last other one stay prepared; with room for `kept` for tables, all shapes. Throws
+  // UnsupportedError where its tiles have too many shapes, or one is beyond the executor. Heeds
+  // StopScope.
+  Leaves(LeafSchedules& schedules, const fusion::FusedNode& node, Bytes kept = Bytes(0));
   ~Leaves();
 
   // What all statements compute for, at the rates that are predicted for their largest tiles.
@@ -36,6 +38,7 @@ class Leaves {
 
  private:
   struct Live;
+  Bytes tables() const;  // of all shapes
   void prepare(const fusion::Leaf& shape);
   Live& live(const fusion::Leaf& shape);
 
@@ -46,6 +49,8 @@ class Leaves {
   PackMemory room_;
   // By statement: of its largest tile, and of the last other one.
   std::vector<std::array<std::unique_ptr<Live>, 2>> live_;
+  bool keeps_all_ = false;
+  std::map<fusion::Leaf, std::unique_ptr<Live>> kept_;
 };
 
 extern template class Leaves<float>;

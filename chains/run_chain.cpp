@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "chains/inputs.hpp"
 #include "chains/journal.hpp"
 #include "chains/leaves.hpp"
 #include "chains/tensor_files.hpp"
@@ -19,7 +20,6 @@
 #include "core/fusion/chunks.hpp"
 #include "core/fusion/tile_places.hpp"
 #include "core/fusion/walk.hpp"
-#include "core/hash.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
@@ -81,22 +81,6 @@ Bytes file_memory(const OperationTree& tree, int array, Bytes memory) {
   const bool small = whole < static_cast<double>(most.value());
   return file_tables + (small ? Bytes(static_cast<std::int64_t>(whole)) : most);
 }
-
-// A number in [-1, 1] by the seed, the tensor and the place, whatever the order in which they are
-// made.
-class Filler {
- public:
-  Filler(std::uint64_t seed, const std::string& name) : seed_(seed) {
-    for (char c : name) seed_ = splitmix64(seed_ + static_cast<unsigned char>(c));
-  }
-  double at(std::int64_t place) const {
-    const std::uint64_t bits = splitmix64(seed_ + static_cast<std::uint64_t>(place)) >> 11;
-    return static_cast<double>(bits) * 0x1p-52 - 1;
-  }
-
- private:
-  std::uint64_t seed_;
-};
 
 template <class T>
 class Runner {
@@ -243,7 +227,11 @@ class Runner {
 
   void make_inputs() {
     if (!options_.resume) journal_.note(0);  // from here on it can be resumed
-    for (const auto& [name, a] : missing_) fill(a);
+    for (const auto& [name, array] : missing_) {
+      const int a = array;
+      make_input(tree_, a, file_of(options_.folder, tree_, a), options_.numbers,
+                 [&](const fs::path& path) { return created(path, a); });
+    }
     if (!options_.cold) return;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
       if (tree_.array(a).producer < 0) opened(a, TensorFile::Access::read).forget();
@@ -258,37 +246,6 @@ class Runner {
     const Bytes most = most_chunk(options_.memory);
     return TensorFile::create(path, tree_.extents(a), chunks_.of(a, most),
                               fusion::element_type(tree_), most);
-  }
-
-  void fill(int a) {
-    const fs::path path = file_of(options_.folder, tree_, a);
-    const fs::path part = path.string() + ".part";
-    const Extents extents = tree_.extents(a);
-    {
-      TensorFile made = created(part, a);
-      const Filler filler(options_.seed, tree_.array(a).name);
-      std::vector<T> block;
-      for_each_block(extents, made.chunk(), [&](const std::vector<Range>& at) {
-        StopScope::heed();
-        block.clear();
-        add_numbers(filler, extents, at, 0, 0, block);
-        made.write(at, block.data());
-      });
-      made.flush();
-    }
-    fs::rename(part, path);
-  }
-
-  static void add_numbers(const Filler& filler, const Extents& extents,
-                          const std::vector<Range>& at, std::size_t axis, std::int64_t place,
-                          std::vector<T>& to) {
-    if (axis == at.size()) {
-      to.push_back(static_cast<T>(filler.at(place)));
-      return;
-    }
-    for (std::int64_t i = 0; i < at[axis].size; ++i) {
-      add_numbers(filler, extents, at, axis + 1, place * extents[axis] + at[axis].begin + i, to);
-    }
   }
 
   void run_part(const FusedNode& part) {

@@ -16,6 +16,7 @@
 #include <limits>
 #include <stop_token>
 
+#include "chains/inputs.hpp"
 #include "core/fusion/fused_schedule.hpp"
 #include "core/machine/machine.hpp"
 
@@ -25,7 +26,7 @@ class LeafSchedules;
 
 struct ChainRunOptions {
   std::filesystem::path folder;  // of the tensors' files, NAME.h5
-  bool fill = false;             // make inputs that are missing, of numbers that `seed` says
+  bool fill = false;             // make inputs that are missing
   bool force = false;            // results that are there may be overwritten
   bool resume = false;           // go on behind the last part that was done
   // Each transfer goes to the disk and comes from it, whatever the system's cache would hold: what
@@ -35,8 +36,8 @@ struct ChainRunOptions {
   const fusion::FusedNode* also = nullptr;
   fusion::Buffering buffering = fusion::Buffering::single;
   Bytes memory{std::numeric_limits<std::int64_t>::max()};  // that the run may take
-  std::uint64_t seed = 1;
-  int threads = 1;  // of the arithmetic
+  Numbers numbers;                                         // of inputs that are made
+  int threads = 1;                                         // of the arithmetic
   // Of this tree, machine and number of threads, if several plans and runs share them.
   LeafSchedules* leaves = nullptr;
   std::function<void(double share)> progress = [](double) {};

@@ -32,6 +32,7 @@ struct Context {
   bool terminal = false;  // err is a terminal: show progress
   bool quiet = false;
   bool verbose = false;
+  bool helper = false;  // set by a command: another process of the same run writes what is printed
 };
 
 using Options = boost::program_options::variables_map;

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "chains/levels/team.hpp"
 #include "cli/chain_text.hpp"
+#include "cli/level_run.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "core/error.hpp"
@@ -33,42 +35,20 @@ using nlohmann::ordered_json;
 // Holds and tiles that a simulation goes through without being asked for it.
 constexpr double most_steps = 2e6;
 
-// One way to do the chain.
-struct LevelWay {
-  std::string name;  // "optimum", "prescription", "unfused"
-  LevelPlan plan;
-  std::optional<Counts> simulated;
-};
-
-struct LevelAnswer {
-  fusion::Chain chain;
-  OperationTree tree;
-  Machine machine;
-  Hierarchy hierarchy;
-  std::vector<LevelWay> ways;
-  std::vector<levels::FusionCondition> conditions;
-  Seconds bound{0};
-  double gap = 0;
-  std::vector<levels::LevelChange> changes;
-  std::vector<levels::LevelCurve> curves;
-};
-
 void refuse_options_of_others(const Options& options) {
-  for (const char* option :
-       {"disk-read", "disk-write", "disk-transfer", "run", "emit", "schedule"}) {
+  for (const char* option : {"disk-read", "disk-write", "disk-transfer", "emit", "schedule"}) {
     if (options.count(option) == 0) continue;
     throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
                      "leave it out, or take a machine with caches");
   }
-  for (const char* option : {"fill", "force", "resume", "compare", "cold", "check"}) {
-    if (!options[option].as<bool>()) continue;
-    throw UsageError(fmt::format("--{}", option), "is for machines without explicit levels",
+  if (options["cold"].as<bool>()) {
+    throw UsageError("--cold", "is for machines without explicit levels",
                      "leave it out, or take a machine with caches");
   }
 }
 
 LevelWay level_way(const LevelAnswer& a, std::string name, LevelPlan plan, bool simulate) {
-  LevelWay way{std::move(name), std::move(plan), {}};
+  LevelWay way{std::move(name), std::move(plan), {}, {}};
   if (simulate || levels::steps(a.tree, a.hierarchy, way.plan.node) <= most_steps) {
     way.simulated = levels::simulate(a.tree, a.hierarchy, way.plan.node);
   }
@@ -78,7 +58,7 @@ LevelWay level_way(const LevelAnswer& a, std::string name, LevelPlan plan, bool 
 LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Machine& machine,
                          Context& context) {
   const StopScope scope(context.stop);
-  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}};
+  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   fusion::element_type(a.tree);  // all tensors have one
   a.hierarchy = levels::hierarchy(machine, a.tree.arrays.front().element);
@@ -90,7 +70,7 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   const levels::LevelOptimum best = levels::optimum(a.tree, a.hierarchy, search);
   a.bound = best.bound;
   a.gap = best.gap();
-  const bool simulate = options["simulate"].as<bool>();
+  const bool simulate = options["simulate"].as<bool>() && !context.helper;
   a.ways.push_back(level_way(a, "optimum", best.plan, simulate));
   a.ways.push_back(level_way(a, "prescription", levels::prescribe(a.tree, a.hierarchy), simulate));
   try {
@@ -100,6 +80,8 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   } catch (const UnsupportedError&) {
     // There is no room for it.
   }
+  if (options.count("run") != 0) run_level_answer(options, a, context);
+  if (context.helper) return a;
   if (options.count("vary") != 0) {
     for (const std::string& text : options["vary"].as<std::vector<std::string>>()) {
       const KnobRange range = parse_knob_range(machine, text, 7);
@@ -297,6 +279,7 @@ void print_level_table(const LevelAnswer& a, std::ostream& out) {
   out << order_lines(a.chain) << "\n";
   print_conditions(a, out);
   print_ways(a, out);
+  print_level_runs(a, out);
   out << "\n";
   print_tiles(a, out);
   out << "\noptimum:\n" << indented(to_text(tree, a.hierarchy, a.ways.front().plan.node));
@@ -310,8 +293,9 @@ ordered_json json_of_moved(const Moved& m, const std::string& prefix) {
           {prefix + "transfers", m.transfers()}};
 }
 
-ordered_json json_of_level_plan(const LevelAnswer& a, const LevelPlan& plan,
-                                const std::optional<Counts>& simulated) {
+ordered_json json_of_level_way(const LevelAnswer& a, const LevelWay& way) {
+  const LevelPlan& plan = way.plan;
+  const std::optional<Counts>& simulated = way.simulated;
   const Hierarchy& h = a.hierarchy;
   ordered_json j;
   j["schedule"] = to_text(a.tree, h, plan.node);
@@ -349,6 +333,7 @@ ordered_json json_of_level_plan(const LevelAnswer& a, const LevelPlan& plan,
   j["arithmetic_seconds"] = plan.times.arithmetic.value();
   j["predicted_seconds"] = plan.time().value();
   j["bottleneck"] = slowest_name(a, plan);
+  add_level_run(way, j);
   return j;
 }
 
@@ -376,12 +361,13 @@ ordered_json json_of_levels(const LevelAnswer& a) {
                                {"at_most", c.limit},
                                {"pays", c.pays()}});
   }
-  for (const LevelWay& w : a.ways) j[w.name] = json_of_level_plan(a, w.plan, w.simulated);
+  for (const LevelWay& w : a.ways) j[w.name] = json_of_level_way(a, w);
   j["predicted_seconds"] = a.ways.front().plan.time().value();
   j["bottleneck"] = slowest_name(a, a.ways.front().plan);
   j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
                       {"achieved_seconds", a.ways.front().plan.time().value()},
                       {"gap", a.gap}};
+  if (a.ways.front().ran) j["run"] = json_of_level_run(a);
   j["prescription_above_optimum"] = a.ways[1].plan.time() / a.ways[0].plan.time() - 1;
   j["whatif"] = ordered_json::array();
   for (const levels::LevelChange& c : a.changes) {
@@ -433,33 +419,63 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
 void declare_fuse_in_levels(po::options_description& o) {
   o.add_options()("vary", po::value<std::vector<std::string>>(),
                   "on a machine with explicit levels: what a capacity or a bandwidth changes: "
-                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB");
+                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB")(
+      "device", po::bool_switch(),
+      "there with --run: the innermost level is in a device of OpenCL, which computes with "
+      "CLBlast");
 }
 
 void refuse_options_of_levels(const Options& options) {
-  if (options.count("vary") == 0) return;
-  throw UsageError("--vary", "belongs to a machine with explicit levels",
+  const bool device = options["device"].as<bool>();
+  if (options.count("vary") == 0 && !device) return;
+  throw UsageError(device ? "--device" : "--vary", "belongs to a machine with explicit levels",
                    "take one such as gpu-cluster-node, without --memory");
 }
+
+namespace {
+
+Exit answer_in_levels(const Options& options, const fusion::ChainRequest& request,
+                      const Machine& machine, Context& context) {
+  const Format form = format(options);
+  std::vector<LevelAnswer> all;
+  std::vector<fusion::Chain> chains = fusion::find_chains(request);
+  require_level_run(options, request.name, chains.size());
+  for (fusion::Chain& chain : chains) {
+    if (context.stop.stop_requested()) throw Interrupted();
+    all.push_back(level_answer(options, std::move(chain), machine, context));
+    if (form != Format::table || context.helper) continue;
+    if (all.size() > 1) context.out << "\n";
+    print_level_table(all.back(), context.out);
+  }
+  const bool right =
+      std::ranges::all_of(all, [](const LevelAnswer& a) { return a.error.value_or(0) <= 1; });
+  const Exit exit = right ? Exit::done : Exit::no;
+  if (context.helper) return exit;
+  if (form == Format::csv) print_level_csv(all, context.out);
+  if (form != Format::json) return exit;
+  std::vector<ordered_json> records;
+  for (const LevelAnswer& a : all) records.push_back(json_of_levels(a));
+  print_chains(std::move(records), context.out);
+  return exit;
+}
+
+}  // namespace
 
 Exit run_fuse_in_levels(const Options& options, const fusion::ChainRequest& request,
                         const Machine& machine, Context& context) {
   refuse_options_of_others(options);
-  const Format form = format(options);
-  std::vector<LevelAnswer> all;
-  for (fusion::Chain& chain : fusion::find_chains(request)) {
-    if (context.stop.stop_requested()) throw Interrupted();
-    all.push_back(level_answer(options, std::move(chain), machine, context));
-    if (form != Format::table) continue;
-    if (all.size() > 1) context.out << "\n";
-    print_level_table(all.back(), context.out);
+  if (options.count("run") == 0) return answer_in_levels(options, request, machine, context);
+  const chains::Team& team = chains::Team::all();
+  context.helper = team.rank() != 0;
+  if (context.helper) context.quiet = true, context.terminal = false;
+  try {
+    const Machine shared = machine_of_team(machine, options, team);
+    chains::check_processes(levels::hierarchy(shared, Bytes(8)), team.size());
+    return answer_in_levels(options, request, shared, context);
+  } catch (const Error&) {
+    if (!context.helper) throw;
+    return Exit::input;  // the first process says what
   }
-  if (form == Format::csv) print_level_csv(all, context.out);
-  if (form != Format::json) return Exit::done;
-  std::vector<ordered_json> records;
-  for (const LevelAnswer& a : all) records.push_back(json_of_levels(a));
-  print_chains(std::move(records), context.out);
-  return Exit::done;
 }
 
 }  // namespace tcsim::cli

@@ -112,7 +112,7 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   VisibleStream out(text);
   Context to_file{out, context.err, context.stop, context.terminal, context.quiet, context.verbose};
   const Exit code = command.run(options, to_file);
-  file.write(text.str());
+  if (!to_file.helper) file.write(text.str());
   return code;
 }
 

@@ -138,7 +138,7 @@ chains::ChainRunOptions run_options(const Options& options, const FusionAnswer& 
   run.cold = options["cold"].as<bool>();
   run.buffering = a.limits.buffering;
   if (!a.tiles_alone) run.memory = a.limits.memory;
-  run.seed = options["seed"].as<std::uint64_t>();
+  run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
   run.threads = options["threads"].as<int>();
   run.stop = context.stop;
   return run;
@@ -215,7 +215,8 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
       run.force = true;  // the results of this one
     }
     a.ran = chains::run_chain(a.tree, a.ways.front().program.node, a.machine, run);
-    if (options["check"].as<bool>()) a.error = chains::check_chain(a.tree, run.folder, run.seed);
+    if (options["check"].as<bool>())
+      a.error = chains::check_chain(a.tree, run.folder, run.numbers.seed);
   }
   if (options["no-whatif"].as<bool>()) return a;
   how.progress = {};
@@ -516,7 +517,7 @@ Exit run_fuse(const Options& options, Context& context) {
   std::vector<Chain> chains = fusion::find_chains(request);
   const bool suite = chains.size() > 1;
   if (options.count("run") == 0) {
-    for (const char* option : {"fill", "force", "resume", "compare", "cold", "check"}) {
+    for (const char* option : {"fill", "whole", "force", "resume", "compare", "cold", "check"}) {
       if (!options[option].as<bool>()) continue;
       throw UsageError(fmt::format("--{}", option), "belongs to a run", "add --run FOLDER");
     }
@@ -581,6 +582,8 @@ const Command& fuse_command() {
             "run", po::value<std::string>(),
             "run it: the folder with the inputs' files, NAME.h5, and for the results")(
             "fill", po::bool_switch(), "with --run: make inputs that are missing")(
+            "whole", po::bool_switch(),
+            "with --fill: of whole numbers, so that results have the same bytes in any order")(
             "force", po::bool_switch(), "with --run: overwrite results")(
             "resume", po::bool_switch(), "with --run: go on where a run ended")(
             "compare", po::bool_switch(), "with --run: run the unfused program before it")(

@@ -124,16 +124,24 @@ class LevelCounter {
     return bytes;
   }
 
-  // Of tiles of the array that are moved; `first` alone: those that were not moved before.
+  // Of tiles of the array that are moved; `first` alone: those that were not moved before. Of all
+  // processes, each that has a tile of the `inside` loops moves it.
   std::int64_t product(const IndexSet& of, std::int64_t unit, bool bytes, bool first,
-                       std::int64_t Piece::*count) const {
+                       std::int64_t Piece::*count,
+                       const std::vector<const Loop*>& inside = {}) const {
     std::int64_t product = unit;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const bool own = fusion::contains(of, static_cast<int>(i));
       if (!own && first) continue;
       std::int64_t sum = 0;
+      const Loop* shared = nullptr;
+      for (const Loop* l : inside) shared = at(l->index) == i ? l : shared;
       for (const Piece& p : pieces_[i]) {
-        const std::int64_t size = own && bytes ? p.size : 1;
+        std::int64_t size = own && bytes ? p.size : 1;
+        if (shared != nullptr && count == &Piece::all) {
+          size = checked_.times(
+              size, std::min(shared->processes, (p.size + shared->tile - 1) / shared->tile));
+        }
         sum = checked_.plus(sum, checked_.times(size, p.*count));
       }
       product = checked_.times(product, sum);
@@ -148,10 +156,12 @@ class LevelCounter {
     for (std::size_t i = 0; i < shared_.size(); ++i) {
       added |= shared_[i] > 0 && !fusion::contains(of, static_cast<int>(i));
     }
+    const std::vector<const Loop*> inside = shared_inside(hierarchy_, hold);
+    for (const Loop* l : inside) added |= !fusion::contains(of, l->index);
     Counts::OfLink& link = counts_.links[at(hold.level)];
     const auto add = [&](Moved& to, std::int64_t Piece::*count) {
-      const std::int64_t bytes = product(of, element, true, false, count);
-      const std::int64_t transfers = product(of, 1, false, false, count);
+      const std::int64_t bytes = product(of, element, true, false, count, inside);
+      const std::int64_t transfers = product(of, 1, false, false, count, inside);
       Moved moved;
       if (hold.kind == Kind::load) {
         moved = {bytes, 0, transfers, 0};

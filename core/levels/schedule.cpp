@@ -49,7 +49,24 @@ class LevelText {
   std::string text_;
 };
 
+void find_shared(const Node& node, int level, std::vector<const Loop*>& found) {
+  if (const auto* loop = std::get_if<Loop>(&node.is)) {
+    if (loop->level < level) return;
+    if (loop->level == level && loop->processes > 1) found.push_back(loop);
+    find_shared(*loop->body, level, found);
+  } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+    find_shared(*hold->body, level, found);
+  }
+  // A level's processes share its outermost band alone, which has no sequence in it.
+}
+
 }  // namespace
+
+std::vector<const Loop*> shared_inside(const Hierarchy& hierarchy, const Hold& hold) {
+  std::vector<const Loop*> found;
+  if (hierarchy.level(hold.level).instances > 1) find_shared(*hold.body, hold.level, found);
+  return found;
+}
 
 std::string to_text(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
   LevelText text(tree, hierarchy);

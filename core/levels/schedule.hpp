@@ -50,8 +50,9 @@ struct Sequence {
 
 // The current tile of an array is in the level while the body runs. What is loaded comes from the
 // next level outside. What is stored goes there at the end; it begins as zeros the first time, and
-// as what is there afterwards. Where processes share the summation of a tile, it begins as what is
-// there each time.
+// as what is there afterwards. Where processes share the summation of a tile, each adds to what is
+// there. Where they share loops inside the hold, each that has a tile of them holds it, and moves
+// it.
 struct Hold {
   Kind kind = Kind::buffer;
   int array = 0;
@@ -77,6 +78,9 @@ struct Node {
   std::variant<Do, Loop, Sequence, Hold> is;
 };
 inline bool Sequence::operator==(const Sequence& o) const { return parts == o.parts; }
+
+// Loops of the level inside a hold's body that processes share, the outermost first.
+std::vector<const Loop*> shared_inside(const Hierarchy& hierarchy, const Hold& hold);
 
 // For people; a loop's level is that of the holds in it.
 std::string to_text(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);

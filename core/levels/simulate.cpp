@@ -68,13 +68,30 @@ class LevelReplay {
  private:
   using Corner = std::vector<std::int64_t>;
 
-  // Which instance of a level is at work.
-  std::size_t instance(int level) const {
-    std::int64_t number = 0;
-    for (int l = hierarchy_.links() - 1; l >= level; --l) {
-      number = number * hierarchy_.level(l).instances + number_[place(l)];
+  // Which instance of a level is at work, where `number` is its place beside its siblings.
+  std::size_t instance(int level, std::int64_t number) const {
+    std::int64_t outside = 0;
+    for (int l = hierarchy_.links() - 1; l > level; --l) {
+      outside = outside * hierarchy_.level(l).instances + number_[place(l)];
     }
-    return place(number);
+    return place(outside * hierarchy_.level(level).instances + number);
+  }
+
+  // Those that hold the tile: one, or each that has a tile of the loops that they share inside.
+  std::vector<std::size_t> instances(const Hold& hold) const {
+    std::vector<std::int64_t> numbers{number_[place(hold.level)]};
+    for (const Loop* l : shared_inside(hierarchy_, hold)) {
+      const std::int64_t size = ranges_[place(l->index)].size;
+      const std::int64_t busy = std::min(l->processes, (size + l->tile - 1) / l->tile);
+      std::vector<std::int64_t> more;
+      for (std::int64_t number : numbers) {
+        for (std::int64_t p = 0; p < busy; ++p) more.push_back(number * l->processes + p);
+      }
+      numbers = std::move(more);
+    }
+    std::vector<std::size_t> all;
+    for (std::int64_t number : numbers) all.push_back(instance(hold.level, number));
+    return all;
   }
 
   void visit(const Node& node) {
@@ -97,29 +114,26 @@ class LevelReplay {
     } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
       for (const Node& part : parts->parts) visit(part);
     } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
-      const std::size_t who = instance(hold->level);
       const std::int64_t bytes = tile_bytes(hold->array);
-      Moved& moved = moved_[place(hold->level)][who][place(hold->array)];
-      if (is_read(*hold)) {
-        moved.in += bytes;
-        ++moved.ins;
-      }
-      std::int64_t& held = held_[place(hold->level)][who];
+      const bool read = is_read(*hold);
       const std::int64_t room =
           hierarchy_.overlap && hold->kind != Kind::buffer ? 2 * bytes : bytes;
-      held += room;
-      most_[place(hold->level)][who] = std::max(most_[place(hold->level)][who], held);
-      visit(*hold->body);
-      held -= room;
-      if (hold->kind == Kind::store) {
-        moved.out += bytes;
-        ++moved.outs;
+      const std::vector<std::size_t> holders = instances(*hold);
+      for (std::size_t who : holders) {
+        Moved& moved = moved_[place(hold->level)][who][place(hold->array)];
+        if (read) moved.in += bytes, ++moved.ins;
+        if (hold->kind == Kind::store) moved.out += bytes, ++moved.outs;
+        std::int64_t& held = held_[place(hold->level)][who];
+        held += room;
+        most_[place(hold->level)][who] = std::max(most_[place(hold->level)][who], held);
       }
+      visit(*hold->body);
+      for (std::size_t who : holders) held_[place(hold->level)][who] -= room;
     } else {
       const int s = std::get<Do>(node.is).statement;
       std::int64_t points = 1;
       for (int i : tree_.statement(s).indices) points *= ranges_[place(i)].size;
-      done_[instance(0)][place(s)] += points;
+      done_[instance(0, number_[0])][place(s)] += points;
       ++runs_[place(s)];
     }
   }
@@ -136,6 +150,9 @@ class LevelReplay {
     for (const Range& r : fusion::ranges_of(tree_, hold.array, ranges_)) corner.push_back(r.begin);
     const bool first = stored_[place(hold.array)][place(hold.level)].insert(corner).second;
     const IndexSet of = tree_.array(hold.array).set();
+    for (const Loop* l : shared_inside(hierarchy_, hold)) {
+      if (!fusion::contains(of, l->index)) return true;
+    }
     for (std::size_t i = 0; i < shared_.size(); ++i) {
       if (shared_[i] > 0 && !fusion::contains(of, static_cast<int>(i))) return true;
     }

@@ -426,7 +426,7 @@ TEST(ListChains, Has_what_fuse_takes) {
                   {"sizes", "a=100,b=100,c=100,d=100,i=20,j=20,k=20,l=20"},
                   {"type", "f64"},
                   {"gflop", "3.392"}}));
-  EXPECT_EQ(rows.size(), 21U);
+  EXPECT_EQ(rows.size(), 26U);
   EXPECT_TRUE(contains(tcsim({"list", "chains"}).out, "fourindex:6"));
   EXPECT_TRUE(lines(tcsim({"list", "chains", "--format", "csv"}).out)[0].starts_with("chain,"));
 }
@@ -554,13 +554,77 @@ TEST(FuseCommand, Says_where_another_link_is_the_slowest) {
   EXPECT_TRUE(last.ends_with("GB/s on: global-disk; below: local-global")) << last;
 }
 
+TEST(FuseCommand, Runs_explicit_levels) {
+  const std::filesystem::path folder = test::scratch("levels");
+  std::filesystem::create_directory(folder);
+  const std::vector<std::string> run{"--run",     folder.string(), "--fill",     "--whole",
+                                     "--compare", "--check",       "--no-whatif"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return tcsim(in_levels(more));
+  };
+  const Ran r = with({});
+  if (!chains::has_tensor_files()) {
+    EXPECT_EQ(r.code, Exit::unsupported);
+    EXPECT_TRUE(contains(r.err, "libhdf5-dev")) << r.err;
+    std::filesystem::remove_all(folder);
+    return;
+  }
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  for (const char* part : {"machine gpu-cluster-node: 1 process of", "\nrun by 1 process\n",
+                           "link          predicted  simulated  measured", "\n  unfused takes ",
+                           "results are right: the worst error is 0 of its bound"}) {
+    EXPECT_TRUE(contains(r.out, part)) << part << "\n" << r.out;
+  }
+  EXPECT_FALSE(contains(r.out, "DIFFERS")) << r.out;
+  const json j = json::parse(with({"--force", "--format", "json"}).out);
+  EXPECT_EQ(j["run"]["processes"], 1);
+  EXPECT_EQ(j["run"]["worst_error"], 0);
+  EXPECT_EQ(j["run"]["parts_done_before"], 0);
+  for (const char* way : {"optimum", "unfused"}) {
+    EXPECT_EQ(j[way]["measured_as_predicted"], true);
+    EXPECT_GT(j[way]["measured_seconds"], 0);
+    for (const json& level : j[way]["levels"]) {
+      EXPECT_EQ(level["measured_bytes"], level["predicted_bytes"]);
+      EXPECT_EQ(level["measured_transfers"], level["transfers"]);
+      EXPECT_EQ(level["measured_high_water_bytes"], level["high_water_bytes"]);
+      EXPECT_GE(level["measured_seconds"], 0);
+    }
+  }
+  EXPECT_FALSE(j["prescription"].contains("measured_seconds"));
+  const Ran again = with({});
+  EXPECT_EQ(again.code, Exit::input);
+  EXPECT_TRUE(contains(again.err, "is there already; move it, or say --force")) << again.err;
+  EXPECT_EQ(again.out, "");
+  const Ran many = with({"--set", "global.processes=2"});
+  EXPECT_EQ(many.code, Exit::unsupported);
+  EXPECT_TRUE(contains(many.err, "start mpirun -n 2 tcsim")) << many.err;
+  EXPECT_TRUE(contains(with({"--force", "--overlap"}).err, "leave out --overlap"));
+  // tcsim run is another way to say it.
+  std::vector<std::string> args = in_levels({"--folder", folder.string(), "--force", "--check"});
+  args.front() = "run";
+  const Ran as_run = tcsim(args);
+  EXPECT_EQ(as_run.code, Exit::done) << as_run.err;
+  EXPECT_TRUE(contains(as_run.out, "\nrun by 1 process\n")) << as_run.out;
+  args.resize(args.size() - 4);
+  EXPECT_TRUE(contains(tcsim(args).err, "name their folder with --folder"));
+  EXPECT_TRUE(contains(tcsim(with_matmul("run", {"--fill"})).err, "add --folder FOLDER"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(FuseCommand, Refuses_what_explicit_levels_have_not) {
-  for (const char* option : {"--resume", "--fill", "--check", "--cold"}) {
+  for (const char* option : {"--resume", "--fill", "--check", "--whole", "--compare"}) {
     const Ran r = tcsim(in_levels({option}));
     EXPECT_EQ(r.code, Exit::usage) << option;
-    EXPECT_TRUE(contains(r.err, "machines without explicit levels")) << r.err;
+    EXPECT_TRUE(contains(r.err, "belongs to a run; add --run FOLDER")) << r.err;
   }
-  EXPECT_EQ(tcsim(in_levels({"--run", "/nowhere"})).code, Exit::usage);
+  const Ran cold = tcsim(in_levels({"--cold"}));
+  EXPECT_EQ(cold.code, Exit::usage);
+  EXPECT_TRUE(contains(cold.err, "machines without explicit levels")) << cold.err;
+  EXPECT_NE(tcsim(in_levels({"--run", "/nowhere"})).code, Exit::done);
+  const Ran suite =
+      tcsim({"fuse", "multilevel", "--machine", "gpu-cluster-node", "--run", "/nowhere"});
+  EXPECT_TRUE(contains(suite.err, "say which, such as multilevel:1")) << suite.err;
   EXPECT_EQ(tcsim(in_levels({"--schedule", "do T"})).code, Exit::usage);
   EXPECT_EQ(tcsim(in_levels({"--vary", "global.ways=1,2"})).code, Exit::usage);
   EXPECT_EQ(tcsim(in_levels({"--set", "local.capacity=16B"})).code, Exit::unsupported);

@@ -22,7 +22,7 @@ class Every_command : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     fs::remove_all(folder_);
-    fs::create_directories(folder_);
+    fs::create_directories(folder_ / "tensors");
     std::ofstream(folder_ / "suite.toml")
         << "schema = 1\nname = \"small\"\n[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"" << sizes
         << "\"\n";
@@ -85,6 +85,8 @@ class Every_command : public testing::TestWithParam<std::string> {
                      "--repetitions", "1", "--machine", machine()});
       all.push_back({"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--vary",
                      memory + ".bandwidth=0.5x,1x", "--machine", machine()});
+      all.push_back({"fuse", "ap,pq,bq->ab", "--size", "a=12,b=10,p=8,q=6", "--run",
+                     path("tensors"), "--fill", "--no-whatif", "--machine", machine()});
     }
     for (const char* format : {"kerncraft", "dinero", "pycachesim", "blis"}) {
       all.push_back({"machine", "export", machine(), "--to", format});

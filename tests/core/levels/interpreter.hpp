@@ -17,7 +17,7 @@ namespace tcsim::levels {
 class LevelInterpreter {
  public:
   LevelInterpreter(const OperationTree& tree, const Hierarchy& hierarchy)
-      : tree_(tree), outermost_(hierarchy.links()), held_(tree.arrays.size()) {
+      : tree_(tree), hierarchy_(hierarchy), outermost_(hierarchy.links()), held_(tree.arrays.size()) {
     const fusion::Ranges all = fusion::all_of(tree);
     for (int a = 0; a < static_cast<int>(tree.arrays.size()); ++a) {
       files_.emplace_back(fusion::ranges_of(tree, a, all));
@@ -79,16 +79,24 @@ class LevelInterpreter {
   void hold(const Hold& h) {
     const auto a = static_cast<std::size_t>(h.array), l = static_cast<std::size_t>(h.level);
     Held mine{h.level, fusion::Block(fusion::ranges_of(tree_, h.array, ranges_))};
+    std::int64_t holders = 1;  // processes that share loops inside
     if (h.kind != Kind::buffer) {
       fusion::Block& from = outside(h.array, h.level);
       bool added = false;
       for (int i : shared_) {
         added |= !fusion::contains(tree_.array(h.array).set(), i);
       }
+      for (const Loop* shared : shared_inside(hierarchy_, h)) {
+        const std::int64_t size = ranges_[static_cast<std::size_t>(shared->index)].size;
+        std::int64_t tiles = 0;
+        for (std::int64_t i = 0; i < size; i += shared->tile) ++tiles;
+        holders *= std::min(tiles, shared->processes);
+        added |= !fusion::contains(tree_.array(h.array).set(), shared->index);
+      }
       fusion::for_each_place(mine.block.at, [&](const std::vector<std::int64_t>& at) {
         mine.block.value(at) = from.value(at);
         auto touched = touched_[a][l].begin() + static_cast<std::ptrdiff_t>(number(h.array, at));
-        if (h.kind == Kind::load || added || *touched) ++in[l][a];
+        if (h.kind == Kind::load || added || *touched) in[l][a] += holders;
         *touched = true;
       });
     }
@@ -100,7 +108,7 @@ class LevelInterpreter {
     fusion::Block& to = outside(h.array, h.level);
     fusion::for_each_place(done.block.at, [&](const std::vector<std::int64_t>& at) {
       to.value(at) = done.block.value(at);
-      ++out[l][a];
+      out[l][a] += holders;
     });
   }
 
@@ -144,6 +152,7 @@ class LevelInterpreter {
   }
 
   const OperationTree& tree_;
+  const Hierarchy& hierarchy_;
   const int outermost_;
   std::vector<fusion::Block> files_;
   std::vector<std::vector<Held>> held_;                  // by array, the innermost last

@@ -1,7 +1,9 @@
 // Do schedules over explicit levels compute their chains, and is what they move what count() says?
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <string>
 
 #include "core/levels/plan.hpp"
 #include "tests/core/levels/interpreter.hpp"
@@ -45,6 +47,63 @@ TEST(LevelSchedules, OfRandomChainsComputeThemAndMoveWhatIsPredicted) {
   }
   EXPECT_GE(shared, test::draws(30));
   EXPECT_GE(fused, test::draws(60));
+}
+
+// C[i, j] += A[i, k] * B[k, j] of 4, 6 and 5, by processes that share one loop, inside the hold of
+// the array that has not its index: each of them has the array.
+struct SharedInside {
+  SharedInside(int index, std::int64_t tile, std::int64_t processes, int array, Kind kind) {
+    h.levels = {{"local", Bytes(0), 4, BytesPerSecond(1), Seconds(0)},
+                {"global", Bytes(0), 1, BytesPerSecond(1), Seconds(0)},
+                {"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)}};
+    h.rate = FlopsPerSecond(1);
+    Node node = Do{0};
+    for (int a = 0; a < 3; ++a) {
+      if (a != array) node = Hold{kind_of(a), a, 0, std::move(node)};
+    }
+    node = Hold{kind, array, 0, Node(Loop{index, tile, 0, processes, std::move(node)})};
+    for (int a = 0; a < 3; ++a) node = Hold{kind_of(a), a, 1, std::move(node)};
+    counts = count(tree, h, node);
+    simulated = simulate(tree, h, node);
+  }
+  Kind kind_of(int a) const { return tree.array(a).producer >= 0 ? Kind::store : Kind::load; }
+  OperationTree tree = fusion::operation_tree(parse_program(R"(
+program product
+dims i=4 j=6 k=5
+f64 input A[i, k]  f64 input B[k, j]
+f64 output C[i, j]
+C[i, j] += A[i, k] * B[k, j]
+)",
+                                                            "test"));
+  Hierarchy h;
+  Counts counts, simulated;
+};
+
+TEST(LevelSchedules, ProcessesThatShareALoopInsideAHoldHaveTheTileEach) {
+  const OperationTree tree = SharedInside(0, 1, 1, 0, Kind::load).tree;
+  const auto index = [&](const std::string& name) {
+    return static_cast<int>(std::ranges::find(tree.indices, name, &OperationTree::Index::name) -
+                            tree.indices.begin());
+  };
+  const auto array = [&](const std::string& name) {
+    return static_cast<int>(std::ranges::find(tree.arrays, name, &OperationTree::Array::name) -
+                            tree.arrays.begin());
+  };
+  const auto a = static_cast<std::size_t>(array("A")), c = static_cast<std::size_t>(array("C"));
+  // Three processes with two columns each: A of 160 bytes passes to each.
+  const SharedInside columns(index("j"), 2, 3, array("A"), Kind::load);
+  EXPECT_EQ(columns.counts, columns.simulated);
+  EXPECT_EQ(columns.counts.links[0].all[a], (Moved{480, 0, 3, 0}));
+  EXPECT_EQ(columns.counts.links[0].busiest[a], (Moved{160, 0, 1, 0}));
+  // Four processes, of which three have columns.
+  const SharedInside few(index("j"), 2, 4, array("A"), Kind::load);
+  EXPECT_EQ(few.counts, few.simulated);
+  EXPECT_EQ(few.counts.links[0].all[a], (Moved{480, 0, 3, 0}));
+  // Two processes with parts of the sum: each adds to C, of 192 bytes.
+  const SharedInside sums(index("k"), 3, 2, array("C"), Kind::store);
+  EXPECT_EQ(sums.counts, sums.simulated);
+  EXPECT_EQ(sums.counts.links[0].all[c], (Moved{384, 384, 2, 2}));
+  EXPECT_EQ(sums.counts.links[0].busiest[c], (Moved{192, 192, 1, 1}));
 }
 
 }  // namespace

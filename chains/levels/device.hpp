@@ -1,0 +1,44 @@
+// The innermost level in the memory of a device: tiles go there and back through OpenCL, statements
+// run there as matrix products of CLBlast, between kernels that lay a tile out as matrices and
+// back. A tcsim without OpenCL or CLBlast, a computer without a device, and a device that cannot do
+// it have a reason, and the host computes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/fusion/leaf.hpp"
+
+namespace tcsim::chains {
+
+template <class T>
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;
+  // Beside tiles: matrices.
+  virtual Bytes matrices() const = 0;
+
+  // Elements at a place of the device's tiles; done when they return. Throw UnsupportedError where
+  // the device fails.
+  virtual void write(std::int64_t place, const T* from, std::int64_t elements) = 0;
+  virtual void read(std::int64_t place, T* to, std::int64_t elements) = 0;
+  virtual void clear(std::int64_t place, std::int64_t elements) = 0;
+  // out += left * right on tiles that begin at these places.
+  virtual void run(const fusion::Leaf& shape, const ByTensor<std::int64_t>& begin) = 0;
+};
+
+// Elements of a statement's tile as matrices: what each operand takes.
+ByTensor<std::int64_t> matrix_elements(const fusion::OperationTree& tree, int statement,
+                                       const std::vector<std::int64_t>& tile);
+
+// With room for so many elements of tiles, and matrices of so many. Throws UnsupportedError: this
+// tcsim has no OpenCL, there is no device, it has no f64, or too little memory.
+template <class T>
+std::unique_ptr<Device<T>> open_device(const fusion::OperationTree& tree, std::int64_t tiles,
+                                       const ByTensor<std::int64_t>& matrices);
+
+}  // namespace tcsim::chains

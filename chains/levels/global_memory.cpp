@@ -1,0 +1,81 @@
+#include "chains/levels/global_memory.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <stdexcept>
+#include <utility>
+
+#include "chains/levels/runs.hpp"
+#include "chains/levels/windows.hpp"
+#include "core/units/quantity.hpp"
+#include "kernels/memory.hpp"
+
+namespace tcsim::chains {
+
+using fusion::Range;
+
+template <class T>
+typename GlobalMemory<T>::Tile GlobalMemory<T>::open(std::vector<Range> at) {
+  Tile tile{std::move(at), used_, 0};
+  tile.piece = piece(elements_of(tile.at), processes_);
+  used_ += tile.piece;
+  return tile;
+}
+
+template <class T>
+void GlobalMemory<T>::close(const Tile& tile) {
+  assert(tile.begin + tile.piece == used_);
+  used_ = tile.begin;
+}
+
+namespace {
+
+template <class T>
+class OwnMemory : public GlobalMemory<T> {
+ public:
+  using Tile = typename GlobalMemory<T>::Tile;
+
+  explicit OwnMemory(std::int64_t elements)
+      : GlobalMemory<T>(1), memory_(Bytes(elements * static_cast<std::int64_t>(sizeof(T)))) {}
+
+  void clear(const Tile& tile) override { std::fill_n(whole(tile), tile.piece, T{}); }
+  void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
+    const T* from = whole(tile);
+    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
+      to = std::copy_n(from + place, length, to);
+    });
+  }
+  void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
+    T* to = whole(tile);
+    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
+      std::copy_n(from, length, to + place);
+      from += length;
+    });
+  }
+  void add(const Tile& tile, const std::vector<Range>& part, const T* from) override {
+    T* to = whole(tile);
+    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
+      for (std::int64_t i = 0; i < length; ++i) to[place + i] += *from++;
+    });
+  }
+  void fence() override {}
+  T* whole(const Tile& tile) override { return reinterpret_cast<T*>(memory_.data()) + tile.begin; }
+
+ private:
+  Memory memory_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<GlobalMemory<T>> global_memory(const Team& team, std::int64_t elements) {
+  if (team.size() == 1) return std::make_unique<OwnMemory<T>>(elements);
+  return windows<T>(team, elements);
+}
+
+template class GlobalMemory<float>;
+template class GlobalMemory<double>;
+template std::unique_ptr<GlobalMemory<float>> global_memory(const Team&, std::int64_t);
+template std::unique_ptr<GlobalMemory<double>> global_memory(const Team&, std::int64_t);
+
+}  // namespace tcsim::chains

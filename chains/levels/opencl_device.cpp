@@ -1,0 +1,327 @@
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <clblast.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+#include "chains/levels/device.hpp"
+#include "core/error.hpp"
+#include "core/units/text.hpp"
+
+namespace tcsim::chains {
+
+using fusion::Leaf;
+using fusion::OperationTree;
+
+namespace {
+
+[[noreturn]] void fail_device(const std::string& what, std::int64_t code) {
+  throw UnsupportedError("the device",
+                         fmt::format("{} failed with error {} of OpenCL or CLBlast", what, code),
+                         "run without --device");
+}
+void require(cl_int code, const char* what) {
+  if (code != CL_SUCCESS) fail_device(what, code);
+}
+
+// Handles that release themselves.
+template <class H, cl_int (*Release)(H)>
+class ClHandle {
+ public:
+  ClHandle() = default;
+  explicit ClHandle(H handle) : handle_(handle) {}
+  ClHandle(ClHandle&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)) {}
+  ClHandle& operator=(ClHandle&& o) noexcept {
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~ClHandle() {
+    if (handle_ != nullptr) Release(handle_);
+  }
+  H get() const { return handle_; }
+
+ private:
+  H handle_ = nullptr;
+};
+using ClContext = ClHandle<cl_context, clReleaseContext>;
+using ClQueue = ClHandle<cl_command_queue, clReleaseCommandQueue>;
+using ClBuffer = ClHandle<cl_mem, clReleaseMemObject>;
+using ClProgram = ClHandle<cl_program, clReleaseProgram>;
+using ClKernel = ClHandle<cl_kernel, clReleaseKernel>;
+
+std::string text_of(cl_device_id device, cl_device_info what) {
+  std::size_t size = 0;
+  if (clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  clGetDeviceInfo(device, what, size, text.data(), nullptr);
+  text.resize(size - 1);
+  return text;
+}
+std::int64_t number_of(cl_device_id device, cl_device_info what) {
+  cl_ulong value = 0;
+  clGetDeviceInfo(device, what, sizeof(value), &value, nullptr);
+  return static_cast<std::int64_t>(value);
+}
+
+// The first one of all platforms; other kinds before processors.
+cl_device_id find_device() {
+  cl_uint count = 0;
+  std::vector<cl_device_id> found;
+  if (clGetPlatformIDs(0, nullptr, &count) == CL_SUCCESS && count > 0) {
+    std::vector<cl_platform_id> platforms(count);
+    clGetPlatformIDs(count, platforms.data(), nullptr);
+    for (cl_platform_id platform : platforms) {
+      cl_uint of = 0;
+      if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &of) != CL_SUCCESS) continue;
+      const std::size_t before = found.size();
+      found.resize(before + of);
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, of, &found[before], nullptr);
+    }
+  }
+  if (found.empty()) {
+    throw UnsupportedError("--device", "OpenCL has no device here",
+                           "install the driver of one, or pocl-opencl-icd, which is the processor");
+  }
+  std::ranges::stable_sort(found, {}, [](cl_device_id d) {
+    return number_of(d, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU ? 1 : 0;
+  });
+  return found.front();
+}
+
+// dims: extents, then strides, of `count` indices. Element `id` of the matrix is at a place of the
+// tile.
+constexpr const char* kernels = R"(
+ulong place(ulong id, __global const long* dims, int count) {
+  ulong at = 0;
+  for (int i = count - 1; i >= 0; --i) {
+    at += id % dims[i] * dims[count + i];
+    id /= dims[i];
+  }
+  return at;
+}
+__kernel void to_matrix(__global T* matrix, __global const T* tiles, ulong begin,
+                        __global const long* dims, int count) {
+  ulong id = get_global_id(0);
+  matrix[id] = tiles[begin + place(id, dims, count)];
+}
+__kernel void from_matrix(__global const T* matrix, __global T* tiles, ulong begin,
+                          __global const long* dims, int count) {
+  ulong id = get_global_id(0);
+  tiles[begin + place(id, dims, count)] = matrix[id];
+}
+)";
+
+template <class T>
+class OpenClDevice : public Device<T> {
+ public:
+  OpenClDevice(const OperationTree& tree, std::int64_t tiles,
+               const ByTensor<std::int64_t>& matrices)
+      : tree_(tree), device_(find_device()) {
+    require_f64();
+    require_memory(tiles, matrices);
+    cl_int code = CL_SUCCESS;
+    context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
+    require(code, "its context");
+    queue_ = ClQueue(clCreateCommandQueue(context_.get(), device_, 0, &code));
+    require(code, "its queue");
+    tiles_ = buffer(bytes_of(tiles));
+    for (TensorId t : all_tensors) matrices_[t] = buffer(bytes_of(matrices[t]));
+    const char* source = kernels;
+    program_ = ClProgram(clCreateProgramWithSource(context_.get(), 1, &source, nullptr, &code));
+    require(code, "its program");
+    const char* options = std::is_same_v<T, double> ? "-DT=double" : "-DT=float";
+    require(clBuildProgram(program_.get(), 1, &device_, options, nullptr, nullptr),
+            "compiling for it");
+    to_matrix_ = ClKernel(clCreateKernel(program_.get(), "to_matrix", &code));
+    require(code, "a kernel");
+    from_matrix_ = ClKernel(clCreateKernel(program_.get(), "from_matrix", &code));
+    require(code, "a kernel");
+    multiply({});  // CLBlast compiles with the first product: not while a chain runs
+    require(clFinish(queue_.get()), "waiting for it");
+  }
+
+  std::string name() const override { return text_of(device_, CL_DEVICE_NAME); }
+  Bytes matrices() const override { return matrix_bytes_; }
+
+  void write(std::int64_t place, const T* from, std::int64_t elements) override {
+    require(clEnqueueWriteBuffer(queue_.get(), tiles_.get(), CL_TRUE, bytes_of(place),
+                                 bytes_of(elements), from, 0, nullptr, nullptr),
+            "a transfer to it");
+  }
+  void read(std::int64_t place, T* to, std::int64_t elements) override {
+    require(clEnqueueReadBuffer(queue_.get(), tiles_.get(), CL_TRUE, bytes_of(place),
+                                bytes_of(elements), to, 0, nullptr, nullptr),
+            "a transfer from it");
+  }
+  void clear(std::int64_t place, std::int64_t elements) override {
+    const T zero{};
+    require(clEnqueueFillBuffer(queue_.get(), tiles_.get(), &zero, sizeof(T), bytes_of(place),
+                                bytes_of(elements), 0, nullptr, nullptr),
+            "clearing its memory");
+    require(clFinish(queue_.get()), "waiting for it");
+  }
+
+  void run(const Leaf& shape, const ByTensor<std::int64_t>& begin) override {
+    const Product& p = product(shape);
+    for (TensorId t : all_tensors) move(to_matrix_, p, t, begin[t]);
+    multiply(p);
+    move(from_matrix_, p, TensorId::C, begin[TensorId::C]);
+    require(clFinish(queue_.get()), "waiting for it");
+  }
+
+ private:
+  // A statement on a tile as a batch of products of matrices: m by k, k by n.
+  struct Product {
+    std::int64_t m = 1, n = 1, k = 1, batch = 1;
+    ByTensor<std::int64_t> elements{};
+    ByTensor<int> count{};
+    ByTensor<ClBuffer> dims;
+  };
+
+  static std::size_t bytes_of(std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * sizeof(T);
+  }
+
+  void multiply(const Product& p) {
+    cl_command_queue queue = queue_.get();
+    const auto n = [](std::int64_t size) { return static_cast<std::size_t>(size); };
+    const clblast::StatusCode status = clblast::GemmStridedBatched<T>(
+        clblast::Layout::kRowMajor, clblast::Transpose::kNo, clblast::Transpose::kNo, n(p.m),
+        n(p.n), n(p.k), T{1}, matrices_[TensorId::A].get(), 0, n(p.k), n(p.m * p.k),
+        matrices_[TensorId::B].get(), 0, n(p.n), n(p.k * p.n), T{1}, matrices_[TensorId::C].get(),
+        0, n(p.n), n(p.m * p.n), n(p.batch), &queue);
+    if (status != clblast::StatusCode::kSuccess) {
+      fail_device("a product on it", static_cast<std::int64_t>(status));
+    }
+  }
+
+  void require_f64() const {
+    if (!std::is_same_v<T, double>) return;
+    if (text_of(device_, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos) return;
+    throw UnsupportedError("--device", name() + " has no f64 (cl_khr_fp64)",
+                           "use --type f32, or another device");
+  }
+
+  void require_memory(std::int64_t tiles, const ByTensor<std::int64_t>& matrices) {
+    Bytes all(static_cast<std::int64_t>(bytes_of(tiles))), most = all;
+    for (TensorId t : all_tensors) {
+      const Bytes one(static_cast<std::int64_t>(bytes_of(matrices[t])));
+      matrix_bytes_ += one;
+      most = std::max(most, one);
+    }
+    all += matrix_bytes_;
+    const Bytes has(number_of(device_, CL_DEVICE_GLOBAL_MEM_SIZE));
+    const Bytes at_once(number_of(device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    if (all <= has && most <= at_once) return;
+    throw UnsupportedError(
+        "--device",
+        fmt::format("{} has {}, {} in one piece; tiles and matrices take {}, {} in one piece",
+                    name(), to_display(has), to_display(at_once), to_display(all),
+                    to_display(most)),
+        "give the innermost level less");
+  }
+
+  ClBuffer buffer(std::size_t bytes) const {
+    cl_int code = CL_SUCCESS;
+    ClBuffer made(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, std::max(bytes, sizeof(T)),
+                                 nullptr, &code));
+    require(code, "getting its memory");
+    return made;
+  }
+
+  const Product& product(const Leaf& shape) {
+    const auto known = products_.find(shape);
+    if (known != products_.end()) return known->second;
+    const fusion::IndexSet& indices = tree_.statement(shape.statement).indices;
+    // By index and tensor: the distance of neighbours; 0 where the tensor has not the index.
+    ByTensor<std::vector<std::int64_t>> strides;
+    for (TensorId t : all_tensors) {
+      strides[t].assign(indices.size(), 0);
+      const std::vector<int>& axes =
+          tree_.array(fusion::array_of(tree_, shape.statement, t)).indices;
+      std::int64_t stride = 1;
+      for (std::size_t axis = axes.size(); axis-- > 0;) {
+        const auto i = std::ranges::lower_bound(indices, axes[axis]) - indices.begin();
+        strides[t][static_cast<std::size_t>(i)] = stride;
+        stride *= shape.places[t][axis];
+      }
+    }
+    Product p;
+    std::vector<std::size_t> batch, rows, columns, summed;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const bool a = strides[TensorId::A][i] > 0, b = strides[TensorId::B][i] > 0;
+      const bool c = strides[TensorId::C][i] > 0;
+      (a && b && c ? batch : a && c ? rows : b && c ? columns : summed).push_back(i);
+      (a && b && c ? p.batch : a && c ? p.m : b && c ? p.n : p.k) *= shape.tile[i];
+    }
+    const auto table = [&](TensorId t, const std::vector<std::size_t>& outer,
+                           const std::vector<std::size_t>& inner) {
+      std::vector<cl_long> dims, steps;
+      for (const std::vector<std::size_t>* group : {&std::as_const(batch), &outer, &inner}) {
+        for (std::size_t i : *group) {
+          dims.push_back(shape.tile[i]);
+          steps.push_back(strides[t][i]);
+        }
+      }
+      p.count[t] = static_cast<int>(dims.size());
+      p.elements[t] = 1;
+      for (cl_long d : dims) p.elements[t] *= d;
+      dims.insert(dims.end(), steps.begin(), steps.end());
+      dims.push_back(0);  // never empty
+      p.dims[t] = buffer(dims.size() * sizeof(cl_long));
+      require(clEnqueueWriteBuffer(queue_.get(), p.dims[t].get(), CL_TRUE, 0,
+                                   dims.size() * sizeof(cl_long), dims.data(), 0, nullptr, nullptr),
+              "a transfer to it");
+    };
+    table(TensorId::A, rows, summed);
+    table(TensorId::B, summed, columns);
+    table(TensorId::C, rows, columns);
+    return products_.emplace(shape, std::move(p)).first->second;
+  }
+
+  // One tensor's tile to its matrix, or back.
+  void move(const ClKernel& kernel, const Product& p, TensorId t, std::int64_t begin) {
+    const cl_mem matrix = matrices_[t].get(), tiles = tiles_.get(), dims = p.dims[t].get();
+    const auto from = static_cast<cl_ulong>(begin);
+    const cl_int count = p.count[t];
+    clSetKernelArg(kernel.get(), 0, sizeof(matrix), &matrix);
+    clSetKernelArg(kernel.get(), 1, sizeof(tiles), &tiles);
+    clSetKernelArg(kernel.get(), 2, sizeof(from), &from);
+    clSetKernelArg(kernel.get(), 3, sizeof(dims), &dims);
+    clSetKernelArg(kernel.get(), 4, sizeof(count), &count);
+    const auto all = static_cast<std::size_t>(p.elements[t]);
+    require(clEnqueueNDRangeKernel(queue_.get(), kernel.get(), 1, nullptr, &all, nullptr, 0,
+                                   nullptr, nullptr),
+            "a kernel on it");
+  }
+
+  const OperationTree& tree_;
+  cl_device_id device_;
+  ClContext context_;
+  ClQueue queue_;
+  ClBuffer tiles_;
+  ByTensor<ClBuffer> matrices_;
+  Bytes matrix_bytes_;
+  ClProgram program_;
+  ClKernel to_matrix_, from_matrix_;
+  std::map<Leaf, Product> products_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Device<T>> open_device(const OperationTree& tree, std::int64_t tiles,
+                                       const ByTensor<std::int64_t>& matrices) {
+  return std::make_unique<OpenClDevice<T>>(tree, tiles, matrices);
+}
+template std::unique_ptr<Device<float>> open_device(const OperationTree&, std::int64_t,
+                                                    const ByTensor<std::int64_t>&);
+template std::unique_ptr<Device<double>> open_device(const OperationTree&, std::int64_t,
+                                                     const ByTensor<std::int64_t>&);
+
+}  // namespace tcsim::chains

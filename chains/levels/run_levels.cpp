@@ -1,0 +1,579 @@
+#include "chains/levels/run_levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "chains/leaves.hpp"
+#include "chains/levels/chain_files.hpp"
+#include "chains/levels/device.hpp"
+#include "chains/levels/global_memory.hpp"
+#include "chains/levels/level_schedules.hpp"
+#include "chains/levels/runs.hpp"
+#include "chains/tensors.hpp"
+#include "core/error.hpp"
+#include "core/stop.hpp"
+#include "core/units/text.hpp"
+#include "kernels/memory.hpp"
+
+namespace tcsim::chains {
+
+using fusion::FusedNode;
+using fusion::OperationTree;
+using fusion::Range;
+using fusion::Ranges;
+using levels::Counts;
+using levels::Hierarchy;
+using levels::Hold;
+using levels::Kind;
+using levels::Loop;
+using levels::Node;
+using levels::Sequence;
+
+namespace {
+
+// What the first process moves between files and the global level at a time.
+constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
+// Of the executor's tables, so that small tiles of many shapes are not prepared again and again.
+constexpr Bytes kept_tables{std::int64_t{32} << 20};
+
+std::size_t place(int i) { return static_cast<std::size_t>(i); }
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Adds what passes between its begin and its end.
+class Timed {
+ public:
+  explicit Timed(Seconds& to) : to_(to), begin_(now_seconds()) {}
+  ~Timed() { to_ += Seconds(now_seconds() - begin_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  Seconds& to_;
+  double begin_;
+};
+
+template <class T>
+class LevelRunner {
+ public:
+  LevelRunner(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
+              const Machine& machine, const Team& team, const LevelRunOptions& options)
+      : tree_(tree),
+        hierarchy_(hierarchy),
+        node_(node),
+        team_(team),
+        options_(options),
+        shared_(hierarchy.links() - 1),
+        files_(tree, hierarchy, node, options),
+        parts_(disk_parts(node)),
+        schedules_(tree, machine, options.threads),
+        leaf_schedule_(at_level(node, 0)),
+        held_(tree.arrays.size()),
+        held_at_(tree.arrays.size()),
+        bytes_(place(hierarchy.links())),
+        stored_(tree.arrays.size(),
+                std::vector<std::set<std::vector<std::int64_t>>>(place(hierarchy.links()))),
+        processes_around_(tree.indices.size()) {
+    counts_.links.resize(place(hierarchy.links()));
+    for (Counts::OfLink& l : counts_.links) l.all.resize(tree.arrays.size());
+    counts_.high_water.resize(place(hierarchy.links()));
+    counts_.statements.resize(tree.statements.size());
+    seconds_.resize(place(hierarchy.links()));
+    run_.parts = static_cast<int>(parts_.size());
+  }
+
+  LevelRun run() {
+    const StopScope scope(options_.stop);
+    prepare();
+    team_.on_first([&] {
+      run_.done_before = files_.look(run_.parts);
+      files_.make_inputs();
+    });
+    run_.done_before = static_cast<int>(team_.gathered({run_.done_before}).front().front());
+    if (team_.size() == 1) {
+      run_parts();
+    } else {
+      // The others wait for this one, and would for ever.
+      try {
+        run_parts();
+      } catch (const Interrupted& e) {
+        team_.end(e.what(), 130);
+      } catch (const InputError& e) {
+        team_.end(e.what(), 3);
+      } catch (const std::exception& e) {
+        team_.end(e.what(), 4);
+      }
+    }
+    return gathered();
+  }
+
+ private:
+  // An array's current tile in one level.
+  struct Held {
+    int level = 0;
+    std::vector<Range> at;
+    T* values = nullptr;     // null: in several processes
+    std::int64_t begin = 0;  // in its level's memory
+    typename GlobalMemory<T>::Tile tile;
+  };
+
+  static std::vector<std::int64_t> corner_of(const std::vector<Range>& at) {
+    std::vector<std::int64_t> corner;
+    for (const Range& r : at) corner.push_back(r.begin);
+    return corner;
+  }
+
+  void prepare() {
+    team_.on_each(
+        [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
+    run_.executor = leaves_->memory();
+    const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
+    Bytes all = run_.executor + Bytes(staged_bytes);
+    std::vector<Bytes> bytes;
+    for (std::int64_t elements : room) {
+      bytes.emplace_back(elements * static_cast<std::int64_t>(sizeof(T)));
+      all += Memory::taken(bytes.back());
+    }
+    const Bytes node(all.value() * team_.on_this_node());
+    team_.on_first([&] {
+      if (node <= available_memory()) return;
+      throw UnsupportedError(tree_.name,
+                             fmt::format("the run takes {} on this computer and {} are free",
+                                         to_text(node), to_text(available_memory())),
+                             "give smaller levels, such as --set " +
+                                 hierarchy_.level(shared_).name + ".capacity=64MiB");
+    });
+    team_.on_each([&] {
+      for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
+      leaves_->make_room();
+    });
+    private_used_.assign(place(shared_), 0);
+    if (options_.device) open_device_if_there_is(room.front());
+    global_ = global_memory<T>(team_, room.back());
+  }
+
+  // All processes have one each, or none.
+  void open_device_if_there_is(std::int64_t elements) {
+    try {
+      team_.on_each([&] {
+        if (shared_ == 0) {
+          throw UnsupportedError("--device", "the innermost level is shared with the disk",
+                                 "take a machine of three levels");
+        }
+        ByTensor<std::int64_t> matrices{};
+        const auto tiles = levels::tiles_of(tree_, hierarchy_, node_);
+        for (int s = 0; s < static_cast<int>(tree_.statements.size()); ++s) {
+          std::vector<std::int64_t> tile;
+          for (int i : tree_.statement(s).indices) {
+            tile.push_back(tiles[place(s)].front()[place(i)]);
+          }
+          const ByTensor<std::int64_t> of = matrix_elements(tree_, s, tile);
+          for (TensorId t : all_tensors) matrices[t] = std::max(matrices[t], of[t]);
+        }
+        device_ = open_device<T>(tree_, elements, matrices);
+        run_.device = device_->name();
+      });
+    } catch (const UnsupportedError& e) {
+      device_.reset();
+      run_.device.clear();
+      run_.no_device = e.what();
+    }
+  }
+
+  void run_parts() {
+    team_.barrier();
+    const double start = now_seconds();
+    ranges_ = fusion::all_of(tree_);
+    for (int p = run_.done_before; p < run_.parts; ++p) {
+      const Node& part = *parts_[place(p)];
+      if (team_.rank() == 0) files_.open(part);
+      visit(part);
+      global_->fence();
+      if (team_.rank() != 0) continue;
+      const Timed timed(seconds_[place(shared_)]);
+      files_.done(p + 1);
+    }
+    if (team_.rank() == 0) files_.finish();
+    team_.barrier();
+    run_.total = Seconds(now_seconds() - start);
+  }
+
+  void visit(const Node& node) {
+    if (const auto* loop = std::get_if<Loop>(&node.is)) {
+      visit_loop(*loop);
+    } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
+      for (const Node& part : parts->parts) {
+        visit(part);
+        if (!inside_) global_->fence();
+      }
+    } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
+      if (hold->level == shared_) {
+        hold_shared(*hold);
+      } else {
+        hold_private(*hold);
+      }
+    } else if (number_ == team_.rank()) {
+      run_statement(std::get<levels::Do>(node.is).statement);
+    }
+  }
+
+  // Of processes that share loops inside, the product.
+  std::int64_t sharing(const Loop& loop) const {
+    const Hold around{Kind::buffer, 0, loop.level, *loop.body};
+    std::int64_t product = 1;
+    for (const Loop* l : shared_inside(hierarchy_, around)) product *= l->processes;
+    return product;
+  }
+
+  void visit_loop(const Loop& loop) {
+    Range& range = ranges_[place(loop.index)];
+    const Range whole = range;
+    const bool was_inside = inside_;
+    const std::int64_t before = number_;
+    const std::int64_t inner = loop.processes > 1 ? sharing(loop) : 1;
+    inside_ = inside_ || loop.level < shared_;
+    processes_around_[place(loop.index)] += loop.processes > 1;
+    std::int64_t tile = 0;
+    for (std::int64_t begin = 0; begin < whole.size; begin += loop.tile, ++tile) {
+      StopScope::heed();
+      number_ = before * loop.processes + tile % loop.processes;
+      if (loop.processes > 1 && team_.rank() / inner != number_) continue;
+      range = {whole.begin + begin, std::min(loop.tile, whole.size - begin)};
+      visit(*loop.body);
+    }
+    processes_around_[place(loop.index)] -= loop.processes > 1;
+    number_ = before;
+    inside_ = was_inside;
+    range = whole;
+  }
+
+  // Whether this process holds it: it is at work, or has a tile of the loops inside that it shares.
+  bool holds(const std::vector<const Loop*>& inside) const {
+    std::int64_t number = team_.rank();
+    for (auto l = inside.rbegin(); l != inside.rend(); ++l) {
+      const std::int64_t size = ranges_[place((*l)->index)].size;
+      if (number % (*l)->processes >= (size + (*l)->tile - 1) / (*l)->tile) return false;
+      number /= (*l)->processes;
+    }
+    return number == number_;
+  }
+
+  // Whether several processes add to the same tile of the array.
+  bool is_added(const Hold& hold, const std::vector<const Loop*>& inside) const {
+    const fusion::IndexSet of = tree_.array(hold.array).set();
+    for (const Loop* l : inside) {
+      if (!fusion::contains(of, l->index)) return true;
+    }
+    for (std::size_t i = 0; i < processes_around_.size(); ++i) {
+      if (processes_around_[i] > 0 && !fusion::contains(of, static_cast<int>(i))) return true;
+    }
+    return false;
+  }
+
+  bool is_first(const Hold& hold, const std::vector<Range>& at) {
+    return stored_[place(hold.array)][place(hold.level)].insert(corner_of(at)).second;
+  }
+
+  void take(int level, std::int64_t bytes) {
+    std::int64_t& held = bytes_[place(level)];
+    held += bytes;
+    Bytes& most = counts_.high_water[place(level)];
+    most = std::max(most, Bytes(held));
+    const Bytes capacity = hierarchy_.level(level).capacity;
+    if (capacity != Bytes(0) && Bytes(held) > capacity) {
+      throw UnsupportedError(
+          tree_.name,
+          fmt::format("{} would hold {}, more than its {}", hierarchy_.level(level).name,
+                      to_text(Bytes(held)), to_text(capacity)),
+          "give it more");
+    }
+  }
+
+  void note_in(const Hold& hold, std::int64_t bytes) {
+    levels::Moved& moved = counts_.links[place(hold.level)].all[place(hold.array)];
+    moved.in += bytes, ++moved.ins;
+  }
+  void note_out(const Hold& hold, std::int64_t bytes) {
+    levels::Moved& moved = counts_.links[place(hold.level)].all[place(hold.array)];
+    moved.out += bytes, ++moved.outs;
+  }
+
+  static std::int64_t bytes_of(const std::vector<Range>& at) {
+    return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
+  }
+
+  // All processes together. The first one has the disk.
+  void hold_shared(const Hold& hold) {
+    std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
+    const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !is_first(hold, at));
+    const std::int64_t bytes = bytes_of(at);
+    take(hold.level, bytes);
+    Held mine{hold.level, at, nullptr, 0, global_->open(at)};
+    mine.values = global_->whole(mine.tile);
+    if (read) {
+      if (team_.rank() == 0) note_in(hold, move_staged(hold, mine, true));
+    } else {
+      global_->clear(mine.tile);
+    }
+    global_->fence();
+    held_[place(hold.array)].push_back(mine);
+    const Ranges around = std::exchange(held_at_[place(hold.array)], ranges_);
+    visit(*hold.body);
+    held_at_[place(hold.array)] = around;
+    held_[place(hold.array)].pop_back();
+    global_->fence();
+    if (hold.kind == Kind::store) {
+      if (team_.rank() == 0) note_out(hold, move_staged(hold, mine, false));
+      global_->fence();
+    }
+    global_->close(mine.tile);
+    bytes_[place(hold.level)] -= bytes;
+  }
+
+  // Between an array's file and its tile, in blocks of whole chunks; bytes that were moved.
+  std::int64_t move_staged(const Hold& hold, const Held& held, bool in) {
+    const Timed timed(seconds_[place(hold.level)]);
+    TensorFile& file = files_.of(hold.array);
+    Extents block = file.chunk();
+    const Extents extents = extents_of(held.at);
+    if (block.empty()) block.assign(extents.size(), 1);
+    constexpr std::int64_t most = staged_bytes / static_cast<std::int64_t>(sizeof(T));
+    for (std::size_t axis = block.size(); axis > 0; --axis) {
+      std::int64_t& along = block[axis - 1];
+      along = std::min(along, extents[axis - 1]);
+      const std::int64_t times = std::max<std::int64_t>(1, most / product(block));
+      along = std::min(extents[axis - 1], along * times);
+    }
+    std::int64_t moved = 0;
+    for_each_block(extents, block, [&](std::vector<Range> at) {
+      StopScope::heed();
+      for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis].begin += held.at[axis].begin;
+      staged_.resize(static_cast<std::size_t>(elements_of(at)));
+      if (in) {
+        file.read(at, staged_.data());
+        global_->put(held.tile, at, staged_.data());
+      } else {
+        global_->get(held.tile, at, staged_.data());
+        file.write(at, staged_.data());
+      }
+      moved += bytes_of(at);
+    });
+    return moved;
+  }
+
+  T* open_private(int level, std::int64_t elements) {
+    std::int64_t& used = private_used_[place(level)];
+    T* values = reinterpret_cast<T*>(private_[place(level)].data()) + used;
+    used += elements + (tile_alignment - elements % tile_alignment) % tile_alignment;
+    return values;
+  }
+
+  void hold_private(const Hold& hold) {
+    const std::vector<const Loop*> inside = shared_inside(hierarchy_, hold);
+    if (!holds(inside)) return;
+    const bool was_inside = std::exchange(inside_, true);
+    std::vector<Held>& of = held_[place(hold.array)];
+    Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, 0, {}};
+    const std::int64_t elements = elements_of(mine.at), bytes = bytes_of(mine.at);
+    take(hold.level, bytes);
+    const std::int64_t used = private_used_[place(hold.level)];
+    const bool in_device = device_ != nullptr && hold.level == 0;
+    mine.begin = used;
+    mine.values = open_private(hold.level, elements);
+    if (in_device) {
+      through_host_.resize(std::max(through_host_.size(), static_cast<std::size_t>(elements)));
+      mine.values = through_host_.data();
+    }
+    const bool added = hold.kind == Kind::store && is_added(hold, inside);
+    // Processes add at the same time: what is there stays there, and is read when it is added to.
+    const bool adds = added && hold.level + 1 == shared_;
+    const bool read = hold.kind == Kind::load ||
+                      (hold.kind == Kind::store && !adds && (added || !is_first(hold, mine.at)));
+    if (read) {
+      const Timed timed(seconds_[place(hold.level)]);
+      get(of.back(), mine);
+      if (in_device) device_->write(mine.begin, mine.values, elements);
+      note_in(hold, bytes);
+    } else if (in_device) {
+      device_->clear(mine.begin, elements);
+    } else {
+      std::fill_n(mine.values, elements, T{});
+    }
+    of.push_back(mine);
+    const Ranges around = std::exchange(held_at_[place(hold.array)], ranges_);
+    visit(*hold.body);
+    held_at_[place(hold.array)] = around;
+    of.pop_back();
+    if (hold.kind == Kind::store) {
+      const Timed timed(seconds_[place(hold.level)]);
+      if (in_device) {
+        mine.values = through_host_.data();  // which may have grown
+        device_->read(mine.begin, mine.values, elements);
+      }
+      if (adds) {
+        global_->add(of.back().tile, mine.at, mine.values);
+        note_in(hold, bytes);
+      } else {
+        put(of.back(), mine);
+      }
+      note_out(hold, bytes);
+    }
+    private_used_[place(hold.level)] = used;
+    bytes_[place(hold.level)] -= bytes;
+    inside_ = was_inside;
+  }
+
+  void get(const Held& from, const Held& to) {
+    if (from.level == shared_) return global_->get(from.tile, to.at, to.values);
+    T* next = to.values;
+    for_each_run(from.at, to.at, [&](std::int64_t begin, std::int64_t length) {
+      next = std::copy_n(from.values + begin, length, next);
+    });
+  }
+  void put(const Held& to, const Held& from) {
+    if (to.level == shared_) return global_->put(to.tile, from.at, from.values);
+    const T* next = from.values;
+    for_each_run(to.at, from.at, [&](std::int64_t begin, std::int64_t length) {
+      std::copy_n(next, length, to.values + begin);
+      next += length;
+    });
+  }
+
+  void run_statement(int s) {
+    StopScope::heed();
+    const Timed timed(arithmetic_);
+    const fusion::LeafCall call = fusion::leaf_at(tree_, s, ranges_, held_at_);
+    if (device_ != nullptr) {
+      ByTensor<std::int64_t> begin{};
+      for (TensorId t : all_tensors) {
+        begin[t] = held_[place(fusion::array_of(tree_, s, t))].back().begin + call.offset[t];
+      }
+      device_->run(call.leaf, begin);
+    } else {
+      run_leaf(s, call);
+    }
+    const std::int64_t points = product(call.leaf.tile);
+    ++counts_.statements[place(s)].runs;
+    counts_.statements[place(s)].multiply_adds += points;
+    done_ += 2 * static_cast<double>(points) * team_.size();
+    options_.progress(std::min(1.0, done_ / tree_.flops()));
+  }
+
+  void run_leaf(int s, const fusion::LeafCall& call) {
+    const auto part_of = [&](TensorId t) {
+      return held_[place(fusion::array_of(tree_, s, t))].back().values + call.offset[t];
+    };
+    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
+                 options_.stop);
+  }
+
+  // Of all processes.
+  LevelRun gathered() {
+    std::vector<std::int64_t> mine;
+    for (const Counts::OfLink& l : counts_.links) {
+      for (const levels::Moved& m : l.all) mine.insert(mine.end(), {m.in, m.out, m.ins, m.outs});
+    }
+    for (Bytes b : counts_.high_water) mine.push_back(b.value());
+    for (const auto& s : counts_.statements) mine.insert(mine.end(), {s.runs, s.multiply_adds});
+    for (Seconds s : seconds_) mine.push_back(static_cast<std::int64_t>(s.value() * 1e9));
+    mine.push_back(static_cast<std::int64_t>(arithmetic_.value() * 1e9));
+    const auto all = team_.gathered(mine);
+    std::size_t at = 0;
+    const auto most = [&](std::size_t i) {
+      std::int64_t largest = 0;
+      for (const auto& of : all) largest = std::max(largest, of[i]);
+      return largest;
+    };
+    for (Counts::OfLink& link : counts_.links) {
+      std::int64_t busiest = -1;
+      link.busiest.clear();
+      for (levels::Moved& m : link.all) m = {};
+      for (const auto& of : all) {
+        std::vector<levels::Moved> one;
+        std::int64_t bytes = 0;
+        for (std::size_t a = 0; a < link.all.size(); ++a) {
+          const std::int64_t* v = &of[at + 4 * a];
+          one.push_back({v[0], v[1], v[2], v[3]});
+          link.all[a] += one.back();
+          bytes += one.back().bytes();
+        }
+        if (bytes <= busiest) continue;
+        busiest = bytes;
+        link.busiest = std::move(one);
+      }
+      at += 4 * link.all.size();
+    }
+    for (Bytes& b : counts_.high_water) b = Bytes(most(at++));
+    for (auto& s : counts_.statements) {
+      s.runs = 0;
+      for (const auto& of : all) s.runs += of[at];
+      s.multiply_adds = most(at + 1);
+      at += 2;
+    }
+    for (std::size_t l = 0; l < seconds_.size(); ++l) {
+      run_.links.emplace_back(1e-9 * static_cast<double>(most(at++)));
+    }
+    run_.arithmetic = Seconds(1e-9 * static_cast<double>(most(at)));
+    run_.counts = std::move(counts_);
+    return std::move(run_);
+  }
+
+  const OperationTree& tree_;
+  const Hierarchy& hierarchy_;
+  const Node& node_;
+  const Team& team_;
+  const LevelRunOptions& options_;
+  const int shared_;  // the level
+  ChainFiles files_;
+  const std::vector<const Node*> parts_;
+  LeafSchedules schedules_;
+  const FusedNode leaf_schedule_;
+  std::unique_ptr<Leaves<T>> leaves_;
+  std::unique_ptr<GlobalMemory<T>> global_;
+  std::vector<Memory> private_;             // by level
+  std::vector<std::int64_t> private_used_;  // elements
+  std::vector<T> staged_;
+  std::unique_ptr<Device<T>> device_;  // that has level 0
+  std::vector<T> through_host_;        // a tile on its way to it or from it
+
+  Ranges ranges_;
+  std::vector<std::vector<Held>> held_;  // by array, the innermost last
+  std::vector<Ranges> held_at_;          // by array, of the innermost
+  std::vector<std::int64_t> bytes_;      // by level: what is held
+  // By array and level: corners of tiles that this process stored.
+  std::vector<std::vector<std::set<std::vector<std::int64_t>>>> stored_;
+  std::vector<int> processes_around_;  // by index: loops around that processes share
+  std::int64_t number_ = 0;            // of the process that is at work, as far as loops say
+  bool inside_ = false;                // of loops or holds of levels that are not shared
+
+  Counts counts_;  // of this process; `busiest` is empty
+  std::vector<Seconds> seconds_;
+  Seconds arithmetic_{0};
+  LevelRun run_;
+  double done_ = 0;
+};
+
+}  // namespace
+
+LevelRun run_levels(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
+                    const Machine& machine, const Team& team, const LevelRunOptions& options) {
+  check_processes(hierarchy, team.size());
+  if (!team.same(to_text(tree, hierarchy, node))) {
+    throw UnsupportedError("--run", "processes have different plans",
+                           "start the same tcsim with the same options and files everywhere");
+  }
+  if (fusion::element_type(tree) == ElementType::f64) {
+    return LevelRunner<double>(tree, hierarchy, node, machine, team, options).run();
+  }
+  return LevelRunner<float>(tree, hierarchy, node, machine, team, options).run();
+}
+
+}  // namespace tcsim::chains

@@ -1,0 +1,160 @@
+#include "chains/levels/windows.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "chains/levels/runs.hpp"
+
+#ifdef TCSIM_HAS_MPI
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
+namespace tcsim::chains {
+
+#ifdef TCSIM_HAS_MPI
+
+using fusion::Range;
+
+namespace {
+
+// Of one message: MPI counts in int.
+constexpr std::int64_t most_elements = std::int64_t{1} << 28;
+constexpr std::size_t most_runs = std::size_t{1} << 16;
+
+template <class T>
+class Windows : public GlobalMemory<T> {
+ public:
+  using Tile = typename GlobalMemory<T>::Tile;
+
+  Windows(const Team& team, std::int64_t elements) : GlobalMemory<T>(team.size()) {
+    const auto bytes = static_cast<MPI_Aint>(elements * std::int64_t{sizeof(T)});
+    // Never of no bytes: some implementations give no window then.
+    MPI_Win_allocate(std::max<MPI_Aint>(bytes, sizeof(T)), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own_,
+                     &window_);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  }
+  ~Windows() override {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  void clear(const Tile& tile) override { std::fill_n(own_ + tile.begin, tile.piece, T{}); }
+
+  void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
+    move(tile, part, [&](const Message& m) {
+      MPI_Get(to + m.local, m.elements, type, m.owner, m.place, m.count, m.runs, window_);
+    });
+  }
+  void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
+    move(tile, part, [&](const Message& m) {
+      MPI_Put(from + m.local, m.elements, type, m.owner, m.place, m.count, m.runs, window_);
+    });
+  }
+  void add(const Tile& tile, const std::vector<Range>& part, const T* from) override {
+    move(tile, part, [&](const Message& m) {
+      MPI_Accumulate(from + m.local, m.elements, type, m.owner, m.place, m.count, m.runs, MPI_SUM,
+                     window_);
+    });
+  }
+  void fence() override {
+    MPI_Win_flush_all(window_);
+    MPI_Win_sync(window_);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(window_);
+  }
+  T* whole(const Tile&) override { return nullptr; }
+
+ private:
+  inline static const MPI_Datatype type = std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT;
+
+  // Runs in one process's piece, and where they begin in the caller's memory.
+  struct Message {
+    int owner = 0;
+    std::int64_t local = 0;
+    int elements = 0;
+    MPI_Aint place = 0;  // bytes in the owner's window
+    int count = 0;       // of `runs`
+    MPI_Datatype runs = MPI_DATATYPE_NULL;
+  };
+
+  // What is sent together: the same owner, neighbours in the caller's memory.
+  struct Pending {
+    int owner = -1;
+    std::int64_t local = 0, elements = 0;
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+  };
+
+  template <class F>
+  void move(const Tile& tile, const std::vector<Range>& part, F&& send) {
+    Pending pending;
+    std::int64_t local = 0;
+    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
+      while (length > 0) {
+        const std::int64_t owner = place / tile.piece, within = place % tile.piece;
+        const std::int64_t now = std::min({length, tile.piece - within, most_elements});
+        if (owner != pending.owner || pending.places.size() == most_runs ||
+            pending.elements + now > most_elements) {
+          flush(pending, send);
+          pending.owner = static_cast<int>(owner);
+          pending.local = local;
+        }
+        pending.lengths.push_back(static_cast<int>(now));
+        pending.places.push_back(
+            static_cast<MPI_Aint>((tile.begin + within) * std::int64_t{sizeof(T)}));
+        pending.elements += now;
+        place += now, local += now, length -= now;
+      }
+    });
+    flush(pending, send);
+    MPI_Win_flush_all(window_);
+  }
+
+  template <class F>
+  static void flush(Pending& pending, F&& send) {
+    if (pending.elements == 0) return;
+    Message m{pending.owner, pending.local, static_cast<int>(pending.elements), 0, 1, type};
+    if (pending.places.size() == 1) {
+      m.place = pending.places.front();
+      m.count = m.elements;
+      send(m);
+    } else {
+      MPI_Type_create_hindexed(static_cast<int>(pending.places.size()), pending.lengths.data(),
+                               pending.places.data(), type, &m.runs);
+      MPI_Type_commit(&m.runs);
+      send(m);
+      MPI_Type_free(&m.runs);
+    }
+    pending.elements = 0;
+    pending.lengths.clear();
+    pending.places.clear();
+  }
+
+  T* own_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<GlobalMemory<T>> windows(const Team& team, std::int64_t elements) {
+  return std::make_unique<Windows<T>>(team, elements);
+}
+
+#else
+
+template <class T>
+std::unique_ptr<GlobalMemory<T>> windows(const Team&, std::int64_t) {
+  throw std::logic_error("there is one process");
+}
+
+#endif
+
+template std::unique_ptr<GlobalMemory<float>> windows(const Team&, std::int64_t);
+template std::unique_ptr<GlobalMemory<double>> windows(const Team&, std::int64_t);
+
+}  // namespace tcsim::chains

@@ -1,0 +1,54 @@
+// What tcsim fuse says of a chain on explicit levels, and how it is run: fuse --run.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chains/levels/run_levels.hpp"
+#include "cli/command.hpp"
+#include "core/fusion/chain_request.hpp"
+#include "core/levels/vary.hpp"
+
+namespace tcsim::cli {
+
+// One way to do the chain.
+struct LevelWay {
+  std::string name;  // "optimum", "prescription", "unfused"
+  levels::LevelPlan plan;
+  std::optional<levels::Counts> simulated;
+  std::optional<chains::LevelRun> ran;
+};
+
+struct LevelAnswer {
+  fusion::Chain chain;
+  fusion::OperationTree tree;
+  Machine machine;
+  levels::Hierarchy hierarchy;
+  std::vector<LevelWay> ways;
+  std::vector<levels::FusionCondition> conditions;
+  Seconds bound{0};
+  double gap = 0;
+  std::vector<levels::LevelChange> changes;
+  std::vector<levels::LevelCurve> curves;
+  std::optional<double> error;  // of a run's results, relative to their bound
+};
+
+// Throws UsageError where options belong to a run and there is none, or there are several chains.
+void require_level_run(const Options& options, const std::string& named, std::size_t chains);
+
+// The machine with as many processes as mpirun started, unless --set says how many it has.
+Machine machine_of_team(const Machine& machine, const Options& options, const chains::Team& team);
+
+// Runs the first way, with --compare the unfused one before it. Collective.
+void run_level_answer(const Options& options, LevelAnswer& answer, Context& context);
+
+// Nothing where nothing ran.
+void print_level_runs(const LevelAnswer& answer, std::ostream& out);
+// What was measured, into the record of a way.
+void add_level_run(const LevelWay& way, nlohmann::ordered_json& record);
+nlohmann::ordered_json json_of_level_run(const LevelAnswer& answer);
+
+}  // namespace tcsim::cli
