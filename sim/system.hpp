@@ -3,10 +3,10 @@
 // simulated several times faster by sim/hierarchy.hpp.
 //
 // An observer, a template argument, is told what happens; without one nothing is paid. It has
-//   void request(int level, std::uint64_t address, bool write, bool hit)
-//       a level was asked for the line at `address` by the one inside it, or by the core
-//   void arrival(int level, std::uint64_t address)
-//       a line was written back to the level and was put in, or was there
+//   void request(int level, int cache, std::uint64_t address, bool write, bool hit)
+//       a cache of a level was asked for the line at `address` by one inside it, or by the core
+//   void arrival(int level, int cache, std::uint64_t address)
+//       a line was written back to the cache and was put in, or was there
 // and is called before the level changes.
 #pragma once
 
@@ -44,8 +44,8 @@ struct LevelEvents {
 };
 
 struct NoObserver {
-  void request(int, std::uint64_t, bool, bool) {}
-  void arrival(int, std::uint64_t) {}
+  void request(int, int, std::uint64_t, bool, bool) {}
+  void arrival(int, int, std::uint64_t) {}
 };
 
 // Bytes over the link outside each level by who they belong to; see System::System.
@@ -69,6 +69,12 @@ class System {
   // Dirty lines are written back, level after level from the core outward, cache by cache, in the
   // order of Cache::dirty_slots(), and stay, clean.
   void drain();
+
+  // A line that the first cache of a level has from the beginning; within a set later ones were
+  // used later. Nothing is counted.
+  void put(int level, std::uint64_t line, bool dirty) {
+    cache(level, 0).insert({line, dirty, false});
+  }
 
   int level_count() const { return static_cast<int>(levels_.size()); }
   // Of all caches of a level, and of one of them.
@@ -231,7 +237,7 @@ bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
   Cache& c = cache(l, core);
   const Cache::Slot slot = c.find(line);
   const bool found = slot != Cache::absent;
-  observer_.request(l, span_of(l, line).begin, false, found);
+  observer_.request(l, instance_of(l, core), span_of(l, line).begin, false, found);
   ++(found ? events.hits : events.misses);
   bool dirty = false;
   if (found) {
@@ -274,7 +280,7 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   const bool keeps = level.config.write == WritePolicy::write_back;
   const Cache::Slot slot = c.find(line);
   const bool found = slot != Cache::absent;
-  observer_.request(l, span_of(l, line).begin, true, found);
+  observer_.request(l, instance_of(l, core), span_of(l, line).begin, true, found);
   ++(found ? count(l, core).hits : count(l, core).misses);
   if (found) {
     hit(l, core, slot, level.config.write_hit_refreshes);
@@ -346,7 +352,7 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
   };
   const Cache::Slot slot = c.find(line);
   if (slot != Cache::absent) {
-    observer_.arrival(l, whole.begin);
+    observer_.arrival(l, instance_of(l, core), whole.begin);
     if (level.config.write_back_refreshes) c.use(slot);
     c.at(slot).dirty |= dirty && !passes_through;
     if (passes_through) pass_on();
@@ -355,7 +361,7 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
   const bool puts_in = exclusive(l) || (level.config.write_allocate &&
                                         level.config.write_back_miss == WriteBackMiss::allocate);
   if (!puts_in) return pass_on();
-  observer_.arrival(l, whole.begin);
+  observer_.arrival(l, instance_of(l, core), whole.begin);
   const bool partial = part.end - part.begin < whole.end - whole.begin;
   const bool came_dirty = partial && fetch_from_outside(l, core, line);
   install(l, core, {line, came_dirty || (dirty && !passes_through), false});

@@ -68,9 +68,9 @@ void declare_simulation(po::options_description& options) {
       "write-trace", po::value<std::string>(),
       "write the accesses of the schedule to this file and do no more")(
       "trace", po::value<std::vector<std::string>>(),
-      "simulate this trace instead of a workload; one for each core (repeatable)")(
-      "trace-format", words({"din", "lackey", "binary"}),
-      "of the traces; otherwise they are looked at")(
+      "simulate this trace instead of a workload; - is standard input; one for each core "
+      "(repeatable)")("trace-format", words({"din", "lackey", "binary"}),
+                      "of the traces; otherwise they are looked at")(
       "grain", whole<std::int64_t>(1, 1), "accesses of one core before the next one's turn")(
       "instructions", words({"ignore", "unified", "split"}, "ignore"),
       "of a trace: split gives them an innermost cache of their own");

@@ -135,7 +135,18 @@ TEST(Simulate, Traces_are_printed_in_each_format) {
   EXPECT_EQ(j["levels"][0]["instructions"]["misses"], 1);
   EXPECT_EQ(j["levels"][1]["misses"], 3);
   EXPECT_TRUE(contains(run({"--format", "csv"}).out, ",4,4,L1,L1-L2,2,2,2,2,0,1,"));
-  EXPECT_EQ(run({"--attribution"}).code, Exit::usage);
+  EXPECT_TRUE(contains(run({"--attribution"}).out, "compulsory"));
+  const json why = json::parse(run({"--attribution", "--format", "json"}).out);
+  EXPECT_EQ(why["levels"][0]["why"]["compulsory"], 2);
+  EXPECT_EQ(why["levels"][0]["reuse_distances"]["first_uses"], 2);
+  EXPECT_TRUE(contains(run({"--sample", "8"}).out, "8 of 64 classes of sets"));
+  const json sampled = json::parse(run({"--sample", "64", "--format", "json"}).out);
+  EXPECT_EQ(sampled["levels"][0]["sample"]["misses"]["value"], 2);
+  EXPECT_TRUE(contains(run({"--sample", "64", "--format", "csv"}).out, ",2,0\n"));
+  EXPECT_EQ(run({"--threads", "2", "--format", "csv"}).out, run({"--format", "csv"}).out);
+  EXPECT_EQ(run({"--sample", "8", "--attribution"}).code, Exit::usage);
+  EXPECT_EQ(tcsim({"simulate", "--trace", "-", "--trace", "-", "--machine", "i7-6700k"}).code,
+            Exit::usage);
   EXPECT_EQ(run({"tccg:1"}).code, Exit::usage);
   EXPECT_EQ(run({"--instructions", "x"}).code, Exit::usage);
 }
