@@ -61,7 +61,12 @@ SampledSimulation sample(const Plan& plan, const sim::SystemConfig& config, std:
   walk(plan, sim::Watched(visitor, watch));
   if (config.drain) sampled.drain();
   watch.finish();
-  return sampled.estimates();
+  SampledSimulation result = sampled.estimates();
+  const LinkTraffic& core = visitor.tally().registers;
+  for (Phase p : all_phases) {
+    for (ArrayId a : core.arrays.ids()) result.core += core.at(p, a).in + core.at(p, a).out;
+  }
+  return result;
 }
 
 }  // namespace tcsim

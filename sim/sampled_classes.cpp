@@ -17,16 +17,6 @@ namespace sim {
 
 namespace {
 
-Estimate estimate(const std::vector<double>& counts, double all) {
-  const auto n = static_cast<double>(counts.size());
-  const double mean = std::accumulate(counts.begin(), counts.end(), 0.0) / n;
-  double squares = 0;
-  for (double c : counts) squares += (c - mean) * (c - mean);
-  const double deviation = std::sqrt(squares / (n - 1) / n * (1 - n / all));
-  const double t = quantile(boost::math::students_t(n - 1), 0.975);
-  return {all * mean, all * t * deviation};
-}
-
 // Throws if the caches cannot be divided into classes, or not so many be drawn.
 void check_sample(const SystemConfig& config, std::int64_t classes) {
   const std::int64_t of = class_count(config);
@@ -40,9 +30,10 @@ void check_sample(const SystemConfig& config, std::int64_t classes) {
     throw UnsupportedError(config.name, "its sets cannot be divided into classes",
                            "leave the sampling out, or use even numbers of sets");
   }
-  if (classes < 2 || classes > of) {
+  if (classes < least_classes(of) || classes > of) {
     throw UsageError("sample", fmt::format("{} of {} classes of sets", classes, of),
-                     fmt::format("give 2 to {}", of));
+                     least_classes(of) == of ? fmt::format("give {}, which is all of them", of)
+                                             : fmt::format("give {} to {}", least_classes(of), of));
   }
 }
 
@@ -90,7 +81,7 @@ SampledSimulation SampledClasses::estimates() const {
       for (const auto& system : systems_) {
         counts.push_back(static_cast<double>(count(system->events(l))));
       }
-      return estimate(counts, static_cast<double>(result.of));
+      return estimate_total(counts, static_cast<double>(result.of));
     };
     result.levels.push_back(
         {of_level([](const LevelEvents& e) { return e.misses; }),
@@ -101,6 +92,20 @@ SampledSimulation SampledClasses::estimates() const {
 }
 
 }  // namespace sim
+
+std::int64_t least_classes(std::int64_t of) { return std::min<std::int64_t>(12, of); }
+
+Estimate estimate_total(const std::vector<double>& counts, double all) {
+  const auto n = static_cast<double>(counts.size());
+  const double mean = std::accumulate(counts.begin(), counts.end(), 0.0) / n;
+  const auto [least, most] = std::ranges::minmax(counts);
+  const double unseen = std::max(most - least, 1.0);
+  double squares = unseen * unseen;
+  for (double c : counts) squares += (c - mean) * (c - mean);
+  const double deviation = std::sqrt(squares / (n - 1) / n * (1 - n / all));
+  const double t = quantile(boost::math::students_t(n - 1), 0.975);
+  return {all * mean, all * t * deviation};
+}
 
 std::int64_t class_count(const sim::SystemConfig& config) {
   const std::int64_t region = std::int64_t{1} << sim::region_bits_of(config);

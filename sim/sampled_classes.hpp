@@ -49,6 +49,12 @@ class SampledClasses {
     for (auto& system : systems_) system->drain();
   }
   SampledSimulation estimates() const;
+  // Of each class that was drawn.
+  std::vector<double> misses(int level) const {
+    std::vector<double> all;
+    for (const auto& s : systems_) all.push_back(static_cast<double>(s->events(level).misses));
+    return all;
+  }
 
  private:
   int region_bits_, class_bits_;

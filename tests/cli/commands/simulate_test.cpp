@@ -87,15 +87,15 @@ TEST(Simulate, Threads_and_repetition_change_no_byte_of_the_output) {
 }
 
 TEST(Simulate, A_sample_comes_with_its_confidence) {
-  const json j = json::parse(simulate({"--sample", "8", "--format", "json"}).out);
-  EXPECT_EQ(j["sample"]["classes"], 8);
+  const json j = json::parse(simulate({"--sample", "16", "--format", "json"}).out);
+  EXPECT_EQ(j["sample"]["classes"], 16);
   EXPECT_EQ(j["sample"]["of"], 64);
   const json exact = json::parse(simulate({"--format", "json"}).out);
   const json& estimate = j["levels"][0]["sample"]["misses"];
   EXPECT_NEAR(estimate["value"].get<double>(), exact["levels"][0]["cache"]["misses"].get<double>(),
               2 * estimate["error_95"].get<double>());
-  EXPECT_TRUE(contains(simulate({"--sample", "8"}).out, "8 of 64 classes of sets"));
-  EXPECT_EQ(simulate({"--sample", "1"}).code, Exit::usage);
+  EXPECT_TRUE(contains(simulate({"--sample", "16"}).out, "16 of 64 classes of sets"));
+  EXPECT_EQ(simulate({"--sample", "11"}).code, Exit::usage);
 }
 
 TEST(Simulate, Rules_name_what_is_wrong_with_them) {
@@ -139,12 +139,12 @@ TEST(Simulate, Traces_are_printed_in_each_format) {
   const json why = json::parse(run({"--attribution", "--format", "json"}).out);
   EXPECT_EQ(why["levels"][0]["why"]["compulsory"], 2);
   EXPECT_EQ(why["levels"][0]["reuse_distances"]["first_uses"], 2);
-  EXPECT_TRUE(contains(run({"--sample", "8"}).out, "8 of 64 classes of sets"));
+  EXPECT_TRUE(contains(run({"--sample", "16"}).out, "16 of 64 classes of sets"));
   const json sampled = json::parse(run({"--sample", "64", "--format", "json"}).out);
   EXPECT_EQ(sampled["levels"][0]["sample"]["misses"]["value"], 2);
   EXPECT_TRUE(contains(run({"--sample", "64", "--format", "csv"}).out, ",2,0\n"));
   EXPECT_EQ(run({"--threads", "2", "--format", "csv"}).out, run({"--format", "csv"}).out);
-  EXPECT_EQ(run({"--sample", "8", "--attribution"}).code, Exit::usage);
+  EXPECT_EQ(run({"--sample", "16", "--attribution"}).code, Exit::usage);
   EXPECT_EQ(tcsim({"simulate", "--trace", "-", "--trace", "-", "--machine", "i7-6700k"}).code,
             Exit::usage);
   EXPECT_EQ(run({"tccg:1"}).code, Exit::usage);
