@@ -93,7 +93,7 @@ class System {
     std::uint64_t begin = 0, end = 0;
   };
   struct Instance {
-    std::unique_ptr<Cache> cache;
+    Cache cache;
     Prefetcher prefetcher;
     LevelEvents events;
   };
@@ -101,6 +101,7 @@ class System {
     LevelConfig config;
     int line_bits = 0;
     std::vector<Instance> instances;
+    std::vector<Instance*> of_core;
     std::vector<OwnerBytes> owners;
   };
 
@@ -110,7 +111,8 @@ class System {
   }
   int instance_of(int l, int core) const { return core / levels_[at(l)].config.shared_by; }
   int any_core(int l, int instance) const { return instance * levels_[at(l)].config.shared_by; }
-  Cache& cache(int l, int core) { return *levels_[at(l)].instances[instance_of(l, core)].cache; }
+  Instance& instance(int l, int core) { return *levels_[at(l)].of_core[at(core)]; }
+  Cache& cache(int l, int core) { return instance(l, core).cache; }
   Span span_of(int l, std::uint64_t line) const {
     const int bits = levels_[at(l)].line_bits;
     return {line << bits, (line + 1) << bits};
@@ -125,9 +127,7 @@ class System {
     while (i + 1 < ends_.size() && address >= ends_[i]) ++i;
     return levels_[at(l)].owners[i];
   }
-  LevelEvents& count(int l, int core) {
-    return levels_[at(l)].instances[instance_of(l, core)].events;
-  }
+  LevelEvents& count(int l, int core) { return instance(l, core).events; }
   void count_in(int l, int core, Span s) {
     const Bytes bytes(static_cast<std::int64_t>(s.end - s.begin));
     count(l, core).bytes_in += bytes;
@@ -181,7 +181,10 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     const int instances = (config.cores + c.shared_by - 1) / c.shared_by;
     for (int i = 0; i < instances; ++i) {
       level.instances.push_back(
-          {make_cache(c, cache_seed(config, l, at(i))), Prefetcher(c.prefetch, c.line), {}});
+          {Cache(c, cache_seed(config, l, at(i))), Prefetcher(c.prefetch, c.line), {}});
+    }
+    for (int core = 0; core < config.cores; ++core) {
+      level.of_core.push_back(&level.instances[at(core / c.shared_by)]);
     }
     level.owners.resize(ends_.size());
     levels_.push_back(std::move(level));
@@ -224,10 +227,7 @@ bool System<Observer>::fetch(int l, int core, Span span) {
 template <class Observer>
 void System<Observer>::hit(int l, int core, Cache::Slot slot, bool refresh) {
   Cache& c = cache(l, core);
-  if (c.at(slot).prefetched) {
-    c.at(slot).prefetched = false;
-    ++count(l, core).useful_prefetches;
-  }
+  if (c.take_prefetched(slot)) ++count(l, core).useful_prefetches;
   if (refresh) c.use(slot);
 }
 
@@ -243,7 +243,7 @@ bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
   if (found) {
     hit(l, core, slot, true);
     if (exclusive(l)) {  // the line moves inward, with what was written to it
-      dirty = c.at(slot).dirty;
+      dirty = c.dirty(slot);
       c.remove(slot);
     }
   } else {
@@ -284,7 +284,7 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   ++(found ? count(l, core).hits : count(l, core).misses);
   if (found) {
     hit(l, core, slot, level.config.write_hit_refreshes);
-    c.at(slot).dirty |= keeps;
+    if (keeps) c.set_dirty(slot, true);
     if (!keeps) write_through(l, core, bytes);
   } else if (level.config.write_allocate && !exclusive(l)) {
     const bool dirty = fetch_from_outside(l, core, line);
@@ -354,7 +354,7 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
   if (slot != Cache::absent) {
     observer_.arrival(l, instance_of(l, core), whole.begin);
     if (level.config.write_back_refreshes) c.use(slot);
-    c.at(slot).dirty |= dirty && !passes_through;
+    if (dirty && !passes_through) c.set_dirty(slot, true);
     if (passes_through) pass_on();
     return;
   }
@@ -387,14 +387,14 @@ auto System<Observer>::flush_inside(int l, int instance, Span span) -> std::vect
 template <class Observer>
 auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span> {
   LevelState& level = levels_[at(l)];
-  Cache& c = *level.instances[instance].cache;
+  Cache& c = level.instances[at(instance)].cache;
   std::vector<Span> inner = flush_inside(l, instance, span), out;
   for_each_line(l, span, [&](std::uint64_t line) {
     const Cache::Slot slot = c.find(line);
     if (slot == Cache::absent) return;
     const Span whole = span_of(l, line);
     const auto within = [&](Span s) { return s.begin < whole.end && whole.begin < s.end; };
-    const bool dirty = std::ranges::any_of(inner, within) || c.at(slot).dirty;
+    const bool dirty = std::ranges::any_of(inner, within) || c.dirty(slot);
     std::erase_if(inner, within);
     ++level.instances[instance].events.invalidations;
     c.remove(slot);
@@ -434,11 +434,11 @@ template <class Observer>
 void System<Observer>::drain() {
   for (int l = 0; l < level_count(); ++l) {
     for (std::size_t i = 0; i < levels_[at(l)].instances.size(); ++i) {
-      Cache& c = *levels_[at(l)].instances[i].cache;
+      Cache& c = levels_[at(l)].instances[i].cache;
       for (Cache::Slot slot : c.dirty_slots()) {
-        const std::uint64_t line = c.at(slot).number;
-        if (!c.at(slot).dirty) continue;
-        c.at(slot).dirty = false;
+        const std::uint64_t line = c.number(slot);
+        if (!c.dirty(slot)) continue;
+        c.set_dirty(slot, false);
         leave(l, any_core(l, static_cast<int>(i)), {line, true, false});
       }
     }
