@@ -29,18 +29,7 @@ class Cache {
 
   Cache(const LevelConfig& level, std::uint64_t seed);
 
-  Slot find(std::uint64_t line) const {
-    if (large_) return large_->find(line);
-    const std::uint64_t set = set_of(line);
-    const char* const row = row_of(set);
-    std::uint64_t candidates = equal_bytes(row, byte_of(line)) & masks(row).taken;
-    const std::uint64_t* const lines = numbers(row);
-    for (; candidates != 0; candidates &= candidates - 1) {
-      const int way = std::countr_zero(candidates);
-      if (lines[way] == line) return static_cast<Slot>(set << way_bits) | way;
-    }
-    return absent;
-  }
+  Slot find(std::uint64_t line) const;
 
   std::uint64_t number(Slot slot) const {
     return large_ ? large_->at(slot).number : numbers(row_at(slot))[way_of(slot)];

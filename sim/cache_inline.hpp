@@ -18,6 +18,19 @@ inline std::uint64_t Cache::equal_bytes(const char* bytes, std::uint8_t wanted) 
   return mask;
 }
 
+[[gnu::always_inline]] inline Cache::Slot Cache::find(std::uint64_t line) const {
+  if (large_) return large_->find(line);
+  const std::uint64_t set = set_of(line);
+  const char* const row = row_of(set);
+  std::uint64_t candidates = equal_bytes(row, byte_of(line)) & masks(row).taken;
+  const std::uint64_t* const lines = numbers(row);
+  for (; candidates != 0; candidates &= candidates - 1) {
+    const int way = std::countr_zero(candidates);
+    if (lines[way] == line) return static_cast<Slot>(set << way_bits) | way;
+  }
+  return absent;
+}
+
 // Ranks say how many ways were brought to the front since; a permutation of 0 ... ways - 1, and 127
 // behind the ways.
 inline void Cache::bring_to_front(std::uint8_t* ranks, int way) const {

@@ -76,7 +76,7 @@ class System {
     cache(level, 0).insert({line, dirty, false});
   }
 
-  int level_count() const { return static_cast<int>(levels_.size()); }
+  int level_count() const { return level_count_; }
   // Of all caches of a level, and of one of them.
   LevelEvents events(int level) const;
   const LevelEvents& events(int level, int instance) const {
@@ -100,15 +100,14 @@ class System {
   struct LevelState {
     LevelConfig config;
     int line_bits = 0;
+    bool is_exclusive = false, prefetches = false;
     std::vector<Instance> instances;
     std::vector<Instance*> of_core;
     std::vector<OwnerBytes> owners;
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  bool exclusive(int l) const {
-    return l < level_count() && levels_[at(l)].config.inclusion == Inclusion::exclusive;
-  }
+  bool exclusive(int l) const { return l < level_count() && levels_[at(l)].is_exclusive; }
   int instance_of(int l, int core) const { return core / levels_[at(l)].config.shared_by; }
   int any_core(int l, int instance) const { return instance * levels_[at(l)].config.shared_by; }
   Instance& instance(int l, int core) { return *levels_[at(l)].of_core[at(core)]; }
@@ -152,13 +151,14 @@ class System {
   void write_back_line(int l, int core, std::uint64_t line, Span bytes, bool dirty);
   std::vector<Span> flush(int l, int instance, Span span);
   std::vector<Span> flush_inside(int l, int instance, Span span);
-  void hit(int l, int core, Cache::Slot slot, bool refresh);
+  void hit(Instance& here, Cache::Slot slot, bool refresh);
   // Prefetches wait until the access that led to them is done, so that they cannot take away what
   // it is about to put in.
   void notice(int l, int core, std::uint64_t line, bool missed);
   void run_prefetches();
 
   std::vector<LevelState> levels_;
+  int level_count_ = 0;
   std::vector<std::uint64_t> ends_;
   struct Wanted {
     int level, core;
@@ -178,6 +178,8 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     LevelState level;
     level.config = c;
     level.line_bits = std::countr_zero(static_cast<std::uint64_t>(c.line.value()));
+    level.is_exclusive = c.inclusion == Inclusion::exclusive;
+    level.prefetches = c.prefetch != Prefetch::none;
     const int instances = (config.cores + c.shared_by - 1) / c.shared_by;
     for (int i = 0; i < instances; ++i) {
       level.instances.push_back(
@@ -189,6 +191,7 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     level.owners.resize(ends_.size());
     levels_.push_back(std::move(level));
   }
+  level_count_ = static_cast<int>(levels_.size());
 }
 
 template <class Observer>
@@ -225,35 +228,34 @@ bool System<Observer>::fetch(int l, int core, Span span) {
 }
 
 template <class Observer>
-void System<Observer>::hit(int l, int core, Cache::Slot slot, bool refresh) {
-  Cache& c = cache(l, core);
-  if (c.take_prefetched(slot)) ++count(l, core).useful_prefetches;
-  if (refresh) c.use(slot);
+void System<Observer>::hit(Instance& here, Cache::Slot slot, bool refresh) {
+  if (here.cache.take_prefetched(slot)) ++here.events.useful_prefetches;
+  if (refresh) here.cache.use(slot);
 }
 
 template <class Observer>
 bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
-  LevelEvents& events = count(l, core);
-  Cache& c = cache(l, core);
-  const Cache::Slot slot = c.find(line);
+  LevelState& level = levels_[at(l)];
+  Instance& here = *level.of_core[at(core)];
+  const Cache::Slot slot = here.cache.find(line);
   const bool found = slot != Cache::absent;
-  observer_.request(l, instance_of(l, core), span_of(l, line).begin, false, found);
-  ++(found ? events.hits : events.misses);
+  observer_.request(l, instance_of(l, core), line << level.line_bits, false, found);
+  ++(found ? here.events.hits : here.events.misses);
   bool dirty = false;
   if (found) {
-    hit(l, core, slot, true);
-    if (exclusive(l)) {  // the line moves inward, with what was written to it
-      dirty = c.dirty(slot);
-      c.remove(slot);
+    hit(here, slot, true);
+    if (level.is_exclusive) {  // the line moves inward, with what was written to it
+      dirty = here.cache.dirty(slot);
+      here.cache.remove(slot);
     }
   } else {
     dirty = fetch_from_outside(l, core, line);
-    if (!exclusive(l)) {
+    if (!level.is_exclusive) {
       install(l, core, {line, dirty, false});
       dirty = false;
     }
   }
-  notice(l, core, line, !found);
+  if (level.prefetches) notice(l, core, line, !found);
   return dirty;
 }
 
@@ -283,7 +285,7 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   observer_.request(l, instance_of(l, core), span_of(l, line).begin, true, found);
   ++(found ? count(l, core).hits : count(l, core).misses);
   if (found) {
-    hit(l, core, slot, level.config.write_hit_refreshes);
+    hit(instance(l, core), slot, level.config.write_hit_refreshes);
     if (keeps) c.set_dirty(slot, true);
     if (!keeps) write_through(l, core, bytes);
   } else if (level.config.write_allocate && !exclusive(l)) {
@@ -293,7 +295,7 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   } else {
     write_through(l, core, bytes);
   }
-  notice(l, core, line, !found);
+  if (level.prefetches) notice(l, core, line, !found);
 }
 
 template <class Observer>
@@ -411,7 +413,6 @@ auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span
 template <class Observer>
 void System<Observer>::notice(int l, int core, std::uint64_t line, bool missed) {
   LevelState& level = levels_[at(l)];
-  if (level.config.prefetch == Prefetch::none) return;
   Prefetcher& prefetcher = level.instances[instance_of(l, core)].prefetcher;
   if (const auto wanted = prefetcher.request(line, missed)) {
     prefetches_.push_back({l, core, *wanted});
