@@ -28,6 +28,7 @@ void Cache::Free::operator()(char* rows) const { operator delete[](rows, row_ali
 
 Cache::Cache(const LevelConfig& level, std::uint64_t seed)
     : policy_(level.replacement),
+      fills_by_tree_(level.empty_ways == EmptyWays::tree),
       seed_(seed),
       sets_(static_cast<std::uint64_t>(level.sets)),
       ways_(static_cast<std::uint32_t>(level.ways)),
@@ -112,11 +113,11 @@ std::optional<Cache::Line> Cache::insert(Line line) {
   const std::uint64_t set = set_of(line.number);
   char* const row = row_of(set);
   Masks& m = masks(row);
-  const bool full = m.taken == all_;
-  const int way = full ? victim(row, set) : std::countr_one(m.taken);
+  const bool chosen = m.taken == all_ || fills_by_tree_;
+  const int way = chosen ? victim(row, set) : std::countr_one(m.taken);
   const std::uint64_t bit = std::uint64_t{1} << way;
   std::optional<Line> left;
-  if (full) {
+  if (m.taken & bit) {
     left = Line{numbers(row)[way], (m.dirty & bit) != 0, (m.prefetched & bit) != 0};
   }
   row[way] = static_cast<char>(byte_of(line.number));

@@ -114,6 +114,7 @@ class Cache {
     void operator()(char* rows) const;
   };
   Replacement policy_;
+  bool fills_by_tree_;
   std::uint64_t seed_;
   std::uint64_t sets_, set_mask_ = 0, magic_ = 0;
   std::uint32_t ways_;

@@ -17,6 +17,12 @@ enum class WriteBackMiss {
   pass       // it goes on to the next level
 };
 
+// Where a line goes while its set has empty ways.
+enum class EmptyWays {
+  first,  // into the empty way of the lowest number
+  tree    // where the bits of tree PLRU point, though a line may be there
+};
+
 struct LevelConfig {
   std::string name;
   std::int64_t sets = 1;  // any number
@@ -33,6 +39,7 @@ struct LevelConfig {
   bool write_hit_refreshes = true;   // a write that finds its line is a use of it
   bool write_back_refreshes = true;  // so is a write-back that does
   WriteBackMiss write_back_miss = WriteBackMiss::allocate;
+  EmptyWays empty_ways = EmptyWays::first;
 
   bool operator==(const LevelConfig&) const = default;
 };
@@ -60,6 +67,7 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
 //  - an exclusive level that prefetches,
+//  - EmptyWays::tree without tree PLRU, or with more than 64 ways,
 //  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);
 

@@ -119,9 +119,10 @@ void add_counts(const sim::System<Observer>& system, bool is_split, TraceCounts&
 }
 
 // Any caches, or a class of their sets.
-class GeneralPart {
+class GeneralTracePart {
  public:
-  GeneralPart(const sim::SystemConfig& config, const TraceOptions& options, int part, int parts)
+  GeneralTracePart(const sim::SystemConfig& config, const TraceOptions& options, int part,
+                   int parts)
       : options_(options),
         region_bits_(sim::region_bits_of(config)),
         part_(static_cast<std::uint64_t>(part)),
@@ -152,9 +153,9 @@ class GeneralPart {
 };
 
 // Plain caches, or a class of their sets. Which engine is quicker the first records tell.
-class PlainPart {
+class PlainTracePart {
  public:
-  PlainPart(const sim::SystemConfig& config, const TraceOptions& options, int part, int parts)
+  PlainTracePart(const sim::SystemConfig& config, const TraceOptions& options, int part, int parts)
       : config_(config), options_(options), part_(part), parts_(parts) {}
 
   void look(const sim::TraceBatch& batch) {
@@ -226,15 +227,15 @@ int part_count(std::int64_t most, int threads) {
 TraceSimulation simulate_plain(Feed& feed, const sim::SystemConfig& config,
                                const TraceOptions& options) {
   const int count = part_count(sim::PlainTrace::most_parts(config), options.threads);
-  std::vector<PlainPart> parts;
+  std::vector<PlainTracePart> parts;
   for (int i = 0; i < count; ++i) parts.emplace_back(config, options, i, count);
   feed.run(count, [&](int i, const sim::TraceBatch& batch) {
-    PlainPart& part = parts[static_cast<std::size_t>(i)];
+    PlainTracePart& part = parts[static_cast<std::size_t>(i)];
     part.look(batch);
     part.run(batch);
   });
   TraceCounts counts;
-  for (PlainPart& part : parts) {
+  for (PlainTracePart& part : parts) {
     part.finish();
     part.add(counts);
   }
@@ -250,12 +251,12 @@ TraceSimulation simulate_plain(Feed& feed, const sim::SystemConfig& config,
 TraceSimulation simulate_general(Feed& feed, const sim::SystemConfig& config,
                                  const TraceOptions& options) {
   const int count = part_count(sim::independent_classes(config), options.threads);
-  std::vector<std::unique_ptr<GeneralPart>> parts;
+  std::vector<std::unique_ptr<GeneralTracePart>> parts;
   for (int i = 0; i < count; ++i) {
-    parts.push_back(std::make_unique<GeneralPart>(config, options, i, count));
+    parts.push_back(std::make_unique<GeneralTracePart>(config, options, i, count));
   }
   feed.run(count, [&](int i, const sim::TraceBatch& batch) {
-    GeneralPart& part = *parts[static_cast<std::size_t>(i)];
+    GeneralTracePart& part = *parts[static_cast<std::size_t>(i)];
     for_each_record(batch, [&](const TraceRecord& r, int core) { part.run(r, core); });
   });
   TraceCounts counts;

@@ -71,6 +71,19 @@ TEST(Tree_plru, Takes_any_number_of_ways) {
   EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 2, 3, 4}), ".....hhh");
 }
 
+// Used again and again, 0 keeps the tree pointing right: 1 and 2 fill ways 2 and 3, and 3 replaces
+// 1 while way 1 is empty.
+TEST(Tree_plru, Follows_the_tree_while_ways_are_empty_if_told_to) {
+  LevelConfig by_tree = level(1, 4, Replacement::tree_plru);
+  by_tree.empty_ways = EmptyWays::tree;
+  LineHits lines({by_tree});
+  EXPECT_EQ(lines.hits({0, 1, 0, 2, 0, 3, 0}), "..h.h.h");
+  EXPECT_EQ(lines.at(0).evictions, 1);
+  EXPECT_EQ(lines.hits({2, 3, 0, 1}), "hhh.");
+  LineHits first({level(1, 4, Replacement::tree_plru)});
+  EXPECT_EQ(first.hits({0, 1, 0, 2, 0, 3, 0, 1}), "..h.h.hh");
+}
+
 // 0 1 2 3 fill the ways; the fourth use marks all, so only 3's mark stays. 4 replaces 0 (marks 0
 // and 3), 5 replaces 1, and 6 finds way 2 free of marks.
 TEST(Bit_plru, Evicts_the_first_line_without_a_mark) {
@@ -398,8 +411,12 @@ class RandomSystem {
 
  private:
   LevelConfig level_behind(const SystemConfig& c, std::int64_t number) {
-    LevelConfig l = level(between(1, 12), chance(10) ? between(60, 70) : between(1, 9),
+    const std::int64_t many = chance(50) ? between(60, 70) : between(10, 40);
+    LevelConfig l = level(between(1, 12), chance(20) ? many : between(1, 9),
                           all_replacements[std::size_t(between(0, 6))]);
+    if (l.replacement == Replacement::tree_plru && l.ways <= 64 && chance(40)) {
+      l.empty_ways = EmptyWays::tree;
+    }
     l.name = "L" + std::to_string(number + 1);
     l.line = Bytes(std::int64_t{1} << between(4, 7));
     if (number > 0) {

@@ -87,9 +87,9 @@ std::optional<WayState> Set::insert(WayState state) {
   int way = 0;
   while (way < ways() && ways_.contains(way)) ++way;
   std::optional<WayState> gone;
-  if (way == ways()) {
+  if (way == ways() || config_->empty_ways == sim::EmptyWays::tree) {
     way = victim();
-    gone = ways_[way];
+    if (ways_.contains(way)) gone = ways_[way];
   }
   ways_[way] = state;
   order_.remove(way);
