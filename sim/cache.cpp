@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::align_val_t row_alignment{64};
 constexpr std::uint8_t behind_the_ways = 127;
-constexpr std::uint8_t distant = 3;  // the largest prediction of RRIP
+constexpr std::uint8_t distant = 3;  // the largest prediction of RRIP and age of QLRU
 
 bool keeps_ranks(Replacement policy) {
   return policy == Replacement::lru || policy == Replacement::fifo;
@@ -29,6 +29,7 @@ void Cache::Free::operator()(char* rows) const { operator delete[](rows, row_ali
 Cache::Cache(const LevelConfig& level, std::uint64_t seed)
     : policy_(level.replacement),
       fills_by_tree_(level.empty_ways == EmptyWays::tree),
+      qlru_(level.qlru),
       seed_(seed),
       sets_(static_cast<std::uint64_t>(level.sets)),
       ways_(static_cast<std::uint32_t>(level.ways)),
@@ -46,14 +47,16 @@ Cache::Cache(const LevelConfig& level, std::uint64_t seed)
   for (std::uint64_t set = 0; set < sets_; ++set) {
     std::uint8_t* bytes = state(row_of(set));
     for (std::size_t way = 0; way < padded_; ++way) {
-      if (keeps_ranks(policy_)) {
+      if (qlru_) {
+        bytes[way] = way < ways_ ? distant : 0;
+      } else if (keeps_ranks(policy_)) {
         bytes[way] = way < ways_ ? static_cast<std::uint8_t>(way) : behind_the_ways;
       } else if (predicts(policy_)) {
         bytes[way] = distant;
       }
     }
   }
-  if (policy_ != Replacement::tree_plru) return;
+  if (qlru_ || policy_ != Replacement::tree_plru) return;
   // A node is known by the first way of its right half; its bit is set if the victim is there.
   for (std::uint32_t way = 0; way < ways_; ++way) {
     Path path;
@@ -67,7 +70,39 @@ Cache::Cache(const LevelConfig& level, std::uint64_t seed)
   }
 }
 
+void Cache::used_qlru(char* row, int way) {
+  std::uint8_t& age = state(row)[way];
+  age = age == 3 ? qlru_->from_3 : age == 2 ? qlru_->from_2 : std::uint8_t{0};
+  if (!qlru_->update_on_miss_only) grow_ages(row, way);
+}
+
+void Cache::grow_ages(char* row, int but) const {
+  std::uint8_t* const ages = state(row);
+  const bool of_others = qlru_->update == 1, by_one = qlru_->update >= 2;
+  const bool spares = qlru_->update == 1 || qlru_->update == 3;
+  std::uint8_t oldest = 0;
+  for (int way = 0; way < static_cast<int>(ways_); ++way) {
+    if (!of_others || way != but) oldest = std::max(oldest, ages[way]);
+  }
+  const int by = by_one ? (oldest < distant ? 1 : 0) : distant - oldest;
+  if (by == 0) return;
+  for (int way = 0; way < static_cast<int>(ways_); ++way) {
+    if (!spares || way != but) ages[way] = static_cast<std::uint8_t>(ages[way] + by);
+  }
+}
+
+// There is one.
+int Cache::empty_way(std::uint64_t taken) const {
+  if (qlru_ && qlru_->replace == 2) return 63 - std::countl_zero(all_ & ~taken);
+  return std::countr_one(taken);
+}
+
 void Cache::filled(char* row, std::uint64_t set, int way) {
+  if (qlru_) {
+    state(row)[way] = qlru_->insertion;
+    if (!qlru_->update_on_miss_only) grow_ages(row, way);
+    return;
+  }
   if (policy_ == Replacement::fifo) return bring_to_front(state(row), way);
   if (!predicts(policy_)) return used(row, way);
   std::uint8_t prediction = distant - 1;
@@ -79,6 +114,10 @@ void Cache::filled(char* row, std::uint64_t set, int way) {
 
 int Cache::victim(char* row, std::uint64_t set) {
   const auto* const bytes = reinterpret_cast<const char*>(state(row));
+  if (qlru_) {
+    const std::uint64_t oldest = equal_bytes(bytes, distant) & all_;
+    return oldest == 0 ? 0 : std::countr_zero(oldest);
+  }
   switch (policy_) {
     case Replacement::lru:
     case Replacement::fifo:
@@ -114,7 +153,8 @@ std::optional<Cache::Line> Cache::insert(Line line) {
   char* const row = row_of(set);
   Masks& m = masks(row);
   const bool chosen = m.taken == all_ || fills_by_tree_;
-  const int way = chosen ? victim(row, set) : std::countr_one(m.taken);
+  if (qlru_ && qlru_->update_on_miss_only) grow_ages(row, -1);
+  const int way = chosen ? victim(row, set) : empty_way(m.taken);
   const std::uint64_t bit = std::uint64_t{1} << way;
   std::optional<Line> left;
   if (m.taken & bit) {
@@ -146,7 +186,7 @@ std::vector<Cache::Slot> Cache::dirty_slots() const {
     for (std::uint64_t dirty = masks(row).dirty; dirty != 0; dirty &= dirty - 1) {
       all.push_back(static_cast<Slot>(set << way_bits) | std::countr_zero(dirty));
     }
-    if (!keeps_ranks(policy_)) continue;
+    if (qlru_ || !keeps_ranks(policy_)) continue;
     const std::uint8_t* const ranks = state(row);
     std::sort(all.begin() + begin, all.end(),
               [&](Slot a, Slot b) { return ranks[way_of(a)] > ranks[way_of(b)]; });

@@ -107,6 +107,9 @@ class Cache {
   void bring_to_front(std::uint8_t* ranks, int way) const;
 
   void used(char* row, int way);
+  void used_qlru(char* row, int way);
+  void grow_ages(char* row, int but) const;  // -1: all of them
+  int empty_way(std::uint64_t taken) const;
   void filled(char* row, std::uint64_t set, int way);
   int victim(char* row, std::uint64_t set);
 
@@ -115,6 +118,7 @@ class Cache {
   };
   Replacement policy_;
   bool fills_by_tree_;
+  std::optional<Qlru> qlru_;
   std::uint64_t seed_;
   std::uint64_t sets_, set_mask_ = 0, magic_ = 0;
   std::uint32_t ways_;

@@ -45,6 +45,7 @@ inline void Cache::bring_to_front(std::uint8_t* ranks, int way) const {
 
 // See sim/policy for what each of them is.
 inline void Cache::used(char* row, int way) {
+  if (qlru_) return used_qlru(row, way);
   switch (policy_) {
     case Replacement::lru:
       return bring_to_front(state(row), way);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/machine/machine.hpp"
 #include "core/units/quantity.hpp"
+#include "sim/policy/qlru.hpp"
 
 namespace tcsim::sim {
 
@@ -40,6 +42,7 @@ struct LevelConfig {
   bool write_back_refreshes = true;  // so is a write-back that does
   WriteBackMiss write_back_miss = WriteBackMiss::allocate;
   EmptyWays empty_ways = EmptyWays::first;
+  std::optional<Qlru> qlru = {};  // instead of `replacement`; 2 to 64 ways
 
   bool operator==(const LevelConfig&) const = default;
 };
@@ -67,6 +70,7 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
 //  - an exclusive level that prefetches,
+//  - QLRU of one way or more than 64,
 //  - EmptyWays::tree without tree PLRU, or with more than 64 ways,
 //  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);

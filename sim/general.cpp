@@ -104,7 +104,7 @@ void check(const Plan& plan, const SystemConfig& config) {
 }
 
 bool counts_every_element(const LevelConfig& innermost) {
-  return innermost.replacement == Replacement::srrip ||
+  return innermost.qlru || innermost.replacement == Replacement::srrip ||
          innermost.replacement == Replacement::brrip ||
          innermost.write == WritePolicy::write_through || !innermost.write_allocate ||
          innermost.prefetch != Prefetch::none;

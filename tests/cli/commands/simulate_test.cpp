@@ -103,6 +103,10 @@ TEST(Simulate, Rules_name_what_is_wrong_with_them) {
   EXPECT_TRUE(contains(simulate({"--rule", "L9.write_back_miss=pass"}).err, "no cache 'L9'"));
   EXPECT_TRUE(contains(simulate({"--rule", "L2.x=pass"}).err, "no rule 'x'"));
   EXPECT_TRUE(contains(simulate({"--rule", "L2.write_back_miss=x"}).err, "use allocate or pass"));
+  EXPECT_EQ(simulate({"--rule", "L3.replacement=QLRU_H11_M1_R1_U2"}).code, Exit::done);
+  EXPECT_TRUE(contains(simulate({"--rule", "L3.replacement=lru"}).err, "no variant of QLRU"));
+  EXPECT_TRUE(
+      contains(simulate({"--rule", "L2.empty_ways=tree"}).err, "use the replacement tree-plru"));
   EXPECT_TRUE(contains(simulate({"--rule", "nonsense"}).err, "LEVEL.RULE=VALUE"));
 }
 
