@@ -33,6 +33,12 @@ std::optional<Bytes> predicted(const Result& r, std::size_t link) {
   return r.prediction->traffic.links[link].counted(r.machine.accounting);
 }
 
+// In and out. The core's own are known exactly.
+Estimate sampled_bytes(const Result& r, std::size_t link) {
+  if (link == 0) return {static_cast<double>(r.sampled->core.value()), 0};
+  return r.sampled->levels[link - 1].bytes;
+}
+
 std::optional<Bytes> simulated(const Result& r, std::size_t link) {
   if (!r.simulation) return {};
   return r.simulation->traffic.links[link].counted(r.machine.accounting);
@@ -290,6 +296,7 @@ void print_levels(const Result& r, std::ostream& out) {
   if (r.prediction) out << fmt::format("{:>14}", "predicted");
   if (r.simulation) out << fmt::format("{:>14}", "simulated");
   if (r.prediction && r.simulation) out << fmt::format("{:>10}", "error");
+  if (r.sampled) out << fmt::format("{:>14}{:>12}", "sampled", "95 %");
   if (!r.bounds.empty()) out << fmt::format("{:>14}", "bound");
   if (r.prediction) out << fmt::format("{:>14}{:>16}", "time", "bandwidth");
   out << "\n";
@@ -302,6 +309,12 @@ void print_levels(const Result& r, std::ostream& out) {
       const auto e = error(r, l);
       out << fmt::format("{:>10}", e ? fmt::format("{:+.2f} %", 100 * *e) : "-");
     }
+    if (r.sampled) {
+      const Estimate bytes = sampled_bytes(r, l);
+      const double off = bytes.value > 0 ? 100 * bytes.error / bytes.value : 0;
+      out << fmt::format("{:>14}{:>12}", to_display(Bytes(std::llround(bytes.value))),
+                         fmt::format("+-{:.2f} %", off));
+    }
     if (!r.bounds.empty()) out << fmt::format("{:>14}", to_display(r.bounds[l]));
     if (r.prediction) {
       out << fmt::format("{:>14}{:>16}", to_display(r.prediction->timing.links[l]),
@@ -311,7 +324,8 @@ void print_levels(const Result& r, std::ostream& out) {
   }
   if (r.prediction && r.machine.accounting.compute_roof) {
     out << fmt::format("  {:<14}", "compute");
-    out << std::string(14 + (r.simulation ? 24 : 0) + (r.bounds.empty() ? 0 : 14), ' ');
+    out << std::string(
+        14 + (r.simulation ? 24 : 0) + (r.sampled ? 26 : 0) + (r.bounds.empty() ? 0 : 14), ' ');
     out << fmt::format("{:>14}{:>16}\n", to_display(r.prediction->timing.compute),
                        fmt::format("{:.1f} GFLOPS", peak_gflops(r)));
   }
@@ -324,6 +338,7 @@ void print_levels(const Result& r, std::ostream& out) {
 
 // What each array contributes to every link; the row below a prediction is its simulation.
 void print_tensors(const Result& r, std::ostream& out) {
+  if (!r.prediction && !r.simulation) return;
   out << fmt::format("  {:<26}", "by tensor");
   for (const Array& a : printed_arrays) out << fmt::format("{:>12}", to_text(a));
   out << "\n";

@@ -31,7 +31,7 @@ class Observer {
     }
   }
 
-  void request(int l, std::uint64_t address, bool, bool hit) {
+  void request(int l, int, std::uint64_t address, bool, bool hit) {
     const auto level = static_cast<std::size_t>(l);
     LevelAttribution& to = (*levels_)[level];
     const auto use = streams_[level].use(address >> line_bits_[level], place_->now);
@@ -54,7 +54,7 @@ class Observer {
     to.by_step[carrier(use.last_mark)] += Lines(1);
   }
 
-  void arrival(int l, std::uint64_t address) {
+  void arrival(int l, int, std::uint64_t address) {
     const auto level = static_cast<std::size_t>(l);
     streams_[level].use(address >> line_bits_[level], place_->now);
   }

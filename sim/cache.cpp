@@ -1,134 +1,197 @@
 #include "sim/cache.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <unordered_map>
-#include <vector>
+#include <cstring>
+#include <limits>
+#include <new>
 
-#include "sim/policy/bit_plru.hpp"
-#include "sim/policy/fifo.hpp"
-#include "sim/policy/lru.hpp"
-#include "sim/policy/random.hpp"
-#include "sim/policy/rrip.hpp"
-#include "sim/policy/tree_plru.hpp"
+#include "sim/policy/policy.hpp"
 
 namespace tcsim::sim {
 
 namespace {
 
-constexpr std::uint32_t most_compared = 64;  // with more ways than these a table finds lines faster
+constexpr std::align_val_t row_alignment{64};
+constexpr std::uint8_t behind_the_ways = 127;
+constexpr std::uint8_t distant = 3;  // the largest prediction of RRIP and age of QLRU
 
-template <class Policy>
-class CacheOf final : public Cache {
- public:
-  CacheOf(const LevelConfig& level, std::uint64_t seed)
-      : sets_(level.sets),
-        ways_(static_cast<std::uint32_t>(level.ways)),
-        policy_(sets_, ways_, seed),
-        lines_(static_cast<std::size_t>(sets_) * ways_),
-        taken_(lines_.size()),
-        first_empty_(static_cast<std::size_t>(sets_)) {}
-
-  Slot find(std::uint64_t line) const override {
-    if (ways_ > most_compared) {
-      const auto found = table_.find(line);
-      return found == table_.end() ? absent : found->second;
-    }
-    const Slot first = set_of(line) * ways_;
-    for (Slot slot = first; slot < first + ways_; ++slot) {
-      if (lines_[index(slot)].number == line && taken_[index(slot)]) return slot;
-    }
-    return absent;
-  }
-
-  Line& at(Slot slot) override { return lines_[index(slot)]; }
-
-  void use(Slot slot) override { policy_.used(slot / ways_, way_of(slot)); }
-
-  std::optional<Line> insert(Line line) override {
-    const std::int64_t set = set_of(line.number);
-    std::uint32_t& empty = first_empty_[static_cast<std::size_t>(set)];
-    while (empty < ways_ && taken_[place(set, ways_, empty)]) ++empty;
-    const std::uint32_t way = empty < ways_ ? empty : policy_.victim(set);
-    const std::size_t here = place(set, ways_, way);
-    std::optional<Line> victim;
-    if (taken_[here]) {
-      victim = lines_[here];
-      if (ways_ > most_compared) table_.erase(victim->number);
-    }
-    lines_[here] = line;
-    taken_[here] = 1;
-    if (ways_ > most_compared) table_[line.number] = static_cast<Slot>(here);
-    policy_.filled(set, way);
-    return victim;
-  }
-
-  void remove(Slot slot) override {
-    const std::int64_t set = slot / ways_;
-    const std::uint32_t way = way_of(slot);
-    taken_[index(slot)] = 0;
-    if (ways_ > most_compared) table_.erase(lines_[index(slot)].number);
-    lines_[index(slot)] = {};
-    std::uint32_t& empty = first_empty_[static_cast<std::size_t>(set)];
-    empty = std::min(empty, way);
-    policy_.emptied(set, way);
-  }
-
-  std::vector<Slot> dirty_slots() const override {
-    std::vector<Slot> all;
-    for (std::int64_t set = 0; set < sets_; ++set) {
-      const auto begin = static_cast<std::ptrdiff_t>(all.size());
-      for (std::uint32_t way = 0; way < ways_; ++way) {
-        const std::size_t here = place(set, ways_, way);
-        if (taken_[here] && lines_[here].dirty) all.push_back(static_cast<Slot>(here));
-      }
-      if (std::ptrdiff_t(all.size()) - begin < 2) continue;
-      std::vector<std::pair<std::uint64_t, Slot>> aged;
-      for (auto s = all.begin() + begin; s != all.end(); ++s) {
-        aged.emplace_back(policy_.age(set, way_of(*s)), *s);
-      }
-      std::ranges::sort(aged);
-      std::ranges::transform(aged, all.begin() + begin, [](const auto& a) { return a.second; });
-    }
-    return all;
-  }
-
- private:
-  static std::size_t index(Slot slot) { return static_cast<std::size_t>(slot); }
-  std::int64_t set_of(std::uint64_t line) const {
-    return static_cast<std::int64_t>(line % static_cast<std::uint64_t>(sets_));
-  }
-  std::uint32_t way_of(Slot slot) const { return static_cast<std::uint32_t>(slot % ways_); }
-
-  std::int64_t sets_;
-  std::uint32_t ways_;
-  Policy policy_;
-  std::vector<Line> lines_;
-  std::vector<std::uint8_t> taken_;
-  std::vector<std::uint32_t> first_empty_;  // of a set: no way below it is empty
-  std::unordered_map<std::uint64_t, Slot> table_;
-};
+bool keeps_ranks(Replacement policy) {
+  return policy == Replacement::lru || policy == Replacement::fifo;
+}
+bool predicts(Replacement policy) {
+  return policy == Replacement::srrip || policy == Replacement::brrip;
+}
 
 }  // namespace
 
-std::unique_ptr<Cache> make_cache(const LevelConfig& level, std::uint64_t seed) {
-  switch (level.replacement) {
-    case Replacement::lru:
-      return std::make_unique<CacheOf<Lru>>(level, seed);
-    case Replacement::fifo:
-      return std::make_unique<CacheOf<Fifo>>(level, seed);
-    case Replacement::random:
-      return std::make_unique<CacheOf<RandomChoice>>(level, seed);
-    case Replacement::tree_plru:
-      return std::make_unique<CacheOf<TreePlru>>(level, seed);
-    case Replacement::bit_plru:
-      return std::make_unique<CacheOf<BitPlru>>(level, seed);
-    case Replacement::srrip:
-      return std::make_unique<CacheOf<Srrip>>(level, seed);
-    case Replacement::brrip:
-      return std::make_unique<CacheOf<Brrip>>(level, seed);
+void Cache::Free::operator()(char* rows) const { operator delete[](rows, row_alignment); }
+
+Cache::Cache(const LevelConfig& level, std::uint64_t seed)
+    : policy_(level.replacement),
+      fills_by_tree_(level.empty_ways == EmptyWays::tree),
+      qlru_(level.qlru),
+      seed_(seed),
+      sets_(static_cast<std::uint64_t>(level.sets)),
+      ways_(static_cast<std::uint32_t>(level.ways)),
+      all_(level.ways >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << level.ways) - 1) {
+  if (level.ways > most_ways) {
+    large_ = make_large_cache(level, seed);
+    return;
   }
-  throw std::logic_error("a replacement without a policy");
+  if (std::has_single_bit(sets_)) set_mask_ = sets_ - 1;
+  magic_ = std::numeric_limits<std::uint64_t>::max() / sets_ + 1;
+  padded_ = (ways_ + 15) / 16 * 16;
+  row_bytes_ = (2 * padded_ + sizeof(Masks) + ways_ * sizeof(std::uint64_t) + 63) / 64 * 64;
+  rows_.reset(new (row_alignment) char[row_bytes_ * sets_]);
+  std::memset(rows_.get(), 0, row_bytes_ * sets_);
+  for (std::uint64_t set = 0; set < sets_; ++set) {
+    std::uint8_t* bytes = state(row_of(set));
+    for (std::size_t way = 0; way < padded_; ++way) {
+      if (qlru_) {
+        bytes[way] = way < ways_ ? distant : 0;
+      } else if (keeps_ranks(policy_)) {
+        bytes[way] = way < ways_ ? static_cast<std::uint8_t>(way) : behind_the_ways;
+      } else if (predicts(policy_)) {
+        bytes[way] = distant;
+      }
+    }
+  }
+  if (qlru_ || policy_ != Replacement::tree_plru) return;
+  // A node is known by the first way of its right half; its bit is set if the victim is there.
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    Path path;
+    for (std::uint32_t from = 0, to = ways_; to - from > 1;) {
+      const std::uint32_t middle = from + (to - from) / 2;
+      path.nodes |= std::uint64_t{1} << middle;
+      if (way < middle) path.bits |= std::uint64_t{1} << middle;
+      (way >= middle ? from : to) = middle;
+    }
+    paths_.push_back(path);
+  }
+}
+
+void Cache::used_qlru(char* row, int way) {
+  std::uint8_t& age = state(row)[way];
+  age = age == 3 ? qlru_->from_3 : age == 2 ? qlru_->from_2 : std::uint8_t{0};
+  if (!qlru_->update_on_miss_only) grow_ages(row, way);
+}
+
+void Cache::grow_ages(char* row, int but) const {
+  std::uint8_t* const ages = state(row);
+  const bool of_others = qlru_->update == 1, by_one = qlru_->update >= 2;
+  const bool spares = qlru_->update == 1 || qlru_->update == 3;
+  std::uint8_t oldest = 0;
+  for (int way = 0; way < static_cast<int>(ways_); ++way) {
+    if (!of_others || way != but) oldest = std::max(oldest, ages[way]);
+  }
+  const int by = by_one ? (oldest < distant ? 1 : 0) : distant - oldest;
+  if (by == 0) return;
+  for (int way = 0; way < static_cast<int>(ways_); ++way) {
+    if (!spares || way != but) ages[way] = static_cast<std::uint8_t>(ages[way] + by);
+  }
+}
+
+// There is one.
+int Cache::empty_way(std::uint64_t taken) const {
+  if (qlru_ && qlru_->replace == 2) return 63 - std::countl_zero(all_ & ~taken);
+  return std::countr_one(taken);
+}
+
+void Cache::filled(char* row, std::uint64_t set, int way) {
+  if (qlru_) {
+    state(row)[way] = qlru_->insertion;
+    if (!qlru_->update_on_miss_only) grow_ages(row, way);
+    return;
+  }
+  if (policy_ == Replacement::fifo) return bring_to_front(state(row), way);
+  if (!predicts(policy_)) return used(row, way);
+  std::uint8_t prediction = distant - 1;
+  if (policy_ == Replacement::brrip && draw(seed_, set, masks(row).word++) % 32 != 0) {
+    prediction = distant;
+  }
+  state(row)[way] = prediction;
+}
+
+int Cache::victim(char* row, std::uint64_t set) {
+  const auto* const bytes = reinterpret_cast<const char*>(state(row));
+  if (qlru_) {
+    const std::uint64_t oldest = equal_bytes(bytes, distant) & all_;
+    return oldest == 0 ? 0 : std::countr_zero(oldest);
+  }
+  switch (policy_) {
+    case Replacement::lru:
+    case Replacement::fifo:
+      return std::countr_zero(equal_bytes(bytes, static_cast<std::uint8_t>(ways_ - 1)));
+    case Replacement::tree_plru: {
+      const std::uint64_t word = masks(row).word;
+      std::uint32_t from = 0, to = ways_;
+      while (to - from > 1) {
+        const std::uint32_t middle = from + (to - from) / 2;
+        ((word >> middle) & 1 ? from : to) = middle;
+      }
+      return static_cast<int>(from);
+    }
+    case Replacement::bit_plru:
+      return std::min(std::countr_one(masks(row).word), static_cast<int>(ways_) - 1);
+    case Replacement::srrip:
+    case Replacement::brrip:
+      while (true) {
+        if (const std::uint64_t ways = equal_bytes(bytes, distant) & all_) {
+          return std::countr_zero(ways);
+        }
+        for (std::uint32_t way = 0; way < ways_; ++way) ++state(row)[way];
+      }
+    case Replacement::random:
+      return static_cast<int>(draw(seed_, set, masks(row).word++) % ways_);
+  }
+  return 0;
+}
+
+std::optional<Cache::Line> Cache::insert(Line line) {
+  if (large_) return large_->insert(line);
+  const std::uint64_t set = set_of(line.number);
+  char* const row = row_of(set);
+  Masks& m = masks(row);
+  const bool chosen = m.taken == all_ || fills_by_tree_;
+  if (qlru_ && qlru_->update_on_miss_only) grow_ages(row, -1);
+  const int way = chosen ? victim(row, set) : empty_way(m.taken);
+  const std::uint64_t bit = std::uint64_t{1} << way;
+  std::optional<Line> left;
+  if (m.taken & bit) {
+    left = Line{numbers(row)[way], (m.dirty & bit) != 0, (m.prefetched & bit) != 0};
+  }
+  row[way] = static_cast<char>(byte_of(line.number));
+  numbers(row)[way] = line.number;
+  m.taken |= bit;
+  m.dirty = line.dirty ? m.dirty | bit : m.dirty & ~bit;
+  m.prefetched = line.prefetched ? m.prefetched | bit : m.prefetched & ~bit;
+  filled(row, set, way);
+  return left;
+}
+
+void Cache::remove(Slot slot) {
+  if (large_) return large_->remove(slot);
+  Masks& m = masks(row_at(slot));
+  m.taken &= ~bit_of(slot);
+  m.dirty &= ~bit_of(slot);
+  m.prefetched &= ~bit_of(slot);
+}
+
+std::vector<Cache::Slot> Cache::dirty_slots() const {
+  if (large_) return large_->dirty_slots();
+  std::vector<Slot> all;
+  for (std::uint64_t set = 0; set < sets_; ++set) {
+    char* const row = row_of(set);
+    const auto begin = static_cast<std::ptrdiff_t>(all.size());
+    for (std::uint64_t dirty = masks(row).dirty; dirty != 0; dirty &= dirty - 1) {
+      all.push_back(static_cast<Slot>(set << way_bits) | std::countr_zero(dirty));
+    }
+    if (qlru_ || !keeps_ranks(policy_)) continue;
+    const std::uint8_t* const ranks = state(row);
+    std::sort(all.begin() + begin, all.end(),
+              [&](Slot a, Slot b) { return ranks[way_of(a)] > ranks[way_of(b)]; });
+  }
+  return all;
 }
 
 }  // namespace tcsim::sim

@@ -24,6 +24,17 @@ void check_level(const LevelConfig& level, const std::string& place) {
     throw UnsupportedError(place, fmt::format("{} sets of {} ways", level.sets, level.ways),
                            "simulate a cache of 1 to 2^31 - 1 lines");
   }
+  if (level.qlru && (level.ways < 2 || level.ways > 64)) {
+    throw UnsupportedError(place, fmt::format("QLRU of {} ways", level.ways), "use 2 to 64 ways");
+  }
+  const bool has_tree =
+      !level.qlru && level.replacement == Replacement::tree_plru && level.ways <= 64;
+  if (level.empty_ways == EmptyWays::tree && !has_tree) {
+    throw UnsupportedError(place,
+                           fmt::format("empty ways are to be filled by the tree of {} with {} ways",
+                                       to_text(level.replacement), level.ways),
+                           "use the replacement tree-plru and up to 64 ways");
+  }
   if (level.shared_by < 1) {
     throw UnsupportedError(place, fmt::format("it is shared by {} cores", level.shared_by),
                            "give at least 1");

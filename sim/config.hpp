@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/machine/machine.hpp"
 #include "core/units/quantity.hpp"
+#include "sim/policy/qlru.hpp"
 
 namespace tcsim::sim {
 
@@ -15,6 +17,12 @@ namespace tcsim::sim {
 enum class WriteBackMiss {
   allocate,  // the line is put in; nothing is fetched if the write-back brings the whole line
   pass       // it goes on to the next level
+};
+
+// Where a line goes while its set has empty ways.
+enum class EmptyWays {
+  first,  // into the empty way of the lowest number
+  tree    // where the bits of tree PLRU point, though a line may be there
 };
 
 struct LevelConfig {
@@ -33,6 +41,8 @@ struct LevelConfig {
   bool write_hit_refreshes = true;   // a write that finds its line is a use of it
   bool write_back_refreshes = true;  // so is a write-back that does
   WriteBackMiss write_back_miss = WriteBackMiss::allocate;
+  EmptyWays empty_ways = EmptyWays::first;
+  std::optional<Qlru> qlru = {};  // instead of `replacement`; 2 to 64 ways
 
   bool operator==(const LevelConfig&) const = default;
 };
@@ -60,6 +70,8 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
 //  - an exclusive level that prefetches,
+//  - QLRU of one way or more than 64,
+//  - EmptyWays::tree without tree PLRU, or with more than 64 ways,
 //  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);
 

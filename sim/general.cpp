@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cassert>
 #include <cmath>
+#include <memory>
 
 #include "core/error.hpp"
 #include "core/model/core_link.hpp"
 #include "core/model/countable.hpp"
 #include "core/plan/walk.hpp"
+#include "core/threads.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::sim {
@@ -46,6 +50,43 @@ void require_countable(const Plan& plan, const SystemConfig& config) {
       "use smaller sizes");
 }
 
+// One class of sets: all of the plan is walked, a part of its lines simulated.
+class GeneralPart {
+ public:
+  GeneralPart(const Plan& plan, const SystemConfig& config, const SimulationOptions& options,
+              const ArrayOrder& order, std::uint64_t part, std::uint64_t parts)
+      : system_(config, order.ends),
+        sink_(system_, config.levels.front(), plan.element().value()),
+        visitor_(plan, sink_) {
+    sink_.select(region_bits_of(config), part, parts);
+    Watch watch(options, plan.contraction().flops() / 2, part == 0);
+    walk(plan, Watched(visitor_, watch));
+    if (config.drain) system_.drain();
+    sink_.collect();
+    watch.finish();
+  }
+  Simulation result(const SystemConfig& config, const ArrayOrder& order) {
+    return result_of(config, order, system_, sink_.bytes(), sink_.touches(),
+                     visitor_.tally().registers);
+  }
+
+ private:
+  System<> system_;
+  SystemSink<NoObserver> sink_;
+  PlanVisitor<SystemSink<NoObserver>> visitor_;
+};
+
+// What the caches of another part did; the core's touches are the same.
+void add(Simulation& to, const Simulation& more) {
+  for (std::size_t l = 0; l < to.levels.size(); ++l) {
+    to.levels[l] += more.levels[l];
+    LinkTraffic& link = to.traffic.links[l + 1];
+    for (Phase p : all_phases) {
+      for (ArrayId a : link.arrays.ids()) link.at(p, a) += more.traffic.links[l + 1].at(p, a);
+    }
+  }
+}
+
 }  // namespace
 
 void check(const Plan& plan, const SystemConfig& config) {
@@ -63,7 +104,7 @@ void check(const Plan& plan, const SystemConfig& config) {
 }
 
 bool counts_every_element(const LevelConfig& innermost) {
-  return innermost.replacement == Replacement::srrip ||
+  return innermost.qlru || innermost.replacement == Replacement::srrip ||
          innermost.replacement == Replacement::brrip ||
          innermost.write == WritePolicy::write_through || !innermost.write_allocate ||
          innermost.prefetch != Prefetch::none;
@@ -118,15 +159,19 @@ Simulation simulate_general(const Plan& plan, const SystemConfig& config,
                             const SimulationOptions& options) {
   assert((check(plan, config), true));
   const ArrayOrder order(plan);
-  System<> system(config, order.ends);
-  SystemSink<NoObserver> sink(system, config.levels.front(), plan.element().value());
-  PlanVisitor<SystemSink<NoObserver>> visitor(plan, sink);
-  Watch watch(options, plan.contraction().flops() / 2, true);
-  walk(plan, Watched(visitor, watch));
-  if (config.drain) system.drain();
-  sink.collect();
-  watch.finish();
-  return result_of(config, order, system, sink.bytes(), sink.touches(), visitor.tally().registers);
+  const std::int64_t most = std::min<std::int64_t>(options.threads, independent_classes(config));
+  const auto count = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, most)));
+  std::vector<std::unique_ptr<GeneralPart>> parts(count);
+  std::atomic<std::size_t> next = 0;
+  run_on_threads(static_cast<int>(count), [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      parts[i] = std::make_unique<GeneralPart>(plan, config, options, order, i, count);
+    }
+  });
+  if (options.effort) *options.effort = {Lines(0), static_cast<int>(count)};
+  Simulation result = parts.front()->result(config, order);
+  for (std::size_t i = 1; i < count; ++i) add(result, parts[i]->result(config, order));
+  return result;
 }
 
 }  // namespace tcsim::sim

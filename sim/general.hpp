@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sim/plan_visitor.hpp"
+#include "sim/sampled_classes.hpp"
 #include "sim/simulate.hpp"
 #include "sim/system.hpp"
 #include "sim/watch.hpp"
@@ -23,6 +24,14 @@ class SystemSink {
         line_bits_(std::countr_zero(static_cast<std::uint64_t>(innermost.line.value()))),
         element_(counts_every_element(innermost) ? element : 0) {}
 
+  // Of `parts` classes of regions of 2^region_bits bytes (sim/sampled_classes.hpp) only one reaches
+  // the system; touches count all.
+  void select(int region_bits, std::uint64_t part, std::uint64_t parts) {
+    region_bits_ = region_bits;
+    part_ = part;
+    part_mask_ = parts - 1;
+  }
+
   // Bytes that moved until now belong to the phase that ends.
   void enter(Phase phase) {
     for (int l = 0; l < system_.level_count(); ++l) take(l);
@@ -34,7 +43,7 @@ class SystemSink {
     if (element_ > 0) {
       for (std::int64_t i = 0; i < bytes; i += element_) {
         ++touches_;
-        system_.access(0, address + std::uint64_t(i), std::uint64_t(element_), write);
+        access(address + std::uint64_t(i), std::uint64_t(element_), write);
       }
       return;
     }
@@ -44,7 +53,7 @@ class SystemSink {
     previous_ = last;
     if (first > last) return;
     touches_ += static_cast<std::int64_t>(last - first + 1);
-    system_.access(0, address, end - address, write);
+    access(address, end - address, write);
   }
   void read(const TwoStreams& s) {
     for (std::int64_t step = 0; step < s.steps; ++step) {
@@ -64,6 +73,13 @@ class SystemSink {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
+  void access(std::uint64_t address, std::uint64_t bytes, bool write) {
+    if (part_mask_ == 0) return system_.access(0, address, bytes, write);
+    for_each_region(address, bytes, region_bits_, [&](std::uint64_t at, std::uint64_t some) {
+      if (((at >> region_bits_) & part_mask_) == part_) system_.access(0, at, some, write);
+    });
+  }
+
   void take(int l) {
     bytes_.resize(static_cast<std::size_t>(system_.level_count()));
     auto& all = bytes_[static_cast<std::size_t>(l)][phase_];
@@ -78,6 +94,8 @@ class SystemSink {
   System<Observer>& system_;
   int line_bits_;
   std::int64_t element_;  // 0: lines
+  int region_bits_ = 0;
+  std::uint64_t part_ = 0, part_mask_ = 0;
   std::uint64_t previous_ = none;
   std::int64_t touches_ = 0;
   Phase phase_ = Phase::compute;
@@ -109,7 +127,8 @@ Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
 // check() of sim/config.hpp, and whether lines go with the plan's elements and arrays.
 void check(const Plan& plan, const SystemConfig& config);
 
-// `config` has passed check().
+// `config` has passed check(). Several threads simulate classes of sets, where levels do not
+// prefetch; each walks the whole plan.
 Simulation simulate_general(const Plan& plan, const SystemConfig& config,
                             const SimulationOptions& options);
 

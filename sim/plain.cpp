@@ -52,7 +52,7 @@ class Part {
                       options.memory);
     }
     walk(plan, *this);
-    caches_.drain();
+    config.drain ? caches_.drain() : caches_.settle(config.levels.size());
     watch_.finish();
   }
 

@@ -24,6 +24,17 @@ void check_plain(const Plan& plan, const sim::SystemConfig& config) {
 
 }  // namespace
 
+LevelCounts& LevelCounts::operator+=(const LevelCounts& o) {
+  for (const auto count :
+       {&LevelCounts::hits, &LevelCounts::misses, &LevelCounts::write_backs, &LevelCounts::fetches,
+        &LevelCounts::fills, &LevelCounts::evictions, &LevelCounts::clean_victims,
+        &LevelCounts::writes_through, &LevelCounts::invalidations, &LevelCounts::prefetches,
+        &LevelCounts::useful_prefetches}) {
+    this->*count += o.*count;
+  }
+  return *this;
+}
+
 Simulation simulate(const Plan& plan, const Machine& machine, const SimulationOptions& options) {
   return simulate(plan, sim::system_of(view_of_one_core(machine)), options);
 }

@@ -29,6 +29,7 @@ struct LevelCounts {
   Lines prefetches;         // fetches before they were asked for
   Lines useful_prefetches;  // of these, asked for before they left
 
+  LevelCounts& operator+=(const LevelCounts& o);
   bool operator==(const LevelCounts&) const = default;
 };
 
@@ -53,7 +54,7 @@ struct SimulationOptions {
   std::stop_token stop = {};
 
   // How to go about it: results do not depend on what follows.
-  int threads = 1;            // at most so many; caches that are not plain take one
+  int threads = 1;            // at most so many; caches that prefetch take one
   bool replay = true;         // repeat what happened before instead of simulating it again
   double replay_worth = 4;    // lines that a piece to repeat touches, for each that the caches hold
   Bytes memory{256ll << 20};  // that replay may use on each thread, beside the caches themselves

@@ -5,6 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "sim/attribution.hpp"
+#include "sim/hierarchy.hpp"
+#include "sim/sample.hpp"
 #include "sim/simulate.hpp"
 #include "sim/system.hpp"
 #include "sim/trace/trace.hpp"
@@ -20,6 +23,11 @@ struct TraceOptions {
   std::int64_t grain = 1;
   Instructions instructions = Instructions::ignore;
   std::stop_token stop = {};
+  // How to go about it: results do not depend on what follows.
+  int threads = 1;   // at most so many simulate, by classes of sets; one parses
+  bool fast = true;  // plain caches by sim/trace/plain_trace.hpp
+  std::int64_t line_numbers =
+      sim::max_lines;  // that it gives before it moves to the general engine
 };
 
 struct TraceSimulation {
@@ -35,6 +43,30 @@ struct TraceSimulation {
 // UnsupportedError for caches that cannot be, or split ones where cores share the innermost level.
 TraceSimulation simulate(std::span<const std::unique_ptr<sim::TraceReader>> traces,
                          const sim::SystemConfig& config, const TraceOptions& options = {});
+
+// Why the levels miss (sim/attribution.hpp), without arrays, phases and loops, which a trace does
+// not name. Caches of one level are judged by their own streams and added up.
+struct TraceAttribution {
+  struct Level {
+    MissCauses misses;
+    std::vector<Lines> reuse_distances;
+    Lines first_uses;
+    bool operator==(const Level&) const = default;
+  };
+  TraceSimulation simulation;
+  std::vector<Level> levels;
+  Level instructions;  // of the innermost caches for instructions, where they are split
+};
+
+// On one thread, access by access.
+TraceAttribution attribute(std::span<const std::unique_ptr<sim::TraceReader>> traces,
+                           const sim::SystemConfig& config, const TraceOptions& options = {});
+
+// A part of the sets, as sample() of a plan has it; those of split instructions count with the
+// others. On one thread.
+SampledSimulation sample(std::span<const std::unique_ptr<sim::TraceReader>> traces,
+                         const sim::SystemConfig& config, std::int64_t classes,
+                         const TraceOptions& options = {});
 
 // Every access of a plan, as simulate() has them, into a trace.
 void write_trace(const Plan& plan, sim::TraceWriter& writer, std::stop_token stop = {});

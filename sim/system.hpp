@@ -3,10 +3,10 @@
 // simulated several times faster by sim/hierarchy.hpp.
 //
 // An observer, a template argument, is told what happens; without one nothing is paid. It has
-//   void request(int level, std::uint64_t address, bool write, bool hit)
-//       a level was asked for the line at `address` by the one inside it, or by the core
-//   void arrival(int level, std::uint64_t address)
-//       a line was written back to the level and was put in, or was there
+//   void request(int level, int cache, std::uint64_t address, bool write, bool hit)
+//       a cache of a level was asked for the line at `address` by one inside it, or by the core
+//   void arrival(int level, int cache, std::uint64_t address)
+//       a line was written back to the cache and was put in, or was there
 // and is called before the level changes.
 #pragma once
 
@@ -44,8 +44,8 @@ struct LevelEvents {
 };
 
 struct NoObserver {
-  void request(int, std::uint64_t, bool, bool) {}
-  void arrival(int, std::uint64_t) {}
+  void request(int, int, std::uint64_t, bool, bool) {}
+  void arrival(int, int, std::uint64_t) {}
 };
 
 // Bytes over the link outside each level by who they belong to; see System::System.
@@ -70,7 +70,13 @@ class System {
   // order of Cache::dirty_slots(), and stay, clean.
   void drain();
 
-  int level_count() const { return static_cast<int>(levels_.size()); }
+  // A line that the first cache of a level has from the beginning; within a set later ones were
+  // used later. Nothing is counted.
+  void put(int level, std::uint64_t line, bool dirty) {
+    cache(level, 0).insert({line, dirty, false});
+  }
+
+  int level_count() const { return level_count_; }
   // Of all caches of a level, and of one of them.
   LevelEvents events(int level) const;
   const LevelEvents& events(int level, int instance) const {
@@ -87,24 +93,25 @@ class System {
     std::uint64_t begin = 0, end = 0;
   };
   struct Instance {
-    std::unique_ptr<Cache> cache;
+    Cache cache;
     Prefetcher prefetcher;
     LevelEvents events;
   };
   struct LevelState {
     LevelConfig config;
     int line_bits = 0;
+    bool is_exclusive = false, prefetches = false;
     std::vector<Instance> instances;
+    std::vector<Instance*> of_core;
     std::vector<OwnerBytes> owners;
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  bool exclusive(int l) const {
-    return l < level_count() && levels_[at(l)].config.inclusion == Inclusion::exclusive;
-  }
+  bool exclusive(int l) const { return l < level_count() && levels_[at(l)].is_exclusive; }
   int instance_of(int l, int core) const { return core / levels_[at(l)].config.shared_by; }
   int any_core(int l, int instance) const { return instance * levels_[at(l)].config.shared_by; }
-  Cache& cache(int l, int core) { return *levels_[at(l)].instances[instance_of(l, core)].cache; }
+  Instance& instance(int l, int core) { return *levels_[at(l)].of_core[at(core)]; }
+  Cache& cache(int l, int core) { return instance(l, core).cache; }
   Span span_of(int l, std::uint64_t line) const {
     const int bits = levels_[at(l)].line_bits;
     return {line << bits, (line + 1) << bits};
@@ -119,9 +126,7 @@ class System {
     while (i + 1 < ends_.size() && address >= ends_[i]) ++i;
     return levels_[at(l)].owners[i];
   }
-  LevelEvents& count(int l, int core) {
-    return levels_[at(l)].instances[instance_of(l, core)].events;
-  }
+  LevelEvents& count(int l, int core) { return instance(l, core).events; }
   void count_in(int l, int core, Span s) {
     const Bytes bytes(static_cast<std::int64_t>(s.end - s.begin));
     count(l, core).bytes_in += bytes;
@@ -146,13 +151,14 @@ class System {
   void write_back_line(int l, int core, std::uint64_t line, Span bytes, bool dirty);
   std::vector<Span> flush(int l, int instance, Span span);
   std::vector<Span> flush_inside(int l, int instance, Span span);
-  void hit(int l, int core, Cache::Slot slot, bool refresh);
+  void hit(Instance& here, Cache::Slot slot, bool refresh);
   // Prefetches wait until the access that led to them is done, so that they cannot take away what
   // it is about to put in.
   void notice(int l, int core, std::uint64_t line, bool missed);
   void run_prefetches();
 
   std::vector<LevelState> levels_;
+  int level_count_ = 0;
   std::vector<std::uint64_t> ends_;
   struct Wanted {
     int level, core;
@@ -172,14 +178,20 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     LevelState level;
     level.config = c;
     level.line_bits = std::countr_zero(static_cast<std::uint64_t>(c.line.value()));
+    level.is_exclusive = c.inclusion == Inclusion::exclusive;
+    level.prefetches = c.prefetch != Prefetch::none;
     const int instances = (config.cores + c.shared_by - 1) / c.shared_by;
     for (int i = 0; i < instances; ++i) {
       level.instances.push_back(
-          {make_cache(c, cache_seed(config, l, at(i))), Prefetcher(c.prefetch, c.line), {}});
+          {Cache(c, cache_seed(config, l, at(i))), Prefetcher(c.prefetch, c.line), {}});
+    }
+    for (int core = 0; core < config.cores; ++core) {
+      level.of_core.push_back(&level.instances[at(core / c.shared_by)]);
     }
     level.owners.resize(ends_.size());
     levels_.push_back(std::move(level));
   }
+  level_count_ = static_cast<int>(levels_.size());
 }
 
 template <class Observer>
@@ -216,38 +228,34 @@ bool System<Observer>::fetch(int l, int core, Span span) {
 }
 
 template <class Observer>
-void System<Observer>::hit(int l, int core, Cache::Slot slot, bool refresh) {
-  Cache& c = cache(l, core);
-  if (c.at(slot).prefetched) {
-    c.at(slot).prefetched = false;
-    ++count(l, core).useful_prefetches;
-  }
-  if (refresh) c.use(slot);
+void System<Observer>::hit(Instance& here, Cache::Slot slot, bool refresh) {
+  if (here.cache.take_prefetched(slot)) ++here.events.useful_prefetches;
+  if (refresh) here.cache.use(slot);
 }
 
 template <class Observer>
 bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
-  LevelEvents& events = count(l, core);
-  Cache& c = cache(l, core);
-  const Cache::Slot slot = c.find(line);
+  LevelState& level = levels_[at(l)];
+  Instance& here = *level.of_core[at(core)];
+  const Cache::Slot slot = here.cache.find(line);
   const bool found = slot != Cache::absent;
-  observer_.request(l, span_of(l, line).begin, false, found);
-  ++(found ? events.hits : events.misses);
+  observer_.request(l, instance_of(l, core), line << level.line_bits, false, found);
+  ++(found ? here.events.hits : here.events.misses);
   bool dirty = false;
   if (found) {
-    hit(l, core, slot, true);
-    if (exclusive(l)) {  // the line moves inward, with what was written to it
-      dirty = c.at(slot).dirty;
-      c.remove(slot);
+    hit(here, slot, true);
+    if (level.is_exclusive) {  // the line moves inward, with what was written to it
+      dirty = here.cache.dirty(slot);
+      here.cache.remove(slot);
     }
   } else {
     dirty = fetch_from_outside(l, core, line);
-    if (!exclusive(l)) {
+    if (!level.is_exclusive) {
       install(l, core, {line, dirty, false});
       dirty = false;
     }
   }
-  notice(l, core, line, !found);
+  if (level.prefetches) notice(l, core, line, !found);
   return dirty;
 }
 
@@ -274,11 +282,11 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   const bool keeps = level.config.write == WritePolicy::write_back;
   const Cache::Slot slot = c.find(line);
   const bool found = slot != Cache::absent;
-  observer_.request(l, span_of(l, line).begin, true, found);
+  observer_.request(l, instance_of(l, core), span_of(l, line).begin, true, found);
   ++(found ? count(l, core).hits : count(l, core).misses);
   if (found) {
-    hit(l, core, slot, level.config.write_hit_refreshes);
-    c.at(slot).dirty |= keeps;
+    hit(instance(l, core), slot, level.config.write_hit_refreshes);
+    if (keeps) c.set_dirty(slot, true);
     if (!keeps) write_through(l, core, bytes);
   } else if (level.config.write_allocate && !exclusive(l)) {
     const bool dirty = fetch_from_outside(l, core, line);
@@ -287,7 +295,7 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   } else {
     write_through(l, core, bytes);
   }
-  notice(l, core, line, !found);
+  if (level.prefetches) notice(l, core, line, !found);
 }
 
 template <class Observer>
@@ -346,16 +354,16 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
   };
   const Cache::Slot slot = c.find(line);
   if (slot != Cache::absent) {
-    observer_.arrival(l, whole.begin);
+    observer_.arrival(l, instance_of(l, core), whole.begin);
     if (level.config.write_back_refreshes) c.use(slot);
-    c.at(slot).dirty |= dirty && !passes_through;
+    if (dirty && !passes_through) c.set_dirty(slot, true);
     if (passes_through) pass_on();
     return;
   }
   const bool puts_in = exclusive(l) || (level.config.write_allocate &&
                                         level.config.write_back_miss == WriteBackMiss::allocate);
   if (!puts_in) return pass_on();
-  observer_.arrival(l, whole.begin);
+  observer_.arrival(l, instance_of(l, core), whole.begin);
   const bool partial = part.end - part.begin < whole.end - whole.begin;
   const bool came_dirty = partial && fetch_from_outside(l, core, line);
   install(l, core, {line, came_dirty || (dirty && !passes_through), false});
@@ -381,14 +389,14 @@ auto System<Observer>::flush_inside(int l, int instance, Span span) -> std::vect
 template <class Observer>
 auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span> {
   LevelState& level = levels_[at(l)];
-  Cache& c = *level.instances[instance].cache;
+  Cache& c = level.instances[at(instance)].cache;
   std::vector<Span> inner = flush_inside(l, instance, span), out;
   for_each_line(l, span, [&](std::uint64_t line) {
     const Cache::Slot slot = c.find(line);
     if (slot == Cache::absent) return;
     const Span whole = span_of(l, line);
     const auto within = [&](Span s) { return s.begin < whole.end && whole.begin < s.end; };
-    const bool dirty = std::ranges::any_of(inner, within) || c.at(slot).dirty;
+    const bool dirty = std::ranges::any_of(inner, within) || c.dirty(slot);
     std::erase_if(inner, within);
     ++level.instances[instance].events.invalidations;
     c.remove(slot);
@@ -405,7 +413,6 @@ auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span
 template <class Observer>
 void System<Observer>::notice(int l, int core, std::uint64_t line, bool missed) {
   LevelState& level = levels_[at(l)];
-  if (level.config.prefetch == Prefetch::none) return;
   Prefetcher& prefetcher = level.instances[instance_of(l, core)].prefetcher;
   if (const auto wanted = prefetcher.request(line, missed)) {
     prefetches_.push_back({l, core, *wanted});
@@ -428,11 +435,11 @@ template <class Observer>
 void System<Observer>::drain() {
   for (int l = 0; l < level_count(); ++l) {
     for (std::size_t i = 0; i < levels_[at(l)].instances.size(); ++i) {
-      Cache& c = *levels_[at(l)].instances[i].cache;
+      Cache& c = levels_[at(l)].instances[i].cache;
       for (Cache::Slot slot : c.dirty_slots()) {
-        const std::uint64_t line = c.at(slot).number;
-        if (!c.at(slot).dirty) continue;
-        c.at(slot).dirty = false;
+        const std::uint64_t line = c.number(slot);
+        if (!c.dirty(slot)) continue;
+        c.set_dirty(slot, false);
         leave(l, any_core(l, static_cast<int>(i)), {line, true, false});
       }
     }

@@ -32,6 +32,43 @@ nlohmann::ordered_json counts_json(const LevelCounts& counts) {
   return j;
 }
 
+void print_sample(const Machine& machine, const SampledSimulation& sampled, std::ostream& out) {
+  out << fmt::format("  {} of {} classes of sets simulated; totals within, at 95 % confidence:\n",
+                     sampled.classes, sampled.of);
+  out << fmt::format("  {:<14}{:>32}{:>32}\n", "cache", "misses", "write-backs");
+  const auto estimate = [](const Estimate& e) {
+    return fmt::format("{:.0f} +- {:.0f}", e.value, e.error);
+  };
+  for (std::size_t l = 0; l < sampled.levels.size(); ++l) {
+    out << fmt::format("  {:<14}{:>32}{:>32}\n", machine.levels[l].name,
+                       estimate(sampled.levels[l].misses), estimate(sampled.levels[l].write_backs));
+  }
+  out << "\n";
+}
+
+nlohmann::ordered_json sample_json(const LevelEstimates& e) {
+  const auto estimate = [](const Estimate& x) {
+    return nlohmann::ordered_json{{"value", x.value}, {"error_95", x.error}};
+  };
+  return {{"misses", estimate(e.misses)},
+          {"write_backs", estimate(e.write_backs)},
+          {"bytes_outside", estimate(e.bytes)}};
+}
+
+nlohmann::ordered_json causes_json(const MissCauses& m) {
+  return {{"compulsory", m.compulsory.value()},
+          {"capacity", m.capacity.value()},
+          {"conflict", m.conflict.value()}};
+}
+
+nlohmann::ordered_json distances_json(Lines first_uses, const std::vector<Lines>& buckets) {
+  nlohmann::ordered_json histogram = nlohmann::ordered_json::array();
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    histogram.push_back({{"distance_lines", bucket_text(b)}, {"requests", buckets[b].value()}});
+  }
+  return {{"first_uses", first_uses.value()}, {"histogram", histogram}};
+}
+
 std::string step_text(const Step& step) {
   if (step.kind == Step::Kind::kernel) return "within a kernel or pack";
   if (step.kind == Step::Kind::move) return fmt::format("pack {}", to_text(step.tensor));

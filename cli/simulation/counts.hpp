@@ -6,7 +6,12 @@
 #include <ostream>
 #include <string>
 
+#include <vector>
+
+#include "core/machine/machine.hpp"
 #include "core/schedule/path.hpp"
+#include "sim/attribution.hpp"
+#include "sim/sample.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::cli {
@@ -33,6 +38,13 @@ inline constexpr CountField count_fields[] = {
 void print_header(std::ostream& out);
 void print_counts(const std::string& name, const LevelCounts& counts, std::ostream& out);
 nlohmann::ordered_json counts_json(const LevelCounts& counts);
+
+// A sample's table, and a level of it.
+void print_sample(const Machine& machine, const SampledSimulation& sampled, std::ostream& out);
+nlohmann::ordered_json sample_json(const LevelEstimates& level);
+
+nlohmann::ordered_json causes_json(const MissCauses& causes);
+nlohmann::ordered_json distances_json(Lines first_uses, const std::vector<Lines>& buckets);
 
 // A loop of the schedule as it is written there; the last step stands for what it contains.
 std::string step_text(const Step& step);

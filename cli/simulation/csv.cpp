@@ -9,8 +9,10 @@ namespace tcsim::cli {
 std::vector<std::string> simulation_columns() {
   std::vector<std::string> names;
   for (const CountField& f : count_fields) names.emplace_back(f.name);
-  for (const char* name : {"compulsory", "capacity", "conflict", "reuse_distances",
-                           "sampled_misses", "sampled_misses_error_95"}) {
+  for (const char* name :
+       {"compulsory", "capacity", "conflict", "reuse_distances", "sampled_misses",
+        "sampled_misses_error_95", "sampled_write_backs", "sampled_write_backs_error_95",
+        "sampled_bytes_outside", "sampled_bytes_outside_error_95"}) {
     names.emplace_back(name);
   }
   return names;
@@ -40,7 +42,11 @@ std::vector<std::string> simulation_cells(const Result& r, std::size_t link) {
   add(
       r.sampled && link < r.sampled->levels.size(),
       [&] { return r.sampled->levels[link].misses.value; },
-      [&] { return r.sampled->levels[link].misses.error; });
+      [&] { return r.sampled->levels[link].misses.error; },
+      [&] { return r.sampled->levels[link].write_backs.value; },
+      [&] { return r.sampled->levels[link].write_backs.error; },
+      [&] { return r.sampled->levels[link].bytes.value; },
+      [&] { return r.sampled->levels[link].bytes.error; });
   return cells;
 }
 

@@ -4,16 +4,6 @@
 
 namespace tcsim::cli {
 
-namespace {
-
-nlohmann::ordered_json causes_json(const MissCauses& m) {
-  return {{"compulsory", m.compulsory.value()},
-          {"capacity", m.capacity.value()},
-          {"conflict", m.conflict.value()}};
-}
-
-}  // namespace
-
 using nlohmann::ordered_json;
 
 void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
@@ -21,13 +11,7 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
     level["cache"] = counts_json(r.simulation->levels[link]);
   }
   if (r.sampled && link < r.sampled->levels.size()) {
-    const LevelEstimates& e = r.sampled->levels[link];
-    const auto estimate = [](const Estimate& x) {
-      return ordered_json{{"value", x.value}, {"error_95", x.error}};
-    };
-    level["sample"] = {{"misses", estimate(e.misses)},
-                       {"write_backs", estimate(e.write_backs)},
-                       {"bytes_outside", estimate(e.bytes)}};
+    level["sample"] = sample_json(r.sampled->levels[link]);
   }
   if (link >= r.attribution.size()) return;
   const LevelAttribution& a = r.attribution[link];
@@ -48,12 +32,7 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
         {{"step", s}, {"loop", step_text(path.steps[s])}, {"misses", a.by_step[s].value()}});
   }
   level["why"] = causes;
-  ordered_json histogram = ordered_json::array();
-  for (std::size_t b = 0; b < a.reuse_distances.size(); ++b) {
-    histogram.push_back(
-        {{"distance_lines", bucket_text(b)}, {"requests", a.reuse_distances[b].value()}});
-  }
-  level["reuse_distances"] = {{"first_uses", a.first_uses.value()}, {"histogram", histogram}};
+  level["reuse_distances"] = distances_json(a.first_uses, a.reuse_distances);
 }
 
 void add_simulation(ordered_json& result, const Result& r) {

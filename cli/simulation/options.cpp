@@ -37,9 +37,20 @@ void apply_rule(const std::string& rule, sim::SystemConfig& config) {
     } else if (name == "write_back_miss") {
       level.write_back_miss =
           either("allocate", "pass") ? sim::WriteBackMiss::allocate : sim::WriteBackMiss::pass;
+    } else if (name == "replacement") {
+      level.qlru = sim::qlru_named(value);
+      if (!level.qlru) {
+        throw UsageError(place, fmt::format("'{}' is no variant of QLRU", value),
+                         "name one as uops.info does, such as QLRU_H11_M1_R0_U0 (R0 and R2 do not "
+                         "go with U2 and U3); for others use --set " +
+                             owner + ".replacement");
+      }
+    } else if (name == "empty_ways") {
+      level.empty_ways = either("first", "tree") ? sim::EmptyWays::first : sim::EmptyWays::tree;
     } else {
       throw UsageError(place, fmt::format("there is no rule '{}'", name),
-                       "use write_hit_refreshes, write_back_refreshes or write_back_miss");
+                       "use write_hit_refreshes, write_back_refreshes, write_back_miss, empty_ways "
+                       "or replacement");
     }
     return;
   }
@@ -61,16 +72,17 @@ void declare_simulation(po::options_description& options) {
       "tlb", po::bool_switch(), "also simulate the machine's TLBs")(
       "rule", po::value<std::vector<std::string>>(),
       "LEVEL.RULE=VALUE: write_hit_refreshes or write_back_refreshes=true|false, "
-      "write_back_miss=allocate|pass (repeatable)")("no-drain", po::bool_switch(),
-                                                    "leave dirty lines where they are at the end")(
+      "write_back_miss=allocate|pass, empty_ways=first|tree, replacement=QLRU_H11_M1_R0_U0 or the "
+      "like (repeatable)")("no-drain", po::bool_switch(),
+                           "leave dirty lines where they are at the end")(
       "no-replay", po::bool_switch(), "simulate again what happened before; for comparison")(
       "seed", whole<std::uint64_t>(1, 0), "of random and brrip replacement, and of the sample")(
       "write-trace", po::value<std::string>(),
       "write the accesses of the schedule to this file and do no more")(
       "trace", po::value<std::vector<std::string>>(),
-      "simulate this trace instead of a workload; one for each core (repeatable)")(
-      "trace-format", words({"din", "lackey", "binary"}),
-      "of the traces; otherwise they are looked at")(
+      "simulate this trace instead of a workload; - is standard input; one for each core "
+      "(repeatable)")("trace-format", words({"din", "lackey", "binary"}),
+                      "of the traces; otherwise they are looked at")(
       "grain", whole<std::int64_t>(1, 1), "accesses of one core before the next one's turn")(
       "instructions", words({"ignore", "unified", "split"}, "ignore"),
       "of a trace: split gives them an innermost cache of their own");

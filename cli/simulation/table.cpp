@@ -55,25 +55,10 @@ void print_attribution(const Result& r, std::ostream& out) {
   out << "\n";
 }
 
-void print_sample(const Result& r, std::ostream& out) {
-  out << fmt::format("  {} of {} classes of sets simulated; totals within, at 95 % confidence:\n",
-                     r.sampled->classes, r.sampled->of);
-  out << fmt::format("  {:<14}{:>32}{:>32}\n", "cache", "misses", "write-backs");
-  const auto estimate = [](const Estimate& e) {
-    return fmt::format("{:.0f} +- {:.0f}", e.value, e.error);
-  };
-  for (std::size_t l = 0; l < r.sampled->levels.size(); ++l) {
-    out << fmt::format("  {:<14}{:>32}{:>32}\n", r.machine.level(LevelId{static_cast<int>(l)}).name,
-                       estimate(r.sampled->levels[l].misses),
-                       estimate(r.sampled->levels[l].write_backs));
-  }
-  out << "\n";
-}
-
 }  // namespace
 
 void print_simulation(const Result& r, std::ostream& out) {
-  if (r.sampled) print_sample(r, out);
+  if (r.sampled) print_sample(r.machine, *r.sampled, out);
   if (r.simulation) {
     print_header(out);
     for (std::size_t l = 0; l < r.simulation->levels.size(); ++l) {

@@ -1,17 +1,20 @@
 #include "sim/trace/byte_source.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/stop.hpp"
 
 namespace tcsim::sim {
 
@@ -19,27 +22,40 @@ namespace {
 
 constexpr std::size_t chunk = 1 << 16;
 
+// A file, a pipe or standard input. What is slow to come is waited for in steps, so that a request
+// to stop is heeded meanwhile.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::string& path)
-      : path_(path), file_(std::fopen(path.c_str(), "rb"), &std::fclose) {
-    if (!file_) {
-      throw InputError(path, fmt::format("the trace cannot be read: {}", std::strerror(errno)),
-                       "name a file that is there");
-    }
+      : path_(path),
+        file_(path == standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ < 0) fail("name a file that is there");
+  }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  ~FileSource() override {
+    if (file_ != STDIN_FILENO) ::close(file_);
   }
   std::size_t read(std::span<char> buffer) override {
-    const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file_.get());
-    if (count == 0 && std::ferror(file_.get())) {
-      throw InputError(path_, fmt::format("the trace cannot be read: {}", std::strerror(errno)),
-                       "name a file, not a directory");
+    while (true) {
+      pollfd waited{file_, POLLIN, 0};
+      const int ready = ::poll(&waited, 1, wait_milliseconds);
+      StopScope::heed();
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      const ssize_t count = ::read(file_, buffer.data(), buffer.size());
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR && errno != EAGAIN) fail("name a file, not a directory");
     }
-    return count;
   }
 
  private:
+  static constexpr int wait_milliseconds = 100;  // a stop is heeded within a second
+  [[noreturn]] void fail(const char* mend) const {
+    throw InputError(path_, fmt::format("the trace cannot be read: {}", std::strerror(errno)),
+                     mend);
+  }
   std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  int file_;
 };
 
 class MemorySource final : public ByteSource {

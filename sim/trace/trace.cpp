@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -19,13 +21,12 @@ constexpr std::uint64_t most_bytes = 1 << 20;  // of one access: more is a mista
 constexpr std::size_t most_columns = 4096;     // of a line of text
 constexpr std::uint32_t default_din_bytes = 4;
 
-// Bytes one by one, with a look at those to come.
+// Bytes one by one or many at a time, with a look at those to come.
 class ByteStream {
  public:
   explicit ByteStream(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
   int next() {
     if (used_ == end_ && !fill()) return -1;
-    ++count_;
     return static_cast<unsigned char>(buffer_[used_++]);
   }
   // Up to a buffer of what comes, without taking it.
@@ -37,35 +38,67 @@ class ByteStream {
     }
     return {buffer_.data() + used_, end_ - used_};
   }
-  std::uint64_t count() const { return count_; }
+  // What comes, without taking it: at least so many bytes, unless the end is nearer.
+  std::string_view at_least(std::size_t wanted) {
+    while (end_ - used_ < wanted && fill()) {
+    }
+    return {buffer_.data() + used_, end_ - used_};
+  }
+  void take(std::size_t bytes) { used_ += bytes; }
+  std::uint64_t count() const { return before_ + used_; }
 
  private:
+  // More behind what is left; false at the end.
   bool fill() {
+    std::memmove(buffer_.data(), buffer_.data() + used_, end_ - used_);
+    before_ += used_;
+    end_ -= used_;
     used_ = 0;
-    end_ = source_->read(buffer_);
-    return end_ > 0;
+    const std::size_t more = source_->read(std::span(buffer_).subspan(end_));
+    end_ += more;
+    return more > 0;
   }
   std::unique_ptr<ByteSource> source_;
   std::vector<char> buffer_ = std::vector<char>(1 << 16);
   std::size_t used_ = 0, end_ = 0;
-  std::uint64_t count_ = 0;
+  std::uint64_t before_ = 0;  // bytes that were taken and have left the buffer
 };
 
-// Lines of text; subclasses read one.
+// Values of hexadecimal digits; 16 of all else.
+constexpr auto hex_digits = [] {
+  std::array<std::uint8_t, 256> table{};
+  table.fill(16);
+  for (unsigned i = 0; i < 10; ++i) table['0' + i] = static_cast<std::uint8_t>(i);
+  for (unsigned i = 0; i < 6; ++i) {
+    table['a' + i] = table['A' + i] = static_cast<std::uint8_t>(10 + i);
+  }
+  return table;
+}();
+
+// Lines of text; Format::parse() reads one.
+template <class Format>
 class TextReader : public TraceReader {
  public:
   TextReader(ByteStream in, std::string place) : in_(std::move(in)), place_(std::move(place)) {}
 
   bool next(TraceRecord& record) final {
     while (read_line()) {
-      if (parse(line_, record)) return true;
+      if (static_cast<Format&>(*this).parse(line_, record)) return true;
     }
     return false;
   }
+  std::size_t add_singles(TraceBatch& batch) final {
+    std::size_t count = 0;
+    for (TraceRecord record; batch.room() > 0 && next(record); ++count) {
+      batch.add(record.address, record.bytes, record.kind);
+    }
+    return count;
+  }
 
  protected:
-  // Whether the line holds a record; some lines hold none.
-  virtual bool parse(std::string_view line, TraceRecord& record) = 0;
+  // Format has
+  //   bool parse(std::string_view line, TraceRecord& record)
+  //       whether the line holds a record; some lines hold none
 
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(fmt::format("{}:{}", place_, number_), problem, mend);
@@ -74,6 +107,22 @@ class TextReader : public TraceReader {
   // A number at the beginning of the text, which then begins behind it.
   std::uint64_t number(std::string_view& text, int base, const char* what) const {
     std::uint64_t value = 0;
+    if (base == 16) {
+      // Short enough not to overflow: nearly all of them.
+      std::size_t digits = 0;
+      for (; digits < std::min<std::size_t>(16, text.size()); ++digits) {
+        const std::uint8_t digit = hex_digits[static_cast<unsigned char>(text[digits])];
+        if (digit > 15) break;
+        value = value << 4 | digit;
+      }
+      const bool goes_on =
+          digits == 0 || (digits < text.size() && (text[digits] | 32) == 'x') || digits == 16;
+      if (!goes_on) {
+        text.remove_prefix(digits);
+        return value;
+      }
+      value = 0;
+    }
     if (base == 16 && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     if (error == std::errc::result_out_of_range) {
@@ -110,30 +159,35 @@ class TextReader : public TraceReader {
 
  private:
   bool read_line() {
-    line_.clear();
     ++number_;
-    for (int c = in_.next();; c = in_.next()) {
-      if (c < 0) return !line_.empty();
-      if (c == '\n') return true;
-      if (line_.size() == most_columns) {
-        fail(fmt::format("a line of more than {} characters", most_columns),
-             "give a trace as text with a record a line");
-      }
-      line_ += static_cast<char>(c);
+    std::string_view ahead = in_.at_least(1);
+    const void* end = ahead.empty() ? nullptr : std::memchr(ahead.data(), '\n', ahead.size());
+    if (!end) {
+      ahead = in_.at_least(most_columns + 1);
+      end = ahead.empty() ? nullptr : std::memchr(ahead.data(), '\n', ahead.size());
     }
+    const std::size_t length =
+        end ? static_cast<std::size_t>(static_cast<const char*>(end) - ahead.data()) : ahead.size();
+    if (length > most_columns) {
+      fail(fmt::format("a line of more than {} characters", most_columns),
+           "give a trace as text with a record a line");
+    }
+    line_ = ahead.substr(0, length);
+    in_.take(length + (end ? 1 : 0));
+    return end || length > 0;
   }
 
   ByteStream in_;
-  std::string place_, line_;
+  std::string place_;
+  std::string_view line_;  // of the stream's buffer
   std::uint64_t number_ = 0;
 };
 
-class DinReader final : public TextReader {
+class DinReader final : public TextReader<DinReader> {
  public:
   using TextReader::TextReader;
 
- private:
-  bool parse(std::string_view line, TraceRecord& record) override {
+  bool parse(std::string_view line, TraceRecord& record) {
     skip_blanks(line);
     if (line.empty()) return false;
     const char label = line[0];
@@ -161,12 +215,11 @@ class DinReader final : public TextReader {
   }
 };
 
-class LackeyReader final : public TextReader {
+class LackeyReader final : public TextReader<LackeyReader> {
  public:
   using TextReader::TextReader;
 
- private:
-  bool parse(std::string_view line, TraceRecord& record) override {
+  bool parse(std::string_view line, TraceRecord& record) {
     if (line.starts_with("==") || line.starts_with("--")) return false;  // valgrind's own words
     skip_blanks(line);
     if (line.empty()) return false;
@@ -213,6 +266,18 @@ class BinaryReader final : public TraceReader {
     }
   }
 
+  // Up to a record that is malformed or has a number of more than eight bytes.
+  std::size_t add_singles(TraceBatch& batch) override {
+    const std::size_t before = batch.room();
+    while (batch.room() > 0) {
+      const std::string_view ahead = in_.at_least(longest_single);
+      const std::size_t taken = add_singles_of(ahead, batch);
+      in_.take(taken);
+      if (taken == 0) break;
+    }
+    return before - batch.room();
+  }
+
   bool next(TraceRecord& record) override {
     ++number_;
     const int head = in_.next();
@@ -245,15 +310,70 @@ class BinaryReader final : public TraceReader {
   }
 
  private:
-  // All of the run lies within 64 bits.
-  void check_range(const TraceRecord& r) {
+  // A head, then two numbers of ten bytes at most; numbers are read eight bytes at a time.
+  static constexpr std::size_t longest_single = 1 + 2 * 10 + 8;
+
+  // How many of the bytes were taken.
+  std::size_t add_singles_of(std::string_view ahead, TraceBatch& batch) {
+    const char* const end = ahead.data() + ahead.size();
+    const char* at = ahead.data();
+    std::uint64_t last = last_;
+    std::uint64_t bytes = bytes_, number = number_;
+    for (std::size_t room = batch.room(); room > 0; --room) {
+      if (end - at < static_cast<std::ptrdiff_t>(longest_single)) break;
+      const auto head = static_cast<unsigned char>(*at);
+      if (head > 15 || (head & 4)) break;
+      const char* next_at = at + 1;
+      std::uint64_t new_bytes = bytes, distance = 0;
+      if (head & 8) {
+        if (number == 0) break;
+      } else if (!short_varint(next_at, new_bytes) || new_bytes < 1 || new_bytes > most_bytes) {
+        break;
+      }
+      if (!short_varint(next_at, distance)) break;
+      const std::uint64_t address = last + static_cast<std::uint64_t>(unzigzag(distance));
+      if (address > std::numeric_limits<std::uint64_t>::max() - new_bytes) break;
+      batch.add(address, static_cast<std::uint32_t>(new_bytes), static_cast<AccessKind>(head & 3));
+      at = next_at;
+      last = address;
+      bytes = new_bytes;
+      ++number;
+    }
+    last_ = last;
+    bytes_ = static_cast<std::uint32_t>(bytes);
+    number_ = number;
+    return static_cast<std::size_t>(at - ahead.data());
+  }
+
+  // A varint of up to eight bytes without a branch on their number; false if it is longer.
+  static bool short_varint(const char*& at, std::uint64_t& value) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    const std::uint64_t ends = ~word & 0x8080808080808080;
+    if (ends == 0) return false;
+    at += std::countr_zero(ends) / 8 + 1;
+    word &= ends ^ (ends - 1);
+    word &= 0x7F7F7F7F7F7F7F7F;
+    word = (word & 0x007F007F007F007F) | ((word & 0x7F007F007F007F00) >> 1);
+    word = (word & 0x00003FFF00003FFF) | ((word & 0x3FFF00003FFF0000) >> 2);
+    value = (word & 0x000000000FFFFFFF) | ((word & 0x0FFFFFFF00000000) >> 4);
+    return true;
+  }
+  static std::int64_t unzigzag(std::uint64_t x) {
+    return static_cast<std::int64_t>((x >> 1) ^ (~(x & 1) + 1));
+  }
+
+  static bool in_range(const TraceRecord& r) {
     __extension__ using Wide = __int128;
     const Wide last = Wide{r.address} + Wide{r.stride} * static_cast<Wide>(r.count - 1);
     const Wide most = std::numeric_limits<std::uint64_t>::max() - Wide{r.bytes};
-    if (Wide{r.address} > most || last < 0 || last > most) {
-      fail("an access goes beyond the addresses", "let all lie within 64 bits");
-    }
-    last_ = static_cast<std::uint64_t>(last);
+    return Wide{r.address} <= most && last >= 0 && last <= most;
+  }
+
+  // All of the run lies within 64 bits.
+  void check_range(const TraceRecord& r) {
+    if (!in_range(r)) fail("an access goes beyond the addresses", "let all lie within 64 bits");
+    last_ = r.address + static_cast<std::uint64_t>(r.stride) * (r.count - 1);
   }
 
   std::uint64_t varint() {
@@ -267,10 +387,7 @@ class BinaryReader final : public TraceReader {
     }
     fail("a number does not fit 64 bits", "write the trace again");
   }
-  std::int64_t zigzag() {
-    const std::uint64_t x = varint();
-    return static_cast<std::int64_t>((x >> 1) ^ (~(x & 1) + 1));
-  }
+  std::int64_t zigzag() { return unzigzag(varint()); }
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(fmt::format("{}: record {} (up to byte {})", place_, number_, in_.count()),
                      problem, mend);

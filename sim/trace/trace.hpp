@@ -9,13 +9,20 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sim/trace/byte_source.hpp"
 
 namespace tcsim::sim {
 
-enum class AccessKind { read, write, modify, instruction };  // modify: read, then write
+enum class AccessKind : std::uint8_t {
+  read,
+  write,
+  modify,
+  instruction
+};  // modify: read, then write
 
 // `count` accesses of `bytes` bytes, each `stride` bytes after the one before it.
 struct TraceRecord {
@@ -27,12 +34,68 @@ struct TraceRecord {
   bool operator==(const TraceRecord&) const = default;
 };
 
+// Many records, in little memory: what simulates them is often quicker than what brings them.
+class TraceBatch {
+ public:
+  struct Access {
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 1;
+    AccessKind kind = AccessKind::read;
+    bool is_run = false;  // the next of runs()
+  };
+  struct Run {
+    std::int64_t stride = 0;
+    std::uint64_t count = 1;
+  };
+  // The next `count` accesses are of this core.
+  struct Turn {
+    int core = 0;
+    std::size_t count = 0;
+  };
+  static constexpr std::size_t most = 4096;              // that one holds
+  static constexpr std::uint64_t longest_run = 1 << 16;  // a longer one is cut
+
+  TraceBatch() : accesses_(most) {}
+  std::span<const Access> accesses() const { return std::span(accesses_).first(count_); }
+  const std::vector<Run>& runs() const { return runs_; }
+  const std::vector<Turn>& turns() const { return turns_; }
+  std::size_t room() const { return most - count_; }
+
+  void clear() {
+    count_ = 0;
+    runs_.clear();
+    turns_.clear();
+  }
+  // There is room for it.
+  void add(std::uint64_t address, std::uint32_t bytes, AccessKind kind) {
+    accesses_[count_++] = {address, bytes, kind, false};
+  }
+  void add(const TraceRecord& record) {
+    accesses_[count_++] = {record.address, record.bytes, record.kind, record.count > 1};
+    if (record.count > 1) runs_.push_back({record.stride, record.count});
+  }
+  // What was added since the last call is of this core.
+  void end_turn(int core, std::size_t count) {
+    if (turns_.empty() || turns_.back().core != core) turns_.push_back({core, 0});
+    turns_.back().count += count;
+  }
+
+ private:
+  std::vector<Access> accesses_;  // of which the first count_ mean something
+  std::size_t count_ = 0;
+  std::vector<Run> runs_;
+  std::vector<Turn> turns_;
+};
+
 class TraceReader {
  public:
   virtual ~TraceReader() = default;
   // The next record; false at the end. Throws InputError that names the record where it is
   // malformed: "FILE:LINE" in a text, "FILE: record N" otherwise.
   virtual bool next(TraceRecord& record) = 0;
+  // Adds single accesses that come next to the batch, as long as there is room, and says how many.
+  // Other records, and all that is malformed, it may leave to next().
+  virtual std::size_t add_singles(TraceBatch& batch) = 0;
 };
 
 enum class TraceFormat { din, lackey, binary };

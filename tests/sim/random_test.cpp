@@ -327,6 +327,32 @@ TEST(Simulate, Equals_an_element_by_element_walk_on_random_plans) {
   }
 }
 
+// Caches with any rules, on one thread and by classes of sets on several.
+TEST(Simulate, Gives_the_same_on_any_number_of_threads_in_any_caches) {
+  for (unsigned seed = 1; seed <= test::draws(60); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Contraction contraction = random_contraction(random);
+    if (contraction.flops() > 1e6) continue;
+    const Plan plan(contraction, random_schedule(contraction, random));
+    sim::SystemConfig config = sim::system_of(random_machine(random, {{8, 2}, {16, 4}, {64, 4}}));
+    for (sim::LevelConfig& l : config.levels) {
+      l.replacement = all_replacements[std::size_t(random.between(0, 6))];
+      l.write_allocate = random.chance(80);
+    }
+    config.levels[1].inclusion = all_inclusions[std::size_t(random.between(0, 2))];
+    config.levels[2].inclusion = all_inclusions[std::size_t(random.between(0, 2))];
+    if (random.chance(10)) config.levels[1].prefetch = Prefetch::stride;
+    if (config.levels[1].inclusion == Inclusion::exclusive) {
+      config.levels[1].prefetch = Prefetch::none;
+    }
+    const Simulation alone = simulate(plan, config);
+    for (const int threads : {2, 3, 16}) {
+      ASSERT_EQ(simulate(plan, config, {.threads = threads}), alone) << threads;
+    }
+  }
+}
+
 // Regular contractions on small caches, iterations of the innermost loop compared with all before,
 // or of loops further out for more caches, with room for all of them or for few. What does not
 // repeat is compared with the twin above.

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/plan/plan.hpp"
+#include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "tests/arrays.hpp"
 
@@ -178,6 +179,16 @@ TEST(Simulate, Registers_see_operands_in_place_without_padding) {
   EXPECT_EQ(link.at(Phase::compute, ArrayId::A), elements(2 * 5 * 2, 0));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::B), elements(2 * 3 * 2, 0));
   EXPECT_EQ(link.at(Phase::compute, ArrayId::C), elements(0, 15));
+}
+
+// Both engines, to the last count: without a drain fewer lines are written back.
+TEST(Simulate, Leaves_dirty_lines_where_they_are_if_told_to) {
+  sim::SystemConfig config = sim::system_of(machine_with({{8, 2}, {8, 8}}));
+  const Simulation drained = simulate(strided(), config);
+  config.drain = false;
+  const Simulation left = simulate(strided(), config);
+  EXPECT_EQ(left, sim::simulate_general(strided(), config, {}));
+  EXPECT_LT(left.levels[0].write_backs, drained.levels[0].write_backs);
 }
 
 TEST(Simulate, Refuses_what_it_does_not_simulate) {

@@ -1,6 +1,7 @@
 // The general engine: rules worked out by hand, and every option against its slow twin.
 #include "sim/system.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -69,6 +70,38 @@ TEST(Tree_plru, Follows_the_bits_that_point_away_from_uses) {
 TEST(Tree_plru, Takes_any_number_of_ways) {
   LineHits lines({level(1, 3, Replacement::tree_plru)});
   EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 2, 3, 4}), ".....hhh");
+}
+
+// Used again and again, 0 keeps the tree pointing right: 1 and 2 fill ways 2 and 3, and 3 replaces
+// 1 while way 1 is empty.
+TEST(Tree_plru, Follows_the_tree_while_ways_are_empty_if_told_to) {
+  LevelConfig by_tree = level(1, 4, Replacement::tree_plru);
+  by_tree.empty_ways = EmptyWays::tree;
+  LineHits lines({by_tree});
+  EXPECT_EQ(lines.hits({0, 1, 0, 2, 0, 3, 0}), "..h.h.h");
+  EXPECT_EQ(lines.at(0).evictions, 1);
+  EXPECT_EQ(lines.hits({2, 3, 0, 1}), "hhh.");
+  LineHits first({level(1, 4, Replacement::tree_plru)});
+  EXPECT_EQ(first.hits({0, 1, 0, 2, 0, 3, 0, 1}), "..h.h.hh");
+}
+
+// Four ways. Once full all ages are 1, and become 3; a hit of 0 makes its 1, so 4 and 5 replace 1
+// and 2; a second hit makes it 0. 6 replaces 3, the ages 0 1 1 1 become 2 3 3 3, and 7 replaces 4.
+TEST(Qlru, Ages_lines_and_replaces_the_first_old_one) {
+  LevelConfig l = level(1, 4, Replacement::lru);
+  l.qlru = qlru_named("QLRU_H11_M1_R0_U0");
+  ASSERT_TRUE(l.qlru);
+  LineHits lines({l});
+  EXPECT_EQ(lines.hits({0, 1, 2, 3, 0, 4, 5, 0, 6, 7, 0, 5, 6, 4}), "....h..h..hhh.");
+}
+
+TEST(Qlru, Knows_the_names_of_its_variants) {
+  EXPECT_EQ(qlru_named("QLRU_H21_M2_R1_U3_UMO"), (Qlru{2, 1, 2, 1, 3, true}));
+  for (const char* name :
+       {"QLRU_H11_M1_R0", "QLRU_H12_M1_R0_U0", "QLRU_H01_M1_R0_U0", "QLRU_H11_M4_R0_U0",
+        "QLRU_H11_M1_R3_U0", "QLRU_H11_M1_R0_U2", "QLRU_H11_M1_R0_U0_", "qlru", ""}) {
+    EXPECT_FALSE(qlru_named(name)) << name;
+  }
 }
 
 // 0 1 2 3 fill the ways; the fourth use marks all, so only 3's mark stays. 4 replaces 0 (marks 0
@@ -324,7 +357,12 @@ std::string describe(const SystemConfig& config) {
       << " " << tcsim::to_text(l.inclusion) << " " << tcsim::to_text(l.write) << " allocate "
       << l.write_allocate << " prefetch " << to_text(l.prefetch) << " shared " << l.shared_by
       << " rules " << l.write_hit_refreshes << l.write_back_refreshes
-      << (l.write_back_miss == WriteBackMiss::allocate);
+      << (l.write_back_miss == WriteBackMiss::allocate) << (l.empty_ways == EmptyWays::tree);
+    if (l.qlru) {
+      s << fmt::format(" QLRU_H{}{}_M{}_R{}_U{}{}", l.qlru->from_3, l.qlru->from_2,
+                       l.qlru->insertion, l.qlru->replace, l.qlru->update,
+                       l.qlru->update_on_miss_only ? "_UMO" : "");
+    }
   }
   return s.str();
 }
@@ -398,8 +436,18 @@ class RandomSystem {
 
  private:
   LevelConfig level_behind(const SystemConfig& c, std::int64_t number) {
-    LevelConfig l = level(between(1, 12), chance(10) ? between(60, 70) : between(1, 9),
+    const std::int64_t many = chance(50) ? between(60, 70) : between(10, 40);
+    LevelConfig l = level(between(1, 12), chance(20) ? many : between(1, 9),
                           all_replacements[std::size_t(between(0, 6))]);
+    if (l.replacement == Replacement::tree_plru && l.ways <= 64 && chance(40)) {
+      l.empty_ways = EmptyWays::tree;
+    } else if (l.ways >= 2 && l.ways <= 64 && chance(30)) {
+      const std::string names[] = {fmt::format("QLRU_H{}_M{}_R1_U{}", chance(50) ? "11" : "21",
+                                               between(0, 3), between(0, 3)),
+                                   fmt::format("QLRU_H{}_M{}_R{}_U{}", chance(50) ? "00" : "20",
+                                               between(0, 3), 2 * between(0, 1), between(0, 1))};
+      l.qlru = qlru_named(names[between(0, 1)] + (chance(30) ? "_UMO" : ""));
+    }
     l.name = "L" + std::to_string(number + 1);
     l.line = Bytes(std::int64_t{1} << between(4, 7));
     if (number > 0) {

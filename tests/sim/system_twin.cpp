@@ -33,6 +33,14 @@ void Set::mark(int way) {
 
 void Set::use(std::uint64_t line) {
   const int way = way_of(line);
+  if (config_->qlru) {
+    const int age = ages_[std::size_t(way)];
+    ages_[std::size_t(way)] = age == 3   ? config_->qlru->from_3
+                              : age == 2 ? config_->qlru->from_2
+                                         : 0;
+    if (!config_->qlru->update_on_miss_only) ages_ = aged(way);
+    return;
+  }
   switch (config_->replacement) {
     case Replacement::lru:
       order_.remove(way);
@@ -83,13 +91,62 @@ int Set::victim() {
   return -1;
 }
 
+// The ages after an access of a way, -1 for one of none, as the definitions read.
+std::vector<int> Set::aged(int way) const {
+  std::vector<int> others = ages_, after = ages_;
+  if (way >= 0) others.erase(others.begin() + way);
+  const int oldest = *std::ranges::max_element(ages_);
+  const int oldest_other = *std::ranges::max_element(others);
+  for (int i = 0; i < ways(); ++i) {
+    int& age = after[std::size_t(i)];
+    switch (config_->qlru->update) {
+      case 0:
+        age += 3 - oldest;
+        break;
+      case 1:
+        if (i != way) age += 3 - oldest_other;
+        break;
+      case 2:
+        if (oldest != 3) ++age;
+        break;
+      default:
+        if (oldest != 3 && i != way) ++age;
+    }
+  }
+  return after;
+}
+
+std::optional<WayState> Set::insert_qlru(WayState state) {
+  if (config_->qlru->update_on_miss_only) ages_ = aged(-1);
+  std::vector<int> empty;
+  for (int i = 0; i < ways(); ++i) {
+    if (!ways_.contains(i)) empty.push_back(i);
+  }
+  std::optional<WayState> gone;
+  int way = 0;
+  if (!empty.empty()) {
+    way = config_->qlru->replace == 2 ? empty.back() : empty.front();
+  } else {
+    const auto old = std::ranges::find(ages_, 3);
+    if (old != ages_.end()) way = int(old - ages_.begin());
+    gone = ways_[way];
+  }
+  ways_[way] = state;
+  order_.remove(way);
+  order_.push_front(way);
+  ages_[std::size_t(way)] = config_->qlru->insertion;
+  if (!config_->qlru->update_on_miss_only) ages_ = aged(way);
+  return gone;
+}
+
 std::optional<WayState> Set::insert(WayState state) {
   int way = 0;
   while (way < ways() && ways_.contains(way)) ++way;
   std::optional<WayState> gone;
-  if (way == ways()) {
+  if (config_->qlru) return insert_qlru(state);
+  if (way == ways() || config_->empty_ways == sim::EmptyWays::tree) {
     way = victim();
-    gone = ways_[way];
+    if (ways_.contains(way)) gone = ways_[way];
   }
   ways_[way] = state;
   order_.remove(way);
@@ -105,8 +162,8 @@ std::optional<WayState> Set::insert(WayState state) {
 
 std::vector<std::uint64_t> Set::dirty_in_order() const {
   std::vector<std::uint64_t> all;
-  const bool ordered =
-      config_->replacement == Replacement::lru || config_->replacement == Replacement::fifo;
+  const bool ordered = !config_->qlru && (config_->replacement == Replacement::lru ||
+                                          config_->replacement == Replacement::fifo);
   std::vector<int> order(order_.rbegin(), order_.rend());
   if (!ordered) std::sort(order.begin(), order.end());
   for (int way : order) {

@@ -24,7 +24,7 @@ class Set {
  public:
   Set() = default;
   Set(const sim::LevelConfig* config, std::uint64_t seed, std::uint64_t number)
-      : config_(config), seed_(seed), number_(number) {}
+      : config_(config), seed_(seed), number_(number), ages_(std::size_t(config->ways), 3) {}
 
   WayState* find(std::uint64_t line) {
     for (auto& [way, state] : ways_) {
@@ -46,6 +46,8 @@ class Set {
     return -1;
   }
   int victim();
+  std::vector<int> aged(int way) const;
+  std::optional<WayState> insert_qlru(WayState state);
   void point_away(int way);
   void mark(int way);
 
@@ -57,6 +59,7 @@ class Set {
   std::set<int> marked_;                      // bit-PLRU
   std::map<int, int> prediction_;             // RRIP
   std::uint64_t victims_ = 0, fills_ = 0;
+  std::vector<int> ages_;  // QLRU, also of empty ways
 };
 
 class System {

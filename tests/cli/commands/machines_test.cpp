@@ -53,7 +53,7 @@ class Every_command : public testing::TestWithParam<std::string> {
         on("predict", {"--model", "listing3"}),
         on("simulate"),
         on("simulate", {"--attribution"}),
-        on("simulate", {"--sample", "2"}),
+        on("simulate", {"--sample", "16"}),
         on("simulate", {"--tlb"}),
         {"simulate", "--trace", path("trace.din"), "--machine", machine()},
         on("run", {"--repetitions", "1"}),

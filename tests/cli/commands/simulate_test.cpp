@@ -87,15 +87,15 @@ TEST(Simulate, Threads_and_repetition_change_no_byte_of_the_output) {
 }
 
 TEST(Simulate, A_sample_comes_with_its_confidence) {
-  const json j = json::parse(simulate({"--sample", "8", "--format", "json"}).out);
-  EXPECT_EQ(j["sample"]["classes"], 8);
+  const json j = json::parse(simulate({"--sample", "16", "--format", "json"}).out);
+  EXPECT_EQ(j["sample"]["classes"], 16);
   EXPECT_EQ(j["sample"]["of"], 64);
   const json exact = json::parse(simulate({"--format", "json"}).out);
   const json& estimate = j["levels"][0]["sample"]["misses"];
   EXPECT_NEAR(estimate["value"].get<double>(), exact["levels"][0]["cache"]["misses"].get<double>(),
               2 * estimate["error_95"].get<double>());
-  EXPECT_TRUE(contains(simulate({"--sample", "8"}).out, "8 of 64 classes of sets"));
-  EXPECT_EQ(simulate({"--sample", "1"}).code, Exit::usage);
+  EXPECT_TRUE(contains(simulate({"--sample", "16"}).out, "16 of 64 classes of sets"));
+  EXPECT_EQ(simulate({"--sample", "11"}).code, Exit::usage);
 }
 
 TEST(Simulate, Rules_name_what_is_wrong_with_them) {
@@ -103,6 +103,10 @@ TEST(Simulate, Rules_name_what_is_wrong_with_them) {
   EXPECT_TRUE(contains(simulate({"--rule", "L9.write_back_miss=pass"}).err, "no cache 'L9'"));
   EXPECT_TRUE(contains(simulate({"--rule", "L2.x=pass"}).err, "no rule 'x'"));
   EXPECT_TRUE(contains(simulate({"--rule", "L2.write_back_miss=x"}).err, "use allocate or pass"));
+  EXPECT_EQ(simulate({"--rule", "L3.replacement=QLRU_H11_M1_R1_U2"}).code, Exit::done);
+  EXPECT_TRUE(contains(simulate({"--rule", "L3.replacement=lru"}).err, "no variant of QLRU"));
+  EXPECT_TRUE(
+      contains(simulate({"--rule", "L2.empty_ways=tree"}).err, "use the replacement tree-plru"));
   EXPECT_TRUE(contains(simulate({"--rule", "nonsense"}).err, "LEVEL.RULE=VALUE"));
 }
 
@@ -135,7 +139,18 @@ TEST(Simulate, Traces_are_printed_in_each_format) {
   EXPECT_EQ(j["levels"][0]["instructions"]["misses"], 1);
   EXPECT_EQ(j["levels"][1]["misses"], 3);
   EXPECT_TRUE(contains(run({"--format", "csv"}).out, ",4,4,L1,L1-L2,2,2,2,2,0,1,"));
-  EXPECT_EQ(run({"--attribution"}).code, Exit::usage);
+  EXPECT_TRUE(contains(run({"--attribution"}).out, "compulsory"));
+  const json why = json::parse(run({"--attribution", "--format", "json"}).out);
+  EXPECT_EQ(why["levels"][0]["why"]["compulsory"], 2);
+  EXPECT_EQ(why["levels"][0]["reuse_distances"]["first_uses"], 2);
+  EXPECT_TRUE(contains(run({"--sample", "16"}).out, "16 of 64 classes of sets"));
+  const json sampled = json::parse(run({"--sample", "64", "--format", "json"}).out);
+  EXPECT_EQ(sampled["levels"][0]["sample"]["misses"]["value"], 2);
+  EXPECT_TRUE(contains(run({"--sample", "64", "--format", "csv"}).out, ",2,0\n"));
+  EXPECT_EQ(run({"--threads", "2", "--format", "csv"}).out, run({"--format", "csv"}).out);
+  EXPECT_EQ(run({"--sample", "16", "--attribution"}).code, Exit::usage);
+  EXPECT_EQ(tcsim({"simulate", "--trace", "-", "--trace", "-", "--machine", "i7-6700k"}).code,
+            Exit::usage);
   EXPECT_EQ(run({"tccg:1"}).code, Exit::usage);
   EXPECT_EQ(run({"--instructions", "x"}).code, Exit::usage);
 }

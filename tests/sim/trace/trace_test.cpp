@@ -1,5 +1,6 @@
 #include "sim/trace/trace.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -9,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "sim/simulate_trace.hpp"
+#include "sim/trace/feed.hpp"
 #include "tests/sim/system_twin.hpp"
 
 namespace tcsim::sim {
@@ -185,6 +187,55 @@ TEST(Binary, Reads_back_what_was_written_plain_and_compressed) {
   }
 }
 
+// Batches hold the accesses of next(), in their order, or end in the same error.
+TEST(Batches, Hold_what_the_records_hold) {
+  const auto in_batches = [](const std::string& bytes) {
+    std::vector<std::unique_ptr<TraceReader>> one;
+    one.push_back(read_trace(bytes_of(bytes, "t"), "t"));
+    TraceMerger merger(one, 1);
+    std::vector<TracedAccess> all;
+    for (TraceBatch batch; merger.next(batch);) {
+      auto run = batch.runs().begin();
+      for (const TraceBatch::Access& a : batch.accesses()) {
+        const TraceBatch::Run r = a.is_run ? *run++ : TraceBatch::Run{};
+        EXPECT_LE(r.count, TraceBatch::longest_run);
+        for (std::uint64_t i = 0; i < r.count; ++i) {
+          all.push_back({a.kind, a.address + static_cast<std::uint64_t>(r.stride) * i, a.bytes});
+        }
+      }
+    }
+    return all;
+  };
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto accesses = random_accesses(random, seed % 3 == 0 ? 30000 : 2000);
+    const std::string bytes = written(accesses);
+    ASSERT_EQ(in_batches(bytes), accesses);
+    std::string text;
+    for (const TracedAccess& a : accesses) {
+      text += fmt::format("{} {:x},{}\n", std::string("LSMI")[static_cast<std::size_t>(a.kind)],
+                          a.address, a.bytes);
+    }
+    ASSERT_EQ(in_batches(text), accesses);
+    std::string damaged = bytes;
+    damaged[8 + random() % (bytes.size() - 8)] = static_cast<char>(random());
+    const std::string expected = error_of(damaged);
+    std::string error;
+    try {
+      in_batches(damaged);
+    } catch (const InputError& e) {
+      error = e.what();
+    }
+    ASSERT_EQ(error, expected);
+  }
+  std::ostringstream out;
+  TraceWriter writer(out);
+  for (std::uint64_t i = 0; i < 200000; ++i) writer.write(AccessKind::read, 3 * i, 2);
+  writer.flush();
+  EXPECT_EQ(in_batches(out.str()).size(), 200000u);
+}
+
 TEST(Compressed, Damage_and_early_ends_are_named) {
   std::mt19937_64 random(1);
   const std::string plain = written(random_accesses(random, 3000));
@@ -274,6 +325,180 @@ TEST(Simulate_trace, Equals_the_twin_on_random_traces) {
       ASSERT_EQ(s.levels[l].evictions, Lines(slow.events[l].evictions));
     }
   }
+}
+
+// The counts of a naive walk through the traces: one access of one core after the other.
+twin::System walked(const std::vector<std::vector<TracedAccess>>& traces, SystemConfig config,
+                    const TraceOptions& how) {
+  const bool is_split = how.instructions == Instructions::split;
+  if (is_split) {
+    config.cores *= 2;
+    for (std::size_t l = 1; l < config.levels.size(); ++l) config.levels[l].shared_by *= 2;
+  }
+  twin::System slow(config);
+  std::vector<std::size_t> at(traces.size());
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t core = 0; core < traces.size(); ++core) {
+      for (std::int64_t i = 0; i < how.grain && at[core] < traces[core].size(); ++i) {
+        any = true;
+        const TracedAccess& a = traces[core][at[core]++];
+        const bool code = a.kind == AccessKind::instruction;
+        if (code && how.instructions == Instructions::ignore) continue;
+        const int of = static_cast<int>(is_split ? 2 * core + code : core);
+        if (a.kind != AccessKind::write) slow.access(of, a.address, a.bytes, false);
+        if (a.kind == AccessKind::write || a.kind == AccessKind::modify) {
+          slow.access(of, a.address, a.bytes, true);
+        }
+      }
+    }
+  }
+  if (config.drain) slow.drain();
+  return slow;
+}
+
+// Accesses here and there and runs at strides of all kinds: within a line, by lines, backward,
+// unaligned, over several lines, near and far.
+std::vector<TracedAccess> random_walks(std::mt19937_64& random, std::size_t count) {
+  std::vector<TracedAccess> all;
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const std::uint64_t far = below(2) ? std::uint64_t{1} << 45 : 1 << 14;
+  while (all.size() < count) {
+    std::uint64_t address = (1 << 20) + (below(8) == 0 ? below(far) : below(1 << 14));
+    const std::uint64_t strides[] = {0, 1, 4, 8, 8, 8, 24, 64, 65, 200, 4096, 0 - std::uint64_t{8}};
+    const std::uint64_t stride = strides[below(std::size(strides))];
+    const auto bytes = static_cast<std::uint32_t>(below(4) ? 8 : 1 + below(400));
+    const auto kind = static_cast<AccessKind>(below(4));
+    for (std::uint64_t i = below(3) ? 1 : 1 + below(60); i > 0; --i, address += stride) {
+      all.push_back({kind, address, bytes});
+    }
+  }
+  return all;
+}
+
+void expect_counts(const TraceSimulation& s, const twin::System& slow) {
+  for (std::size_t l = 0; l < s.levels.size(); ++l) {
+    SCOPED_TRACE(l);
+    const LevelCounts none, &code = l == 0 ? s.instructions : none;
+    const LevelEvents& e = slow.events[l];
+    ASSERT_EQ(s.levels[l].hits + code.hits, Lines(e.hits));
+    ASSERT_EQ(s.levels[l].misses + code.misses, Lines(e.misses));
+    ASSERT_EQ(s.levels[l].fetches + code.fetches, Lines(e.fetches));
+    ASSERT_EQ(s.levels[l].fills + code.fills, Lines(e.fills));
+    ASSERT_EQ(s.levels[l].evictions + code.evictions, Lines(e.evictions));
+    ASSERT_EQ(s.levels[l].write_backs + code.write_backs, Lines(e.write_backs));
+    ASSERT_EQ(s.bytes[l].in, e.bytes_in);
+    ASSERT_EQ(s.bytes[l].out, e.bytes_out);
+  }
+}
+
+// Plain caches of all shapes, with and without vectors, on several threads, with so few line
+// numbers that the general engine takes over in the middle, or from the beginning.
+TEST(Simulate_trace, Equals_a_naive_walk_in_plain_caches_however_it_goes_about_it) {
+  for (unsigned seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto one_of = [&](std::initializer_list<std::int64_t> all) {
+      return *(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
+    };
+    const std::int64_t unit = one_of({1, 4, 16, 16, 32, 64});
+    SystemConfig config{"t", {}};
+    for (std::uint64_t l = 0; l < 1 + random() % 3; ++l) {
+      config.levels.push_back(
+          cache_level(unit * one_of({1, 1, 2, 3, 4}), one_of({1, 2, 3, 8, 20})));
+    }
+    config.drain = random() % 4 != 0;
+    TraceOptions how;
+    how.instructions = random() % 2 ? Instructions::ignore : Instructions::unified;
+    const std::vector<std::vector<TracedAccess>> accesses{random_walks(random, 2500)};
+    const std::vector<std::string> trace{written(accesses[0])};
+    const twin::System expected = walked(accesses, config, how);
+    how.fast = false;
+    const TraceSimulation general = simulate(readers(trace), config, how);
+    ASSERT_NO_FATAL_FAILURE(expect_counts(general, expected));
+    how.fast = true;
+    for (const int threads : {1, 2, 4}) {
+      for (const std::int64_t numbers : {max_lines, std::int64_t{1} << 18}) {
+        how.threads = threads;
+        how.line_numbers = numbers;
+        ASSERT_EQ(simulate(readers(trace), config, how), general) << threads << " " << numbers;
+      }
+    }
+  }
+}
+
+// Several cores, instructions in each of the three ways, any caches, on several threads.
+TEST(Simulate_trace, Equals_a_naive_walk_for_several_cores_in_any_caches) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    SystemConfig config{"t", {cache_level(8, 2), cache_level(16, 4), cache_level(32, 8)}};
+    config.cores = static_cast<int>(1 + random() % 3);
+    config.levels[2].shared_by = config.cores;
+    for (LevelConfig& l : config.levels) {
+      l.replacement = all_replacements[random() % all_replacements.size()];
+    }
+    config.levels[1 + random() % 2].inclusion = all_inclusions[random() % all_inclusions.size()];
+    if (seed % 4 == 0) config.levels[0].prefetch = Prefetch::next_line;
+    TraceOptions how;
+    how.instructions = static_cast<Instructions>(random() % 3);
+    how.grain = static_cast<std::int64_t>(1 + random() % 20);
+    std::vector<std::vector<TracedAccess>> accesses;
+    std::vector<std::string> traces;
+    for (int c = 0; c < config.cores; ++c) {
+      accesses.push_back(random_walks(random, 300 + random() % 1000));
+      traces.push_back(written(accesses.back()));
+    }
+    const TraceSimulation alone = simulate(readers(traces), config, how);
+    ASSERT_NO_FATAL_FAILURE(expect_counts(alone, walked(accesses, config, how)));
+    how.threads = 4;
+    ASSERT_EQ(simulate(readers(traces), config, how), alone);
+    const TraceAttribution why = attribute(readers(traces), config, how);
+    ASSERT_EQ(why.simulation, alone);
+    for (std::size_t l = 0; l < config.levels.size(); ++l) {
+      ASSERT_EQ(why.levels[l].misses.total(), alone.levels[l].misses);
+      Lines requests = why.levels[l].first_uses;
+      for (Lines some : why.levels[l].reuse_distances) requests += some;
+      ASSERT_EQ(requests, alone.levels[l].hits + alone.levels[l].misses);
+    }
+    ASSERT_EQ(why.instructions.misses.total(), alone.instructions.misses);
+  }
+}
+
+// A cyclic walk over three lines in a cache of two: all misses but the first three are for want of
+// room. Over two lines of one set in a cache of two sets of one way each: for want of a place.
+TEST(Attribute_trace, Tells_capacity_from_conflict) {
+  std::string cycle, clash;
+  for (int i = 0; i < 10; ++i) {
+    cycle += "0 0\n0 40\n0 80\n";
+    clash += "0 0\n0 80\n";
+  }
+  const TraceAttribution full = attribute(readers({cycle}), SystemConfig{"t", {cache_level(1, 2)}});
+  EXPECT_EQ(full.levels[0].misses, (MissCauses{Lines(3), Lines(27), Lines(0)}));
+  EXPECT_EQ(full.levels[0].reuse_distances, (std::vector{Lines(0), Lines(0), Lines(27)}));
+  const TraceAttribution sets = attribute(readers({clash}), SystemConfig{"t", {cache_level(2, 1)}});
+  EXPECT_EQ(sets.levels[0].misses, (MissCauses{Lines(2), Lines(0), Lines(18)}));
+}
+
+// All classes are no sample: the totals are exact.
+TEST(Sample_trace, Of_all_classes_is_exact) {
+  std::mt19937_64 random(5);
+  const std::string trace = written(random_walks(random, 5000));
+  const SystemConfig config{"t", {cache_level(16, 4), cache_level(64, 4)}};
+  const TraceSimulation exact = simulate(readers({trace}), config);
+  const SampledSimulation all = sample(readers({trace}), config, 16);
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_EQ(all.levels[l].misses.value, static_cast<double>(exact.levels[l].misses.value()));
+    EXPECT_EQ(all.levels[l].misses.error, 0);
+  }
+}
+
+TEST(Simulate_trace, Stops_when_asked_to) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(simulate(readers({"0 0\n"}), SystemConfig{"t", {cache_level(1, 1)}},
+                        {.stop = stop.get_token()}),
+               Interrupted);
 }
 
 }  // namespace
