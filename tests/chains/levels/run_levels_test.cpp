@@ -18,6 +18,7 @@
 #include "kernels/contract.hpp"
 #include "tests/core/fusion/chains.hpp"
 #include "tests/core/levels/random_levels.hpp"
+#include "tests/scratch.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim::chains {
@@ -33,9 +34,7 @@ std::int64_t shared(std::int64_t mine) { return Team::all().gathered({mine}).fro
 
 class LevelRuns : public ::testing::Test {
  protected:
-  LevelRuns() : folder_(fs::temp_directory_path() / ("tcsim.levels." + std::to_string(of_all_))) {
-    empty();
-  }
+  LevelRuns() : folder_(test::scratch("levels", of_all_)) { empty(); }
   ~LevelRuns() override {
     team_.barrier();
     if (team_.rank() == 0) fs::remove_all(folder_);
