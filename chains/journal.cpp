@@ -1,5 +1,6 @@
 #include "chains/journal.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -39,6 +40,16 @@ int Journal::done() const {
   if (!whole) fail("this says nothing of a run");
   if (*schedule != schedule_) fail("the run that ended here had another schedule");
   return done->get<int>();
+}
+
+int Journal::done_before(bool resume, int parts) const {
+  const fs::path folder = file_.parent_path();
+  if (!fs::is_directory(folder)) {
+    throw InputError(folder.string(), "is no folder", "make it, and put the inputs there");
+  }
+  if (!resume) return 0;
+  if (!is_there()) throw InputError(folder.string(), "no run ended here", "leave --resume out");
+  return std::clamp(done(), 0, parts);
 }
 
 void Journal::note(int done) const {

@@ -13,6 +13,9 @@ class Journal {
   bool is_there() const;
   // How many parts. Throws InputError where it is of another schedule.
   int done() const;
+  // How many of so many parts a run need not do: with `resume` those of the run that ended, else
+  // none. Throws InputError where there is no folder, or nothing to resume.
+  int done_before(bool resume, int parts) const;
   // Throws InputError where it cannot be written.
   void note(int done) const;
   void remove() const;

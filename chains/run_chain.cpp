@@ -161,15 +161,7 @@ class Runner {
     const fs::path& folder = options_.folder;
     if (!has_tensor_files())
       TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
-    if (!fs::is_directory(folder)) {
-      throw InputError(folder.string(), "is no folder", "make it, and put the inputs there");
-    }
-    if (options_.resume) {
-      if (!journal_.is_there()) {
-        throw InputError(folder.string(), "no run ended here", "leave --resume out");
-      }
-      result_.done_before = std::clamp(journal_.done(), 0, result_.parts);
-    }
+    result_.done_before = journal_.done_before(options_.resume, result_.parts);
     double room = 0;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
       const OperationTree::Array& array = tree_.array(a);

@@ -29,20 +29,11 @@ std::vector<const fusion::FusedNode*> ChainFiles::schedules(const levels::Node* 
 }
 
 int ChainFiles::look(int parts) {
-  int done = 0;
   const fs::path& folder = options_.folder;
   if (!has_tensor_files()) {
     TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
   }
-  if (!fs::is_directory(folder)) {
-    throw InputError(folder.string(), "is no folder", "make it, and put the inputs there");
-  }
-  if (options_.resume) {
-    if (!journal_.is_there()) {
-      throw InputError(folder.string(), "no run ended here", "leave --resume out");
-    }
-    done = std::clamp(journal_.done(), 0, parts);
-  }
+  const int done = journal_.done_before(options_.resume, parts);
   const auto files = files_of(tree_, schedule_);
   double room = 0;
   for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
