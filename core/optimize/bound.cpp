@@ -195,6 +195,12 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
 
 std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels) {
   std::string words = "kernels within " + listed(kernels);
+  // Where vectors may not be full, it matters which rows they are of.
+  const Group rows = groupings(contraction).front()[DimClass::m];
+  if (extent_of(contraction, rows) % most_lanes(contraction) != 0) {
+    words += ", vectors along ";
+    for (DimId d : rows) words += contraction.dim(d).name;
+  }
   const auto packed = always_packed(contraction, kernels);
   for (TensorId t : packed) {
     words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", to_text(t));
@@ -210,6 +216,11 @@ std::string outside_family(const Contraction& contraction, const Schedule& sched
         return path.mr <= k.mr.value() && path.nr <= k.nr.value();
       })) {
     return fmt::format("its kernel {}x{} is not within {}", path.mr, path.nr, listed(kernels));
+  }
+  if (machine.accounting.compute_roof &&
+      whole_vectors_time(contraction, schedule.groups, path.along_k, machine) <
+          least_computing(contraction, machine, kernels)) {
+    return "its vectors run along other dimensions";
   }
   if (!machine.accounting.packing) return "";
   for (TensorId t : always_packed(contraction, kernels)) {

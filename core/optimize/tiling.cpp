@@ -108,9 +108,6 @@ bool image_in_place(const Contraction& c, TensorId t, const Groups& groups, DimC
          (distance(c, t, groups[DimClass::k]) == 1 || distance(c, t, groups[rows]) == 1);
 }
 
-// Elements of the widest vector that there is.
-std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
-
 // The smallest tile that covers `range` in as many steps as tiles of `wanted` would, rounded.
 std::int64_t evenly(std::int64_t range, double wanted) {
   const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);
@@ -191,6 +188,8 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
 }
 
 }  // namespace
+
+std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction) {
   if (!lanes_of_batch(contraction)) {

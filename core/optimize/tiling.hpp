@@ -27,6 +27,9 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 // k one such kernel of at most 4 rows, with as many columns as the registers hold.
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);
 
+// Elements of the widest vector that there is.
+std::int64_t most_lanes(const Contraction& contraction);
+
 // Operands that kernels read as they lie, without a packed copy.
 struct InPlace {
   bool left = false, right = false;

@@ -237,5 +237,23 @@ TEST(Family, Has_a_name_and_tells_what_is_outside) {
   EXPECT_EQ(outside_family(c, optimize(c, m).schedule, m), "");
 }
 
+// Five rows take two vectors of four, eight columns as rows two as well: the bound counts the
+// former, 8/5 of the peak.
+TEST(Family, Names_the_dimensions_of_vectors_that_are_not_full) {
+  const Machine m = test::machine({{64, 12}});
+  const Contraction c = test::matmul(8, 5, 3000);
+  const auto kernels = kernel_choices(m.core, c.type());
+  const ProvenBound bound = proven_bound(c, m, kernels);
+  EXPECT_GE(bound.time.value(), 2.0 * 8 * 5 * 3000 / 8 * 8 / 5 * 1e-9 * (1 - 1e-9));
+  EXPECT_NE(family_words(c, kernels).find(", vectors along j"), std::string::npos)
+      << family_words(c, kernels);
+  const auto why = [&](const char* groups, const char* nest) {
+    return outside_family(c, test::schedule(groups + std::string(nest)), m);
+  };
+  EXPECT_EQ(why("groups m=i n=j k=k ", "kernel 8x5"), "its vectors run along other dimensions");
+  EXPECT_NE(why("groups m=j n=i k=k ", "for m by 4 { for n by 6 { kernel 4x6 } }"),
+            "its vectors run along other dimensions");
+}
+
 }  // namespace
 }  // namespace tcsim
