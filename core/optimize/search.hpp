@@ -29,8 +29,8 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
 
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
-//  - Where that is the roof, what the core waits for follows (exposed()), in steps of 0.5 % of the
-//    roof's time, and then the sum over links.
+//  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed()) and
+//    what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
 //    lest one be spoilt for a percent of another, and then their sum.
 // For the other objectives it is their cost.

@@ -260,7 +260,12 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
   if (!c.is_plain(left)) {
-    good.left = extent_of(c, n) <= most_columns_beside_windows &&
+    // What is left of a row is copied for each kernel where its last vector is not full, unless
+    // vectors have masks: the widest ones, of which such kernels have two or more.
+    const std::int64_t row = even_part(c, left, m), columns = extent_of(c, n);
+    const bool whole = row % (most_lanes(c) / 2) == 0 || columns <= kernel.nr.value() ||
+                       kernel.mr.value() >= 2 * most_lanes(c);
+    good.left = whole && columns <= most_columns_beside_windows &&
                 image_in_place(c, left, groups, DimClass::m);
     return good;
   }

@@ -232,6 +232,14 @@ TEST(In_place, Of_an_image_with_rows_kernels_keep_to_a_row_of_it) {
   EXPECT_FALSE(left("k=128,c=64,y=56,x=56,r=3,s=3"));        // a copy is read often enough
   EXPECT_FALSE(left("k=6,c=3,y=28,x=28,r=5,s=5,stride=2"));  // rows are not neighbours
   EXPECT_FALSE(left("k=6,c=1,y=28,x=28,r=5,s=2"));           // pieces of 2
+  // Without masks what is left of a row is copied for each of several kernels beside it.
+  const auto narrow = [&](const std::string& sizes) {
+    const Contraction c = layer(sizes);
+    return reads_well_in_place(c, groupings(c).front(), {Elements(16), Elements(6)}).left;
+  };
+  EXPECT_TRUE(narrow("k=64,c=64,y=56,x=56,r=3,s=3"));
+  EXPECT_FALSE(narrow("k=64,c=64,y=28,x=28,r=3,s=3"));
+  EXPECT_TRUE(narrow("k=6,c=64,y=28,x=28,r=3,s=3"));
   const Contraction c = layer("n=8,k=6,c=1,y=9,x=112,r=5,s=5");
   EXPECT_EQ(image_row(c, groupings(c).front(), DimClass::m), 112);
   Tiling tiling{groupings(c).front(), kernel, {{300, 6, 25}}, {{}}, true, {true, true}};
