@@ -57,6 +57,8 @@ void fuzz_one(std::string_view bytes) {
     std::int64_t records = 0, batched = 0;
     const std::string error = one_by_one(bytes, format, records);
     const std::string same = in_batches(bytes, format, batched);
-    if (batched >= 0 && (error != same || (error.empty() && records != batched))) std::abort();
+    // Batches look ahead, so of two faults they may name the other one.
+    const bool agree = error.empty() == same.empty() && (!error.empty() || records == batched);
+    if (batched >= 0 && !agree) std::abort();
   }
 }
