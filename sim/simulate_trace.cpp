@@ -364,6 +364,23 @@ TraceSimulation simulate(std::span<const std::unique_ptr<sim::TraceReader>> trac
   return result;
 }
 
+namespace {
+
+// Every access of the traces, in order.
+template <class Caches>
+void access_all(Feed& feed, const TraceOptions& options, Caches& caches) {
+  feed.run(1, [&](int, const sim::TraceBatch& batch) {
+    for_each_record(batch, [&](const TraceRecord& record, int core) {
+      for_each_access(record, core, options.instructions,
+                      [&](int of, std::uint64_t address, std::uint64_t bytes, bool write) {
+                        caches.access(of, address, bytes, write);
+                      });
+    });
+  });
+}
+
+}  // namespace
+
 TraceAttribution attribute(std::span<const std::unique_ptr<sim::TraceReader>> traces,
                            const sim::SystemConfig& config, const TraceOptions& options) {
   check(config);
@@ -372,14 +389,7 @@ TraceAttribution attribute(std::span<const std::unique_ptr<sim::TraceReader>> tr
   std::vector<std::vector<TraceAttribution::Level>> causes;
   sim::System<CauseObserver> system(all, {~std::uint64_t{0}}, CauseObserver(all, causes));
   Feed feed(traces, options);
-  feed.run(1, [&](int, const sim::TraceBatch& batch) {
-    for_each_record(batch, [&](const TraceRecord& record, int core) {
-      for_each_access(record, core, options.instructions,
-                      [&](int of, std::uint64_t address, std::uint64_t bytes, bool write) {
-                        system.access(of, address, bytes, write);
-                      });
-    });
-  });
+  access_all(feed, options, system);
   if (config.drain) system.drain();
   TraceCounts counts;
   add_counts(system, is_split, counts);
@@ -402,14 +412,7 @@ SampledSimulation sample(std::span<const std::unique_ptr<sim::TraceReader>> trac
   check(config);
   sim::SampledClasses sampled(config_of(config, options), classes);
   Feed feed(traces, options);
-  feed.run(1, [&](int, const sim::TraceBatch& batch) {
-    for_each_record(batch, [&](const TraceRecord& record, int core) {
-      for_each_access(record, core, options.instructions,
-                      [&](int of, std::uint64_t address, std::uint64_t bytes, bool write) {
-                        sampled.access(of, address, bytes, write);
-                      });
-    });
-  });
+  access_all(feed, options, sampled);
   if (config.drain) sampled.drain();
   return sampled.estimates();
 }

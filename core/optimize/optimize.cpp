@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/model/countable.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/search.hpp"
@@ -74,7 +75,7 @@ RelaxationProblem relaxation(const Contraction& c, const Machine& machine, const
     const bool is_left = t == left;
     p.share[is_left ? 0 : 1] = c.used(t) / (batch * p.extents[is_left ? 0 : 1] * p.extents[2]);
   }
-  if (machine.accounting.compute_roof) p.least_seconds = c.flops() / machine.peak(element).value();
+  if (machine.accounting.compute_roof) p.least_seconds = peak_time(c, machine).value();
   return p;
 }
 
