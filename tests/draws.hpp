@@ -11,7 +11,11 @@ inline constexpr int one_of = 7;
 inline constexpr int one_of = 1;
 #endif
 
-// How often a test draws, or at least finds something, that does so `usual` times elsewhere.
+// How often a test draws that does so `usual` times elsewhere.
 constexpr int draws(int usual) { return usual / one_of; }
+
+// How many of its draws are at least of the kind that a test is about. Nothing is asked of a few
+// draws: what many never miss, some of them would.
+constexpr int found(int usual) { return one_of == 1 ? usual : 0; }
 
 }  // namespace tcsim::test

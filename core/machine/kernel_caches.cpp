@@ -20,10 +20,13 @@ std::string first_line(const fs::path& file) {
   return std::string(trimmed(line));
 }
 
+// As large as a machine file's capacities may be.
+constexpr std::int64_t largest = std::int64_t{1} << 60;
+
 // 0 if there is none.
 std::int64_t positive(std::string_view text) {
   const auto value = whole_number(text);
-  return value && *value > 0 && *value <= std::int64_t{1} << 50 ? *value : 0;
+  return value && *value > 0 && *value <= largest ? *value : 0;
 }
 
 // "32K", "8M": the letters are powers of 1024.
@@ -37,7 +40,7 @@ Bytes kernel_size(std::string_view text) {
     }
   }
   const std::int64_t value = positive(text);
-  return Bytes(value > (std::int64_t{1} << 50 >> shift) ? 0 : value << shift);
+  return Bytes(value > largest >> shift ? 0 : value << shift);
 }
 
 KernelCache read_cache(const fs::path& folder) {

@@ -59,7 +59,7 @@ TEST(LeastLoads, No_tiled_nest_beats_the_best_order) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, draws(30));
+  EXPECT_GE(compared, found(30));
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ TEST(Curve_property, Never_rises_with_a_better_machine_and_crossovers_chain) {
     }
     EXPECT_EQ(now, curve.points.back().bottleneck);
   }
-  EXPECT_GE(crossed, test::draws(6));
+  EXPECT_GE(crossed, test::found(6));
 }
 
 // A range of two points with both ends far apart finds what a fine one finds.

@@ -45,8 +45,8 @@ TEST(LevelSchedules, OfRandomChainsComputeThemAndMoveWhatIsPredicted) {
     }
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GE(shared, test::draws(30));
-  EXPECT_GE(fused, test::draws(60));
+  EXPECT_GE(shared, test::found(30));
+  EXPECT_GE(fused, test::found(60));
 }
 
 // C[i, j] += A[i, k] * B[k, j] of 4, 6 and 5, by processes that share one loop, inside the hold of
