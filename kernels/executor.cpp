@@ -33,7 +33,10 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
       right_(plan, plan.right(), DimClass::n, 0,
-             plan.right() == TensorId::A ? buffers.a : buffers.b) {
+             plan.right() == TensorId::A ? buffers.a : buffers.b),
+      rounds_(plan) {
+  lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
+  asks_ahead_ = asks_ahead();
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
@@ -46,8 +49,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   result_.resize(static_cast<std::size_t>(result_rows_ * nr_));
   for (std::int64_t j = 0; j < nr_; ++j) result_columns_.push_back(j * result_rows_);
   result_tile_ = {result_.data(), result_columns_.data()};
-  if (!plan.lanes()) return;
-  lanes_ = plan.offsets(plan.right(), DimClass::m);
+  if (!lanes_) return;
   lane_runs_ = contiguous_runs(lanes_, plan.extent(DimClass::m));
 }
 
@@ -66,6 +68,8 @@ void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& p
   update_ = update;
   tasks_[waiting_].kc = 0;
   ks_ = {};
+  asking_ = {};
+  rounds_.begin(part);
   walk(plan_, *this, part);
   finish(result_tile_);
 }
@@ -80,6 +84,56 @@ void Executor<T>::pack(const PackPlan& pack, const Tile& tile) {
   stop_if_asked();
   finish(result_tile_);  // it reads what is about to be overwritten
   (pack.tensor == left_.id() ? left_ : right_).pack(tile);
+}
+
+// Whether rounds read what is worth being asked for. What the first cache holds is read from
+// outside by a round's first calls alone. And all of the operand, if it is read again, is in the
+// second cache from its first reading on.
+template <class T>
+bool Executor<T>::asks_ahead() const {
+  if (!rounds_.any() || left_.packed() || right_.packed() || lanes_ || plan_.along_k()) {
+    return false;
+  }
+  const std::int64_t whole = plan_.extent(DimClass::m) * plan_.extent(DimClass::k);
+  return whole > (rounds_.come_again() ? second_cache : first_cache);
+}
+
+template <class T>
+bool Executor<T>::skips(const Iteration& iteration) {
+  if (!asks_ahead_) return false;
+  rounds_.enter(iteration.depth, *iteration.tile);
+  if (iteration.depth == rounds_.turn()) begin_round(*iteration.tile);
+  return false;
+}
+
+template <class T>
+void Executor<T>::begin_round(const Tile& round) {
+  asking_ = {};
+  if (round[DimClass::m].size * round[DimClass::k].size <= first_cache) return;
+  const std::optional<Rounds::Panels> next = rounds_.next();
+  if (!next) return;
+  asking_.next = *next;
+  asking_.calls = rounds_.calls_per_panel(round);
+  const std::int64_t lines = mr_ * next->ks.size / line_elements<T> + 1;
+  const bool neighbours =
+      next->rows.size >= mr_ && left_.neighbours({next->rows.begin, mr_}, next->ks) != nullptr;
+  if (neighbours && asking_.calls > 1) asking_.lines = (lines + asking_.calls - 1) / asking_.calls;
+}
+
+template <class T>
+Trickle<T> Executor<T>::trickle(std::int64_t calls) {
+  const std::int64_t call = asking_.done;
+  asking_.done += calls;
+  const std::int64_t row = call / asking_.calls * mr_;
+  if (row + mr_ > asking_.next.rows.size) return {};
+  const T* panel = left_.neighbours({asking_.next.rows.begin + row, mr_}, asking_.next.ks);
+  if (panel == nullptr) return {};
+  // Rarely enough that a loop without any pays.
+  constexpr std::int64_t least_steps = 16;
+  const std::int64_t together = std::max<std::int64_t>(1, asking_.lines * least_steps / ks_.size);
+  const std::int64_t times = (asking_.lines + together - 1) / together;
+  return {panel + call % asking_.calls * asking_.lines * line_elements<T>, times, together,
+          std::max<std::int64_t>(1, ks_.size / (times + 1))};
 }
 
 // Where along k and in the batch the next calls are.
@@ -129,7 +183,14 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t row_tile = std::min(block.row_tile, ms.size);
   const std::int64_t column_tile = std::min(block.column_tile, ns.size);
   const Microkernel<T> code = code_for(row_tile, column_tile);
+  const bool rounds_here = asks_ahead_ && rounds_.turn() == plan_.block_depth();
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
+    if (rounds_here) {
+      Tile round = tiles_of;
+      round[DimClass::m] = {ms.begin + o, std::min(outer_step, ms.size - o)};
+      rounds_.enter(rounds_.turn(), round);
+      begin_round(round);
+    }
     for (std::int64_t i = 0, tiles; i < inner_size; i += tiles * inner_step) {
       const std::int64_t row = rows_inside ? i : o, column = rows_inside ? o : i;
       const Interval m{ms.begin + row, std::min(block.row_tile, ms.size - row)};
@@ -154,6 +215,7 @@ void Executor<T>::block(const KernelBlock& block) {
         KernelTask<T>& task =
             add(code, m, n.begin, calls, left_offset, right_panel(m.begin, n.begin, right_offset));
         task.tiles = tiles;
+        asking_.done += tiles - 1;
         task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_ ? m.size : 0, m.size, 0}
                                    : Onwards{0, right_.to_next(n), 0, n.size};
         if (plan_.along_k() && row == 0) task.right_ahead = tiles_ahead * right_.to_next(n);
@@ -182,7 +244,8 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.update = calls.update;
   task.kind = calls.update.kind();
   task.lanes_short = lanes_short(m.size);
-  task.left_ahead = left_.to_next(m);
+  task.left_ahead = asking_.lines > 0 ? 0 : left_.to_next(m);
+  task.trickle = asking_.lines > 0 ? trickle(1) : Trickle<T>{};
   task.right_ahead = 0;
   task.tiles = 1;
   task.stretches = stretches.data() + 1;

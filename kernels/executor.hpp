@@ -9,6 +9,7 @@
 
 #include "core/plan/plan.hpp"
 #include "core/plan/walk.hpp"
+#include "kernels/ahead.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
 
@@ -42,9 +43,24 @@ class Executor {
 
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);
+  bool skips(const Iteration& iteration);
   void block(const KernelBlock& block);
 
  private:
+  // What a round's kernel calls ask for of the left operand, for the round after it.
+  struct Asking {
+    Rounds::Panels next;
+    std::int64_t calls = 0;  // for each panel of mr rows
+    std::int64_t lines = 0;  // by each call, 0 where none are asked for
+    std::int64_t done = 0;   // calls
+  };
+  // Elements of its tile that a first cache holds, and of all of it that a second one does.
+  static constexpr std::int64_t first_cache = (32 << 10) / sizeof(T);
+  static constexpr std::int64_t second_cache = (1 << 20) / sizeof(T);
+  bool asks_ahead() const;
+  void begin_round(const Tile& round);
+  // What the next `calls` calls ask for.
+  Trickle<T> trickle(std::int64_t calls);
   void stop_if_asked() const;
   void finish(const ResultTile<T>& ahead);
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
@@ -100,6 +116,9 @@ class Executor {
   std::vector<std::int64_t> result_columns_;
   ResultTile<T> result_tile_;
   Operand<T> left_, right_;
+  Rounds rounds_;
+  bool asks_ahead_ = false;
+  Asking asking_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
   const std::int64_t* lanes_ = nullptr;
   std::vector<std::int64_t> lane_runs_;

@@ -66,6 +66,15 @@ struct Fetch {
   std::int64_t onwards = 0;  // 0: during the first tile only
 };
 
+// Neighbouring lines that are read much later, and are asked for `lines` at a time with every
+// `every`-th step of k. Each tile of a task asks so `times`, and goes on where the one before it
+// ended. Then nothing else is asked for of the left operand.
+template <class T>
+struct Trickle {
+  const T* first = nullptr;
+  std::int64_t times = 0, lines = 1, every = 1;
+};
+
 // Tiles of C to compute one after the other.
 template <class T>
 struct KernelTask {
@@ -89,6 +98,7 @@ struct KernelTask {
   const Stretch* stretches = nullptr;
   std::int64_t more_stretches = 0;
   Fetch<T> fetch = {};
+  Trickle<T> trickle = {};
 };
 
 // ahead: the tile that a later task will write first. Its lines are fetched meanwhile, some with

@@ -106,16 +106,55 @@ struct SomeLanes<T, 64> {
 };
 #endif
 
-// One tile. Its left panel begins at `left`.
-template <class T, int bytes, int vectors, int columns, class Right>
+// How far a task has come with its trickle. In memory, so that loops keep their registers.
+template <class T>
+struct Trickling {
+  static constexpr bool trickles = true;
+  [[gnu::always_inline]] explicit Trickling(const Trickle<T>& t) : asks(t), line(t.first) {
+    begin_tile();
+  }
+  [[gnu::always_inline]] void begin_tile() {
+    times = asks.times;
+    until = asks.every;
+    asm("" : "+m"(*this));
+  }
+  [[gnu::always_inline]] void ask() {
+    constexpr std::int64_t elements = 64 / sizeof(T);
+    for (std::int64_t i = asks.lines; i > 0; --i, line += elements) {
+      __builtin_prefetch(line, 0, 2);
+    }
+    until = --times > 0 ? asks.every : INT64_MAX;
+    asm("" : "+m"(*this));
+  }
+
+  const Trickle<T>& asks;
+  const T* line;
+  std::int64_t times, until;
+};
+// Of a task that has none.
+struct NoTrickling {
+  static constexpr bool trickles = false;
+  void begin_tile() const {}
+};
+
+// One tile. Its left panel begins at `left`. Where `later` asks for lines, the left operand waits
+// in the second cache, and is brought into the first one a few steps before it is read; left_ahead
+// asks for nothing.
+template <class T, int bytes, int vectors, int columns, class Right, class Later>
 [[gnu::always_inline]] inline void multiply_tile(const T* left, Right right, ResultTile<T> c,
                                                  ResultTile<T> ahead, const KernelTask<T>& task,
-                                                 const Fetch<T>& fetch) {
+                                                 const Fetch<T>& fetch, Later& later) {
+  constexpr bool trickles = Later::trickles;
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
   constexpr int line = 64 / static_cast<int>(sizeof(T));
+
+  // Source: measured on an Intel Xeon (Sapphire Rapids), 3 x 3 filters on images of 7 x 7 and 512
+  // channels, 32 x 7: 1.23 times as fast as without at 8, 1.24 at 32; other layers are slower
+  // at 32.
+  constexpr int steps_near = 8;
 
   std::int64_t kc = task.kc;
   const std::int64_t left_step = task.left.step, left_ahead = task.left_ahead;
@@ -130,6 +169,9 @@ template <class T, int bytes, int vectors, int columns, class Right>
       if (fetch_left && v * lanes % line == 0) {
         __builtin_prefetch(left + left_ahead + v * lanes, 0, 2);
       }
+      if (trickles && v * lanes % line == 0) {
+        __builtin_prefetch(left + v * lanes + steps_near * vectors * lanes, 0, 3);
+      }
     }
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
@@ -142,7 +184,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
     right.next();
   };
 
-  step(true, true);  // there is at least one, and it spares setting the sums to zero
+  step(!trickles, true);  // there is at least one, and it spares setting the sums to zero
   --kc;
   std::int64_t runs = fetch.runs, lines = fetch.lines;
   const T *asked = fetch.first, *run = fetch.first;
@@ -154,7 +196,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       if (v * lanes % line == 0) __builtin_prefetch(column + v * lanes, 1);
-      step(true, false);
+      step(!trickles, false);
     }
     if constexpr (Right::by_lane) {
       for (int i = 0; i < 2 && runs > 0; ++i, --runs, asked += fetch.apart) {
@@ -177,12 +219,22 @@ template <class T, int bytes, int vectors, int columns, class Right>
         lines = fetch.lines;
         --runs;
       }
-      step(true, false);
+      step(!trickles, false);
     }
-    if (left_ahead != 0) {
-      for (; kc > 0; --kc) step(true, false);
+    if constexpr (trickles) {
+      while (kc > 0) {
+        const std::int64_t steps = kc < later.until ? kc : later.until;
+        kc -= steps;
+        later.until -= steps;
+        for (std::int64_t i = steps; i > 0; --i) step(false, false);
+        if (later.until == 0) later.ask();
+      }
+    } else {
+      if (left_ahead != 0) {
+        for (; kc > 0; --kc) step(true, false);
+      }
+      for (; kc > 0; --kc) step(false, false);
     }
-    for (; kc > 0; --kc) step(false, false);
     if (next == end) break;
     left += next->left_jump;
     right.move(next->right_jump);
@@ -422,10 +474,11 @@ template <class T, int bytes, int vectors, int columns, class Right>
   }
 }
 
-// The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch).
-template <class T, class Right, class Tile>
+// The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch, later).
+template <class T, class Right, class Later, class Tile>
 [[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
-                                               const ResultTile<T>& ahead, Tile&& tile) {
+                                               const ResultTile<T>& ahead, Later later,
+                                               Tile&& tile) {
   const T* left = task.left.first;
   ResultTile<T> c = task.c;
   Fetch<T> fetch = task.fetch;
@@ -437,8 +490,9 @@ template <class T, class Right, class Tile>
       // The table may be as long as C is, and is read an entry here and there.
       __builtin_prefetch(next_row + 8 * task.onwards.row_step);
     }
-    tile(left, right, c, next, fetch);
+    tile(left, right, c, next, fetch, later);
     if (more == 0) return;
+    later.begin_tile();
     fetch.first += fetch.onwards;
     if (fetch.onwards == 0) fetch.runs = 0;
     left += task.onwards.left;
@@ -448,22 +502,31 @@ template <class T, class Right, class Tile>
 }
 
 // `vectors` vectors of `bytes` for the rows, `columns` columns. As MicrokernelCode.
-template <class T, int bytes, int vectors, int columns, class Right>
+template <class T, int bytes, int vectors, int columns, class Right, class Later = NoTrickling>
 [[gnu::always_inline]] inline void multiply_rows(Right right, const KernelTask<T>& task,
-                                                 const ResultTile<T>& ahead) {
+                                                 const ResultTile<T>& ahead, Later later = {}) {
   multiply_by<T>(
-      right, task, ahead,
+      right, task, ahead, later,
       [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T> next,
-          const Fetch<T>& fetch) __attribute__((always_inline)) {
-        multiply_tile<T, bytes, vectors, columns>(left, columns_there, c, next, task, fetch);
+          const Fetch<T>& fetch, Later& asking) __attribute__((always_inline)) {
+        multiply_tile<T, bytes, vectors, columns>(left, columns_there, c, next, task, fetch,
+                                                  asking);
       });
+}
+// A function of its own: in one, the compiler would keep less of each loop in registers.
+template <class T, int bytes, int vectors, int columns>
+[[gnu::noinline]] void multiply_trickling(const KernelTask<T>& task, const ResultTile<T>& ahead) {
+  multiply_rows<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead,
+                                            Trickling<T>(task.trickle));
 }
 template <class T, int bytes, int vectors, int columns>
 void multiply(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   if (task.right.apart == 1) {
     multiply_rows<T, bytes, vectors, columns>(Neighbours<T>(task.right), task, ahead);
-  } else {
+  } else if (task.trickle.times == 0) {
     multiply_rows<T, bytes, vectors, columns>(Apart<T>(task.right), task, ahead);
+  } else {
+    multiply_trickling<T, bytes, vectors, columns>(task, ahead);
   }
 }
 
@@ -478,11 +541,11 @@ template <class T, int bytes, int vectors, int columns, class Right>
 [[gnu::always_inline]] inline void multiply_parts(Right right, const KernelTask<T>& task,
                                                   const ResultTile<T>& ahead) {
   multiply_by<T>(
-      right, task, ahead,
-      [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T>, const Fetch<T>&)
-          __attribute__((always_inline)) {
-            multiply_part<T, bytes, vectors, columns>(left, columns_there, c, task);
-          });
+      right, task, ahead, NoTrickling(),
+      [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T>, const Fetch<T>&,
+          NoTrickling&) __attribute__((always_inline)) {
+        multiply_part<T, bytes, vectors, columns>(left, columns_there, c, task);
+      });
 }
 template <class T, int bytes, int vectors, int columns>
 void multiply_part_rows(const KernelTask<T>& task, const ResultTile<T>& ahead) {
@@ -499,12 +562,12 @@ void multiply_along_k(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   using Places = Apart<T, bytes>;
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
   multiply_by<T>(
-      Places({task.right.first, lanes, task.right.apart}), task, ahead,
-      [&](const T* left, Places right, ResultTile<T> c, ResultTile<T> next, const Fetch<T>&)
-          __attribute__((always_inline)) {
-            multiply_tile_along_k<T, bytes, rows, columns>(Places({left, lanes, task.left.apart}),
-                                                           right, c, next, task);
-          });
+      Places({task.right.first, lanes, task.right.apart}), task, ahead, NoTrickling(),
+      [&](const T* left, Places right, ResultTile<T> c, ResultTile<T> next, const Fetch<T>&,
+          NoTrickling&) __attribute__((always_inline)) {
+        multiply_tile_along_k<T, bytes, rows, columns>(Places({left, lanes, task.left.apart}),
+                                                       right, c, next, task);
+      });
 }
 
 // Whether the accumulators leave enough registers: a column of the left operand, and a vector for

@@ -96,6 +96,16 @@ Fetch<T> Operand<T>::last_lines(Interval rows) const {
 }
 
 template <class T>
+const T* Operand<T>::neighbours(Interval rows, Interval ks) const {
+  if (packed() || row_runs_[static_cast<std::size_t>(rows.begin)] < rows.size) return nullptr;
+  const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks.begin;
+  const bool even = ks.size < 2 || (k_runs_[static_cast<std::size_t>(ks.begin)] >= ks.size &&
+                                    k[1] - k[0] == rows.size);
+  if (!even) return nullptr;
+  return tensor_ + plan_.offset(id_, DimClass::batch, batch_) + rows_[rows.begin] + k[0];
+}
+
+template <class T>
 Panel<T> Operand<T>::copy(Interval rows) {
   const std::array wanted{rows.begin, rows.size, ks_.begin, ks_.size, batch_};
   if (copied_ != wanted) {

@@ -65,6 +65,9 @@ class Operand {
   Fetch<T> lines(Interval rows, std::int64_t k, std::int64_t kc) const;
   // The first line of each of these rows at the last place along k, where they are evenly apart.
   Fetch<T> last_lines(Interval rows) const;
+  // Where the elements of these rows at the places `ks` begin, if they are neighbours and in place;
+  // null otherwise.
+  const T* neighbours(Interval rows, Interval ks) const;
   // A copy of any rows. It lasts until the next copy.
   Panel<T> copy(Interval rows);
   // From the rows of a call to those of the call for the rows behind them, in elements.

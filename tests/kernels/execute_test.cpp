@@ -13,6 +13,7 @@
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
+#include "kernels/ahead.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
@@ -137,6 +138,27 @@ TEST_P(Every_shape, Reads_images_as_they_lie) {
       Random random(static_cast<std::uint64_t>(x * c));
       expect_correct(random, layer, parse_schedule(text, layer, "s"));
     }
+  }
+}
+
+// The left operand's tile is larger than a first cache, so that what is read next is asked for.
+TEST_P(Every_shape, Asks_for_large_tiles_that_it_reads_later) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  const std::int64_t channels = (32 << 10) / (mr * 6 * size_of(shape.type).value()) + 1;
+  const Contraction layer = contraction_of(parse_convolution(
+      "conv2d", fmt::format("k={},c={},y=2,x={},r=3,s=2,layout=nhwc{}k", 3 * mr, channels, nr, mr),
+      shape.type));
+  for (const char* order :
+       {"for m by {0} {{ for n by {1} {{ kernel {0}x{1} }} }}",
+        "for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }}",
+        "for m by {2} {{ for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }} }}"}) {
+    const std::string text =
+        "groups m=lk n=xyn k=csr " + fmt::format(fmt::runtime(order), mr, nr, 2 * mr);
+    SCOPED_TRACE(layer.sizes() + " " + text);
+    Random random(static_cast<std::uint64_t>(mr * nr));
+    expect_correct(random, layer, parse_schedule(text, layer, "s"));
   }
 }
 
@@ -318,6 +340,61 @@ TEST(Walk, Blocks_are_the_kernel_calls_in_their_order) {
     walk(plan, blocks);
     ASSERT_EQ(blocks.calls, single.calls) << to_line(plan.schedule(), plan.contraction());
   }
+}
+
+// The left operand's tiles of all rounds, and what is said in each of the one after it.
+struct AllRounds {
+  explicit AllRounds(const Plan& p) : plan(p), rounds(p) { rounds.begin(p.all()); }
+  void pack(const PackPlan&, const Tile&) {}
+  void kernel(const KernelCall&) {
+    if (!calls.empty()) ++calls.back();
+  }
+  bool skips(const Iteration& it) {
+    rounds.enter(it.depth, *it.tile);
+    if (!rounds.any() || it.depth != rounds.turn()) return false;
+    const Tile& tile = *it.tile;
+    tiles.push_back(tile);
+    calls.push_back(0);
+    said.push_back(rounds.next());
+    const std::int64_t panels = (tile[DimClass::m].size + plan.mr() - 1) / plan.mr();
+    expected_calls.push_back(panels * rounds.calls_per_panel(tile));
+    return false;
+  }
+  const Plan& plan;
+  Rounds rounds;
+  std::vector<Tile> tiles;
+  std::vector<std::optional<Rounds::Panels>> said;
+  std::vector<std::int64_t> calls, expected_calls;
+};
+
+TEST(Rounds, Say_what_the_next_one_reads) {
+  int next = 0, exact = 0, rounds = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, ElementType::f64, 3000);
+    const Plan plan(c, random_schedule(random, c, 4, 3));
+    AllRounds all(plan);
+    walk(plan, all);
+    for (std::size_t i = 0; i < all.tiles.size(); ++i) {
+      std::optional<Rounds::Panels> expected;
+      const auto panels = [&](std::size_t at) {
+        return Rounds::Panels{all.tiles[at][DimClass::m], all.tiles[at][DimClass::k]};
+      };
+      const auto batch = [&](std::size_t at) { return all.tiles[at][DimClass::batch]; };
+      if (i + 1 < all.tiles.size() && panels(i + 1) != panels(i) &&
+          (batch(i) == batch(i + 1) || !plan.follows(plan.left(), DimClass::batch))) {
+        expected = panels(i + 1);
+      }
+      ASSERT_EQ(all.said[i], expected) << to_line(plan.schedule(), c) << " round " << i;
+      next += expected.has_value();
+      exact += all.calls[i] == all.expected_calls[i];
+      ++rounds;
+    }
+  }
+  EXPECT_GT(next, 300);
+  // Tiles that do not divide each other, or two kernels, take more.
+  EXPECT_GT(exact, rounds / 2);
 }
 
 TEST(Execute, Stops_when_asked) {

@@ -97,15 +97,21 @@ void expect_members_multiply(InstructionSet set, bool apart, int lanes_short) {
             }
           }
         }
-        const ResultTile<T> tile{c.data(), places.data()};
-        family.of(rows, columns)({kc,
-                                  {left.data(), left_step},
-                                  {right.data(), right_step, distance},
-                                  tile,
-                                  {alpha, beta},
-                                  Update<T>{alpha, beta}.kind(),
-                                  lanes_short},
-                                 tile);
+        // What is asked for meanwhile changes nothing.
+        std::vector<T> trickled = c;
+        for (std::vector<T>* to : {&c, &trickled}) {
+          const ResultTile<T> tile{to->data(), places.data()};
+          KernelTask<T> task{kc,
+                             {left.data(), left_step},
+                             {right.data(), right_step, distance},
+                             tile,
+                             {alpha, beta},
+                             Update<T>{alpha, beta}.kind(),
+                             lanes_short};
+          if (to == &trickled) task.trickle = {left.data(), 4, 3, 2};
+          family.of(rows, columns)(task, tile);
+        }
+        ASSERT_EQ(trickled, expected);
         ASSERT_EQ(c, expected);
       }
     }

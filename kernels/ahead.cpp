@@ -1,0 +1,75 @@
+#include "kernels/ahead.hpp"
+
+#include <algorithm>
+
+namespace tcsim {
+
+namespace {
+
+std::int64_t pieces(std::int64_t size, std::int64_t of) { return (size + of - 1) / of; }
+
+}  // namespace
+
+Rounds::Rounds(const Plan& plan) : plan_(plan), kc_(plan.extent(DimClass::k)) {
+  const std::vector<Step>& steps = plan.steps();
+  std::size_t inner = steps.size();  // what is around the loops over columns
+  bool columns = false;
+  for (std::size_t d = steps.size(); d-- > 0;) {
+    if (steps[d].kind != Step::Kind::loop) continue;
+    const bool over_columns = steps[d].group == DimClass::n;
+    if (columns && !over_columns) break;
+    columns |= over_columns;
+    inner = d;
+  }
+  for (const Step& s : steps) {
+    if (s.kind == Step::Kind::loop && s.group == DimClass::k) kc_ = s.tile;
+  }
+  if (!columns) return;
+  for (std::size_t d = 0; d < inner; ++d) {
+    if (steps[d].kind != Step::Kind::loop) continue;
+    loops_.push_back({d, &steps[d]});
+    again_ |= steps[d].group == DimClass::n;
+  }
+}
+
+void Rounds::enter(std::size_t depth, const Tile& tile) {
+  for (Around& a : loops_) {
+    if (a.depth == depth) a.range = tile[a.loop->group];
+  }
+}
+
+Interval Rounds::parent(std::size_t loop) const {
+  const DimClass group = loops_[loop].loop->group;
+  while (loop-- > 0) {
+    if (loops_[loop].loop->group == group) return loops_[loop].range;
+  }
+  return whole_[group];
+}
+
+std::int64_t Rounds::calls_per_panel(const Tile& round) const {
+  return pieces(round[DimClass::n].size, plan_.nr()) * pieces(round[DimClass::k].size, kc_);
+}
+
+std::optional<Rounds::Panels> Rounds::next() const {
+  Tile now = whole_;
+  for (const Around& a : loops_) now[a.loop->group] = a.range;
+  for (std::size_t i = loops_.size(); i-- > 0;) {
+    const DimClass group = loops_[i].loop->group;
+    const Interval all = parent(i), range = loops_[i].range;
+    const std::int64_t end = range.begin + range.size;
+    if (end == all.begin + all.size) continue;
+    if (group == DimClass::batch && plan_.follows(plan_.left(), group)) return {};
+    Tile then = whole_;
+    for (std::size_t j = 0; j < loops_.size(); ++j) {
+      Interval& r = then[loops_[j].loop->group];
+      if (j < i) r = loops_[j].range;
+      if (j == i) r = {end, loops_[j].loop->tile_at(end - all.begin, all.size)};
+      if (j > i) r = {r.begin, loops_[j].loop->tile_at(0, r.size)};
+    }
+    if (panels(then) == panels(now)) return {};
+    return panels(then);
+  }
+  return {};
+}
+
+}  // namespace tcsim
