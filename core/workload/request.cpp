@@ -99,19 +99,18 @@ std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
   const auto colon = name.find(':');
   const std::filesystem::path file = find_suite_file(name.substr(0, colon));
   refuse_options(request, "suite");
-  const Suite suite =
-      load_suite(file, {.type = request.type, .image_layout = request.image_layout});
+  const bool one = colon != std::string::npos;
+  const std::string number = one ? name.substr(colon + 1) : "";
+  const bool digits = number.find_first_not_of("0123456789") == std::string::npos;
+  const std::size_t n = digits && number.size() < 6 && !number.empty() ? std::stoul(number) : 0;
+  const Suite suite = load_suite(
+      file, {.type = request.type, .image_layout = request.image_layout, .image_layout_of = n});
   const auto is_convolution = [](const auto& shape) { return shape.has_value(); };
   if (!request.image_layout.empty() && std::ranges::none_of(suite.shapes, is_convolution)) {
     throw UsageError("--image-layout", fmt::format("suite {} has no convolutions", suite.name),
                      "leave the option out");
   }
-  if (colon == std::string::npos) return suite.workloads;
-  const std::string number = name.substr(colon + 1);
-  const auto n = number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6 &&
-                         !number.empty()
-                     ? std::stoul(number)
-                     : 0;
+  if (!one) return suite.workloads;
   if (n < 1 || n > suite.workloads.size()) {
     throw UsageError(name, fmt::format("suite {} has no workload '{}'", suite.name, number),
                      fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));

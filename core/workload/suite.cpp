@@ -79,11 +79,13 @@ Suite parse_suite(std::string_view toml, const std::string& place,
   for (const toml::node& node : *workloads->as_array()) {
     const Section workload(*node.as_table(), place, {"label", "sizes", "program"});
     std::optional<ConvolutionShape> shape;
+    const std::size_t of = overrides.image_layout_of;
+    const bool as_asked = of == 0 || of == suite.workloads.size() + 1;
     const Contraction contraction =
         workload.find("program") != nullptr
             ? programmed(workload, overrides.type)
-            : labelled(workload, layout, overrides.type.value_or(file_type), overrides.image_layout,
-                       shape);
+            : labelled(workload, layout, overrides.type.value_or(file_type),
+                       as_asked ? overrides.image_layout : "", shape);
     suite.shapes.push_back(std::move(shape));
     suite.workloads.push_back(
         contraction.renamed(fmt::format("{}:{}", suite.name, suite.workloads.size() + 1)));

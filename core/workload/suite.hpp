@@ -18,6 +18,7 @@
 // from 1 in the order of the file; "tccg:8" is the eighth.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -42,7 +43,10 @@ struct SuiteOverrides {
   std::optional<ElementType> type;  // also of programs
   // Of convolutions by their sizes: "nhwc", or "nhwc32k,nhwc", the first that a layer's channels
   // allow.
-  std::string image_layout;
+  std::string image_layout = {};
+  // Which workload the image layout is for, counted from 1; 0 is for all. Other layers' channels
+  // may not allow it.
+  std::size_t image_layout_of = 0;
 };
 
 // Throws InputError with "file:line:column", and UnsupportedError where a program is no

@@ -237,5 +237,17 @@ TEST(Convolution_suites, Have_the_published_sizes) {
   EXPECT_NEAR(sum, 15.35e9, 0.01e9);
 }
 
+// The last layer has an odd number of channels.
+TEST(Convolution_suites, A_layer_has_a_layout_that_others_do_not_allow) {
+  const auto layer = [](const char* name) {
+    WorkloadRequest request;
+    request.name = name;
+    request.image_layout = "nhwc32k";
+    return find_workload(request);
+  };
+  EXPECT_EQ(layer("yolo9000:7").sizes(), "c=256,k=16,l=32,n=1,r=3,s=3,x=34,y=34");
+  for (const char* name : {"yolo9000:11", "yolo9000"}) EXPECT_THROW(layer(name), InputError);
+}
+
 }  // namespace
 }  // namespace tcsim
