@@ -30,15 +30,22 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
   struct Cut {
     DimClass group;
     std::int64_t unit, units;
-    std::int64_t largest(std::int64_t parts) const { return (units + parts - 1) / parts; }
+    double largest;            // share of the work of the largest part
+    std::int64_t read_by_all;  // elements of operands that have not the group
   };
-  Cut best{DimClass::batch, 1, 1};
-  double best_share = 2;
+  constexpr double alike = 0.01;  // of shares
+  Cut best{DimClass::batch, 1, 1, 2, 0};
   for (DimClass group : {DimClass::n, DimClass::m, DimClass::batch}) {
     const std::int64_t unit = cut_unit(plan, group);
-    const Cut cut{group, unit, (plan.extent(group) + unit - 1) / unit};
-    const double share = static_cast<double>(cut.largest(threads)) / static_cast<double>(cut.units);
-    if (share < best_share) best = cut, best_share = share;
+    const std::int64_t units = (plan.extent(group) + unit - 1) / unit;
+    const std::int64_t largest = (units + threads - 1) / threads;
+    Cut cut{group, unit, units, static_cast<double>(largest) / static_cast<double>(units), 0};
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (!plan.follows(t, group)) cut.read_by_all += plan.contraction().size(t).value();
+    }
+    const bool better = cut.largest < best.largest - alike ||
+                        (cut.largest <= best.largest + alike && cut.read_by_all < best.read_by_all);
+    if (better) best = cut;
   }
 
   std::vector<Tile> parts;
@@ -180,6 +187,17 @@ void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token s
   for (const auto& m : members_) {
     if (m->failure) std::rethrow_exception(m->failure);
   }
+}
+
+void wake_threads(int threads) {
+  const int count = openmp_threads(threads);
+#ifdef _OPENMP
+#pragma omp parallel num_threads(count)
+  {
+#pragma omp barrier
+  }
+#endif
+  kept_threads = count;
 }
 
 template class Crew<float>;

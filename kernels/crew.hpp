@@ -15,7 +15,8 @@
 namespace tcsim {
 
 // The parts into which `threads` threads cut a plan, at most so many: along m, n or the batch,
-// whichever leaves the largest part smallest, in whole register tiles.
+// whichever leaves the largest part smallest, in whole register tiles. Of those that do, to a
+// hundredth of the work, the one with the smallest operands that every thread reads all of.
 std::vector<Tile> parts_of(const Plan& plan, int threads);
 
 // Where the threads of crews pack, which may have it in common as long as one of them runs at a
@@ -63,6 +64,11 @@ class Crew {
   PackMemory own_;
   std::vector<std::unique_ptr<Member>> members_;
 };
+
+// Lets the threads of crews that the calling thread has run come to work, so many of them all
+// together. Those that wait for long sleep, and on a virtual machine it takes a good part of a
+// millisecond until they run.
+void wake_threads(int threads);
 
 extern template class Crew<float>;
 extern template class Crew<double>;

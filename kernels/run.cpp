@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
+#include "kernels/crew.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
@@ -89,6 +90,7 @@ RunResult run(const Plan& plan, const RunOptions& options) {
   const clockid_t of = result.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
   repeat(result, options, [&] {
     options.around([&] {
+      if (result.threads > 1) wake_threads(result.threads);
       const Seconds before = processor_time(of);
       const auto begin = Clock::now();
       execution(options.stop);

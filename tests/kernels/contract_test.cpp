@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -175,6 +176,22 @@ TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
         ASSERT_EQ(end, plan.extent(g));
       }
     }
+  }
+}
+
+// Both ways leave each thread half of the work.
+TEST(Crew, Cuts_what_the_larger_operand_has) {
+  for (const auto& [m, n, cut] : {std::tuple{64, 192, DimClass::n}, {192, 64, DimClass::m}}) {
+    const Contraction c = parse_contraction("mn-mk-kn", {{'m', m}, {'n', n}, {'k', 8}},
+                                            Layout::row_major, ElementType::f64);
+    const Plan plan(
+        c, parse_schedule("groups m=m n=n k=k for m by 8 { for n by 4 { kernel 8x4 } }", c, "s"));
+    const std::vector<Tile> parts = parts_of(plan, 2);
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0][cut].size, plan.extent(cut) / 2);
+    // Three tiles do not come in halves.
+    const Tile third = parts_of(plan, 3).front();
+    EXPECT_EQ(third[m > n ? DimClass::m : DimClass::n].size, 64);
   }
 }
 
