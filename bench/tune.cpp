@@ -62,6 +62,7 @@ class Tuner {
     first_run(pick_, build(contraction_, machine_, pick_));
     try {
       begin_with_earlier();
+      divide_otherwise();
       while (room_for_a_heat() && next_candidates()) heat();
     } catch (const Interrupted&) {
       result_.interrupted = true;
@@ -98,6 +99,11 @@ class Tuner {
     return first_run(tiling, std::move(schedule), time);
   }
   std::size_t first_run(const std::optional<Tiling>& tiling, Schedule schedule, Seconds predicted) {
+    std::string other =
+        tiling ? difference(contraction_, machine_, pick_, *tiling) : "found earlier";
+    if (schedule.parallel) {
+      other += fmt::format("{}parallel {}", other.empty() ? "" : ", ", to_text(*schedule.parallel));
+    }
     const std::optional<Sample> sample = measured(schedule);
     const std::int64_t print = fingerprint(schedule, contraction_);
     known_.insert(print);
@@ -105,8 +111,7 @@ class Tuner {
       result_.tried.push_back(print);
     }
     result_.ran.push_back(
-        {tiling ? difference(contraction_, machine_, pick_, *tiling) : "found earlier",
-         std::move(schedule), predicted, no_samples(), no_samples(), true});
+        {std::move(other), std::move(schedule), predicted, no_samples(), no_samples(), true});
     tilings_.push_back(tiling);
     expanded_.push_back(false);
     const std::size_t place = result_.ran.size() - 1;
@@ -151,6 +156,24 @@ class Tuner {
     note_heat();
   }
 
+  // The best so far, with each group that several threads may divide.
+  void divide_otherwise() {
+    if (options_.threads < 2) return;
+    const Schedule best = result_.best().schedule;
+    const std::optional<Tiling> tiling = tilings_[result_.winner];
+    for (DimClass g : {DimClass::m, DimClass::n, DimClass::batch}) {
+      Schedule s = best;
+      s.parallel = g;
+      const bool divides = extent_of(contraction_, s.groups[g]) > 1;
+      if (!divides || known_.contains(fingerprint(s, contraction_)) || !room_for_a_heat()) continue;
+      show(fmt::format("threads divide {}", to_text(g)));
+      const std::size_t other = first_run(tiling, std::move(s));
+      if (heat_speed(other) > heat_speed(result_.winner)) final_of(other);
+    }
+    parallel_ = result_.best().schedule.parallel;
+    note_heat();
+  }
+
   // The tiling near the model's choice that makes this schedule.
   std::optional<Tiling> tiling_of(const Schedule& schedule) {
     std::set<std::int64_t> seen;
@@ -161,6 +184,7 @@ class Tuner {
         for (Tiling& t : search_.neighbours(from)) {
           if (options_.stop.stop_requested()) throw Interrupted();
           Schedule s = build(contraction_, machine_, t);
+          s.parallel = schedule.parallel;
           if (s == schedule) return std::move(t);
           if (seen.insert(fingerprint(s, contraction_)).second) next.push_back(std::move(t));
         }
@@ -215,6 +239,7 @@ class Tuner {
       if (spent() > end) break;
       show("ranking");
       Schedule s = build(contraction_, machine_, t);
+      s.parallel = parallel_;
       const std::int64_t print = fingerprint(s, contraction_);
       if (!seen_.insert(print).second) continue;
       try {
@@ -318,6 +343,7 @@ class Tuner {
   Search search_;
   SetCounter counter_;
   Tiling pick_;
+  std::optional<DimClass> parallel_;  // of all that is ranked
   Tuning result_;
   std::vector<std::optional<Tiling>> tilings_;  // of result_.ran
   std::vector<bool> expanded_;                  // whether its neighbours were ranked

@@ -70,7 +70,8 @@ struct TuneOptions {
   Seconds budget{60};                  // of wall time, for all of it
   std::optional<Schedule> began_with;  // winner of an earlier call
   std::vector<std::int64_t> tried;     // in earlier calls: they do not run again
-  std::function<Seconds()> clock;      // wall time; since when does not matter
+  int threads = 1;                 // that runs have: of several, what they divide is tried as well
+  std::function<Seconds()> clock;  // wall time; since when does not matter
   std::function<void(double share, const std::string& what)> progress;
   std::function<void(const Tuning&)> after_heat;  // to keep what is known so far
   std::stop_token stop;

@@ -36,6 +36,7 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
   constexpr double alike = 0.01;  // of shares
   Cut best{DimClass::batch, 1, 1, 2, 0};
   for (DimClass group : {DimClass::n, DimClass::m, DimClass::batch}) {
+    if (plan.schedule().parallel.value_or(group) != group) continue;
     const std::int64_t unit = cut_unit(plan, group);
     const std::int64_t units = (plan.extent(group) + unit - 1) / unit;
     const std::int64_t largest = (units + threads - 1) / threads;

@@ -14,9 +14,10 @@
 
 namespace tcsim {
 
-// The parts into which `threads` threads cut a plan, at most so many: along m, n or the batch,
-// whichever leaves the largest part smallest, in whole register tiles. Of those that do, to a
-// hundredth of the work, the one with the smallest operands that every thread reads all of.
+// The parts into which `threads` threads cut a plan, at most so many: along what the schedule says
+// (Schedule::parallel), or along m, n or the batch, whichever leaves the largest part smallest, in
+// whole register tiles. Of those that do, to a hundredth of the work, the one with the smallest
+// operands that every thread reads all of.
 std::vector<Tile> parts_of(const Plan& plan, int threads);
 
 // Where the threads of crews pack, which may have it in common as long as one of them runs at a

@@ -114,6 +114,7 @@ Outcome tune_one(const Contraction& c, const How& how, Context& context) {
   bench::TuneOptions options;
   options.budget = how.budget;
   options.clock = wall_clock;
+  options.threads = how.threads;
   options.stop = context.stop;
   options.progress = [&](double share, const std::string& what) {
     progress.show(c.name() + ": " + what, share);

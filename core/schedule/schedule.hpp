@@ -104,6 +104,9 @@ inline bool Seq::operator==(const Seq& o) const { return over == o.over && parts
 struct Schedule {
   Groups groups;
   Node root;
+  // The group that several threads divide among them, m, n or batch, each packing for itself
+  // (kernels/crew.hpp chooses one where none is said). On one thread it means nothing.
+  std::optional<DimClass> parallel = {};
 
   bool operator==(const Schedule&) const = default;
 };
@@ -133,6 +136,8 @@ std::string to_text(const Kernel& kernel);  // "kernel 24x8", "kernel 2x7 along 
 //         }
 //       }
 //     }
+//
+// Behind the groups it may say which of them threads divide: "groups m=ab n=cd k=fe parallel n".
 //
 // Two kernels cover a range one after the other, as 34 = 2 x 11 + 12:
 //
@@ -173,6 +178,7 @@ Schedule parse_schedule(std::string_view text, const Contraction& contraction,
 //  - a kernel along k has no pack around it, and no batch in group m,
 //  - A and B are packed at most once on a path, and below the pack of a tensor the tiles and parts
 //    of its rows are whole numbers of micropanels,
+//  - threads divide m, n or batch, not the sums of k,
 //  - an input is not stored,
 //  - a path has at most max_arrays - 3 moves,
 //  - the levels of nested moves do not grow inward, and are named in `levels` (innermost first).

@@ -344,7 +344,7 @@ Schedule parse_scheme(std::string_view text, const Contraction& contraction, std
 std::optional<std::string> to_scheme(const Schedule& schedule, const Contraction& c,
                                      std::int64_t lanes) {
   const Path path = only_path(c, schedule);
-  if (path.lanes) return {};
+  if (path.lanes || schedule.parallel) return {};
   ByGroup<std::int64_t> range = path.extents;
   std::string text = "[";
   // The factors between two tiles of a group, of its slowest dimension first.

@@ -30,8 +30,8 @@ Schedule parse_scheme(std::string_view text, const Contraction& contraction, std
                       const std::string& place);
 
 // The scheme of a schedule that has one, which must have passed check(): none where it packs,
-// has lanes of a batch, partial tiles or rows of no whole vectors, tiles that cut a dimension
-// unevenly, or a loop over sums directly around its kernel.
+// says what threads divide, has lanes of a batch, partial tiles or rows of no whole vectors, tiles
+// that cut a dimension unevenly, or a loop over sums directly around its kernel.
 std::optional<std::string> to_scheme(const Schedule& schedule, const Contraction& contraction,
                                      std::int64_t lanes);
 

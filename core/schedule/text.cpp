@@ -39,6 +39,7 @@ class Writer {
       groups += fmt::format(" {}=", to_text(g));
       for (DimId d : dims) groups += contraction_.dim(d).name;
     }
+    if (schedule.parallel) groups += fmt::format(" parallel {}", to_text(*schedule.parallel));
     lines_ = {{0, groups}};
     write(schedule.root, 0);
     return std::move(lines_);
@@ -88,6 +89,11 @@ class Parser {
     Schedule s;
     expect("groups", "a schedule begins with groups, such as groups m=ab n=cd k=ef");
     while (lexer_.next().text.find('=') != std::string_view::npos) group(lexer_.take(), s);
+    if (lexer_.next().text == "parallel") {
+      lexer_.take();
+      const Token divided = lexer_.take();
+      s.parallel = dim_class(divided, divided.text, "write what threads divide as parallel n");
+    }
     s.root = statement(1);
     if (!lexer_.next().text.empty()) {
       fail_expected(lexer_.next(), "the end", "a schedule is one statement, nested");

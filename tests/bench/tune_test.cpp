@@ -2,6 +2,7 @@
 #include "bench/tune.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <map>
 #include <set>
@@ -88,6 +89,23 @@ TEST_F(Tune, The_fastest_wins_and_its_speed_is_that_of_finals) {
   EXPECT_GE(t.pick().finals.count(), 3u);
   EXPECT_TRUE(t.best().difference.starts_with("kernel ")) << t.best().difference;
   EXPECT_EQ(t.finalists(3).front(), t.winner);
+}
+
+// What threads divide is a part of the schedule, for neighbours of the winner too.
+TEST_F(Tune, Tries_what_several_threads_divide) {
+  TuneOptions two = options();
+  two.threads = 2;
+  const auto rows = [](const Schedule& s) { return s.parallel == DimClass::m ? 0.6 : 0.4; };
+  const Tuning t = tuned(rows, two);
+  EXPECT_EQ(t.best().schedule.parallel, DimClass::m);
+  EXPECT_NEAR(t.ratio(), 1.5, 1e-9);
+  EXPECT_EQ(t.best().difference, "parallel m");
+  EXPECT_GT(std::ranges::count_if(
+                t.ran, [](const Candidate& c) { return c.schedule.parallel == DimClass::m; }),
+            20);
+  const Tuning one = tuned(rows, options());
+  EXPECT_TRUE(std::ranges::none_of(
+      one.ran, [](const Candidate& c) { return c.schedule.parallel.has_value(); }));
 }
 
 TEST_F(Tune, Goes_on_from_a_winner) {

@@ -195,6 +195,28 @@ TEST(Crew, Cuts_what_the_larger_operand_has) {
   }
 }
 
+TEST(Crew, Cuts_what_the_schedule_says) {
+  const Contraction c =
+      parse_contraction("bmn-bmk-bkn", {{'b', 4}, {'m', 64}, {'n', 192}, {'k', 8}},
+                        Layout::row_major, ElementType::f64);
+  for (DimClass cut : {DimClass::m, DimClass::n, DimClass::batch}) {
+    const std::string text = fmt::format(
+        "groups m=m n=n k=k batch=b parallel {} for batch by 1 {{ for m by 8 {{ for n by 4 {{ "
+        "kernel "
+        "8x4 }} }} }}",
+        to_text(cut));
+    const Plan plan(c, parse_schedule(text, c, "s"));
+    const std::vector<Tile> parts = parts_of(plan, 2);
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0][cut].size, plan.extent(cut) / 2) << text;
+  }
+  const Schedule sums = parse_schedule(
+      "groups m=m n=n k=k batch=b parallel k for batch by 1 { for m by 8 { for n by 4 "
+      "{ kernel 8x4 } } }",
+      c, "s");
+  EXPECT_THROW(check(sums, c, {}, "s"), InputError);
+}
+
 // On any number of threads, to the last bit.
 TEST(Crew, Gives_the_same_bytes_on_any_number_of_threads) {
   Random random(5);

@@ -94,6 +94,7 @@ TEST(Scheme, Has_no_packs_and_no_partial_tiles) {
   const auto scheme = [&](const std::string& text) {
     return to_scheme(parse_schedule("groups m=lk n=xyn k=csr " + text, c, "s"), c, 16);
   };
+  EXPECT_FALSE(scheme("parallel m for n by 34 { for n by 17 { for m by 32 { kernel 32x17 } } }"));
   EXPECT_TRUE(scheme("for n by 34 { for n by 17 { for m by 32 { kernel 32x17 } } }"));
   EXPECT_FALSE(scheme("for n by 14 { for m by 32 { kernel 32x14 } }"));
   EXPECT_FALSE(scheme("for n by 17 { for m by 24 { kernel 24x17 } }"));

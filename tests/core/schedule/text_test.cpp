@@ -76,6 +76,14 @@ TEST(Schedule_text, White_space_and_comments_are_free) {
   EXPECT_EQ(to_line(s, letters()), "groups m=a n=c k=b for m by 2 { kernel 2x4 }");
 }
 
+TEST(Schedule_text, Says_what_threads_divide) {
+  const std::string line = "groups m=a n=c k=b parallel n for m by 2 { kernel 2x4 }";
+  const Schedule s = parse_schedule(line, letters(), "x");
+  EXPECT_EQ(s.parallel, DimClass::n);
+  EXPECT_EQ(to_line(s, letters()), line);
+  EXPECT_NE(s, parse_schedule("groups m=a n=c k=b for m by 2 { kernel 2x4 }", letters(), "x"));
+}
+
 TEST(Schedule_text, Groups_may_all_be_empty) {
   const Schedule s = parse_schedule("groups kernel 1x1", letters(), "x");
   EXPECT_EQ(s.groups, (Groups{}));
@@ -90,6 +98,8 @@ struct Bad {
 TEST(Schedule_text, Errors_have_line_and_column) {
   const std::vector<Bad> cases{
       {"", "s:1:1: \"groups\" expected, found the end; a schedule begins with"},
+      {"groups m=a parallel kernel 2x4",
+       "s:1:21: group m, n, k or batch expected, found \"kernel\""},
       {"# nothing\n", "s:2:1: \"groups\" expected, found the end"},
       {"for m by 2 { }", "s:1:1: \"groups\" expected, found \"for\""},
       {"groups x=a", "s:1:8: group m, n, k or batch expected, found \"x=a\""},
