@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -249,6 +250,9 @@ class Runner {
       TensorFile& there = files.emplace(name, std::move(file)).first->second;
       if (use.made) made.push_back(&there);
     }
+    // Where an error ends the part, its threads have to end before their files.
+    const std::unique_ptr<void, std::function<void(void*)>> ends(
+        this, [this](void*) { transfers_.reset(); });
     const TransferOf of{tree_, part, places_, memory_.data(), files, options_.cold, options_.stop};
     transfers_ = options_.buffering == fusion::Buffering::twofold ? transfers_ahead(of)
                                                                   : transfers_in_turn(of);

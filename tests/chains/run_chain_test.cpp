@@ -257,7 +257,8 @@ TEST_F(ChainRuns, Say_that_a_tile_cannot_be_written) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_TRUE(WIFEXITED(status))
+        << "signal " << WTERMSIG(status) << ", buffering " << static_cast<int>(buffering);
     EXPECT_EQ(WEXITSTATUS(status), 1);
   }
 }
