@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -251,8 +250,10 @@ class Runner {
       if (use.made) made.push_back(&there);
     }
     // Where an error ends the part, its threads have to end before their files.
-    const std::unique_ptr<void, std::function<void(void*)>> ends(
-        this, [this](void*) { transfers_.reset(); });
+    struct Ending {
+      std::unique_ptr<Transfers>& transfers;
+      ~Ending() { transfers.reset(); }
+    } const ending{transfers_};
     const TransferOf of{tree_, part, places_, memory_.data(), files, options_.cold, options_.stop};
     transfers_ = options_.buffering == fusion::Buffering::twofold ? transfers_ahead(of)
                                                                   : transfers_in_turn(of);

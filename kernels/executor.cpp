@@ -121,9 +121,9 @@ void Executor<T>::begin_round(const Tile& round) {
 }
 
 template <class T>
-Trickle<T> Executor<T>::trickle(std::int64_t calls) {
-  const std::int64_t call = asking_.done;
-  asking_.done += calls;
+Trickle<T> Executor<T>::trickle() {
+  if (asking_.lines == 0) return {};
+  const std::int64_t call = asking_.done++;
   const std::int64_t row = call / asking_.calls * mr_;
   if (row + mr_ > asking_.next.rows.size) return {};
   const T* panel = left_.neighbours({asking_.next.rows.begin + row, mr_}, asking_.next.ks);
@@ -245,7 +245,7 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.kind = calls.update.kind();
   task.lanes_short = lanes_short(m.size);
   task.left_ahead = asking_.lines > 0 ? 0 : left_.to_next(m);
-  task.trickle = asking_.lines > 0 ? trickle(1) : Trickle<T>{};
+  task.trickle = trickle();
   task.right_ahead = 0;
   task.tiles = 1;
   task.stretches = stretches.data() + 1;

@@ -59,8 +59,8 @@ class Executor {
   static constexpr std::int64_t second_cache = (1 << 20) / sizeof(T);
   bool asks_ahead() const;
   void begin_round(const Tile& round);
-  // What the next `calls` calls ask for.
-  Trickle<T> trickle(std::int64_t calls);
+  // What the next call asks for.
+  Trickle<T> trickle();
   void stop_if_asked() const;
   void finish(const ResultTile<T>& ahead);
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);

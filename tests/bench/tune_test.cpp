@@ -2,8 +2,8 @@
 #include "bench/tune.hpp"
 
 #include <gtest/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <map>
 #include <set>
 

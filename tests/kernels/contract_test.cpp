@@ -201,9 +201,8 @@ TEST(Crew, Cuts_what_the_schedule_says) {
                         Layout::row_major, ElementType::f64);
   for (DimClass cut : {DimClass::m, DimClass::n, DimClass::batch}) {
     const std::string text = fmt::format(
-        "groups m=m n=n k=k batch=b parallel {} for batch by 1 {{ for m by 8 {{ for n by 4 {{ "
-        "kernel "
-        "8x4 }} }} }}",
+        "groups m=m n=n k=k batch=b parallel {} "
+        "for batch by 1 {{ for m by 8 {{ for n by 4 {{ kernel 8x4 }} }} }}",
         to_text(cut));
     const Plan plan(c, parse_schedule(text, c, "s"));
     const std::vector<Tile> parts = parts_of(plan, 2);
