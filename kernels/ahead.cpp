@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "core/units/divisor.hpp"
+
 namespace tcsim {
-
-namespace {
-
-std::int64_t pieces(std::int64_t size, std::int64_t of) { return (size + of - 1) / of; }
-
-}  // namespace
 
 Rounds::Rounds(const Plan& plan) : plan_(plan), kc_(plan.extent(DimClass::k)) {
   const std::vector<Step>& steps = plan.steps();
@@ -47,7 +43,7 @@ Interval Rounds::parent(std::size_t loop) const {
 }
 
 std::int64_t Rounds::calls_per_panel(const Tile& round) const {
-  return pieces(round[DimClass::n].size, plan_.nr()) * pieces(round[DimClass::k].size, kc_);
+  return ceil_div(round[DimClass::n].size, plan_.nr()) * ceil_div(round[DimClass::k].size, kc_);
 }
 
 std::optional<Rounds::Panels> Rounds::next() const {

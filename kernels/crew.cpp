@@ -4,7 +4,9 @@
 #include <exception>
 
 #include "core/threads.hpp"
+#include "core/units/divisor.hpp"
 #include "kernels/memory.hpp"
+#include "kernels/repetitions.hpp"
 
 namespace tcsim {
 
@@ -38,8 +40,8 @@ std::vector<Tile> parts_of(const Plan& plan, int threads) {
   for (DimClass group : {DimClass::n, DimClass::m, DimClass::batch}) {
     if (plan.schedule().parallel.value_or(group) != group) continue;
     const std::int64_t unit = cut_unit(plan, group);
-    const std::int64_t units = (plan.extent(group) + unit - 1) / unit;
-    const std::int64_t largest = (units + threads - 1) / threads;
+    const std::int64_t units = ceil_div(plan.extent(group), unit);
+    const std::int64_t largest = ceil_div(units, threads);
     Cut cut{group, unit, units, static_cast<double>(largest) / static_cast<double>(units), 0};
     for (TensorId t : {TensorId::A, TensorId::B}) {
       if (!plan.follows(t, group)) cut.read_by_all += plan.contraction().size(t).value();
@@ -83,6 +85,7 @@ struct Crew<T>::Member {
   Tile part;
   Executor<T> executor;
   std::exception_ptr failure;
+  Seconds processor{0};  // of the last run
 };
 
 PackMemory::PackMemory(ByTensor<Bytes> sizes, int threads) {
@@ -177,17 +180,26 @@ void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token s
 #endif
   for (int i = 0; i < count; ++i) {
     Member& m = *members_[static_cast<std::size_t>(i)];
+    const Seconds before = processor_time();
     try {
       m.failure = nullptr;
       m.executor.run(tensors, update, m.part, stop);
     } catch (...) {
       m.failure = std::current_exception();
     }
+    m.processor = processor_time() - before;
   }
   kept_threads = threads;
   for (const auto& m : members_) {
     if (m->failure) std::rethrow_exception(m->failure);
   }
+}
+
+template <class T>
+Seconds Crew<T>::processor() const {
+  Seconds sum(0);
+  for (const auto& m : members_) sum += m->processor;
+  return sum;
 }
 
 void wake_threads(int threads) {

@@ -58,6 +58,9 @@ class Crew {
   int size() const { return static_cast<int>(members_.size()); }  // threads that have work
   // As Executor::run.
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
+  // Processor time that several threads had together in the last run, each for its part: they wait
+  // for the last one in a loop, which does not count. 0 of one thread.
+  Seconds processor() const;
 
  private:
   struct Member;

@@ -18,6 +18,7 @@ void PreparedPlan::prepare(const Plan& plan, Arena& arena, int threads) {
     auto crew = std::make_shared<Crew<T>>(plan, threads);
     threads_ = crew->size();
     run_ = [crew, tensors](std::stop_token stop) { crew->run(tensors, {1, 0}, std::move(stop)); };
+    processor_ = [crew] { return crew->processor(); };
     return;
   }
   const auto buffer = [&](TensorId t) {

@@ -56,12 +56,15 @@ class PreparedPlan {
   // As execute(), on `threads()` threads.
   void operator()(std::stop_token stop = {}) const { run_(std::move(stop)); }
   int threads() const { return threads_; }  // those that have work
+  // That several threads had together in the last execution, each for its part; 0 of one thread.
+  Seconds processor() const { return processor_(); }
 
  private:
   template <class T>
   void prepare(const Plan& plan, Arena& arena, int threads);
 
   std::function<void(std::stop_token)> run_;
+  std::function<Seconds()> processor_ = [] { return Seconds(0); };
   int threads_ = 1;
 };
 

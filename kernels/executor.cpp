@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/plan/walk.hpp"
 #include "core/stop.hpp"
+#include "core/units/divisor.hpp"
 #include "kernels/shapes.hpp"
 #include "kernels/vector_code.hpp"
 
@@ -29,7 +30,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       c_rows_(plan.offsets(TensorId::C, DimClass::m)),
       c_columns_(plan.offsets(TensorId::C, DimClass::n)),
       c_row_runs_(contiguous_runs(c_rows_, plan.extent(DimClass::m))),
-      result_rows_((mr_ + family_.lanes - 1) / family_.lanes * family_.lanes),
+      result_rows_(ceil_div(mr_, family_.lanes) * family_.lanes),
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
       right_(plan, plan.right(), DimClass::n, 0,
@@ -117,7 +118,7 @@ void Executor<T>::begin_round(const Tile& round) {
   const std::int64_t lines = mr_ * next->ks.size / line_elements<T> + 1;
   const bool neighbours =
       next->rows.size >= mr_ && left_.neighbours({next->rows.begin, mr_}, next->ks) != nullptr;
-  if (neighbours && asking_.calls > 1) asking_.lines = (lines + asking_.calls - 1) / asking_.calls;
+  if (neighbours && asking_.calls > 1) asking_.lines = ceil_div(lines, asking_.calls);
 }
 
 template <class T>
@@ -131,7 +132,7 @@ Trickle<T> Executor<T>::trickle() {
   // Rarely enough that a loop without any pays.
   constexpr std::int64_t least_steps = 16;
   const std::int64_t together = std::max<std::int64_t>(1, asking_.lines * least_steps / ks_.size);
-  const std::int64_t times = (asking_.lines + together - 1) / together;
+  const std::int64_t times = ceil_div(asking_.lines, together);
   return {panel + call % asking_.calls * asking_.lines * line_elements<T>, times, together,
           std::max<std::int64_t>(1, ks_.size / (times + 1))};
 }
@@ -270,7 +271,7 @@ Microkernel<T> Executor<T>::code_for(std::int64_t rows, std::int64_t columns) co
 // How many vectors a kernel has for so many rows, 0 where it has none.
 template <class T>
 std::int64_t Executor<T>::vectors_of(std::int64_t rows) const {
-  const std::int64_t vectors = (rows + family_.lanes - 1) / family_.lanes;
+  const std::int64_t vectors = ceil_div(rows, family_.lanes);
   const bool whole = family_.has_parts() || rows % family_.lanes == 0;
   return whole && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
 }
@@ -335,8 +336,8 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
   for (std::int64_t j = 0, columns; j < n.size; j += columns) {
     const std::int64_t even =
         right_.packed() ? n.size - j : std::min(n.size - j, right_.run(n.begin + j));
-    const std::int64_t calls_for_them = (even + most - 1) / most;
-    columns = (even + calls_for_them - 1) / calls_for_them;
+    const std::int64_t calls_for_them = ceil_div(even, most);
+    columns = ceil_div(even, calls_for_them);
     Panel<T> right = right_.panel(n.begin + (right_.packed() ? 0 : j), right_offset);
     if (right_.packed()) right.first += j;
     add(family_.of(m.size, columns), m, n.begin + j, calls, left_offset, right);
@@ -467,10 +468,10 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
     const bool direct =
         (family_.has_parts() || rows >= lanes) && rows_together({m.begin + i, rows});
     if (direct && !family_.has_parts()) rows = rows / lanes * lanes;
-    const std::int64_t vectors = (rows + lanes - 1) / lanes;
+    const std::int64_t vectors = ceil_div(rows, lanes);
     const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
-    const std::int64_t pieces = (n.size + most - 1) / most;
-    const std::int64_t width = (n.size + pieces - 1) / pieces;
+    const std::int64_t pieces = ceil_div(n.size, most);
+    const std::int64_t width = ceil_div(n.size, pieces);
     task.left.first = left.first + i;
     task.lanes_short = family_.has_parts() ? lanes_short(rows) : 0;
     task.update.beta = direct ? beta : 0;

@@ -1,9 +1,9 @@
 #include "kernels/overhead.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -240,10 +240,9 @@ class Measuring {
   double done_ = 0;
 };
 
-Seconds now(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+Seconds now() {
+  return Seconds(
+      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 }  // namespace
@@ -263,9 +262,9 @@ void measure_overhead(Machine& machine, const OverheadOptions& options) {
     execute();
     for (int i = 0; i < most_disturbed * wanted && undisturbed < wanted; ++i) {
       if (options.stop.stop_requested()) throw Interrupted();
-      const Seconds wall = now(CLOCK_MONOTONIC), processor = now(CLOCK_THREAD_CPUTIME_ID);
+      const Seconds wall = now(), processor = processor_time();
       for (int e = 0; e < executions; ++e) execute();
-      const Repetition r{now(CLOCK_MONOTONIC) - wall, now(CLOCK_THREAD_CPUTIME_ID) - processor};
+      const Repetition r{now() - wall, processor_time() - processor};
       if (r.wall < least_repetition) {
         executions *= 2;
         --i;

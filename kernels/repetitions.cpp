@@ -1,6 +1,7 @@
 #include "kernels/repetitions.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <numeric>
@@ -44,6 +45,12 @@ Seconds total(const std::vector<Repetition>& all) {
 }
 
 }  // namespace
+
+Seconds processor_time() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+}
 
 double processor_share(const Repetition& r, int threads) {
   const Seconds all = threads * r.wall;

@@ -11,9 +11,13 @@
 
 namespace tcsim {
 
+// Processor time of the calling thread. That of a whole process lags behind by up to a tick of the
+// system, some milliseconds, while its other threads run.
+Seconds processor_time();
+
 struct Repetition {
   Seconds wall;       // from beginning to end
-  Seconds processor;  // that all threads of the run had together
+  Seconds processor;  // that all threads of the run had together, each for its part
 };
 
 // Share of the wall time in which the threads (>= 1) had a processor, at most 1. Threads that wait

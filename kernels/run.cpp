@@ -1,7 +1,6 @@
 // Timing of whole executions. Repeating a run as it stands would flatter it: the second repetition
 // finds in the last cache what the first one left there. So the caches are emptied of the arena
 // before each.
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,13 +47,6 @@ Elements samples_for(const Contraction& c) {
 
 using Clock = std::chrono::steady_clock;
 
-// Processor time of the calling thread, or of all threads of the process.
-Seconds processor_time(clockid_t of) {
-  timespec t{};
-  clock_gettime(of, &t);
-  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
-}
-
 Seconds between(Clock::time_point begin, Clock::time_point end) {
   return Seconds(std::chrono::duration<double>(end - begin).count());
 }
@@ -86,16 +78,16 @@ RunResult run(const Plan& plan, const RunOptions& options) {
   RunResult result;
   result.threads = execution.threads();
   result.kernel = kernel_used(plan);
-  // The other threads of a process may do other things; those of several are the execution's.
-  const clockid_t of = result.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
   repeat(result, options, [&] {
     options.around([&] {
       if (result.threads > 1) wake_threads(result.threads);
-      const Seconds before = processor_time(of);
+      const Seconds before = processor_time();
       const auto begin = Clock::now();
       execution(options.stop);
       const auto end = Clock::now();
-      result.repetitions.push_back({between(begin, end), processor_time(of) - before});
+      const Seconds processor =
+          result.threads > 1 ? execution.processor() : processor_time() - before;
+      result.repetitions.push_back({between(begin, end), processor});
     });
   });
   finish(result, plan.contraction().flops());
@@ -132,11 +124,11 @@ RunResult run_batched(const Plan& plan, int copies, const RunOptions& options) {
     run_together(copies, [&](int i) {
       Copy& c = copy(i);
       together.arrive_and_wait();
-      const Seconds before = processor_time(CLOCK_THREAD_CPUTIME_ID);
+      const Seconds before = processor_time();
       c.begin = Clock::now();
       c.execution(options.stop);
       c.end = Clock::now();
-      c.processor = processor_time(CLOCK_THREAD_CPUTIME_ID) - before;
+      c.processor = processor_time() - before;
     });
     Clock::time_point begin = copy(0).begin, end = copy(0).end;
     Seconds processor(0);
