@@ -47,6 +47,10 @@ constexpr Effort efforts[] = {{2, 110, 2, 8, 1.05}, {6, 400, 8, 100, 1.05}, {8, 
 constexpr int at_roof_divisor = 2;
 // Tilings more that are then judged by what the core waits for.
 constexpr int polish = 150;
+// Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
+// judged in full.
+constexpr int trades = 300;
+constexpr int trade_finalists = 4;
 // Multiply-adds up to which a problem is judged in full from every start. It needs caches of a few
 // lines only, and those have steep edges, which a coarse judgement misses.
 constexpr double small_problem = 1 << 20;
@@ -189,6 +193,12 @@ class Optimizer {
         keep(search_.best());
         // With incumbents the caller asks often and wants an answer soon.
         if (open_gap() <= enough || soon) break;
+      }
+      if (open_gap() > enough && !soon) {
+        search_.trade_tiles();
+        search_.descend_coarsely(best_->tiling, trades);
+        search_.refine(trade_finalists, trades);
+        keep(search_.best());
       }
       if (at_roof() && open_gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);

@@ -29,6 +29,8 @@ constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.
 constexpr std::int64_t near_move = 2;
 constexpr std::int64_t far_move = 8;
+// Factors by which one tile shrinks and another grows in turn. Source: chosen.
+constexpr double trade_factors[] = {1.25, 2};
 // Whole lines of an operand may fill line_part of line_parts parts of a level. Source: chosen.
 constexpr std::int64_t line_part = 2;
 constexpr std::int64_t line_parts = 5;
@@ -311,6 +313,20 @@ std::vector<Tiling> Search::neighbours(const Tiling& tiling) const {
           tile[at(DimClass::k)] = elements * line_part / line_parts / period;
         t.orders.back() = {DimClass::n, DimClass::m, DimClass::k};
         add(std::move(t));
+      }
+    }
+    for (std::size_t less = 0; trades_ && less < 3; ++less) {
+      for (std::size_t more = 0; more < 3; ++more) {
+        if (less == more) continue;
+        for (double factor : trade_factors) {
+          Tiling t = tiling;
+          const auto scaled = [&](std::size_t c, double by) {
+            return std::llround(static_cast<double>(tiling.tiles[l][c]) * by);
+          };
+          resize(t, l, less, scaled(less, 1 / factor));
+          resize(t, l, more, scaled(more, factor));
+          add(std::move(t));
+        }
       }
     }
     // This level and those outside it take over the tiles of the level inside.

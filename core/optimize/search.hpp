@@ -29,7 +29,8 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
 
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
-//  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed()) and
+//  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed())
+//  and
 //    what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
 //    lest one be spoilt for a percent of another, and then their sum.
@@ -49,6 +50,10 @@ class Search {
 
   // From now on windows are taken `margin` times as long as they are. Forgets what was judged.
   void set_margin(double margin);
+
+  // Also trades one tile for another of its level from now on: half of one, twice the other. What
+  // both take of a cache stays about the same, where each change alone makes things worse.
+  void trade_tiles() { trades_ = true; }
 
   // Tries no other kernels from now on.
   void keep_to_kernel(const Kernel& kernel);
@@ -94,6 +99,7 @@ class Search {
   Known coarse_, full_;
   std::vector<std::pair<Score, Tiling>> finalists_;  // best coarse ones, best first
   double margin_ = 1;
+  bool trades_ = false;
   std::optional<Tiling> best_;
   Score best_score_;
   int evaluated_ = 0;

@@ -39,6 +39,20 @@ TEST(Optimize, Gives_the_same_schedule_every_time) {
   EXPECT_EQ(optimize(c, m).schedule, optimize(c, m).schedule);
 }
 
+// Where two links pull apart, a better schedule has one tile smaller and another larger, and either
+// change alone makes it worse. By hand 12 columns in place of 24 leave room for longer panels.
+TEST(Optimize, Finds_what_is_found_by_hand_where_links_pull_apart) {
+  const Contraction c = find_suite("tccg").workloads[1];
+  Machine m = find_machine("e5-2680v4");
+  m.accounting = Accounting::paper();
+  const Schedule by_hand = parse_schedule(
+      "groups m=a n=b k=cd for k by 1248 { pack B in L3 { for m by 160 { pack A in L3 { "
+      "for k by 144 { for n by 12 { for m by 8 { for n by 6 { kernel 8x6 } } } } } } } }",
+      c, "by hand");
+  EXPECT_LT(optimize(c, m).prediction.timing.total.value(),
+            1.005 * predict(c, by_hand, m).timing.total.value());
+}
+
 TEST(Optimize, Survives_random_contractions) {
   std::mt19937 random(11);
   SCOPED_TRACE("seed 11");
