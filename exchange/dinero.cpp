@@ -214,6 +214,9 @@ Exported export_dinero(const Machine& machine) {
       cannot_say(machine, l, dinero, fmt::format("prefetch {}", to_text(l.prefetch)),
                  "prefetch=none");
     }
+    if (l.index != SetIndex{}) {
+      cannot_say(machine, l, dinero, fmt::format("index {}", to_text(l.index)), "index=modulo");
+    }
     if (l.inclusion.value != Inclusion::neither) {
       cannot_say(machine, l, dinero, fmt::format("{} caches", to_text(l.inclusion.value)),
                  "inclusion=neither");

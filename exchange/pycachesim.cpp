@@ -198,6 +198,9 @@ std::vector<PycachesimCache> pycachesim_chain(const Machine& machine, const std:
       cannot_say(machine, l, format, fmt::format("prefetch {}", to_text(l.prefetch)),
                  "prefetch=none");
     }
+    if (l.index != SetIndex{}) {
+      cannot_say(machine, l, format, fmt::format("index {}", to_text(l.index)), "index=modulo");
+    }
     if (l.write == WritePolicy::write_through && l.write_allocate) {
       cannot_say(machine, l, format, "write-through with write-allocate", "write_allocate=false");
     }

@@ -38,7 +38,11 @@ Cache::Cache(const LevelConfig& level, std::uint64_t seed)
     large_ = make_large_cache(level, seed);
     return;
   }
-  if (std::has_single_bit(sets_)) set_mask_ = sets_ - 1;
+  if (level.index != SetIndex{}) {
+    hash_ = std::make_unique<SetHash>(level);
+  } else if (std::has_single_bit(sets_)) {
+    set_mask_ = sets_ - 1;
+  }
   magic_ = std::numeric_limits<std::uint64_t>::max() / sets_ + 1;
   padded_ = (ways_ + 15) / 16 * 16;
   row_bytes_ = (2 * padded_ + sizeof(Masks) + ways_ * sizeof(std::uint64_t) + 63) / 64 * 64;

@@ -15,6 +15,7 @@
 
 #include "sim/config.hpp"
 #include "sim/large_cache.hpp"
+#include "sim/set_hash.hpp"
 
 namespace tcsim::sim {
 
@@ -78,6 +79,7 @@ class Cache {
 
   std::uint64_t set_of(std::uint64_t line) const {
     if (set_mask_ != 0 || sets_ == 1) return line & set_mask_;
+    if (hash_) return hash_->set_of(line);
     // By two multiplications (Lemire, Kaser, Kurz 2019, exact for 32 bits).
     __extension__ using Wide = unsigned __int128;
     if (line >> 32 == 0) return static_cast<std::uint64_t>((Wide{magic_ * line} * sets_) >> 64);
@@ -131,6 +133,7 @@ class Cache {
   };
   std::vector<Path> paths_;
   std::unique_ptr<LargeCache> large_;
+  std::unique_ptr<SetHash> hash_;  // none where the index is modulo
 };
 
 }  // namespace tcsim::sim

@@ -14,6 +14,32 @@ namespace {
 
 constexpr std::int64_t most_lines = std::numeric_limits<std::int32_t>::max();
 
+void check_index(const LevelConfig& level, const std::string& place) {
+  if (!level.index.is_sliced()) return;
+  if (level.index.masks.size() > SetIndex::most_masks) {
+    throw UnsupportedError(place, fmt::format("{} masks", level.index.masks.size()),
+                           fmt::format("give at most {}", SetIndex::most_masks));
+  }
+  if (level.sets % level.index.slices() != 0) {
+    throw UnsupportedError(
+        place, fmt::format("{} sets in {} slices", level.sets, level.index.slices()),
+        "give it a number of sets that is a multiple of its slices, or the index modulo or hashed");
+  }
+  const auto in_slice = static_cast<std::uint64_t>(level.sets_in_slice());
+  if (!std::has_single_bit(in_slice)) return;
+  // Of lines in the set of one number in its slice, higher bits alone differ.
+  std::vector<std::uint64_t> masks = level.index.masks;
+  const std::uint64_t slice_bytes = in_slice * static_cast<std::uint64_t>(level.line.value());
+  for (std::uint64_t& mask : masks) mask &= ~(slice_bytes - 1);
+  if (!cancel_out(masks)) return;
+  throw UnsupportedError(
+      place,
+      fmt::format("no line lies in some of its sets, because the bits of its masks from {} on "
+                  "cancel out",
+                  std::countr_zero(slice_bytes)),
+      "give masks with other bits of those");
+}
+
 void check_level(const LevelConfig& level, const std::string& place) {
   const std::int64_t line = level.line.value();
   if (line < 1 || !std::has_single_bit(static_cast<std::uint64_t>(line))) {
@@ -24,6 +50,7 @@ void check_level(const LevelConfig& level, const std::string& place) {
     throw UnsupportedError(place, fmt::format("{} sets of {} ways", level.sets, level.ways),
                            "simulate a cache of 1 to 2^31 - 1 lines");
   }
+  check_index(level, place);
   if (level.qlru && (level.ways < 2 || level.ways > 64)) {
     throw UnsupportedError(place, fmt::format("QLRU of {} ways", level.ways), "use 2 to 64 ways");
   }
@@ -92,6 +119,7 @@ SystemConfig system_of(const Machine& machine, int cores) {
     c.write = level.write;
     c.write_allocate = level.write_allocate;
     c.prefetch = level.prefetch;
+    c.index = level.index;
     if (cores > 1) c.shared_by = level.shared_by;
     config.levels.push_back(c);
   }

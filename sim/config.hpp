@@ -35,6 +35,7 @@ struct LevelConfig {
   WritePolicy write = WritePolicy::write_back;
   bool write_allocate = true;  // a write that misses fetches its line
   Prefetch prefetch = Prefetch::none;
+  SetIndex index = {};
   int shared_by = 1;  // neighbouring cores that share one such cache
 
   // Rules in which simulators differ.
@@ -43,6 +44,12 @@ struct LevelConfig {
   WriteBackMiss write_back_miss = WriteBackMiss::allocate;
   EmptyWays empty_ways = EmptyWays::first;
   std::optional<Qlru> qlru = {};  // instead of `replacement`; 2 to 64 ways
+
+  // Of a sliced level: exclusive or with the slice's number. For a part of the sets whose lines'
+  // numbers have been shortened (sim/sampled_classes.hpp).
+  std::uint64_t slice_flip = 0;
+
+  std::int64_t sets_in_slice() const { return sets / index.slices(); }
 
   bool operator==(const LevelConfig&) const = default;
 };
@@ -70,13 +77,15 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
 //  - an exclusive level that prefetches,
+//  - a sliced level whose sets are no multiple of the slices, or whose masks leave sets empty,
 //  - QLRU of one way or more than 64,
 //  - EmptyWays::tree without tree PLRU, or with more than 64 ways,
 //  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);
 
 // Whether sim/hierarchy.hpp, which is faster, gives the same: LRU, neither inclusive nor exclusive,
-// write-back with allocation, the usual rules, one line size, no prefetch, one core.
+// write-back with allocation, the usual rules, sets by modulo, one line size, no prefetch, one
+// core.
 bool is_plain(const SystemConfig& config);
 
 }  // namespace tcsim::sim

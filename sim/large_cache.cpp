@@ -11,6 +11,7 @@
 #include "sim/policy/random.hpp"
 #include "sim/policy/rrip.hpp"
 #include "sim/policy/tree_plru.hpp"
+#include "sim/set_hash.hpp"
 
 namespace tcsim::sim {
 
@@ -22,6 +23,7 @@ class LargeCacheOf final : public LargeCache {
   LargeCacheOf(const LevelConfig& level, std::uint64_t seed)
       : sets_(level.sets),
         ways_(static_cast<std::uint32_t>(level.ways)),
+        hash_(level),
         policy_(sets_, ways_, seed),
         lines_(static_cast<std::size_t>(sets_) * ways_),
         taken_(lines_.size()),
@@ -87,12 +89,13 @@ class LargeCacheOf final : public LargeCache {
  private:
   static std::size_t index(Slot slot) { return static_cast<std::size_t>(slot); }
   std::int64_t set_of(std::uint64_t line) const {
-    return static_cast<std::int64_t>(line % static_cast<std::uint64_t>(sets_));
+    return static_cast<std::int64_t>(hash_.set_of(line));
   }
   std::uint32_t way_of(Slot slot) const { return static_cast<std::uint32_t>(slot % ways_); }
 
   std::int64_t sets_;
   std::uint32_t ways_;
+  SetHash hash_;
   Policy policy_;
   std::vector<Line> lines_;
   std::vector<std::uint8_t> taken_;

@@ -3,8 +3,9 @@
 // Lines are dealt into R classes by the low bits of their number. R is the largest power of two
 // that every number of sets allows, so lines of different classes never meet in a set. n of the
 // classes are drawn with equal chance, without replacement, and simulated exactly. Totals are R
-// times the mean. Random choices of policies are drawn anew: even all classes give another sample
-// of a random policy than simulate().
+// times the mean. Of a sliced level the numbers of sets in a slice count (core/machine/
+// set_index.hpp); a hashed one has no classes. Random choices of policies are drawn anew: even all
+// classes give another sample of a random policy than simulate().
 //
 // The 95 % confidence interval is that of Student's t with n - 1 degrees of freedom and the
 // correction for a finite population (Cochran, Sampling Techniques, 1977, section 2.7). That holds

@@ -17,14 +17,37 @@ namespace sim {
 
 namespace {
 
+bool hashes_all_bits(const LevelConfig& level) { return level.index.hashed && level.sets > 1; }
+
+// What becomes of a slice's number where lines keep their numbers without the bits that name the
+// class: the masks lose these bits, and what they contributed is the same for the whole class.
+void shorten(LevelConfig& level, int region_bits, int class_bits, std::uint64_t number) {
+  const std::uint64_t inside = (std::uint64_t{1} << region_bits) - 1;
+  std::uint64_t flip = 0;
+  for (std::size_t i = 0; i < level.index.masks.size(); ++i) {
+    std::uint64_t& mask = level.index.masks[i];
+    const auto parity = static_cast<unsigned>(__builtin_parityll(mask & (number << region_bits)));
+    flip |= std::uint64_t{parity} << i;
+    mask = (mask & inside) | mask >> (region_bits + class_bits) << region_bits;
+  }
+  level.slice_flip = flip;
+}
+
 // Throws if the caches cannot be divided into classes, or not so many be drawn.
 void check_sample(const SystemConfig& config, std::int64_t classes) {
   const std::int64_t of = class_count(config);
   for (const auto& level : config.levels) {
-    if (level.prefetch == Prefetch::none) continue;
-    throw UnsupportedError(fmt::format("{}: {}", config.name, level.name),
-                           "it prefetches lines of other sets, so that no part can be simulated",
-                           "leave the prefetch or the sampling out");
+    const std::string place = fmt::format("{}: {}", config.name, level.name);
+    if (level.prefetch != Prefetch::none) {
+      throw UnsupportedError(place,
+                             "it prefetches lines of other sets, so that no part can be simulated",
+                             "leave the prefetch or the sampling out");
+    }
+    if (hashes_all_bits(level)) {
+      throw UnsupportedError(
+          place, "its index hashes all bits of a line's number, so that no part can be simulated",
+          "leave the sampling out, or use the index sliced-2, sliced-4 or sliced-8");
+    }
   }
   if (of < 2) {
     throw UnsupportedError(config.name, "its sets cannot be divided into classes",
@@ -66,7 +89,9 @@ SampledClasses::SampledClasses(const SystemConfig& config, std::int64_t count)
   std::ranges::sample(numbers, std::back_inserter(drawn), count, random);
   for (std::size_t number : drawn) {
     part.seed = config.seed + 0x10000 * (number + 1);
-    systems_.push_back(std::make_unique<System<>>(part, std::vector{~std::uint64_t{0}}));
+    SystemConfig of_number = part;
+    for (auto& level : of_number.levels) shorten(level, region_bits_, class_bits_, number);
+    systems_.push_back(std::make_unique<System<>>(of_number, std::vector{~std::uint64_t{0}}));
     of_class_[number] = systems_.back().get();
   }
 }
@@ -112,8 +137,9 @@ std::int64_t class_count(const sim::SystemConfig& config) {
   std::int64_t common = 0;
   for (const auto& level : config.levels) {
     const std::int64_t lines = region / level.line.value();  // of the level in a region
-    if (level.sets % lines != 0) return 1;
-    common = std::gcd(common, level.sets / lines);
+    const std::int64_t sets = level.sets_in_slice();
+    if (sim::hashes_all_bits(level) || sets % lines != 0) return 1;
+    common = std::gcd(common, sets / lines);
   }
   return common & -common;
 }

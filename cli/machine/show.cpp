@@ -62,6 +62,7 @@ std::string peculiarities(const Machine& m) {
     if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
     if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
+    if (l.index != SetIndex{}) what += fmt::format(", index {}", to_text(l.index));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
   for (const Tlb& t : m.tlbs) {
@@ -292,12 +293,13 @@ const std::vector<std::string> level_columns{"machine",
                                              "write",
                                              "write_allocate",
                                              "prefetch",
-                                             "energy_joules_per_byte"};
+                                             "energy_joules_per_byte",
+                                             "index"};
 
 void level_csv(const Machine& m, std::ostream& out) {
   for (const Level& l : m.levels) {
     const bool cache = l.kind == LevelKind::cache;
-    const auto of_cache = [&](const char* text) { return std::string(cache ? text : ""); };
+    const auto of_cache = [&](const std::string& text) { return cache ? text : ""; };
     out << csv_line({m.name,
                      content_hash(m),
                      l.name,
@@ -317,7 +319,8 @@ void level_csv(const Machine& m, std::ostream& out) {
                      of_cache(to_text(l.write)),
                      of_cache(l.write_allocate ? "true" : "false"),
                      of_cache(to_text(l.prefetch)),
-                     l.energy ? number(l.energy->value.value()) : ""});
+                     l.energy ? number(l.energy->value.value()) : "",
+                     of_cache(to_text(l.index))});
   }
 }
 

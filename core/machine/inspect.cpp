@@ -181,6 +181,12 @@ class Inspector {
             "give a size such as 1GiB");
     }
     ranges(l, at, "", [&](const Declared&) { return l.name; });
+    if (sliced_unevenly(l)) {
+      warn(at.of({"index", "capacity", "sets", "ways"}),
+           fmt::format("{} has {} sets in {} slices and is not simulated", l.name, l.sets(),
+                       l.index.slices()),
+           "give a number of sets that is a multiple of the slices, or another index");
+    }
     if (i == 0 && l.inclusion.value != Inclusion::neither) {
       warn(at.of({"inclusion"}),
            fmt::format("{} is {} of the levels inside it, and there is none", l.name,
@@ -188,6 +194,11 @@ class Inspector {
            "say \"neither\" of the innermost level");
     }
     bandwidth_series(i);
+  }
+
+  static bool sliced_unevenly(const Level& l) {
+    return l.kind == LevelKind::cache && l.ways.value > 0 && l.line.value > Bytes(0) &&
+           l.index.is_sliced() && l.sets() % l.index.slices() != 0;
   }
 
   void bandwidth_series(std::size_t i) {

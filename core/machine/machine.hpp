@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/machine/measurement.hpp"
+#include "core/machine/set_index.hpp"
 #include "core/units/quantity.hpp"
 #include "core/units/text.hpp"
 
@@ -63,6 +64,7 @@ struct Level {
   WritePolicy write = WritePolicy::write_back;
   bool write_allocate = true;
   Prefetch prefetch = Prefetch::none;
+  SetIndex index;
   int shared_by = 1;  // cores that share it
   Figure<Bandwidth> bandwidth;
   std::optional<Figure<Cycles>> latency;        // of a load that hits here

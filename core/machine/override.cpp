@@ -122,6 +122,10 @@ class Setting {
     return set;
   }
 
+  SetIndex set_index() const {
+    return read([](const std::string& t) { return parse_set_index(t); });
+  }
+
   JoulesPerByte energy(JoulesPerByte now) const {
     const JoulesPerByte set =
         factor_ ? now * *factor_ : read([](const std::string& t) { return parse_energy(t); });
@@ -231,6 +235,8 @@ T set_value(const Setting& s, const T& now, const Declared& field) {
     return s.bandwidth(now);
   } else if constexpr (std::is_same_v<T, JoulesPerByte>) {
     return s.energy(now);
+  } else if constexpr (std::is_same_v<T, SetIndex>) {
+    return s.set_index();
   } else {
     return s.word(all_values<T>());
   }

@@ -43,6 +43,8 @@ T read_value(const MachineReader& r, const toml::node& node, const Declared& fie
                     {"GB/s", "B/cycle"});
   } else if constexpr (std::is_same_v<T, JoulesPerByte>) {
     return r.energy(node, key);
+  } else if constexpr (std::is_same_v<T, SetIndex>) {
+    return r.parsed(node, key, [](const std::string& t) { return parse_set_index(t); });
   } else {
     return r.choice(node, key, all_values<T>());
   }

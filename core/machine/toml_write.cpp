@@ -134,7 +134,7 @@ std::string level_text(const Level& l) {
   std::string text =
       fmt::format("\n[[level]]\nname = {}\nkind = \"{}\"\n", toml_string(l.name), to_text(l.kind));
   const bool cache = l.kind == LevelKind::cache;
-  // The plain ones of the policies are written together.
+  // Of the policies those plain ones that are always written are written together.
   bool plain_policies = cache;
   for_each_field<Level>([&](const auto& field) {
     using Member = Held<typename std::decay_t<decltype(field)>::Type>;
@@ -144,7 +144,8 @@ std::string level_text(const Level& l) {
   add_fields(l, text, figures, [&](const auto& field) {
     using Member = Held<typename std::decay_t<decltype(field)>::Type>;
     if (field.part != Part::policy) return false;
-    return Member::is_figure ? cache || !is_usual(l, field) : plain_policies;
+    if (Member::is_figure) return cache || !is_usual(l, field);
+    return field.always_written ? plain_policies : !is_usual(l, field);
   });
   if (cache) {
     add_fields(l, text, figures, [](const Declared& f) { return f.part == Part::geometry; });

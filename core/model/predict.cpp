@@ -21,17 +21,29 @@ ModelKind parse_model(std::string_view text) {
 }
 
 std::string model_caveat(const Machine& machine) {
-  std::string names;
-  for (const Level& l : machine.levels) {
-    if (&l == &machine.levels.front() || l.inclusion.value != Inclusion::inclusive) continue;
+  std::string inclusive, hashed;
+  const auto add = [](std::string& names, const Level& l) {
     names += (names.empty() ? "" : ", ") + l.name;
+  };
+  for (const Level& l : machine.levels) {
+    const bool innermost = &l == &machine.levels.front();
+    if (!innermost && l.inclusion.value == Inclusion::inclusive) add(inclusive, l);
+    if (l.index != SetIndex{}) add(hashed, l);
   }
-  if (names.empty()) return "";
-  return fmt::format(
-      "lines that inclusive levels ({}) take away from the caches inside are not predicted, so "
-      "there "
-      "may be more traffic; tcsim simulate counts it",
-      names);
+  std::string caveat;
+  if (!inclusive.empty()) {
+    caveat = fmt::format(
+        "lines that inclusive levels ({}) take away from the caches inside are not predicted, so "
+        "there may be more traffic; tcsim simulate counts it",
+        inclusive);
+  }
+  if (!hashed.empty()) {
+    caveat += fmt::format(
+        "{}hashed levels ({}) are predicted as if a line's set were its number modulo the sets; "
+        "tcsim simulate knows the hash",
+        caveat.empty() ? "" : "; ", hashed);
+  }
+  return caveat;
 }
 
 namespace {

@@ -286,6 +286,24 @@ TEST(Schedule_option, Refuses_a_kernel_that_the_registers_do_not_hold) {
             Exit::unsupported);
 }
 
+// The model knows no hash, says so, and predicts the same; the simulator counts what it does.
+TEST(Hashed_levels, Are_predicted_as_by_modulo_with_a_warning) {
+  const std::string said = "hashed levels (L3) are predicted as if a line's set were its number";
+  const std::vector<std::string> sliced{"--set", "L3.index=sliced-4", "--format", "json"};
+  const json j = json::parse(tcsim(with_matmul("predict", sliced)).out);
+  ASSERT_EQ(j["warnings"].size(), 1u);
+  EXPECT_TRUE(contains(j["warnings"][0], said));
+  const json plain = json::parse(tcsim(with_matmul("predict", {"--format", "json"})).out);
+  EXPECT_EQ(j["predicted_seconds"], plain["predicted_seconds"]);
+  EXPECT_NE(j["machine"]["hash"], plain["machine"]["hash"]);
+  const Ran both = tcsim(
+      with_matmul("predict", {"--set", "L2.inclusion=inclusive", "--set", "L3.index=hashed"}));
+  EXPECT_TRUE(contains(both.out, "simulate counts it; " + said)) << both.out;
+  const Ran refused = tcsim(with_matmul("simulate", {"--set", "L3.index=sliced-3"}));
+  EXPECT_EQ(refused.code, Exit::usage);
+  EXPECT_TRUE(contains(refused.err, "L3.index: 'sliced-3': no way to choose a set")) << refused.err;
+}
+
 // What an inclusive level takes away from the caches inside is not predicted, and every form says
 // so.
 TEST(Inclusive_levels, Are_predicted_with_a_warning) {

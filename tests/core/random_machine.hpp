@@ -34,6 +34,7 @@ class RandomMachine {
     return m;
   }
 
+  const std::array<const char*, 3> indices_{"hashed", "sliced-4", "0x40,0x8000000000000000"};
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   bool flip() { return number(0, 1) == 1; }
   // Powers of ten between the two exponents.
@@ -114,6 +115,7 @@ class RandomMachine {
     l.write = one_of(all_write_policies);
     l.write_allocate = flip();
     l.prefetch = one_of(all_prefetches);
+    if (flip()) l.index = parse_set_index(one_of(indices_));
     l.shared_by = number(1, 100);
   }
 

@@ -39,6 +39,7 @@ class Plain : public RandomMachine {
                                        Replacement::random}[static_cast<std::size_t>(number(0, 2))];
       l.inclusion.value = i > 0 && flip() ? Inclusion::exclusive : Inclusion::neither;
       l.prefetch = Prefetch::none;
+      l.index = {};
       if (l.write == WritePolicy::write_through) l.write_allocate = false;
       l.shared_by = cores *= number(1, 3);
       l.series.clear();
@@ -327,6 +328,9 @@ TEST_F(MachineFiles, What_a_format_cannot_say_is_refused_with_the_knob_that_leav
   EXPECT_EQ(refused(export_pycachesim, "L1.prefetch=stride"),
             "i7-6700k: L1: pycachesim has no prefetch stride; leave it out with --set "
             "L1.prefetch=none");
+  EXPECT_EQ(refused(export_pycachesim, "L3.index=hashed"),
+            "i7-6700k: L3: pycachesim has no index hashed; leave it out with --set "
+            "L3.index=modulo");
   EXPECT_EQ(refused(export_pycachesim, "L1.write=write-through"),
             "i7-6700k: L1: pycachesim has no write-through with write-allocate; leave it out with "
             "--set L1.write_allocate=false");
@@ -336,6 +340,9 @@ TEST_F(MachineFiles, What_a_format_cannot_say_is_refused_with_the_knob_that_leav
   EXPECT_EQ(refused(export_dinero, "L1.prefetch=stride"),
             "i7-6700k: L1: Dinero IV has no prefetch stride; leave it out with --set "
             "L1.prefetch=none");
+  EXPECT_EQ(refused(export_dinero, "L3.index=sliced-4"),
+            "i7-6700k: L3: Dinero IV has no index sliced-4; leave it out with --set "
+            "L3.index=modulo");
   // 35 MiB of 20 ways; what is offered can be exported.
   const Machine xeon = find_machine("e5-2680v4");
   EXPECT_EQ(error_of<UnsupportedError>([&] { export_dinero(xeon); }),

@@ -216,6 +216,12 @@ TEST(Sample, Refuses_what_cannot_be_divided) {
   auto config = caches({{8, 2}});
   config.levels[0].prefetch = Prefetch::next_line;
   EXPECT_THROW(sample(plan, config, 8), UnsupportedError);
+  config = caches({{8, 2}});
+  config.levels[0].index = parse_set_index("hashed");
+  EXPECT_THROW(sample(plan, config, 8), UnsupportedError);
+  config.levels[0].index = parse_set_index("0x40000");  // 4 sets in a slice
+  EXPECT_THROW(sample(plan, config, 8), UsageError);
+  EXPECT_NO_THROW(sample(plan, config, 4));
 }
 
 }  // namespace

@@ -313,6 +313,53 @@ TEST(Stride, Fetches_one_step_ahead_once_a_step_repeats) {
   EXPECT_EQ(LineHits({l1}).hits({0, 3, 6, 9, 12, 15}), "...hhh");
 }
 
+// Lines 0, 4, 8 and 12 fall on one of 4 sets by modulo. Hashed, their upper two bits, 0 to 3, are
+// their sets; 5 = 01 01 falls on set 0 and takes 0's place.
+TEST(Hashed, Spreads_lines_that_are_a_power_of_two_apart) {
+  LevelConfig l1 = level(4, 1);
+  EXPECT_EQ(LineHits({l1}).hits({0, 4, 8, 12, 0, 4, 8, 12}), "........");
+  l1.index = parse_set_index("hashed");
+  EXPECT_EQ(LineHits({l1}).hits({0, 4, 8, 12, 0, 4, 8, 12, 5, 0, 4}), "....hhhh..h");
+}
+
+// Of 3 sets the last one's number has 2 bits: 4 ^ 1 = 5 and 8 ^ 2 = 10 are 2 and 1 modulo 3.
+// 37 = 10 01 01: 37 ^ 9 ^ 2 = 46, which is 1 modulo 3.
+TEST(Hashed, Takes_any_number_of_sets) {
+  LevelConfig l = level(3, 1);
+  l.index = parse_set_index("hashed");
+  const SetHash hash(l);
+  EXPECT_EQ(hash.set_of(3), 0u);
+  EXPECT_EQ(hash.set_of(4), 2u);
+  EXPECT_EQ(hash.set_of(8), 1u);
+  EXPECT_EQ(hash.set_of(37), 1u);
+  l.sets = 1;
+  EXPECT_EQ(SetHash(l).set_of(37), 0u);
+}
+
+// Two slices of two sets, told apart by bit 8 of the address, which is bit 2 of the line: 0 and 2
+// share a set, and 4 and 6.
+TEST(Sliced, Chooses_the_slice_by_the_parity_under_its_masks) {
+  LevelConfig l1 = level(4, 1);
+  l1.index = parse_set_index("0x100");
+  EXPECT_EQ(LineHits({l1}).hits({0, 4, 1, 5, 0, 4, 1, 5, 2, 0, 4, 6, 4}), "....hhhh..h..");
+}
+
+// Maurice et al. 2015, Table 2, for 8 slices of 2048 sets: of the bits of an address 6, 7 and 8
+// are in the first, second and third sum alone, 9 in none, 12 and 16 in the first and third, 17 in
+// the first two, 18 in the first, 19, 23 and 37 in the last two, 22 in all.
+TEST(Sliced, Has_the_slices_of_intels_caches) {
+  LevelConfig l = level(8 * 2048, 16);
+  l.index = parse_set_index("sliced-8");
+  const SetHash hash(l);
+  const auto slice = [&](int bit) { return hash.set_of((std::uint64_t{1} << bit) / 64) / 2048; };
+  const std::pair<int, unsigned> slices[] = {{6, 1},  {7, 2},  {8, 4},  {9, 0},  {12, 5}, {16, 5},
+                                             {17, 3}, {18, 1}, {19, 6}, {22, 7}, {23, 6}, {37, 6}};
+  for (const auto& [bit, wanted] : slices) EXPECT_EQ(slice(bit), wanted) << bit;
+  // Line 0x12345 lies in place 0x345 of its slice. Of the address's bits 6, 8, 12, 14, 15, 19 and
+  // 22 the first sum has 6, 12, 14 and 22, the second 15, 19 and 22, the third 8, 12, 19 and 22.
+  EXPECT_EQ(hash.set_of(0x12345), 2u * 2048 + 0x345);
+}
+
 TEST(Config, Names_the_level_that_cannot_be) {
   const auto message = [](SystemConfig c) -> std::string {
     try {
@@ -345,6 +392,17 @@ TEST(Config, Names_the_level_that_cannot_be) {
   EXPECT_EQ(message(c),
             "m: L2: 1 cores share it, 2 share L1; let it be shared by a multiple of 2 "
             "cores");
+  c = config;
+  c.levels[1].sets = 12;
+  c.levels[1].index = parse_set_index("sliced-8");
+  EXPECT_EQ(message(c),
+            "m: L2: 12 sets in 8 slices; give it a number of sets that is a multiple of its "
+            "slices, or the index modulo or hashed");
+  c = config;
+  c.levels[1].index = parse_set_index("0x100,0x40");  // 2 sets in a slice: bit 6 is their number
+  EXPECT_EQ(message(c),
+            "m: L2: no line lies in some of its sets, because the bits of its masks from 7 on "
+            "cancel out; give masks with other bits of those");
 }
 
 // Against the twin.
@@ -357,7 +415,8 @@ std::string describe(const SystemConfig& config) {
       << " " << tcsim::to_text(l.inclusion) << " " << tcsim::to_text(l.write) << " allocate "
       << l.write_allocate << " prefetch " << to_text(l.prefetch) << " shared " << l.shared_by
       << " rules " << l.write_hit_refreshes << l.write_back_refreshes
-      << (l.write_back_miss == WriteBackMiss::allocate) << (l.empty_ways == EmptyWays::tree);
+      << (l.write_back_miss == WriteBackMiss::allocate) << (l.empty_ways == EmptyWays::tree)
+      << " index " << to_text(l.index);
     if (l.qlru) {
       s << fmt::format(" QLRU_H{}{}_M{}_R{}_U{}{}", l.qlru->from_3, l.qlru->from_2,
                        l.qlru->insertion, l.qlru->replace, l.qlru->update,
@@ -460,6 +519,11 @@ class RandomSystem {
       }
       l.shared_by = inside.shared_by * static_cast<int>(between(1, 2));
     }
+    if (chance(20)) {
+      l.index.hashed = true;
+    } else if (chance(20)) {
+      slice(l);
+    }
     if (chance(20)) l.write = WritePolicy::write_through;
     l.write_allocate = chance(80);
     if (chance(30) && l.inclusion != Inclusion::exclusive) {
@@ -469,6 +533,15 @@ class RandomSystem {
     l.write_back_refreshes = chance(80);
     l.write_back_miss = chance(80) ? WriteBackMiss::allocate : WriteBackMiss::pass;
     return l;
+  }
+
+  // Up to 8 slices, by masks of which each has a bit of its own above those of sets, and below.
+  void slice(LevelConfig& l) {
+    l.sets *= std::int64_t{1} << between(1, 3);
+    for (int i = 0; i < 3 && l.sets % 2 == 0; ++i) {
+      if (l.sets % (std::int64_t{2} << i) != 0) break;
+      l.index.masks.push_back((std::uint64_t{1} << (20 + i)) | std::uint64_t(between(0, 0xfffff)));
+    }
   }
 
   std::mt19937 random_;

@@ -175,8 +175,35 @@ std::vector<std::uint64_t> Set::dirty_in_order() const {
 
 System::System(const sim::SystemConfig& config) : events(config.levels.size()), config_(config) {}
 
+// Bit by bit.
+std::uint64_t set_number(const sim::LevelConfig& level, std::uint64_t line) {
+  const auto sets = std::uint64_t(level.sets);
+  const auto bit = [](std::uint64_t x, int i) { return i < 64 ? x >> i & 1 : 0; };
+  if (level.index.hashed) {
+    int bits = 0;  // of the last set's number
+    while ((sets - 1) >> bits != 0) ++bits;
+    if (bits == 0) return 0;
+    std::uint64_t number = 0;
+    for (int i = 0; i < 64; ++i) {
+      std::uint64_t sum = 0;
+      for (int j = i; j < 64; j += bits) sum += bit(line, j);
+      number |= (sum % 2) << i;
+    }
+    return number % sets;
+  }
+  const std::uint64_t address = line * std::uint64_t(level.line.value());
+  std::uint64_t slice = 0, slices = 1;
+  for (std::uint64_t mask : level.index.masks) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 64; ++i) sum += bit(address, i) * bit(mask, i);
+    slice += sum % 2 * slices;
+    slices *= 2;
+  }
+  return slice * (sets / slices) + line % (sets / slices);
+}
+
 Set& System::set(int l, int core, std::uint64_t line) {
-  const std::uint64_t number = line % std::uint64_t(level(l).sets);
+  const std::uint64_t number = set_number(level(l), line);
   auto& sets = instance(l, core).sets;
   const std::uint64_t seed =
       sim::cache_seed(config_, std::size_t(l), std::size_t(core / level(l).shared_by));

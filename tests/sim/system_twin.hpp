@@ -62,6 +62,9 @@ class Set {
   std::vector<int> ages_;  // QLRU, also of empty ways
 };
 
+// The set of a line.
+std::uint64_t set_number(const sim::LevelConfig& level, std::uint64_t line);
+
 class System {
  public:
   explicit System(const sim::SystemConfig& config);

@@ -152,6 +152,13 @@ TEST(Inspect, Doubts_are_warnings_and_do_not_stop_a_machine) {
       }),
       (TextLines{"warning: p: L2 answers sooner (5 cycles) than L1 inside it (14); check both "
                  "latencies"}));
+  EXPECT_EQ(doubts([](Machine& m) {
+              for (int bit = 20; bit < 30; ++bit) {
+                m.levels[1].index.masks.push_back(std::uint64_t{1} << bit);
+              }
+            }),
+            (TextLines{"warning: p: L2 has 512 sets in 1024 slices and is not simulated; give a "
+                       "number of sets that is a multiple of the slices, or another index"}));
   EXPECT_EQ(doubts([](Machine& m) { m.levels[0].shared_by = 2; }),
             (TextLines{"warning: p: L2 is shared by 1 cores and L1 inside it by 2; as many or more "
                        "cores share an outer level"}));

@@ -440,6 +440,8 @@ TEST(Simulate_trace, Equals_a_naive_walk_for_several_cores_in_any_caches) {
     }
     config.levels[1 + random() % 2].inclusion = all_inclusions[random() % all_inclusions.size()];
     if (seed % 4 == 0) config.levels[0].prefetch = Prefetch::next_line;
+    if (seed % 3 == 0) config.levels[2].index = parse_set_index("0x40240,0x80c80");
+    if (seed % 7 == 0) config.levels[1].index = parse_set_index("hashed");
     TraceOptions how;
     how.instructions = static_cast<Instructions>(random() % 3);
     how.grain = static_cast<std::int64_t>(1 + random() % 20);
@@ -484,12 +486,18 @@ TEST(Attribute_trace, Tells_capacity_from_conflict) {
 TEST(Sample_trace, Of_all_classes_is_exact) {
   std::mt19937_64 random(5);
   const std::string trace = written(random_walks(random, 5000));
-  const SystemConfig config{"t", {cache_level(16, 4), cache_level(64, 4)}};
-  const TraceSimulation exact = simulate(readers({trace}), config);
-  const SampledSimulation all = sample(readers({trace}), config, 16);
-  for (std::size_t l = 0; l < 2; ++l) {
-    EXPECT_EQ(all.levels[l].misses.value, static_cast<double>(exact.levels[l].misses.value()));
-    EXPECT_EQ(all.levels[l].misses.error, 0);
+  // In 4 slices of 64 sets, by bits below those of the classes, among them and above.
+  for (const char* index : {"modulo", "0x11f40,0x202c0"}) {
+    SystemConfig config{"t", {cache_level(16, 4), cache_level(256, 1)}};
+    config.levels[1].index = parse_set_index(index);
+    const TraceSimulation exact = simulate(readers({trace}), config);
+    const SampledSimulation all = sample(readers({trace}), config, 16);
+    for (std::size_t l = 0; l < 2; ++l) {
+      EXPECT_EQ(all.levels[l].misses.value, static_cast<double>(exact.levels[l].misses.value()));
+      EXPECT_EQ(all.levels[l].write_backs.value,
+                static_cast<double>(exact.levels[l].write_backs.value()));
+      EXPECT_EQ(all.levels[l].misses.error, 0);
+    }
   }
 }
 
