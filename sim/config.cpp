@@ -62,6 +62,10 @@ void check_level(const LevelConfig& level, const std::string& place) {
                                        to_text(level.replacement), level.ways),
                            "use the replacement tree-plru and up to 64 ways");
   }
+  if (streams(level.prefetch) && level.prefetch_ahead < 1) {
+    throw UnsupportedError(place, fmt::format("it prefetches {} lines ahead", level.prefetch_ahead),
+                           "give at least 1");
+  }
   if (level.shared_by < 1) {
     throw UnsupportedError(place, fmt::format("it is shared by {} cores", level.shared_by),
                            "give at least 1");
@@ -119,6 +123,7 @@ SystemConfig system_of(const Machine& machine, int cores) {
     c.write = level.write;
     c.write_allocate = level.write_allocate;
     c.prefetch = level.prefetch;
+    c.prefetch_ahead = level.prefetch_ahead;
     c.index = level.index;
     if (cores > 1) c.shared_by = level.shared_by;
     config.levels.push_back(c);
@@ -158,6 +163,7 @@ bool is_plain(const SystemConfig& config) {
            plain.ways = l.ways;
            plain.line = config.levels.front().line;
            plain.shared_by = l.shared_by;
+           plain.prefetch_ahead = l.prefetch_ahead;
            return l == plain;
          });
 }

@@ -35,6 +35,7 @@ struct LevelConfig {
   WritePolicy write = WritePolicy::write_back;
   bool write_allocate = true;  // a write that misses fetches its line
   Prefetch prefetch = Prefetch::none;
+  int prefetch_ahead = usual_prefetch_ahead;  // of a streamer
   SetIndex index = {};
   int shared_by = 1;  // neighbouring cores that share one such cache
 
@@ -77,6 +78,7 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
 //  - an exclusive level that prefetches,
+//  - a streamer that runs less than a line ahead,
 //  - a sliced level whose sets are no multiple of the slices, or whose masks leave sets empty,
 //  - QLRU of one way or more than 64,
 //  - EmptyWays::tree without tree PLRU, or with more than 64 ways,

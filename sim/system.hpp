@@ -182,8 +182,7 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     level.prefetches = c.prefetch != Prefetch::none;
     const int instances = (config.cores + c.shared_by - 1) / c.shared_by;
     for (int i = 0; i < instances; ++i) {
-      level.instances.push_back(
-          {Cache(c, cache_seed(config, l, at(i))), Prefetcher(c.prefetch, c.line), {}});
+      level.instances.push_back({Cache(c, cache_seed(config, l, at(i))), Prefetcher(c), {}});
     }
     for (int core = 0; core < config.cores; ++core) {
       level.of_core.push_back(&level.instances[at(core / c.shared_by)]);
@@ -414,9 +413,9 @@ template <class Observer>
 void System<Observer>::notice(int l, int core, std::uint64_t line, bool missed) {
   LevelState& level = levels_[at(l)];
   Prefetcher& prefetcher = level.instances[instance_of(l, core)].prefetcher;
-  if (const auto wanted = prefetcher.request(line, missed)) {
-    prefetches_.push_back({l, core, *wanted});
-  }
+  prefetcher.request(line, missed, [&](std::uint64_t wanted) {
+    prefetches_.push_back({l, core, wanted});
+  });
 }
 
 template <class Observer>

@@ -62,6 +62,7 @@ std::string peculiarities(const Machine& m) {
     if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
     if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
+    if (streams(l.prefetch)) what += fmt::format(" ({} ahead)", l.prefetch_ahead);
     if (l.index != SetIndex{}) what += fmt::format(", index {}", to_text(l.index));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
@@ -294,7 +295,8 @@ const std::vector<std::string> level_columns{"machine",
                                              "write_allocate",
                                              "prefetch",
                                              "energy_joules_per_byte",
-                                             "index"};
+                                             "index",
+                                             "prefetch_ahead"};
 
 void level_csv(const Machine& m, std::ostream& out) {
   for (const Level& l : m.levels) {
@@ -320,7 +322,8 @@ void level_csv(const Machine& m, std::ostream& out) {
                      of_cache(l.write_allocate ? "true" : "false"),
                      of_cache(to_text(l.prefetch)),
                      l.energy ? number(l.energy->value.value()) : "",
-                     of_cache(to_text(l.index))});
+                     of_cache(to_text(l.index)),
+                     of_cache(number(l.prefetch_ahead))});
   }
 }
 

@@ -181,6 +181,12 @@ class Inspector {
             "give a size such as 1GiB");
     }
     ranges(l, at, "", [&](const Declared&) { return l.name; });
+    if (l.prefetch_ahead != usual_prefetch_ahead && !streams(l.prefetch)) {
+      warn(at.of({"prefetch_ahead"}),
+           fmt::format("{} prefetches {} lines ahead, and has no streamer", l.name,
+                       l.prefetch_ahead),
+           "give it the prefetch streamer, or take prefetch_ahead out");
+    }
     if (sliced_unevenly(l)) {
       warn(at.of({"index", "capacity", "sets", "ways"}),
            fmt::format("{} has {} sets in {} slices and is not simulated", l.name, l.sets(),

@@ -146,6 +146,12 @@ const char* to_text(Prefetch p) {
       return "next-line";
     case Prefetch::stride:
       return "stride";
+    case Prefetch::adjacent_line:
+      return "adjacent-line";
+    case Prefetch::streamer:
+      return "streamer";
+    case Prefetch::streamer_and_adjacent_line:
+      return "streamer+adjacent-line";
   }
   return "";
 }

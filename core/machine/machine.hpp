@@ -36,7 +36,14 @@ enum class Replacement { lru, fifo, random, tree_plru, bit_plru, srrip, brrip };
 enum class Inclusion { inclusive, exclusive, neither };
 enum class WritePolicy { write_back, write_through };
 // Lines that a level fetches before they are asked for.
-enum class Prefetch { none, next_line, stride };
+enum class Prefetch {
+  none,
+  next_line,
+  stride,
+  adjacent_line,
+  streamer,
+  streamer_and_adjacent_line
+};
 
 // Every value of each, in the order in which messages list them.
 inline constexpr std::array all_origins{Origin::measured, Origin::vendor, Origin::published,
@@ -49,7 +56,16 @@ inline constexpr std::array all_replacements{
 inline constexpr std::array all_inclusions{Inclusion::inclusive, Inclusion::exclusive,
                                            Inclusion::neither};
 inline constexpr std::array all_write_policies{WritePolicy::write_back, WritePolicy::write_through};
-inline constexpr std::array all_prefetches{Prefetch::none, Prefetch::next_line, Prefetch::stride};
+inline constexpr std::array all_prefetches{
+    Prefetch::none,          Prefetch::next_line, Prefetch::stride,
+    Prefetch::adjacent_line, Prefetch::streamer,  Prefetch::streamer_and_adjacent_line};
+// Whether it is a streamer, with others or alone.
+constexpr bool streams(Prefetch p) {
+  return p == Prefetch::streamer || p == Prefetch::streamer_and_adjacent_line;
+}
+// Intel 64 and IA-32 Architectures Optimization Reference Manual (248966), "Data Prefetch to the L2
+// and Last Level Cache" of Sandy Bridge: up to 20 lines ahead of the load.
+inline constexpr int usual_prefetch_ahead = 20;
 
 // One level of memory. `bandwidth` is that of the link to the level inside it (the innermost
 // level's link leads to the registers), as a Load-FMA-Store stream sees it (acmtc-sc19, 6.2).
@@ -64,6 +80,7 @@ struct Level {
   WritePolicy write = WritePolicy::write_back;
   bool write_allocate = true;
   Prefetch prefetch = Prefetch::none;
+  int prefetch_ahead = usual_prefetch_ahead;  // lines; of a streamer
   SetIndex index;
   int shared_by = 1;  // cores that share it
   Figure<Bandwidth> bandwidth;

@@ -39,6 +39,7 @@ class Plain : public RandomMachine {
                                        Replacement::random}[static_cast<std::size_t>(number(0, 2))];
       l.inclusion.value = i > 0 && flip() ? Inclusion::exclusive : Inclusion::neither;
       l.prefetch = Prefetch::none;
+      l.prefetch_ahead = usual_prefetch_ahead;
       l.index = {};
       if (l.write == WritePolicy::write_through) l.write_allocate = false;
       l.shared_by = cores *= number(1, 3);

@@ -313,6 +313,89 @@ TEST(Stride, Fetches_one_step_ahead_once_a_step_repeats) {
   EXPECT_EQ(LineHits({l1}).hits({0, 3, 6, 9, 12, 15}), "...hhh");
 }
 
+// The pairs are 0 1, 2 3 and 4 5; the second line of a page is not fetched for the first of the
+// next.
+TEST(Adjacent_line, Fetches_the_other_line_of_the_pair) {
+  auto l1 = level(1, 128);
+  l1.prefetch = Prefetch::adjacent_line;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({0, 1, 3, 2, 5, 4, 63, 64, 62, 65}), ".h.h.h..hh");
+  EXPECT_EQ(lines.at(0).prefetches, 5);
+  EXPECT_EQ(lines.at(0).useful_prefetches, 5);
+}
+
+// The third line in a row begins the stream, which fetches the rest of the page before it is asked
+// for, and none of the next page. Request x names the lines up to 2x, until that is 20 ahead.
+TEST(Streamer, Fetches_the_rest_of_a_page) {
+  auto l1 = level(1, 128);
+  l1.prefetch = Prefetch::streamer;
+  LineHits up({l1}), down({l1});
+  for (std::uint64_t line = 0; line < 64; ++line) {
+    EXPECT_EQ(up.read(line), line > 2) << line;
+    EXPECT_EQ(down.read(63 - line), line > 2) << line;
+    const auto named =
+        std::min<std::int64_t>({2 * std::int64_t(line), std::int64_t(line) + 20, 63});
+    EXPECT_EQ(up.at(0).prefetches, line > 1 ? named - 2 : 0) << line;
+  }
+  EXPECT_FALSE(up.read(64));
+  EXPECT_EQ(up.at(0).useful_prefetches, 61);
+  EXPECT_EQ(down.at(0).prefetches, 61);
+  EXPECT_EQ(down.at(0).fetches, 64);
+}
+
+TEST(Streamer, Runs_no_further_ahead_than_told) {
+  auto l1 = level(1, 128);
+  l1.prefetch = Prefetch::streamer;
+  l1.prefetch_ahead = 1;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 6, 7}), "...hh.h");
+}
+
+// Steps of any size are a stream, a line again is none; 10 12 15 name 16 and 17. 14 turns back, 9
+// is the second request that way and names 8 and 7.
+TEST(Streamer, Begins_with_the_third_request_in_one_direction) {
+  auto l1 = level(1, 128);
+  l1.prefetch = Prefetch::streamer;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({10, 10, 12, 12, 13}), ".h.h.");
+  EXPECT_EQ(lines.at(0).prefetches, 2);
+  LineHits turns({l1});
+  EXPECT_EQ(turns.hits({10, 12, 15, 16, 14, 9, 8, 7}), "...h..hh");
+}
+
+// 31 other pages leave room for the stream, 32 do not.
+TEST(Streamer, Follows_32_pages) {
+  for (const std::uint64_t others : {31u, 32u}) {
+    auto l1 = level(1, 128);
+    l1.prefetch = Prefetch::streamer;
+    LineHits lines({l1});
+    lines.hits({0, 1});
+    for (std::uint64_t page = 1; page <= others; ++page) lines.read(64 * page);
+    EXPECT_EQ(lines.hits({2, 3}), others == 31 ? ".h" : "..");
+  }
+}
+
+// 0 brings 1. 2, the third request upward, brings 3 and 4, and 5 then 6 ... before they are asked
+// for.
+TEST(Streamer, Goes_with_the_adjacent_line) {
+  auto l1 = level(1, 128);
+  l1.prefetch = Prefetch::streamer_and_adjacent_line;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({0, 1, 2, 3, 4, 5}), ".h.hhh");
+}
+
+// What L1 prefetches is asked of L2, whose own streamer sees it.
+TEST(Streamer, Sees_what_the_level_inside_prefetches) {
+  auto l1 = level(1, 4), l2 = level(1, 128);
+  l1.prefetch = Prefetch::next_line;
+  l2.prefetch = Prefetch::streamer;
+  LineHits lines({l1, l2});
+  lines.hits({0, 2});  // L2 is asked for 0, 1, 2 and 3
+  EXPECT_EQ(lines.at(1).misses, 3);
+  EXPECT_EQ(lines.at(1).hits, 1);
+  EXPECT_EQ(lines.at(1).prefetches, 4);
+}
+
 // Lines 0, 4, 8 and 12 fall on one of 4 sets by modulo. Hashed, their upper two bits, 0 to 3, are
 // their sets; 5 = 01 01 falls on set 0 and takes 0's place.
 TEST(Hashed, Spreads_lines_that_are_a_power_of_two_apart) {
@@ -393,6 +476,10 @@ TEST(Config, Names_the_level_that_cannot_be) {
             "m: L2: 1 cores share it, 2 share L1; let it be shared by a multiple of 2 "
             "cores");
   c = config;
+  c.levels[1].prefetch = Prefetch::streamer;
+  c.levels[1].prefetch_ahead = 0;
+  EXPECT_EQ(message(c), "m: L2: it prefetches 0 lines ahead; give at least 1");
+  c = config;
   c.levels[1].sets = 12;
   c.levels[1].index = parse_set_index("sliced-8");
   EXPECT_EQ(message(c),
@@ -413,8 +500,8 @@ std::string describe(const SystemConfig& config) {
   for (const LevelConfig& l : config.levels) {
     s << "\n  " << l.sets << "x" << l.ways << "x" << l.line.value() << " " << to_text(l.replacement)
       << " " << tcsim::to_text(l.inclusion) << " " << tcsim::to_text(l.write) << " allocate "
-      << l.write_allocate << " prefetch " << to_text(l.prefetch) << " shared " << l.shared_by
-      << " rules " << l.write_hit_refreshes << l.write_back_refreshes
+      << l.write_allocate << " prefetch " << to_text(l.prefetch) << l.prefetch_ahead << " shared "
+      << l.shared_by << " rules " << l.write_hit_refreshes << l.write_back_refreshes
       << (l.write_back_miss == WriteBackMiss::allocate) << (l.empty_ways == EmptyWays::tree)
       << " index " << to_text(l.index);
     if (l.qlru) {
@@ -527,7 +614,8 @@ class RandomSystem {
     if (chance(20)) l.write = WritePolicy::write_through;
     l.write_allocate = chance(80);
     if (chance(30) && l.inclusion != Inclusion::exclusive) {
-      l.prefetch = chance(50) ? Prefetch::next_line : Prefetch::stride;
+      l.prefetch = all_prefetches[std::size_t(between(1, 5))];
+      l.prefetch_ahead = static_cast<int>(between(1, 30));
     }
     l.write_hit_refreshes = chance(80);
     l.write_back_refreshes = chance(80);

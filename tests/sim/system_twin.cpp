@@ -389,6 +389,16 @@ void System::ask_prefetcher(int l, int core, std::uint64_t line, bool missed) {
     if (next / in_page == line / in_page) wanted_.emplace_back(l, core, next);
   };
   if (level(l).prefetch == Prefetch::next_line && missed) want(line + 1);
+  if (streams(level(l).prefetch)) {
+    const std::uint64_t first = line / in_page * in_page;
+    for (std::int64_t place :
+         ask_streamer(l, core, line / in_page, static_cast<std::int64_t>(line - first))) {
+      wanted_.emplace_back(l, core, first + static_cast<std::uint64_t>(place));
+    }
+  }
+  const bool pairs = level(l).prefetch == Prefetch::adjacent_line ||
+                     level(l).prefetch == Prefetch::streamer_and_adjacent_line;
+  if (pairs && missed) want(line % 2 == 0 ? line + 1 : line - 1);
   if (level(l).prefetch != Prefetch::stride) return;
   auto& streams = instance(l, core).streams;
   const std::uint64_t page = line / in_page, place = page % 64;
@@ -401,6 +411,37 @@ void System::ask_prefetcher(int l, int core, std::uint64_t line, bool missed) {
   const auto now = static_cast<std::int64_t>(line) - static_cast<std::int64_t>(last);
   found->second.second = {line, now};
   if (now == step && now != 0) want(line + static_cast<std::uint64_t>(now));
+}
+
+// From all that was asked of the page, once more from the beginning.
+std::vector<std::int64_t> System::ask_streamer(int l, int core, std::uint64_t page,
+                                               std::int64_t place) {
+  auto& pages = instance(l, core).pages;
+  auto known = std::find_if(pages.begin(), pages.end(),
+                            [&](const auto& entry) { return entry.first == page; });
+  if (known == pages.end()) {
+    if (pages.size() == 32) pages.pop_back();
+    known = pages.insert(pages.begin(), {page, {}});
+  }
+  pages.splice(pages.begin(), pages, known);
+  std::vector<std::int64_t>& asked = pages.front().second;
+  if (!asked.empty() && asked.back() == place) return {};
+  asked.push_back(place);
+  // The last ones that go one way.
+  std::size_t from = asked.size() - 1;
+  const bool up = from > 0 && asked[from] > asked[from - 1];
+  while (from > 0 && (asked[from] > asked[from - 1]) == up) --from;
+  std::set<std::int64_t> named;
+  std::vector<std::int64_t> wanted;
+  for (std::size_t i = from + 2; i < asked.size(); ++i) {
+    wanted.clear();
+    for (std::int64_t by = 1; by <= level(l).prefetch_ahead && wanted.size() < 2; ++by) {
+      const std::int64_t next = up ? asked[i] + by : asked[i] - by;
+      const auto in_page = std::max<std::int64_t>(1, 4096 / static_cast<std::int64_t>(size(l)));
+      if (next >= 0 && next < in_page && named.insert(next).second) wanted.push_back(next);
+    }
+  }
+  return wanted;
 }
 
 void System::drain() {

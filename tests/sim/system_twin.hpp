@@ -78,6 +78,8 @@ class System {
     std::map<std::uint64_t, Set> sets;
     std::map<std::uint64_t, std::pair<std::uint64_t, std::pair<std::uint64_t, std::int64_t>>>
         streams;  // by page modulo 64: page, last line, last step
+    // Pages, the one with the latest request first, and the places in it that were asked for.
+    std::list<std::pair<std::uint64_t, std::vector<std::int64_t>>> pages;
   };
   using Range = std::pair<std::uint64_t, std::uint64_t>;  // bytes [from, to)
 
@@ -98,6 +100,7 @@ class System {
   void arrive(int l, int core, Range r, bool dirty);
   bool expel(int l, int core, std::uint64_t line);
   void ask_prefetcher(int l, int core, std::uint64_t line, bool missed);
+  std::vector<std::int64_t> ask_streamer(int l, int core, std::uint64_t page, std::int64_t place);
 
   sim::SystemConfig config_;
   std::map<std::pair<int, int>, Instance> caches_;

@@ -33,12 +33,13 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
   using Names = std::vector<std::string>;
   const Level level;
   [[maybe_unused]] const auto& [name, kind, capacity, ways, line, replacement, inclusion, write,
-                                write_allocate, prefetch, set_index, shared_by, bandwidth, latency,
-                                energy, exposed, processes, transfer, series] = level;
+                                write_allocate, prefetch, prefetch_ahead, set_index, shared_by,
+                                bandwidth, latency, energy, exposed, processes, transfer, series] =
+      level;
   EXPECT_EQ(names_of<Level>(),
             (Names{"capacity", "ways", "line", "replacement", "inclusion", "write",
-                   "write_allocate", "prefetch", "index", "shared_by", "bandwidth", "latency",
-                   "energy", "exposed", "processes", "transfer"}));
+                   "write_allocate", "prefetch", "prefetch_ahead", "index", "shared_by",
+                   "bandwidth", "latency", "energy", "exposed", "processes", "transfer"}));
   const Core core;
   [[maybe_unused]] const auto& [frequency, vector_bits, vector_registers, fma_per_cycle,
                                 fma_latency, efficiency, cores, overhead, peaks] = core;

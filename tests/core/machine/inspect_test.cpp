@@ -159,6 +159,9 @@ TEST(Inspect, Doubts_are_warnings_and_do_not_stop_a_machine) {
             }),
             (TextLines{"warning: p: L2 has 512 sets in 1024 slices and is not simulated; give a "
                        "number of sets that is a multiple of the slices, or another index"}));
+  EXPECT_EQ(doubts([](Machine& m) { m.levels[0].prefetch_ahead = 8; }),
+            (TextLines{"warning: p: L1 prefetches 8 lines ahead, and has no streamer; give it the "
+                       "prefetch streamer, or take prefetch_ahead out"}));
   EXPECT_EQ(doubts([](Machine& m) { m.levels[0].shared_by = 2; }),
             (TextLines{"warning: p: L2 is shared by 1 cores and L1 inside it by 2; as many or more "
                        "cores share an outer level"}));

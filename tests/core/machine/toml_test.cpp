@@ -103,13 +103,15 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   EXPECT_EQ(parse_error(with("asociativity = 8")),
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
-            "prefetch, index, shared_by, bandwidth, latency, energy, exposed, processes, transfer, "
+            "prefetch, prefetch_ahead, index, shared_by, bandwidth, latency, energy, exposed, "
+            "processes, transfer, "
             "series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
             "m.toml:11:15: replacement 'mru' is unknown; known are lru, fifo, random, tree-plru, "
             "bit-plru, srrip, brrip");
   EXPECT_EQ(parse_error(with("prefetch = \"next\"")),
-            "m.toml:11:12: prefetch 'next' is unknown; known are none, next-line, stride");
+            "m.toml:11:12: prefetch 'next' is unknown; known are none, next-line, stride, "
+            "adjacent-line, streamer, streamer+adjacent-line");
   EXPECT_EQ(parse_error(with("origin = \"guess\"")),
             "m.toml:11:10: origin 'guess' is unknown; known are measured, vendor, published, "
             "assumed, hypothetical");
@@ -298,7 +300,8 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
       ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
-      "line, replacement, inclusion, write, write_allocate, prefetch, index, shared_by, bandwidth, "
+      "line, replacement, inclusion, write, write_allocate, prefetch, prefetch_ahead, index, "
+      "shared_by, bandwidth, "
       "latency, energy, exposed, processes, transfer}, core.{frequency, vector_bits, "
       "vector_registers, fma_per_cycle, "
       "fma_latency, efficiency, cores} and core.overhead.{pack, piece, far_line, far_page, task, "
