@@ -214,6 +214,7 @@ Exported export_dinero(const Machine& machine) {
       cannot_say(machine, l, dinero, fmt::format("prefetch {}", to_text(l.prefetch)),
                  "prefetch=none");
     }
+    if (l.victim_lines != 0) cannot_say(machine, l, dinero, "victim cache", "victim_lines=0");
     if (l.index != SetIndex{}) {
       cannot_say(machine, l, dinero, fmt::format("index {}", to_text(l.index)), "index=modulo");
     }

@@ -198,6 +198,7 @@ std::vector<PycachesimCache> pycachesim_chain(const Machine& machine, const std:
       cannot_say(machine, l, format, fmt::format("prefetch {}", to_text(l.prefetch)),
                  "prefetch=none");
     }
+    if (l.victim_lines != 0) cannot_say(machine, l, format, "victim cache", "victim_lines=0");
     if (l.index != SetIndex{}) {
       cannot_say(machine, l, format, fmt::format("index {}", to_text(l.index)), "index=modulo");
     }

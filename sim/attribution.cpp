@@ -27,7 +27,7 @@ class Observer {
     for (std::size_t l = 0; l < config.levels.size(); ++l) {
       line_bits_.push_back(
           std::countr_zero(static_cast<std::uint64_t>(config.levels[l].line.value())));
-      capacities_.push_back(config.levels[l].sets * config.levels[l].ways);
+      capacities_.push_back(config.levels[l].lines());
     }
   }
 

@@ -6,7 +6,8 @@
 // Every level is judged by the stream of requests and write-backs that reaches it. Against that
 // stream, a miss is
 //  - compulsory if the line was not in the stream before (an infinite cache would miss),
-//  - capacity if a fully associative LRU cache of as many lines would miss: the stream had at least
+//  - capacity if a fully associative LRU cache of as many lines (of the victim cache too) would
+//  miss: the stream had at least
 //    that many other lines since the line's last use (Hill and Smith 1989),
 //  - conflict otherwise: sets, another replacement than LRU, or a line that an inclusive level took
 //    away.

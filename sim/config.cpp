@@ -66,6 +66,10 @@ void check_level(const LevelConfig& level, const std::string& place) {
     throw UnsupportedError(place, fmt::format("it prefetches {} lines ahead", level.prefetch_ahead),
                            "give at least 1");
   }
+  if (level.victim_lines < 0) {
+    throw UnsupportedError(place, fmt::format("a victim cache of {} lines", level.victim_lines),
+                           "give at least 0");
+  }
   if (level.shared_by < 1) {
     throw UnsupportedError(place, fmt::format("it is shared by {} cores", level.shared_by),
                            "give at least 1");
@@ -82,6 +86,10 @@ void check_neighbours(const LevelConfig& level, const LevelConfig& inside,
         fmt::format("it is {}, and its lines have {} bytes, those of {} {}",
                     to_text(level.inclusion), level.line.value(), inside.name, inside.line.value()),
         exclusive ? "give both the same line size" : "give it lines at least as long");
+  }
+  if (exclusive && level.victim_lines != 0) {
+    throw UnsupportedError(place, "it is exclusive and has a victim cache",
+                           "use victim_lines 0; an exclusive level holds victims itself");
   }
   if (exclusive && level.prefetch != Prefetch::none) {
     throw UnsupportedError(place, "it is exclusive and prefetches",
@@ -125,6 +133,7 @@ SystemConfig system_of(const Machine& machine, int cores) {
     c.prefetch = level.prefetch;
     c.prefetch_ahead = level.prefetch_ahead;
     c.index = level.index;
+    c.victim_lines = level.victim_lines;
     if (cores > 1) c.shared_by = level.shared_by;
     config.levels.push_back(c);
   }

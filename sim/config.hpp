@@ -37,7 +37,8 @@ struct LevelConfig {
   Prefetch prefetch = Prefetch::none;
   int prefetch_ahead = usual_prefetch_ahead;  // of a streamer
   SetIndex index = {};
-  int shared_by = 1;  // neighbouring cores that share one such cache
+  int victim_lines = 0;  // of the victim cache beside it
+  int shared_by = 1;     // neighbouring cores that share one such cache
 
   // Rules in which simulators differ.
   bool write_hit_refreshes = true;   // a write that finds its line is a use of it
@@ -51,6 +52,7 @@ struct LevelConfig {
   std::uint64_t slice_flip = 0;
 
   std::int64_t sets_in_slice() const { return sets / index.slices(); }
+  std::int64_t lines() const { return sets * ways + victim_lines; }
 
   bool operator==(const LevelConfig&) const = default;
 };
@@ -77,7 +79,8 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - an innermost level that is inclusive or exclusive,
 //  - an inclusive level with shorter lines than the one inside it,
 //  - an exclusive level with other lines than the one inside it,
-//  - an exclusive level that prefetches,
+//  - an exclusive level that prefetches or has a victim cache, which is what it is itself,
+//  - a victim cache of fewer than 0 lines,
 //  - a streamer that runs less than a line ahead,
 //  - a sliced level whose sets are no multiple of the slices, or whose masks leave sets empty,
 //  - QLRU of one way or more than 64,

@@ -123,6 +123,7 @@ LevelCounts counts_of(const LevelEvents& e) {
   LevelCounts counts;
   counts.hits = Lines(e.hits);
   counts.misses = Lines(e.misses);
+  counts.victim_hits = Lines(e.victim_hits);
   counts.write_backs = Lines(e.write_backs);
   counts.fetches = Lines(e.fetches);
   counts.fills = Lines(e.fills);

@@ -128,7 +128,7 @@ Simulation result_of(const SystemConfig& config, const ArrayOrder& order,
 void check(const Plan& plan, const SystemConfig& config);
 
 // `config` has passed check(). Several threads simulate classes of sets, where levels do not
-// prefetch; each walks the whole plan.
+// prefetch or have victim caches; each walks the whole plan.
 Simulation simulate_general(const Plan& plan, const SystemConfig& config,
                             const SimulationOptions& options);
 

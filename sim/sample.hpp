@@ -37,8 +37,8 @@ struct SampledSimulation {
   std::int64_t classes = 0, of = 0;  // simulated, of so many
 };
 
-// Throws UnsupportedError for caches that cannot be, that prefetch, or whose sets cannot be
-// divided; UsageError if `classes` is less than least_classes() or more than
+// Throws UnsupportedError for caches that cannot be, that prefetch, have a victim cache, or whose
+// sets cannot be divided; UsageError if `classes` is less than least_classes() or more than
 // R.
 SampledSimulation sample(const Plan& plan, const sim::SystemConfig& config, std::int64_t classes,
                          const SimulationOptions& options = {});

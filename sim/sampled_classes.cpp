@@ -43,6 +43,11 @@ void check_sample(const SystemConfig& config, std::int64_t classes) {
                              "it prefetches lines of other sets, so that no part can be simulated",
                              "leave the prefetch or the sampling out");
     }
+    if (level.victim_lines != 0) {
+      throw UnsupportedError(place,
+                             "its victim cache serves all sets, so that no part can be simulated",
+                             "leave the sampling or the victim cache out");
+    }
     if (hashes_all_bits(level)) {
       throw UnsupportedError(
           place, "its index hashes all bits of a line's number, so that no part can be simulated",
@@ -69,9 +74,10 @@ int region_bits_of(const SystemConfig& config) {
 }
 
 std::int64_t independent_classes(const SystemConfig& config) {
-  const bool prefetches = std::ranges::any_of(
-      config.levels, [](const LevelConfig& l) { return l.prefetch != Prefetch::none; });
-  return prefetches ? 1 : class_count(config);
+  const bool mixes = std::ranges::any_of(config.levels, [](const LevelConfig& l) {
+    return l.prefetch != Prefetch::none || l.victim_lines != 0;
+  });
+  return mixes ? 1 : class_count(config);
 }
 
 SampledClasses::SampledClasses(const SystemConfig& config, std::int64_t count)

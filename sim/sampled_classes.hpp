@@ -15,7 +15,8 @@ namespace tcsim::sim {
 // log2 of the longest line: a class consists of whole ones.
 int region_bits_of(const SystemConfig& config);
 
-// Classes of sets that know nothing of each other: class_count(), but 1 where a level prefetches.
+// Classes of sets that know nothing of each other: class_count(), but 1 where a level prefetches or
+// has a victim cache.
 std::int64_t independent_classes(const SystemConfig& config);
 
 // Calls part(address, bytes) for what of an access lies in each region of 2^bits bytes.

@@ -26,10 +26,10 @@ void check_plain(const Plan& plan, const sim::SystemConfig& config) {
 
 LevelCounts& LevelCounts::operator+=(const LevelCounts& o) {
   for (const auto count :
-       {&LevelCounts::hits, &LevelCounts::misses, &LevelCounts::write_backs, &LevelCounts::fetches,
-        &LevelCounts::fills, &LevelCounts::evictions, &LevelCounts::clean_victims,
-        &LevelCounts::writes_through, &LevelCounts::invalidations, &LevelCounts::prefetches,
-        &LevelCounts::useful_prefetches}) {
+       {&LevelCounts::hits, &LevelCounts::misses, &LevelCounts::victim_hits,
+        &LevelCounts::write_backs, &LevelCounts::fetches, &LevelCounts::fills,
+        &LevelCounts::evictions, &LevelCounts::clean_victims, &LevelCounts::writes_through,
+        &LevelCounts::invalidations, &LevelCounts::prefetches, &LevelCounts::useful_prefetches}) {
     this->*count += o.*count;
   }
   return *this;

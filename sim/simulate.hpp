@@ -19,6 +19,7 @@ namespace tcsim {
 // arrays and phases.
 struct LevelCounts {
   Lines hits, misses;       // requests from inside: fetches, and writes that go through
+  Lines victim_hits;        // of the hits, those in the victim cache
   Lines write_backs;        // dirty lines sent outward
   Lines fetches;            // lines that came over the link outside, for misses and prefetches
   Lines fills;              // lines put in, from outside or by a write-back
@@ -54,7 +55,7 @@ struct SimulationOptions {
   std::stop_token stop = {};
 
   // How to go about it: results do not depend on what follows.
-  int threads = 1;            // at most so many; caches that prefetch take one
+  int threads = 1;            // at most so many; where sets depend on others it takes one
   bool replay = true;         // repeat what happened before instead of simulating it again
   double replay_worth = 4;    // lines that a piece to repeat touches, for each that the caches hold
   Bytes memory{256ll << 20};  // that replay may use on each thread, beside the caches themselves

@@ -275,7 +275,7 @@ class CauseObserver {
       : levels_(&levels), streams_(config.levels.size()) {
     for (const sim::LevelConfig& l : config.levels) {
       line_bits_.push_back(std::countr_zero(static_cast<std::uint64_t>(l.line.value())));
-      capacities_.push_back(l.sets * l.ways);
+      capacities_.push_back(l.lines());
       const auto caches = static_cast<std::size_t>((config.cores + l.shared_by - 1) / l.shared_by);
       streams_[line_bits_.size() - 1].resize(caches);
       levels.emplace_back(caches);

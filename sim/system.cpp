@@ -5,6 +5,7 @@ namespace tcsim::sim {
 LevelEvents& LevelEvents::operator+=(const LevelEvents& o) {
   hits += o.hits;
   misses += o.misses;
+  victim_hits += o.victim_hits;
   fetches += o.fetches;
   prefetches += o.prefetches;
   useful_prefetches += o.useful_prefetches;

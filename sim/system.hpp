@@ -19,6 +19,7 @@
 #include "sim/cache.hpp"
 #include "sim/config.hpp"
 #include "sim/prefetcher.hpp"
+#include "sim/victim_cache.hpp"
 
 namespace tcsim::sim {
 
@@ -26,6 +27,7 @@ namespace tcsim::sim {
 struct LevelEvents {
   // Requests from inside: fetches, writes of the core, writes that a write-through level passed on.
   std::int64_t hits = 0, misses = 0;
+  std::int64_t victim_hits = 0;  // of the hits, those in the victim cache
   // Lines got over the link outside: for misses that fetch, partial write-backs, prefetches.
   std::int64_t fetches = 0;
   std::int64_t prefetches = 0;         // of these, before they were asked for
@@ -67,7 +69,7 @@ class System {
   void access(int core, std::uint64_t address, std::uint64_t bytes, bool write);
 
   // Dirty lines are written back, level after level from the core outward, cache by cache, in the
-  // order of Cache::dirty_slots(), and stay, clean.
+  // order of Cache::dirty_slots() and then those of the victim cache, and stay, clean.
   void drain();
 
   // A line that the first cache of a level has from the beginning; within a set later ones were
@@ -95,6 +97,7 @@ class System {
   struct Instance {
     Cache cache;
     Prefetcher prefetcher;
+    VictimCache victims;
     LevelEvents events;
   };
   struct LevelState {
@@ -152,6 +155,10 @@ class System {
   std::vector<Span> flush(int l, int instance, Span span);
   std::vector<Span> flush_inside(int l, int instance, Span span);
   void hit(Instance& here, Cache::Slot slot, bool refresh);
+  static bool among_victims(const Instance& here, Cache::Slot slot, std::uint64_t line) {
+    return slot == Cache::absent && here.victims.exists() && here.victims.has(line);
+  }
+  static Cache::Slot take_back(Instance& here, std::uint64_t line);
   // Prefetches wait until the access that led to them is done, so that they cannot take away what
   // it is about to put in.
   void notice(int l, int core, std::uint64_t line, bool missed);
@@ -182,7 +189,8 @@ System<Observer>::System(const SystemConfig& config, std::vector<std::uint64_t> 
     level.prefetches = c.prefetch != Prefetch::none;
     const int instances = (config.cores + c.shared_by - 1) / c.shared_by;
     for (int i = 0; i < instances; ++i) {
-      level.instances.push_back({Cache(c, cache_seed(config, l, at(i))), Prefetcher(c), {}});
+      level.instances.push_back(
+          {Cache(c, cache_seed(config, l, at(i))), Prefetcher(c), VictimCache(c.victim_lines), {}});
     }
     for (int core = 0; core < config.cores; ++core) {
       level.of_core.push_back(&level.instances[at(core / c.shared_by)]);
@@ -232,14 +240,28 @@ void System<Observer>::hit(Instance& here, Cache::Slot slot, bool refresh) {
   if (refresh) here.cache.use(slot);
 }
 
+// A line of the victim cache goes back into the cache, as one that comes, and the line that has to
+// leave for it takes its place.
+template <class Observer>
+Cache::Slot System<Observer>::take_back(Instance& here, std::uint64_t line) {
+  const auto back = here.victims.take(line);
+  if (const auto left = here.cache.insert(*back)) here.victims.put(*left);
+  return here.cache.find(line);
+}
+
 template <class Observer>
 bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
   LevelState& level = levels_[at(l)];
   Instance& here = *level.of_core[at(core)];
-  const Cache::Slot slot = here.cache.find(line);
-  const bool found = slot != Cache::absent;
+  Cache::Slot slot = here.cache.find(line);
+  const bool is_victim = among_victims(here, slot, line);
+  const bool found = is_victim || slot != Cache::absent;
   observer_.request(l, instance_of(l, core), line << level.line_bits, false, found);
   ++(found ? here.events.hits : here.events.misses);
+  if (is_victim) {
+    ++here.events.victim_hits;
+    slot = take_back(here, line);
+  }
   bool dirty = false;
   if (found) {
     hit(here, slot, true);
@@ -279,12 +301,18 @@ void System<Observer>::write_line(int l, int core, std::uint64_t line, Span byte
   LevelState& level = levels_[at(l)];
   Cache& c = cache(l, core);
   const bool keeps = level.config.write == WritePolicy::write_back;
-  const Cache::Slot slot = c.find(line);
-  const bool found = slot != Cache::absent;
+  Instance& here = instance(l, core);
+  Cache::Slot slot = c.find(line);
+  const bool is_victim = among_victims(here, slot, line);
+  const bool found = is_victim || slot != Cache::absent;
   observer_.request(l, instance_of(l, core), span_of(l, line).begin, true, found);
-  ++(found ? count(l, core).hits : count(l, core).misses);
+  ++(found ? here.events.hits : here.events.misses);
+  if (is_victim) {
+    ++here.events.victim_hits;
+    slot = take_back(here, line);
+  }
   if (found) {
-    hit(instance(l, core), slot, level.config.write_hit_refreshes);
+    hit(here, slot, level.config.write_hit_refreshes);
     if (keeps) c.set_dirty(slot, true);
     if (!keeps) write_through(l, core, bytes);
   } else if (level.config.write_allocate && !exclusive(l)) {
@@ -308,7 +336,9 @@ template <class Observer>
 void System<Observer>::install(int l, int core, Cache::Line line) {
   LevelState& level = levels_[at(l)];
   ++count(l, core).fills;
-  auto victim = cache(l, core).insert(line);
+  Instance& here = instance(l, core);
+  auto victim = here.cache.insert(line);
+  if (victim && here.victims.exists()) victim = here.victims.put(*victim);
   if (!victim) return;
   ++count(l, core).evictions;
   if (level.config.inclusion == Inclusion::inclusive) {
@@ -351,9 +381,11 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
     count_out(l, core, part);
     write_back(l + 1, core, part, true);
   };
-  const Cache::Slot slot = c.find(line);
-  if (slot != Cache::absent) {
+  Cache::Slot slot = c.find(line);
+  const bool is_victim = among_victims(instance(l, core), slot, line);
+  if (is_victim || slot != Cache::absent) {
     observer_.arrival(l, instance_of(l, core), whole.begin);
+    if (is_victim) slot = take_back(instance(l, core), line);
     if (level.config.write_back_refreshes) c.use(slot);
     if (dirty && !passes_through) c.set_dirty(slot, true);
     if (passes_through) pass_on();
@@ -392,13 +424,16 @@ auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span
   std::vector<Span> inner = flush_inside(l, instance, span), out;
   for_each_line(l, span, [&](std::uint64_t line) {
     const Cache::Slot slot = c.find(line);
-    if (slot == Cache::absent) return;
+    const auto victim =
+        slot == Cache::absent ? level.instances[at(instance)].victims.take(line) : std::nullopt;
+    if (slot == Cache::absent && !victim) return;
     const Span whole = span_of(l, line);
     const auto within = [&](Span s) { return s.begin < whole.end && whole.begin < s.end; };
-    const bool dirty = std::ranges::any_of(inner, within) || c.dirty(slot);
+    const bool was_dirty = victim ? victim->dirty : c.dirty(slot);
+    const bool dirty = std::ranges::any_of(inner, within) || was_dirty;
     std::erase_if(inner, within);
     ++level.instances[instance].events.invalidations;
-    c.remove(slot);
+    if (!victim) c.remove(slot);
     if (dirty) out.push_back(whole);
   });
   out.insert(out.end(), inner.begin(), inner.end());  // not held here: they pass
@@ -422,7 +457,8 @@ template <class Observer>
 void System<Observer>::run_prefetches() {
   for (std::size_t i = 0; i < prefetches_.size(); ++i) {  // which may lead to more of them
     const Wanted w = prefetches_[i];
-    if (cache(w.level, w.core).find(w.line) != Cache::absent) continue;
+    const Instance& here = instance(w.level, w.core);
+    if (here.cache.find(w.line) != Cache::absent || here.victims.has(w.line)) continue;
     ++count(w.level, w.core).prefetches;
     const bool dirty = fetch_from_outside(w.level, w.core, w.line);
     install(w.level, w.core, {w.line, dirty, true});
@@ -439,6 +475,11 @@ void System<Observer>::drain() {
         const std::uint64_t line = c.number(slot);
         if (!c.dirty(slot)) continue;
         c.set_dirty(slot, false);
+        leave(l, any_core(l, static_cast<int>(i)), {line, true, false});
+      }
+      VictimCache& victims = levels_[at(l)].instances[i].victims;
+      for (std::uint64_t line : victims.dirty_lines()) {
+        if (!victims.take_dirty(line)) continue;
         leave(l, any_core(l, static_cast<int>(i)), {line, true, false});
       }
     }

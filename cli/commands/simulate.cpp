@@ -17,6 +17,7 @@ Machine modelled(Machine machine) {
     level.write = WritePolicy::write_back;
     level.write_allocate = true;
     level.prefetch = Prefetch::none;
+    level.victim_lines = 0;
     level.line.value = machine.levels.front().line.value;
   }
   return machine;

@@ -63,6 +63,7 @@ std::string peculiarities(const Machine& m) {
     if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
     if (streams(l.prefetch)) what += fmt::format(" ({} ahead)", l.prefetch_ahead);
+    if (l.victim_lines != 0) what += fmt::format(", victim cache of {} lines", l.victim_lines);
     if (l.index != SetIndex{}) what += fmt::format(", index {}", to_text(l.index));
     if (!what.empty()) text += fmt::format("  {:<10}{}\n", l.name, what.substr(2));
   }
@@ -296,7 +297,8 @@ const std::vector<std::string> level_columns{"machine",
                                              "prefetch",
                                              "energy_joules_per_byte",
                                              "index",
-                                             "prefetch_ahead"};
+                                             "prefetch_ahead",
+                                             "victim_lines"};
 
 void level_csv(const Machine& m, std::ostream& out) {
   for (const Level& l : m.levels) {
@@ -323,7 +325,8 @@ void level_csv(const Machine& m, std::ostream& out) {
                      of_cache(to_text(l.prefetch)),
                      l.energy ? number(l.energy->value.value()) : "",
                      of_cache(to_text(l.index)),
-                     of_cache(number(l.prefetch_ahead))});
+                     of_cache(number(l.prefetch_ahead)),
+                     of_cache(number(l.victim_lines))});
   }
 }
 

@@ -19,7 +19,8 @@ void print_counts(const std::string& name, const LevelCounts& c, std::ostream& o
   for (const CountField& f : count_fields) {
     const std::string field = f.name;
     const bool shown = field == "clean_victims" || field == "writes_through" ||
-                       field == "invalidations" || field.find("prefetches") != std::string::npos;
+                       field == "invalidations" || field == "victim_hits" ||
+                       field.find("prefetches") != std::string::npos;
     if (!shown || (c.*f.count).value() == 0) continue;
     more += fmt::format("{}{} {}", more.empty() ? "" : ", ", f.name, (c.*f.count).value());
   }

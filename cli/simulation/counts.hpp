@@ -32,7 +32,8 @@ inline constexpr CountField count_fields[] = {
     {"writes_through", &LevelCounts::writes_through},
     {"invalidations", &LevelCounts::invalidations},
     {"prefetches", &LevelCounts::prefetches},
-    {"useful_prefetches", &LevelCounts::useful_prefetches}};
+    {"useful_prefetches", &LevelCounts::useful_prefetches},
+    {"victim_hits", &LevelCounts::victim_hits}};
 
 // The table of caches: its head, and a cache's line.
 void print_header(std::ostream& out);

@@ -187,6 +187,11 @@ class Inspector {
                        l.prefetch_ahead),
            "give it the prefetch streamer, or take prefetch_ahead out");
     }
+    if (l.victim_lines != 0 && l.inclusion.value == Inclusion::exclusive) {
+      warn(at.of({"victim_lines"}),
+           fmt::format("{} is exclusive, has a victim cache and is not simulated", l.name),
+           "take victim_lines out; an exclusive level holds victims itself");
+    }
     if (sliced_unevenly(l)) {
       warn(at.of({"index", "capacity", "sets", "ways"}),
            fmt::format("{} has {} sets in {} slices and is not simulated", l.name, l.sets(),

@@ -82,7 +82,8 @@ struct Level {
   Prefetch prefetch = Prefetch::none;
   int prefetch_ahead = usual_prefetch_ahead;  // lines; of a streamer
   SetIndex index;
-  int shared_by = 1;  // cores that share it
+  int victim_lines = 0;  // of a victim cache beside it; 0: there is none
+  int shared_by = 1;     // cores that share it
   Figure<Bandwidth> bandwidth;
   std::optional<Figure<Cycles>> latency;        // of a load that hits here
   std::optional<Figure<JoulesPerByte>> energy;  // of moving a byte over the link inward

@@ -69,7 +69,8 @@ class Setting {
     return static_cast<std::int64_t>(value);
   }
 
-  int small(int now, std::string_view what) const {
+  int small(int now, std::string_view what, bool zero_too) const {
+    if (zero_too && text_ == "0") return 0;
     const std::int64_t value =
         whole(now, [&](const std::string& text) { return parse_count(text, what); });
     if (value > std::numeric_limits<int>::max()) fail("value out of range", "use a smaller value");
@@ -224,7 +225,7 @@ T set_value(const Setting& s, const T& now, const Declared& field) {
   if constexpr (std::is_same_v<T, bool>) {
     return s.flag();
   } else if constexpr (std::is_same_v<T, int>) {
-    return s.small(now, field.noun);
+    return s.small(now, field.noun, zero_too);
   } else if constexpr (std::is_same_v<T, double>) {
     return s.real(now, zero_too);
   } else if constexpr (std::is_same_v<T, Cycles>) {

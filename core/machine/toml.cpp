@@ -29,7 +29,7 @@ T read_value(const MachineReader& r, const toml::node& node, const Declared& fie
   if constexpr (std::is_same_v<T, bool>) {
     return r.flag(node, key);
   } else if constexpr (std::is_same_v<T, int>) {
-    return r.small_count(node, key);
+    return r.small_count(node, key, field.range && field.range->holds(0) ? 0 : 1);
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return r.count(node, key);
   } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Cycles>) {

@@ -82,16 +82,17 @@ class MachineReader {
   }
 
   std::int64_t count(const toml::node& node, std::string_view key,
-                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max(),
+                     std::int64_t least = 1) const {
     const auto* value = node.as_integer();
-    if (value == nullptr || value->get() < 1 || value->get() > most) {
+    if (value == nullptr || value->get() < least || value->get() > most) {
       fail(node, fmt::format("{} is no count", key),
-           fmt::format("write a whole number from 1 to {}, without quotes", most));
+           fmt::format("write a whole number from {} to {}, without quotes", least, most));
     }
     return value->get();
   }
-  int small_count(const toml::node& node, std::string_view key) const {
-    return static_cast<int>(count(node, key, std::numeric_limits<int>::max()));
+  int small_count(const toml::node& node, std::string_view key, int least = 1) const {
+    return static_cast<int>(count(node, key, std::numeric_limits<int>::max(), least));
   }
 
   // Greater than 0, or 0 if it may be that.

@@ -537,6 +537,7 @@ Bytes common_line(const Machine& machine) {
       refuse("writing through, or without allocating, is", "use write-back with write_allocate");
     }
     if (level.prefetch != Prefetch::none) refuse("prefetching is", "use prefetch none");
+    if (level.victim_lines != 0) refuse("a victim cache is", "use victim_lines 0");
     if (level.line.value != line) {
       throw UnsupportedError(machine.name, "caches with lines of different sizes",
                              "give all caches one line size");

@@ -58,8 +58,9 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
 
 // Size of the machine's cache lines. Throws UnsupportedError for a machine that the models do not
 // cover: caches with lines of different sizes, none or more than 8 of them, scratchpads, a
-// replacement other than LRU, write-through, stores that do not allocate, prefetches. An inclusive
-// level is taken as one that makes no promise: it is much larger than what is inside it.
+// replacement other than LRU, write-through, stores that do not allocate, prefetches, victim
+// caches. An inclusive level is taken as one that makes no promise: it is much larger than what is
+// inside it.
 Bytes common_line(const Machine& machine);
 
 // Lines that a cache keeps from memory: its own, and if it is exclusive those of the level inside

@@ -115,6 +115,7 @@ class RandomMachine {
     l.write = one_of(all_write_policies);
     l.write_allocate = flip();
     l.prefetch = one_of(all_prefetches);
+    if (flip()) l.victim_lines = number(0, 64);
     if (flip()) l.prefetch_ahead = number(1, 512);
     if (flip()) l.index = parse_set_index(one_of(indices_));
     l.shared_by = number(1, 100);

@@ -41,6 +41,7 @@ class Plain : public RandomMachine {
       l.prefetch = Prefetch::none;
       l.prefetch_ahead = usual_prefetch_ahead;
       l.index = {};
+      l.victim_lines = 0;
       if (l.write == WritePolicy::write_through) l.write_allocate = false;
       l.shared_by = cores *= number(1, 3);
       l.series.clear();
@@ -341,6 +342,9 @@ TEST_F(MachineFiles, What_a_format_cannot_say_is_refused_with_the_knob_that_leav
   EXPECT_EQ(refused(export_dinero, "L1.prefetch=stride"),
             "i7-6700k: L1: Dinero IV has no prefetch stride; leave it out with --set "
             "L1.prefetch=none");
+  EXPECT_EQ(refused(export_dinero, "L1.victim_lines=4"),
+            "i7-6700k: L1: Dinero IV has no victim cache; leave it out with --set "
+            "L1.victim_lines=0");
   EXPECT_EQ(refused(export_dinero, "L3.index=sliced-4"),
             "i7-6700k: L3: Dinero IV has no index sliced-4; leave it out with --set "
             "L3.index=modulo");

@@ -217,6 +217,9 @@ TEST(Sample, Refuses_what_cannot_be_divided) {
   config.levels[0].prefetch = Prefetch::next_line;
   EXPECT_THROW(sample(plan, config, 8), UnsupportedError);
   config = caches({{8, 2}});
+  config.levels[0].victim_lines = 1;
+  EXPECT_THROW(sample(plan, config, 8), UnsupportedError);
+  config = caches({{8, 2}});
   config.levels[0].index = parse_set_index("hashed");
   EXPECT_THROW(sample(plan, config, 8), UnsupportedError);
   config.levels[0].index = parse_set_index("0x40000");  // 4 sets in a slice

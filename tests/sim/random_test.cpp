@@ -343,6 +343,7 @@ TEST(Simulate, Gives_the_same_on_any_number_of_threads_in_any_caches) {
     config.levels[1].inclusion = all_inclusions[std::size_t(random.between(0, 2))];
     config.levels[2].inclusion = all_inclusions[std::size_t(random.between(0, 2))];
     if (random.chance(30)) config.levels[2].index = parse_set_index("0x40240,0x80c80");
+    if (random.chance(20)) config.levels[0].victim_lines = 4;
     if (random.chance(10)) config.levels[1].index = parse_set_index("hashed");
     if (random.chance(10)) config.levels[1].prefetch = Prefetch::streamer;
     if (config.levels[1].inclusion == Inclusion::exclusive) {

@@ -313,6 +313,74 @@ TEST(Stride, Fetches_one_step_ahead_once_a_step_repeats) {
   EXPECT_EQ(LineHits({l1}).hits({0, 3, 6, 9, 12, 15}), "...hhh");
 }
 
+// Jouppi 1990: 0 and 4 fall on one line of a cache of four, and take turns. With a victim cache of
+// one line both are there; the second is got back each time, and nothing is fetched again.
+TEST(Victim_cache, Holds_what_a_direct_mapped_cache_lost) {
+  auto l1 = level(4, 1);
+  LineHits without({l1});
+  EXPECT_EQ(without.hits({0, 4, 0, 4, 0, 4}), "......");
+  l1.victim_lines = 1;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({0, 4, 0, 4, 0, 4}), "..hhhh");
+  EXPECT_EQ(lines.at(0).victim_hits, 4);
+  EXPECT_EQ(lines.at(0).fetches, 2);
+  EXPECT_EQ(lines.at(0).fills, 2);
+  EXPECT_EQ(lines.at(0).evictions, 0);
+}
+
+// Two sets of one way, two lines beside them for both. 0 2 4 leave 4 in its set and 0 2 beside; 1 3
+// put 1 beside, for which 0 leaves, the oldest; 2 comes back, and 4 takes its place as the
+// youngest.
+TEST(Victim_cache, Loses_the_line_that_came_first) {
+  auto l1 = level(2, 1);
+  l1.victim_lines = 2;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({0, 2, 4, 1, 3}), ".....");
+  EXPECT_EQ(lines.at(0).evictions, 1);
+  EXPECT_EQ(lines.hits({2, 1, 4, 3, 0}), "hhhh.");
+}
+
+// A written line that waits beside the level is written back when it leaves, and not before; if it
+// comes back it is still dirty.
+TEST(Victim_cache, Writes_dirty_lines_back_when_they_leave) {
+  auto l1 = level(1, 1);
+  l1.victim_lines = 1;
+  LineHits lines({l1, level(1, 4)});
+  lines.write(0);
+  lines.read(1);
+  EXPECT_EQ(lines.at(0).write_backs, 0);
+  EXPECT_TRUE(lines.read(0));
+  lines.hits({1, 2});
+  EXPECT_EQ(lines.at(0).write_backs, 1);
+  lines.write(3);
+  lines.read(4);
+  lines.drain();
+  EXPECT_EQ(lines.at(0).write_backs, 2);
+}
+
+// What an inclusive L2 loses leaves L1's victim cache as well.
+TEST(Victim_cache, Loses_what_an_inclusive_level_loses) {
+  auto l1 = level(1, 1), l2 = level(1, 2);
+  l1.victim_lines = 2;
+  l2.inclusion = Inclusion::inclusive;
+  LineHits lines({l1, l2});
+  lines.write(0);
+  EXPECT_EQ(lines.hits({1, 2, 0}), "...");  // 2 takes 0 out of L2, and 0 then takes 1
+  EXPECT_EQ(lines.at(0).invalidations, 2);
+  EXPECT_EQ(lines.at(0).write_backs, 1);
+}
+
+// A line beside the level is not fetched again.
+TEST(Victim_cache, Is_looked_at_before_a_prefetch) {
+  auto l1 = level(1, 1);
+  l1.victim_lines = 2;
+  l1.prefetch = Prefetch::next_line;
+  LineHits lines({l1});
+  EXPECT_EQ(lines.hits({5, 4, 5}), "..h");  // 5 brings 6; 4 would bring 5, which is beside it
+  EXPECT_EQ(lines.at(0).prefetches, 1);
+  EXPECT_EQ(lines.at(0).fetches, 3);
+}
+
 // The pairs are 0 1, 2 3 and 4 5; the second line of a page is not fetched for the first of the
 // next.
 TEST(Adjacent_line, Fetches_the_other_line_of_the_pair) {
@@ -480,6 +548,12 @@ TEST(Config, Names_the_level_that_cannot_be) {
   c.levels[1].prefetch_ahead = 0;
   EXPECT_EQ(message(c), "m: L2: it prefetches 0 lines ahead; give at least 1");
   c = config;
+  c.levels[1].inclusion = Inclusion::exclusive;
+  c.levels[1].victim_lines = 1;
+  EXPECT_EQ(message(c),
+            "m: L2: it is exclusive and has a victim cache; use victim_lines 0; an exclusive level "
+            "holds victims itself");
+  c = config;
   c.levels[1].sets = 12;
   c.levels[1].index = parse_set_index("sliced-8");
   EXPECT_EQ(message(c),
@@ -503,7 +577,7 @@ std::string describe(const SystemConfig& config) {
       << l.write_allocate << " prefetch " << to_text(l.prefetch) << l.prefetch_ahead << " shared "
       << l.shared_by << " rules " << l.write_hit_refreshes << l.write_back_refreshes
       << (l.write_back_miss == WriteBackMiss::allocate) << (l.empty_ways == EmptyWays::tree)
-      << " index " << to_text(l.index);
+      << " index " << to_text(l.index) << " victims " << l.victim_lines;
     if (l.qlru) {
       s << fmt::format(" QLRU_H{}{}_M{}_R{}_U{}{}", l.qlru->from_3, l.qlru->from_2,
                        l.qlru->insertion, l.qlru->replace, l.qlru->update,
@@ -518,6 +592,7 @@ void expect_equal(const System<>& fast, const twin::System& slow) {
     const LevelEvents f = fast.events(l), &s = slow.events[std::size_t(l)];
     ASSERT_EQ(f.hits, s.hits) << "level " << l;
     ASSERT_EQ(f.misses, s.misses) << "level " << l;
+    ASSERT_EQ(f.victim_hits, s.victim_hits) << "level " << l;
     ASSERT_EQ(f.fetches, s.fetches) << "level " << l;
     ASSERT_EQ(f.prefetches, s.prefetches) << "level " << l;
     ASSERT_EQ(f.useful_prefetches, s.useful_prefetches) << "level " << l;
@@ -605,6 +680,9 @@ class RandomSystem {
         if (l.line < inside.line) l.inclusion = Inclusion::neither;
       }
       l.shared_by = inside.shared_by * static_cast<int>(between(1, 2));
+    }
+    if (chance(25) && l.inclusion != Inclusion::exclusive) {
+      l.victim_lines = static_cast<int>(between(1, 6));
     }
     if (chance(20)) {
       l.index.hashed = true;

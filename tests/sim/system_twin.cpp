@@ -210,6 +210,25 @@ Set& System::set(int l, int core, std::uint64_t line) {
   return sets.try_emplace(number, &level(l), seed, number).first->second;
 }
 
+std::list<WayState>::iterator System::victim(int l, int core, std::uint64_t line) {
+  auto& all = instance(l, core).victims;
+  return std::find_if(all.begin(), all.end(), [&](const WayState& s) { return s.line == line; });
+}
+
+// The line in its set, into which it comes from the victim cache first if it is there.
+WayState* System::find(int l, int core, std::uint64_t line, bool request) {
+  Set& here = set(l, core, line);
+  auto& all = instance(l, core).victims;
+  const auto found = victim(l, core, line);
+  if (found != all.end()) {
+    if (request) ++count(l).victim_hits;
+    const WayState back = *found;
+    all.erase(found);
+    if (const auto gone = here.insert(back)) all.push_back(*gone);
+  }
+  return here.find(line);
+}
+
 std::vector<std::uint64_t> System::lines(int l, Range r) const {
   std::vector<std::uint64_t> all;
   for (std::uint64_t line = r.first / size(l); line * size(l) < r.second; ++line) {
@@ -227,6 +246,7 @@ void System::access(int core, std::uint64_t address, std::uint64_t bytes, bool i
   for (; !wanted_.empty(); wanted_.pop_front()) {
     const auto [l, c, line] = wanted_.front();
     if (set(l, c, line).find(line)) continue;
+    if (victim(l, c, line) != instance(l, c).victims.end()) continue;
     ++count(l).prefetches;
     const bool dirty = get(l, c, line);
     put(l, c, {line, dirty, true});
@@ -243,7 +263,7 @@ bool System::get(int l, int core, std::uint64_t line) {
 bool System::read(int l, int core, Range r) {
   bool dirty = false;
   for (std::uint64_t line : lines(l, r)) {
-    WayState* found = set(l, core, line).find(line);
+    WayState* found = find(l, core, line, true);
     if (found) {
       ++count(l).hits;
       count(l).useful_prefetches += found->prefetched;
@@ -273,7 +293,7 @@ void System::write(int l, int core, Range r) {
     const Range part{std::max(r.first, line * size(l)), std::min(r.second, (line + 1) * size(l))};
     const bool through = level(l).write == WritePolicy::write_through;
     bool goes_on = through;
-    WayState* found = set(l, core, line).find(line);
+    WayState* found = find(l, core, line, true);
     ++(found ? count(l).hits : count(l).misses);
     if (found) {
       count(l).useful_prefetches += found->prefetched;
@@ -299,6 +319,11 @@ void System::put(int l, int core, WayState state) {
   ++count(l).fills;
   auto gone = set(l, core, state.line).insert(state);
   if (!gone) return;
+  auto& victims = instance(l, core).victims;
+  victims.push_back(*gone);
+  if (std::int64_t(victims.size()) <= level(l).victim_lines) return;
+  gone = victims.front();
+  victims.pop_front();
   ++count(l).evictions;
   if (level(l).inclusion == Inclusion::inclusive && expel(l, core, gone->line)) gone->dirty = true;
   send(l, core, *gone);
@@ -320,6 +345,9 @@ bool System::expel(int l, int core, std::uint64_t line) {
       }
       for (std::uint64_t x : lines(inner, {line * size(l), (line + 1) * size(l)})) {
         WayState* found = set(inner, c, x).find(x);
+        const auto kept = victim(inner, c, x);
+        const bool is_victim = kept != instance(inner, c).victims.end();
+        if (is_victim) found = &*kept;
         if (!found) continue;
         const Range all{x * size(inner), (x + 1) * size(inner)};
         bool is_dirty = found->dirty;
@@ -332,7 +360,11 @@ bool System::expel(int l, int core, std::uint64_t line) {
           }
         }
         inside = others;
-        set(inner, c, x).remove(x);
+        if (is_victim) {
+          instance(inner, c).victims.erase(kept);
+        } else {
+          set(inner, c, x).remove(x);
+        }
         ++count(inner).invalidations;
         if (is_dirty) out_of.push_back(all);
       }
@@ -367,7 +399,7 @@ void System::arrive(int l, int core, Range r, bool dirty) {
       out(l, part);
       arrive(l + 1, core, part, true);
     };
-    if (WayState* found = set(l, core, line).find(line)) {
+    if (WayState* found = find(l, core, line, false)) {
       if (dirty && !through) found->dirty = true;
       if (level(l).write_back_refreshes) set(l, core, line).use(line);
       if (through) pass_on();
@@ -454,6 +486,16 @@ void System::drain() {
           state->dirty = false;
           send(l, core, {line, true, false});
         }
+      }
+      std::vector<std::uint64_t> dirty;
+      for (const WayState& s : instance(l, core).victims) {
+        if (s.dirty) dirty.push_back(s.line);
+      }
+      for (std::uint64_t line : dirty) {
+        const auto s = victim(l, core, line);
+        if (s == instance(l, core).victims.end() || !s->dirty) continue;
+        s->dirty = false;
+        send(l, core, {line, true, false});
       }
     }
   }

@@ -76,6 +76,7 @@ class System {
  private:
   struct Instance {
     std::map<std::uint64_t, Set> sets;
+    std::list<WayState> victims;  // the oldest first
     std::map<std::uint64_t, std::pair<std::uint64_t, std::pair<std::uint64_t, std::int64_t>>>
         streams;  // by page modulo 64: page, last line, last step
     // Pages, the one with the latest request first, and the places in it that were asked for.
@@ -90,6 +91,8 @@ class System {
   std::uint64_t size(int l) const { return std::uint64_t(level(l).line.value()); }
   Instance& instance(int l, int core) { return caches_[{l, core / level(l).shared_by}]; }
   Set& set(int l, int core, std::uint64_t line);
+  std::list<WayState>::iterator victim(int l, int core, std::uint64_t line);
+  WayState* find(int l, int core, std::uint64_t line, bool request);
   std::vector<std::uint64_t> lines(int l, Range r) const;
   void out(int l, Range r) { count(l).bytes_out += Bytes(std::int64_t(r.second - r.first)); }
   bool read(int l, int core, Range r);

@@ -126,6 +126,51 @@ TEST(Simulate, A_written_trace_misses_as_often_as_its_schedule) {
   }
 }
 
+// A victim cache, two prefetchers and slices at once: the counts are the same on two threads, of
+// the accesses as a trace, and with the causes of misses. A sample is refused with the reason.
+TEST(Simulate, Rules_of_real_caches_go_with_threads_traces_and_causes) {
+  const std::vector<std::string> rules{
+      "--set", "L1.victim_lines=4", "--set", "L2.prefetch=streamer+adjacent-line",
+      "--set", "L3.index=sliced-4", "--set", "L1.ways=1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), rules.begin(), rules.end());
+    return more;
+  };
+  const Ran ran = simulate(with({"--format", "json"}));
+  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  const json direct = json::parse(ran.out);
+  EXPECT_GT(direct["levels"][0]["cache"]["victim_hits"], 0);
+  EXPECT_GT(direct["levels"][1]["cache"]["useful_prefetches"], 0);
+  EXPECT_EQ(direct["levels"][2]["cache"]["prefetches"], 0);
+  EXPECT_TRUE(contains(simulate(with({})).out, "victim_hits "));
+  EXPECT_EQ(json::parse(simulate(with({"--format", "json", "--threads", "2"})).out)["levels"],
+            direct["levels"]);
+  const json causes = json::parse(simulate(with({"--format", "json", "--attribution"})).out);
+  const File trace("rules", "");
+  ASSERT_EQ(simulate({"--write-trace", trace.path(), "--schedule", direct["schedule"]}).code,
+            Exit::done);
+  const Ran traced = tcsim(with({"simulate", "--trace", trace.path(), "--machine", "i7-6700k",
+                                 "--format", "json", "--threads", "2"}));
+  ASSERT_EQ(traced.code, Exit::done) << traced.err;
+  const json of_trace = json::parse(traced.out);
+  for (std::size_t l = 0; l < 3; ++l) {
+    const json& cache = direct["levels"][l]["cache"];
+    EXPECT_EQ(causes["levels"][l]["cache"], cache) << l;
+    for (const char* field : {"misses", "evictions", "write_backs", "prefetches"}) {
+      EXPECT_EQ(of_trace["levels"][l][field], cache[field]) << l << field;
+    }
+  }
+  EXPECT_TRUE(contains(simulate({"--sample", "16", "--set", "L1.victim_lines=4"}).err,
+                       "L1: its victim cache serves all sets, so that no part can be simulated"));
+  EXPECT_TRUE(contains(simulate({"--sample", "16", "--set", "L3.index=hashed"}).err,
+                       "L3: its index hashes all bits of a line's number"));
+  EXPECT_TRUE(
+      contains(simulate({"--set", "L2.inclusion=exclusive", "--set", "L2.victim_lines=4"}).err,
+               "L2: it is exclusive and has a victim cache"));
+  EXPECT_TRUE(contains(tcsim(with_matmul("predict", {"--set", "L1.victim_lines=4"})).err,
+                       "a victim cache is not modelled; use victim_lines 0"));
+}
+
 TEST(Simulate, Traces_are_printed_in_each_format) {
   const File trace("text", " L 0,8\nI  1000,4\n L 40,8\n M 8,4\n");
   const auto run = [&](std::vector<std::string> more) {

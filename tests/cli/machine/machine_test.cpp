@@ -88,10 +88,19 @@ TEST(MachineShow, Says_what_is_assumed_and_what_is_peculiar) {
   const auto csv = lines(tcsim({"machine", "show", "zen5", "--format", "csv"}).out);
   EXPECT_TRUE(contains(csv[0], ",shared_by,latency_cycles,replacement,"));
   EXPECT_TRUE(contains(csv[3], ",8,,lru,assumed,neither,assumed,write-back,true,none")) << csv[3];
-  EXPECT_TRUE(csv[0].ends_with(",energy_joules_per_byte,index,prefetch_ahead")) << csv[0];
-  EXPECT_TRUE(csv[3].ends_with(",,modulo,20")) << csv[3];
+  EXPECT_TRUE(csv[0].ends_with(",energy_joules_per_byte,index,prefetch_ahead,victim_lines"))
+      << csv[0];
+  EXPECT_TRUE(csv[3].ends_with(",,modulo,20,0")) << csv[3];
   const Ran streamer = tcsim({"machine", "show", "zen5", "--set", "L2.prefetch=streamer"});
   EXPECT_TRUE(contains(streamer.out, "L2        prefetch streamer (20 ahead)")) << streamer.out;
+  const Ran victims = tcsim({"machine", "show", "zen5", "--set", "L1.victim_lines=8"});
+  EXPECT_TRUE(contains(victims.out, "L1        victim cache of 8 lines")) << victims.out;
+  EXPECT_FALSE(contains(
+      tcsim({"machine", "show", "zen5", "--set", "L1.victim_lines=8", "--set", "L1.victim_lines=0"})
+          .out,
+      "victim"));
+  EXPECT_TRUE(contains(tcsim({"machine", "show", "zen5", "--set", "L1.victim_lines=65"}).err,
+                       "L1 has a victim cache of 65 lines; give a whole number from 0 to 64"));
   const Ran hashed = tcsim({"machine", "show", "i7-6700k", "--set", "L3.index=sliced-4"});
   EXPECT_TRUE(contains(hashed.out, "L3        index sliced-4")) << hashed.out;
 }

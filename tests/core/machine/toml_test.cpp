@@ -103,7 +103,8 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
   EXPECT_EQ(parse_error(with("asociativity = 8")),
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
-            "prefetch, prefetch_ahead, index, shared_by, bandwidth, latency, energy, exposed, "
+            "prefetch, prefetch_ahead, index, victim_lines, shared_by, bandwidth, latency, energy, "
+            "exposed, "
             "processes, transfer, "
             "series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
@@ -301,6 +302,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       error("derived_from = \"i7-6700k\"\n[set]\n\"L4.capacity\" = \"1MiB\"\n"),
       ":5:17: L4.capacity: no such knob; the knobs are L1|L2|L3|memory|caches.{capacity, ways, "
       "line, replacement, inclusion, write, write_allocate, prefetch, prefetch_ahead, index, "
+      "victim_lines, "
       "shared_by, bandwidth, "
       "latency, energy, exposed, processes, transfer}, core.{frequency, vector_bits, "
       "vector_registers, fma_per_cycle, "

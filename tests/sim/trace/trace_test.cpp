@@ -441,6 +441,7 @@ TEST(Simulate_trace, Equals_a_naive_walk_for_several_cores_in_any_caches) {
     config.levels[1 + random() % 2].inclusion = all_inclusions[random() % all_inclusions.size()];
     if (seed % 4 == 0) config.levels[0].prefetch = Prefetch::next_line;
     if (seed % 3 == 0) config.levels[2].index = parse_set_index("0x40240,0x80c80");
+    if (seed % 5 == 0) config.levels[0].victim_lines = 2;
     if (seed % 7 == 0) config.levels[1].index = parse_set_index("hashed");
     TraceOptions how;
     how.instructions = static_cast<Instructions>(random() % 3);
