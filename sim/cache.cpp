@@ -104,6 +104,9 @@ int Cache::empty_way(std::uint64_t taken) const {
 void Cache::filled(char* row, std::uint64_t set, int way) {
   if (qlru_) {
     state(row)[way] = qlru_->insertion;
+    if (qlru_->rare_insertion && draw(seed_, set, masks(row).word++) % Qlru::one_in == 0) {
+      state(row)[way] = *qlru_->rare_insertion;
+    }
     if (!qlru_->update_on_miss_only) grow_ages(row, way);
     return;
   }

@@ -62,7 +62,7 @@ struct SystemConfig {
   std::vector<LevelConfig> levels;  // innermost first; memory behind the last one has every line
   int cores = 1;
   bool drain = true;       // dirty lines are written back at the end
-  std::uint64_t seed = 1;  // of random and brrip
+  std::uint64_t seed = 1;  // of random, brrip and QLRU's MR variants
 
   bool operator==(const SystemConfig&) const = default;
 };

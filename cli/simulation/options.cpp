@@ -40,10 +40,11 @@ void apply_rule(const std::string& rule, sim::SystemConfig& config) {
     } else if (name == "replacement") {
       level.qlru = sim::qlru_named(value);
       if (!level.qlru) {
-        throw UsageError(place, fmt::format("'{}' is no variant of QLRU", value),
-                         "name one as uops.info does, such as QLRU_H11_M1_R0_U0 (R0 and R2 do not "
-                         "go with U2 and U3); for others use --set " +
-                             owner + ".replacement");
+        throw UsageError(
+            place, fmt::format("'{}' is no variant of QLRU", value),
+            "name one as uops.info does, such as QLRU_H11_M1_R0_U0 or QLRU_H11_MR31_R1_U2 "
+            "(R0 and R2 do not go with U2 and U3); for others use --set " +
+                owner + ".replacement");
       }
     } else if (name == "empty_ways") {
       level.empty_ways = either("first", "tree") ? sim::EmptyWays::first : sim::EmptyWays::tree;
@@ -76,7 +77,8 @@ void declare_simulation(po::options_description& options) {
       "like (repeatable)")("no-drain", po::bool_switch(),
                            "leave dirty lines where they are at the end")(
       "no-replay", po::bool_switch(), "simulate again what happened before; for comparison")(
-      "seed", whole<std::uint64_t>(1, 0), "of random and brrip replacement, and of the sample")(
+      "seed", whole<std::uint64_t>(1, 0),
+      "of random, brrip and QLRU_..._MR... replacement, and of the sample")(
       "write-trace", po::value<std::string>(),
       "write the accesses of the schedule to this file and do no more")(
       "trace", po::value<std::vector<std::string>>(),

@@ -135,6 +135,9 @@ std::optional<WayState> Set::insert_qlru(WayState state) {
   order_.remove(way);
   order_.push_front(way);
   ages_[std::size_t(way)] = config_->qlru->insertion;
+  if (config_->qlru->rare_insertion && sim::draw(seed_, number_, fills_++) % 16 == 0) {
+    ages_[std::size_t(way)] = *config_->qlru->rare_insertion;
+  }
   if (!config_->qlru->update_on_miss_only) ages_ = aged(way);
   return gone;
 }
