@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "chains/levels/team.hpp"
 #include "cli/chain_text.hpp"
 #include "cli/level_run.hpp"
 #include "cli/request.hpp"
@@ -18,6 +17,7 @@
 #include "core/stop.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
+#include "processes/processes.hpp"
 
 namespace tcsim::cli {
 
@@ -465,7 +465,7 @@ Exit run_fuse_in_levels(const Options& options, const fusion::ChainRequest& requ
                         const Machine& machine, Context& context) {
   refuse_options_of_others(options);
   if (options.count("run") == 0) return answer_in_levels(options, request, machine, context);
-  const chains::Team& team = chains::Team::all();
+  const Processes& team = Processes::all();
   context.helper = team.rank() != 0;
   if (context.helper) context.quiet = true, context.terminal = false;
   try {

@@ -32,7 +32,7 @@ void require_level_run(const Options& options, const std::string& named, std::si
   }
 }
 
-Machine machine_of_team(const Machine& machine, const Options& options, const chains::Team& team) {
+Machine machine_of_team(const Machine& machine, const Options& options, const Processes& team) {
   if (options.count("set") != 0) {
     for (const std::string& knob : options["set"].as<std::vector<std::string>>()) {
       if (knob.find(".processes") != std::string::npos) return machine;
@@ -45,7 +45,7 @@ Machine machine_of_team(const Machine& machine, const Options& options, const ch
 }
 
 void run_level_answer(const Options& options, LevelAnswer& a, Context& context) {
-  const chains::Team& team = chains::Team::all();
+  const Processes& team = Processes::all();
   const Machine here = assumed_machine();
   Progress progress(context, a.tree.name);
   chains::LevelRunOptions run;

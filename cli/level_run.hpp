@@ -40,7 +40,7 @@ struct LevelAnswer {
 void require_level_run(const Options& options, const std::string& named, std::size_t chains);
 
 // The machine with as many processes as mpirun started, unless --set says how many it has.
-Machine machine_of_team(const Machine& machine, const Options& options, const chains::Team& team);
+Machine machine_of_team(const Machine& machine, const Options& options, const Processes& team);
 
 // Runs the first way, with --compare the unfused one before it. Collective.
 void run_level_answer(const Options& options, LevelAnswer& answer, Context& context);

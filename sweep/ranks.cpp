@@ -1,6 +1,5 @@
 #include "sweep/ranks.hpp"
 
-#include <cstdlib>
 #include <stdexcept>
 
 #ifdef TCSIM_HAS_MPI
@@ -19,19 +18,17 @@ Ranks& Ranks::all() {
   return ranks;
 }
 
+Ranks::Ranks() : processes_(Processes::all()) {
+  if (size() > 1 && !processes_.from_any_thread()) {
+    throw std::runtime_error("this MPI allows no threads; start one process a core without it");
+  }
+}
+
 #ifdef TCSIM_HAS_MPI
 
 namespace {
 
 enum Tag { tag_request = 1, tag_chain, tag_result, tag_finished };
-
-// What launchers of MPI programs leave in the environment.
-bool launched() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
 
 std::string received(const MPI_Status& status) {
   int size = 0;
@@ -48,41 +45,16 @@ void send_bytes(const std::string& bytes, int to, int tag) {
 
 }  // namespace
 
-Ranks::Ranks() {
-  if (!launched()) return;
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-  started_ = true;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (size_ > 1 && provided < MPI_THREAD_SERIALIZED) {
-    throw std::runtime_error("this MPI allows no threads; start one process a core without it");
-  }
-}
-
-Ranks::~Ranks() {
-  if (started_) MPI_Finalize();
-}
-
-bool Ranks::same(const std::string& text) {
-  if (size_ == 1) return true;
-  const std::uint64_t mine = std::hash<std::string>()(text);
-  std::uint64_t least = 0, most = 0;
-  MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-  return least == most;
-}
-
 bool Ranks::go(bool there_is_work) {
   int word = there_is_work ? 1 : 0;
-  if (size_ > 1) MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (size() > 1) MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return word != 0;
 }
 
 std::string Ranks::serve(const std::function<std::int64_t()>& next,
                          const std::function<void(const std::string&)>& accept) {
   std::string error;
-  for (int left = size_ - 1; left > 0;) {
+  for (int left = size() - 1; left > 0;) {
     int there = 0;
     MPI_Status status;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
@@ -122,9 +94,6 @@ void Ranks::finished(const std::string& error) { send_bytes(error, 0, tag_finish
 
 #else
 
-Ranks::Ranks() = default;
-Ranks::~Ranks() = default;
-bool Ranks::same(const std::string&) { return true; }
 bool Ranks::go(bool there_is_work) { return there_is_work; }
 std::string Ranks::serve(const std::function<std::int64_t()>&,
                          const std::function<void(const std::string&)>&) {

@@ -1,27 +1,25 @@
-// The processes that work on one study: one, or several that mpirun started. Without MPI at
-// configure time, or where nothing says that there are several, this is one process and MPI is not
-// touched.
+// How the processes that work on one study share it out: rank 0 gives chains of points away and
+// keeps the results.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
+
+#include "processes/processes.hpp"
 
 namespace tcsim {
 
 class Ranks {
  public:
-  // Of this program, for its whole life. The first call decides, and must come from the thread
-  // that ends last.
+  // Processes::all(). Throws std::runtime_error where its MPI allows no threads.
   static Ranks& all();
 
-  int rank() const { return rank_; }  // 0: the one that keeps the results
-  int size() const { return size_; }
+  int rank() const { return processes_.rank(); }  // 0: the one that keeps the results
+  int size() const { return processes_.size(); }
 
   // Collective: whether all ranks have the same text.
-  bool same(const std::string& text);
+  bool same(const std::string& text) const { return processes_.same(text); }
 
   // Collective: rank 0 says whether there is work, the others learn it.
   bool go(bool there_is_work);
@@ -38,9 +36,7 @@ class Ranks {
 
  private:
   Ranks();
-  ~Ranks();
-  int rank_ = 0, size_ = 1;
-  bool started_ = false;
+  const Processes& processes_;
 };
 
 }  // namespace tcsim

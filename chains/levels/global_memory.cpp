@@ -68,14 +68,14 @@ class OwnMemory : public GlobalMemory<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<GlobalMemory<T>> global_memory(const Team& team, std::int64_t elements) {
+std::unique_ptr<GlobalMemory<T>> global_memory(const Processes& team, std::int64_t elements) {
   if (team.size() == 1) return std::make_unique<OwnMemory<T>>(elements);
   return windows<T>(team, elements);
 }
 
 template class GlobalMemory<float>;
 template class GlobalMemory<double>;
-template std::unique_ptr<GlobalMemory<float>> global_memory(const Team&, std::int64_t);
-template std::unique_ptr<GlobalMemory<double>> global_memory(const Team&, std::int64_t);
+template std::unique_ptr<GlobalMemory<float>> global_memory(const Processes&, std::int64_t);
+template std::unique_ptr<GlobalMemory<double>> global_memory(const Processes&, std::int64_t);
 
 }  // namespace tcsim::chains

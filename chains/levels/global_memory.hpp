@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "chains/levels/team.hpp"
 #include "core/fusion/walk.hpp"
+#include "processes/processes.hpp"
 
 namespace tcsim::chains {
 
@@ -58,7 +58,7 @@ class GlobalMemory {
 
 // `elements` of each process. Collective. Throws UnsupportedError where they cannot be had.
 template <class T>
-std::unique_ptr<GlobalMemory<T>> global_memory(const Team& team, std::int64_t elements);
+std::unique_ptr<GlobalMemory<T>> global_memory(const Processes& team, std::int64_t elements);
 
 extern template class GlobalMemory<float>;
 extern template class GlobalMemory<double>;

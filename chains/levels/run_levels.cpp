@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +14,8 @@
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/level_schedules.hpp"
 #include "chains/levels/runs.hpp"
+#include "chains/levels/staging.hpp"
+#include "chains/levels/tally.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
 #include "core/stop.hpp"
@@ -27,7 +28,6 @@ using fusion::FusedNode;
 using fusion::OperationTree;
 using fusion::Range;
 using fusion::Ranges;
-using levels::Counts;
 using levels::Hierarchy;
 using levels::Hold;
 using levels::Kind;
@@ -37,35 +37,16 @@ using levels::Sequence;
 
 namespace {
 
-// What the first process moves between files and the global level at a time.
-constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 // Of the executor's tables, so that small tiles of many shapes are not prepared again and again.
 constexpr Bytes kept_tables{std::int64_t{32} << 20};
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Adds what passes between its begin and its end.
-class Timed {
- public:
-  explicit Timed(Seconds& to) : to_(to), begin_(now_seconds()) {}
-  ~Timed() { to_ += Seconds(now_seconds() - begin_); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  Seconds& to_;
-  double begin_;
-};
-
 template <class T>
 class LevelRunner {
  public:
   LevelRunner(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
-              const Machine& machine, const Team& team, const LevelRunOptions& options)
+              const Machine& machine, const Processes& team, const LevelRunOptions& options)
       : tree_(tree),
         hierarchy_(hierarchy),
         node_(node),
@@ -78,15 +59,10 @@ class LevelRunner {
         leaf_schedule_(at_level(node, 0)),
         held_(tree.arrays.size()),
         held_at_(tree.arrays.size()),
-        bytes_(place(hierarchy.links())),
         stored_(tree.arrays.size(),
                 std::vector<std::set<std::vector<std::int64_t>>>(place(hierarchy.links()))),
-        processes_around_(tree.indices.size()) {
-    counts_.links.resize(place(hierarchy.links()));
-    for (Counts::OfLink& l : counts_.links) l.all.resize(tree.arrays.size());
-    counts_.high_water.resize(place(hierarchy.links()));
-    counts_.statements.resize(tree.statements.size());
-    seconds_.resize(place(hierarchy.links()));
+        processes_around_(tree.indices.size()),
+        tally_(tree, hierarchy) {
     run_.parts = static_cast<int>(parts_.size());
   }
 
@@ -112,7 +88,8 @@ class LevelRunner {
         team_.end(e.what(), 4);
       }
     }
-    return gathered();
+    tally_.gather(team_, run_);
+    return std::move(run_);
   }
 
  private:
@@ -136,7 +113,7 @@ class LevelRunner {
         [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
-    Bytes all = run_.executor + Bytes(staged_bytes);
+    Bytes all = run_.executor + Bytes(Staging<T>::bytes);
     std::vector<Bytes> bytes;
     for (std::int64_t elements : room) {
       bytes.emplace_back(elements * static_cast<std::int64_t>(sizeof(T)));
@@ -190,7 +167,7 @@ class LevelRunner {
 
   void run_parts() {
     team_.barrier();
-    const double start = now_seconds();
+    const Seconds start = now_in_run();
     ranges_ = fusion::all_of(tree_);
     for (int p = run_.done_before; p < run_.parts; ++p) {
       const Node& part = *parts_[place(p)];
@@ -198,12 +175,12 @@ class LevelRunner {
       visit(part);
       global_->fence();
       if (team_.rank() != 0) continue;
-      const Timed timed(seconds_[place(shared_)]);
+      const Timed timed(tally_.on_link(shared_));
       files_.done(p + 1);
     }
     if (team_.rank() == 0) files_.finish();
     team_.barrier();
-    run_.total = Seconds(now_seconds() - start);
+    run_.total = now_in_run() - start;
   }
 
   void visit(const Node& node) {
@@ -282,30 +259,6 @@ class LevelRunner {
     return stored_[place(hold.array)][place(hold.level)].insert(corner_of(at)).second;
   }
 
-  void take(int level, std::int64_t bytes) {
-    std::int64_t& held = bytes_[place(level)];
-    held += bytes;
-    Bytes& most = counts_.high_water[place(level)];
-    most = std::max(most, Bytes(held));
-    const Bytes capacity = hierarchy_.level(level).capacity;
-    if (capacity != Bytes(0) && Bytes(held) > capacity) {
-      throw UnsupportedError(
-          tree_.name,
-          fmt::format("{} would hold {}, more than its {}", hierarchy_.level(level).name,
-                      to_text(Bytes(held)), to_text(capacity)),
-          "give it more");
-    }
-  }
-
-  void note_in(const Hold& hold, std::int64_t bytes) {
-    levels::Moved& moved = counts_.links[place(hold.level)].all[place(hold.array)];
-    moved.in += bytes, ++moved.ins;
-  }
-  void note_out(const Hold& hold, std::int64_t bytes) {
-    levels::Moved& moved = counts_.links[place(hold.level)].all[place(hold.array)];
-    moved.out += bytes, ++moved.outs;
-  }
-
   static std::int64_t bytes_of(const std::vector<Range>& at) {
     return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
   }
@@ -315,11 +268,11 @@ class LevelRunner {
     std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
     const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !is_first(hold, at));
     const std::int64_t bytes = bytes_of(at);
-    take(hold.level, bytes);
+    tally_.take(hold.level, bytes);
     Held mine{hold.level, at, nullptr, 0, global_->open(at)};
     mine.values = global_->whole(mine.tile);
     if (read) {
-      if (team_.rank() == 0) note_in(hold, move_staged(hold, mine, true));
+      if (team_.rank() == 0) tally_.moved_in(hold, move_staged(hold, mine, true));
     } else {
       global_->clear(mine.tile);
     }
@@ -331,42 +284,17 @@ class LevelRunner {
     held_[place(hold.array)].pop_back();
     global_->fence();
     if (hold.kind == Kind::store) {
-      if (team_.rank() == 0) note_out(hold, move_staged(hold, mine, false));
+      if (team_.rank() == 0) tally_.moved_out(hold, move_staged(hold, mine, false));
       global_->fence();
     }
     global_->close(mine.tile);
-    bytes_[place(hold.level)] -= bytes;
+    tally_.give_back(hold.level, bytes);
   }
 
-  // Between an array's file and its tile, in blocks of whole chunks; bytes that were moved.
+  // Between an array's file and its tile; bytes that were moved.
   std::int64_t move_staged(const Hold& hold, const Held& held, bool in) {
-    const Timed timed(seconds_[place(hold.level)]);
-    TensorFile& file = files_.of(hold.array);
-    Extents block = file.chunk();
-    const Extents extents = extents_of(held.at);
-    if (block.empty()) block.assign(extents.size(), 1);
-    constexpr std::int64_t most = staged_bytes / static_cast<std::int64_t>(sizeof(T));
-    for (std::size_t axis = block.size(); axis > 0; --axis) {
-      std::int64_t& along = block[axis - 1];
-      along = std::min(along, extents[axis - 1]);
-      const std::int64_t times = std::max<std::int64_t>(1, most / product(block));
-      along = std::min(extents[axis - 1], along * times);
-    }
-    std::int64_t moved = 0;
-    for_each_block(extents, block, [&](std::vector<Range> at) {
-      StopScope::heed();
-      for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis].begin += held.at[axis].begin;
-      staged_.resize(static_cast<std::size_t>(elements_of(at)));
-      if (in) {
-        file.read(at, staged_.data());
-        global_->put(held.tile, at, staged_.data());
-      } else {
-        global_->get(held.tile, at, staged_.data());
-        file.write(at, staged_.data());
-      }
-      moved += bytes_of(at);
-    });
-    return moved;
+    const Timed timed(tally_.on_link(hold.level));
+    return staging_.move(files_.of(hold.array), *global_, held.tile, in);
   }
 
   T* open_private(int level, std::int64_t elements) {
@@ -383,7 +311,7 @@ class LevelRunner {
     std::vector<Held>& of = held_[place(hold.array)];
     Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, 0, {}};
     const std::int64_t elements = elements_of(mine.at), bytes = bytes_of(mine.at);
-    take(hold.level, bytes);
+    tally_.take(hold.level, bytes);
     const std::int64_t used = private_used_[place(hold.level)];
     const bool in_device = device_ != nullptr && hold.level == 0;
     mine.begin = used;
@@ -398,10 +326,10 @@ class LevelRunner {
     const bool read = hold.kind == Kind::load ||
                       (hold.kind == Kind::store && !adds && (added || !is_first(hold, mine.at)));
     if (read) {
-      const Timed timed(seconds_[place(hold.level)]);
+      const Timed timed(tally_.on_link(hold.level));
       get(of.back(), mine);
       if (in_device) device_->write(mine.begin, mine.values, elements);
-      note_in(hold, bytes);
+      tally_.moved_in(hold, bytes);
     } else if (in_device) {
       device_->clear(mine.begin, elements);
     } else {
@@ -413,21 +341,21 @@ class LevelRunner {
     held_at_[place(hold.array)] = around;
     of.pop_back();
     if (hold.kind == Kind::store) {
-      const Timed timed(seconds_[place(hold.level)]);
+      const Timed timed(tally_.on_link(hold.level));
       if (in_device) {
         mine.values = through_host_.data();  // which may have grown
         device_->read(mine.begin, mine.values, elements);
       }
       if (adds) {
         global_->add(of.back().tile, mine.at, mine.values);
-        note_in(hold, bytes);
+        tally_.moved_in(hold, bytes);
       } else {
         put(of.back(), mine);
       }
-      note_out(hold, bytes);
+      tally_.moved_out(hold, bytes);
     }
     private_used_[place(hold.level)] = used;
-    bytes_[place(hold.level)] -= bytes;
+    tally_.give_back(hold.level, bytes);
     inside_ = was_inside;
   }
 
@@ -449,7 +377,7 @@ class LevelRunner {
 
   void run_statement(int s) {
     StopScope::heed();
-    const Timed timed(arithmetic_);
+    const Timed timed(tally_.arithmetic());
     const fusion::LeafCall call = fusion::leaf_at(tree_, s, ranges_, held_at_);
     if (device_ != nullptr) {
       ByTensor<std::int64_t> begin{};
@@ -461,8 +389,7 @@ class LevelRunner {
       run_leaf(s, call);
     }
     const std::int64_t points = product(call.leaf.tile);
-    ++counts_.statements[place(s)].runs;
-    counts_.statements[place(s)].multiply_adds += points;
+    tally_.ran(s, points);
     done_ += 2 * static_cast<double>(points) * team_.size();
     options_.progress(std::min(1.0, done_ / tree_.flops()));
   }
@@ -475,61 +402,10 @@ class LevelRunner {
                  options_.stop);
   }
 
-  // Of all processes.
-  LevelRun gathered() {
-    std::vector<std::int64_t> mine;
-    for (const Counts::OfLink& l : counts_.links) {
-      for (const levels::Moved& m : l.all) mine.insert(mine.end(), {m.in, m.out, m.ins, m.outs});
-    }
-    for (Bytes b : counts_.high_water) mine.push_back(b.value());
-    for (const auto& s : counts_.statements) mine.insert(mine.end(), {s.runs, s.multiply_adds});
-    for (Seconds s : seconds_) mine.push_back(static_cast<std::int64_t>(s.value() * 1e9));
-    mine.push_back(static_cast<std::int64_t>(arithmetic_.value() * 1e9));
-    const auto all = team_.gathered(mine);
-    std::size_t at = 0;
-    const auto most = [&](std::size_t i) {
-      std::int64_t largest = 0;
-      for (const auto& of : all) largest = std::max(largest, of[i]);
-      return largest;
-    };
-    for (Counts::OfLink& link : counts_.links) {
-      std::int64_t busiest = -1;
-      link.busiest.clear();
-      for (levels::Moved& m : link.all) m = {};
-      for (const auto& of : all) {
-        std::vector<levels::Moved> one;
-        std::int64_t bytes = 0;
-        for (std::size_t a = 0; a < link.all.size(); ++a) {
-          const std::int64_t* v = &of[at + 4 * a];
-          one.push_back({v[0], v[1], v[2], v[3]});
-          link.all[a] += one.back();
-          bytes += one.back().bytes();
-        }
-        if (bytes <= busiest) continue;
-        busiest = bytes;
-        link.busiest = std::move(one);
-      }
-      at += 4 * link.all.size();
-    }
-    for (Bytes& b : counts_.high_water) b = Bytes(most(at++));
-    for (auto& s : counts_.statements) {
-      s.runs = 0;
-      for (const auto& of : all) s.runs += of[at];
-      s.multiply_adds = most(at + 1);
-      at += 2;
-    }
-    for (std::size_t l = 0; l < seconds_.size(); ++l) {
-      run_.links.emplace_back(1e-9 * static_cast<double>(most(at++)));
-    }
-    run_.arithmetic = Seconds(1e-9 * static_cast<double>(most(at)));
-    run_.counts = std::move(counts_);
-    return std::move(run_);
-  }
-
   const OperationTree& tree_;
   const Hierarchy& hierarchy_;
   const Node& node_;
-  const Team& team_;
+  const Processes& team_;
   const LevelRunOptions& options_;
   const int shared_;  // the level
   ChainFiles files_;
@@ -540,23 +416,20 @@ class LevelRunner {
   std::unique_ptr<GlobalMemory<T>> global_;
   std::vector<Memory> private_;             // by level
   std::vector<std::int64_t> private_used_;  // elements
-  std::vector<T> staged_;
+  Staging<T> staging_;
   std::unique_ptr<Device<T>> device_;  // that has level 0
   std::vector<T> through_host_;        // a tile on its way to it or from it
 
   Ranges ranges_;
   std::vector<std::vector<Held>> held_;  // by array, the innermost last
   std::vector<Ranges> held_at_;          // by array, of the innermost
-  std::vector<std::int64_t> bytes_;      // by level: what is held
   // By array and level: corners of tiles that this process stored.
   std::vector<std::vector<std::set<std::vector<std::int64_t>>>> stored_;
   std::vector<int> processes_around_;  // by index: loops around that processes share
   std::int64_t number_ = 0;            // of the process that is at work, as far as loops say
   bool inside_ = false;                // of loops or holds of levels that are not shared
 
-  Counts counts_;  // of this process; `busiest` is empty
-  std::vector<Seconds> seconds_;
-  Seconds arithmetic_{0};
+  Tally tally_;
   LevelRun run_;
   double done_ = 0;
 };
@@ -564,7 +437,7 @@ class LevelRunner {
 }  // namespace
 
 LevelRun run_levels(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
-                    const Machine& machine, const Team& team, const LevelRunOptions& options) {
+                    const Machine& machine, const Processes& team, const LevelRunOptions& options) {
   check_processes(hierarchy, team.size());
   if (!team.same(to_text(tree, hierarchy, node))) {
     throw UnsupportedError("--run", "processes have different plans",

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "chains/inputs.hpp"
-#include "chains/levels/team.hpp"
 #include "core/levels/count.hpp"
 #include "core/machine/machine.hpp"
+#include "processes/processes.hpp"
 
 namespace tcsim::chains {
 
@@ -57,7 +57,7 @@ void check_processes(const levels::Hierarchy& hierarchy, int processes);
 // memory is short, or there is no HDF5. What goes wrong later ends all processes, where there are
 // several; otherwise it is thrown, Interrupted too.
 LevelRun run_levels(const fusion::OperationTree& tree, const levels::Hierarchy& hierarchy,
-                    const levels::Node& node, const Machine& machine, const Team& team,
+                    const levels::Node& node, const Machine& machine, const Processes& team,
                     const LevelRunOptions& options);
 
 // What differs of what was predicted: "local-global: 4096 bytes in instead of 2048"; "" if nothing.

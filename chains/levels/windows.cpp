@@ -30,7 +30,7 @@ class Windows : public GlobalMemory<T> {
  public:
   using Tile = typename GlobalMemory<T>::Tile;
 
-  Windows(const Team& team, std::int64_t elements) : GlobalMemory<T>(team.size()) {
+  Windows(const Processes& team, std::int64_t elements) : GlobalMemory<T>(team.size()) {
     const auto bytes = static_cast<MPI_Aint>(elements * std::int64_t{sizeof(T)});
     // Never of no bytes: some implementations give no window then.
     MPI_Win_allocate(std::max<MPI_Aint>(bytes, sizeof(T)), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own_,
@@ -141,20 +141,20 @@ class Windows : public GlobalMemory<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<GlobalMemory<T>> windows(const Team& team, std::int64_t elements) {
+std::unique_ptr<GlobalMemory<T>> windows(const Processes& team, std::int64_t elements) {
   return std::make_unique<Windows<T>>(team, elements);
 }
 
 #else
 
 template <class T>
-std::unique_ptr<GlobalMemory<T>> windows(const Team&, std::int64_t) {
+std::unique_ptr<GlobalMemory<T>> windows(const Processes&, std::int64_t) {
   throw std::logic_error("there is one process");
 }
 
 #endif
 
-template std::unique_ptr<GlobalMemory<float>> windows(const Team&, std::int64_t);
-template std::unique_ptr<GlobalMemory<double>> windows(const Team&, std::int64_t);
+template std::unique_ptr<GlobalMemory<float>> windows(const Processes&, std::int64_t);
+template std::unique_ptr<GlobalMemory<double>> windows(const Processes&, std::int64_t);
 
 }  // namespace tcsim::chains

@@ -9,6 +9,6 @@ namespace tcsim::chains {
 
 // Collective. Never called without MPI, where a team has one process.
 template <class T>
-std::unique_ptr<GlobalMemory<T>> windows(const Team& team, std::int64_t elements);
+std::unique_ptr<GlobalMemory<T>> windows(const Processes& team, std::int64_t elements);
 
 }  // namespace tcsim::chains

@@ -64,7 +64,7 @@ TEST(Devices, Give_what_the_host_gives) {
     LevelRunOptions o;
     o.folder = folder;
     o.fill = o.numbers.whole = o.device = true;
-    const LevelRun ran = run_levels(tree, h, plan.node, assumed_machine(), Team::all(), o);
+    const LevelRun ran = run_levels(tree, h, plan.node, assumed_machine(), Processes::all(), o);
     EXPECT_EQ(ran.counts, plan.counts);
     EXPECT_EQ(ran.no_device, none);
     EXPECT_EQ(ran.device.empty(), !none.empty());

@@ -30,7 +30,7 @@ using levels::Hierarchy;
 using levels::LevelPlan;
 
 // The first process's number, for all.
-std::int64_t shared(std::int64_t mine) { return Team::all().gathered({mine}).front().front(); }
+std::int64_t shared(std::int64_t mine) { return Processes::all().gathered({mine}).front().front(); }
 
 class LevelRuns : public ::testing::Test {
  protected:
@@ -75,7 +75,7 @@ class LevelRuns : public ::testing::Test {
     return values;
   }
 
-  const Team& team_ = Team::all();
+  const Processes& team_ = Processes::all();
   const std::int64_t of_all_ = shared(getpid());
   const Machine machine_ = assumed_machine();
   const fs::path folder_;
@@ -110,7 +110,7 @@ TEST_F(LevelRuns, Of_random_plans_are_right_and_as_predicted) {
 
 // A chain that goes through the disk between its statements.
 struct InTwoParts {
-  explicit InTwoParts(const Team& team) {
+  explicit InTwoParts(const Processes& team) {
     h.levels = {{"local", Bytes(4096), team.size(), BytesPerSecond(1e9), Seconds(1e-6)},
                 {"global", Bytes(16384), 1, BytesPerSecond(1e8), Seconds(1e-4)},
                 {"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)}};

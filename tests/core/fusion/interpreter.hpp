@@ -131,7 +131,7 @@ inline std::vector<std::vector<double>> results(const OperationTree& tree, const
 // Every array whole, one statement after the other.
 inline FusedNode in_memory(const OperationTree& tree) {
   InOrder parts;
-  for (int s : whole_chain(tree)) parts.parts.push_back(Do{s});
+  for (int s : whole_chain(tree)) parts.parts.emplace_back(Do{s});
   FusedNode node = std::move(parts);
   for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
     const OperationTree::Array& array = tree.arrays[a];

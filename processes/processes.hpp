@@ -1,6 +1,5 @@
-// The processes that run one chain on explicit levels: one, or several that mpirun started. Without
-// MPI at configure time, or where nothing says that there are several, this is one process and MPI
-// is not touched.
+// The processes of this program: one, or several that mpirun started. Without MPI at configure
+// time, or where nothing says that there are several, this is one process and MPI is not touched.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +7,20 @@
 #include <string>
 #include <vector>
 
-namespace tcsim::chains {
+namespace tcsim {
 
-class Team {
+class Processes {
  public:
-  // Of this program, for its whole life. Throws UnsupportedError where a launcher started several
-  // processes and this tcsim was built without MPI.
-  static const Team& all();
+  // Of this program, for its whole life. The first call decides, and must come from the thread that
+  // ends last. Throws UnsupportedError where a launcher started several processes and this tcsim
+  // was built without MPI.
+  static const Processes& all();
 
-  int rank() const { return rank_; }  // 0: the one that has the disk
+  int rank() const { return rank_; }  // 0: the one that has the disk, and keeps results
   int size() const { return size_; }
   int on_this_node() const { return on_this_node_; }
+  // Whether any thread may call MPI, one at a time; otherwise the one that called all() first.
+  bool from_any_thread() const { return from_any_thread_; }
 
   // Collective: all wait for all.
   void barrier() const;
@@ -33,10 +35,10 @@ class Team {
   [[noreturn]] void end(const std::string& message, int exit_code) const;
 
  private:
-  Team();
-  ~Team();
+  Processes();
+  ~Processes();
   int rank_ = 0, size_ = 1, on_this_node_ = 1;
-  bool started_ = false;
+  bool started_ = false, from_any_thread_ = true;
 };
 
-}  // namespace tcsim::chains
+}  // namespace tcsim

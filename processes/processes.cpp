@@ -1,4 +1,4 @@
-#include "chains/levels/team.hpp"
+#include "processes/processes.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +12,11 @@
 #include <mpi.h>
 #endif
 
-namespace tcsim::chains {
+namespace tcsim {
 
-const Team& Team::all() {
-  static const Team team;
-  return team;
+const Processes& Processes::all() {
+  static const Processes processes;
+  return processes;
 }
 
 #ifdef TCSIM_HAS_MPI
@@ -93,15 +93,18 @@ bool is_launched() {
 
 }  // namespace
 
-Team::Team() {
+Processes::Processes() {
   if (!is_launched()) return;
   int before = 0;
   MPI_Initialized(&before);
   if (before == 0) {
     int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     started_ = true;
   }
+  int threads = 0;
+  MPI_Query_thread(&threads);
+  from_any_thread_ = threads >= MPI_THREAD_SERIALIZED;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   MPI_Comm node = MPI_COMM_NULL;
@@ -110,15 +113,15 @@ Team::Team() {
   MPI_Comm_free(&node);
 }
 
-Team::~Team() {
+Processes::~Processes() {
   if (started_) MPI_Finalize();
 }
 
-void Team::barrier() const {
+void Processes::barrier() const {
   if (size_ > 1) MPI_Barrier(MPI_COMM_WORLD);
 }
 
-bool Team::same(const std::string& text) const {
+bool Processes::same(const std::string& text) const {
   if (size_ == 1) return true;
   const std::uint64_t mine = std::hash<std::string>()(text);
   std::uint64_t least = 0, most = 0;
@@ -127,7 +130,8 @@ bool Team::same(const std::string& text) const {
   return least == most;
 }
 
-std::vector<std::vector<std::int64_t>> Team::gathered(const std::vector<std::int64_t>& mine) const {
+std::vector<std::vector<std::int64_t>> Processes::gathered(
+    const std::vector<std::int64_t>& mine) const {
   if (size_ == 1) return {mine};
   const int each = static_cast<int>(mine.size());
   std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(size_));
@@ -139,7 +143,7 @@ std::vector<std::vector<std::int64_t>> Team::gathered(const std::vector<std::int
   return by_rank;
 }
 
-void Team::on_each(const std::function<void()>& work) const {
+void Processes::on_each(const std::function<void()>& work) const {
   if (size_ == 1) return work();
   const Failed mine = failure_of(work);
   int failed = mine.kind == none ? size_ : rank_, first = size_;
@@ -153,7 +157,7 @@ void Team::on_each(const std::function<void()>& work) const {
   Failed::of(text).raise();
 }
 
-void Team::end(const std::string& message, int exit_code) const {
+void Processes::end(const std::string& message, int exit_code) const {
   std::fprintf(stderr, "tcsim: process %d of %d: %s\n", rank_, size_, message.c_str());
   std::fflush(stderr);
   if (size_ > 1) MPI_Abort(MPI_COMM_WORLD, exit_code);
@@ -162,7 +166,7 @@ void Team::end(const std::string& message, int exit_code) const {
 
 #else
 
-Team::Team() {
+Processes::Processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* processes = std::getenv(name);
     if (processes == nullptr || std::atoi(processes) < 2) continue;
@@ -170,24 +174,25 @@ Team::Team() {
                            "install libopenmpi-dev and openmpi-bin and build again");
   }
 }
-Team::~Team() = default;
-void Team::barrier() const {}
-bool Team::same(const std::string&) const { return true; }
-std::vector<std::vector<std::int64_t>> Team::gathered(const std::vector<std::int64_t>& mine) const {
+Processes::~Processes() = default;
+void Processes::barrier() const {}
+bool Processes::same(const std::string&) const { return true; }
+std::vector<std::vector<std::int64_t>> Processes::gathered(
+    const std::vector<std::int64_t>& mine) const {
   return {mine};
 }
-void Team::on_each(const std::function<void()>& work) const { work(); }
-void Team::end(const std::string& message, int exit_code) const {
+void Processes::on_each(const std::function<void()>& work) const { work(); }
+void Processes::end(const std::string& message, int exit_code) const {
   std::fprintf(stderr, "tcsim: %s\n", message.c_str());
   std::_Exit(exit_code);
 }
 
 #endif
 
-void Team::on_first(const std::function<void()>& work) const {
+void Processes::on_first(const std::function<void()>& work) const {
   on_each([&] {
     if (rank_ == 0) work();
   });
 }
 
-}  // namespace tcsim::chains
+}  // namespace tcsim
