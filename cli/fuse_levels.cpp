@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "cli/chain_text.hpp"
+#include "cli/level_grid.hpp"
 #include "cli/level_run.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "core/error.hpp"
-#include "core/explore/knob_range.hpp"
 #include "core/fusion/leaf.hpp"
 #include "core/levels/vary.hpp"
 #include "core/stop.hpp"
@@ -58,7 +58,7 @@ LevelWay level_way(const LevelAnswer& a, std::string name, LevelPlan plan, bool 
 LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Machine& machine,
                          Context& context) {
   const StopScope scope(context.stop);
-  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}, {}};
+  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   fusion::element_type(a.tree);  // all tensors have one
   a.hierarchy = levels::hierarchy(machine, a.tree.arrays.front().element);
@@ -82,15 +82,9 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   }
   if (options.count("run") != 0) run_level_answer(options, a, context);
   if (context.helper) return a;
-  if (options.count("vary") != 0) {
-    for (const std::string& text : options["vary"].as<std::vector<std::string>>()) {
-      const KnobRange range = parse_knob_range(machine, text, 7);
-      search.progress = [&](double share) {
-        progress.show(a.tree.name + ": " + range.knob.name, share);
-      };
-      a.curves.push_back(levels::vary(a.tree, machine, range, a.hierarchy.overlap, search));
-    }
-  } else if (!options["no-whatif"].as<bool>()) {
+  a.grid = level_grid(options, a, best, context);
+  if (options.count("cost") != 0) a.grid_cost = options["cost"].as<std::string>();
+  if (!a.grid && !options["no-whatif"].as<bool>()) {
     a.changes = levels::changes(a.tree, a.hierarchy, best);
   }
   return a;
@@ -103,22 +97,6 @@ std::string level_bytes(double bytes) {
                         : fmt::format("{:.3g} B", bytes);
 }
 std::string level_bytes(std::int64_t bytes) { return to_display(Bytes(bytes)); }
-
-std::string slowest_name(const LevelAnswer& a, const LevelPlan& plan) {
-  const int slowest = plan.times.bottleneck();
-  return slowest == a.hierarchy.links() ? "arithmetic" : a.hierarchy.link(slowest);
-}
-
-// Where the intermediates stay, where they do not go through all levels.
-std::string homes_text(const LevelAnswer& a, const LevelPlan& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < a.tree.arrays.size(); ++i) {
-    if (!a.tree.arrays[i].is_intermediate()) continue;
-    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", a.tree.arrays[i].name,
-                        a.hierarchy.level(plan.homes[i]).name);
-  }
-  return text.empty() ? "-" : text;
-}
 
 void print_machine(const LevelAnswer& a, std::ostream& out) {
   const Hierarchy& h = a.hierarchy;
@@ -179,7 +157,8 @@ void print_ways(const LevelAnswer& a, std::ostream& out) {
     }
     rows.push_back({"", "arithmetic", "", "", "", "", to_display(w.plan.times.arithmetic), "", ""});
     rows.push_back({"", a.hierarchy.overlap ? "overlapped" : "in all", "", "", "", "",
-                    to_display(w.plan.time()), "slowest: " + slowest_name(a, w.plan), ""});
+                    to_display(w.plan.time()), "slowest: " + slowest_name(a.hierarchy, w.plan),
+                    ""});
   }
   out << aligned(
       {"program", "link", "in", "out", "transfers", "the busiest", "time", "held", "simulated"},
@@ -240,32 +219,10 @@ void print_changes(const LevelAnswer& a, std::ostream& out) {
     }
     const LevelPlan& plan = c.answer->plan;
     rows.push_back({c.what, to_display(plan.time()),
-                    fmt::format("{:.2f} x", base.time() / plan.time()), slowest_name(a, plan),
-                    homes_text(a, plan)});
+                    fmt::format("{:.2f} x", base.time() / plan.time()),
+                    slowest_name(a.hierarchy, plan), homes_text(a, plan)});
   }
   out << aligned({"", "time", "faster", "slowest", "intermediates"}, rows, "  ");
-}
-
-void print_curves(const LevelAnswer& a, std::ostream& out) {
-  for (const levels::LevelCurve& curve : a.curves) {
-    out << "\n";
-    Rows rows;
-    for (const levels::LevelPoint& p : curve.points) {
-      if (!p.answer) {
-        rows.push_back({display(curve.knob, p.value), "nothing fits", "", "", ""});
-        continue;
-      }
-      const LevelPlan& plan = p.answer->plan;
-      rows.push_back({display(curve.knob, p.value), to_display(plan.time()),
-                      fmt::format("{:.2f} x", a.ways.front().plan.time() / plan.time()),
-                      slowest_name(a, plan), homes_text(a, plan)});
-    }
-    out << aligned({curve.knob.name, "time", "faster", "slowest", "intermediates"}, rows, "  ");
-    for (const levels::LevelCrossover& c : curve.crossovers) {
-      out << fmt::format("  from {} on: {}; below: {}\n", display(curve.knob, c.value), c.to,
-                         c.from);
-    }
-  }
 }
 
 void print_level_table(const LevelAnswer& a, std::ostream& out) {
@@ -284,7 +241,7 @@ void print_level_table(const LevelAnswer& a, std::ostream& out) {
   print_tiles(a, out);
   out << "\noptimum:\n" << indented(to_text(tree, a.hierarchy, a.ways.front().plan.node));
   print_changes(a, out);
-  print_curves(a, out);
+  print_level_grid(a, out);
 }
 
 ordered_json json_of_moved(const Moved& m, const std::string& prefix) {
@@ -332,19 +289,8 @@ ordered_json json_of_level_way(const LevelAnswer& a, const LevelWay& way) {
   }
   j["arithmetic_seconds"] = plan.times.arithmetic.value();
   j["predicted_seconds"] = plan.time().value();
-  j["bottleneck"] = slowest_name(a, plan);
+  j["bottleneck"] = slowest_name(a.hierarchy, plan);
   add_level_run(way, j);
-  return j;
-}
-
-ordered_json json_of_point(const LevelAnswer& a,
-                           const std::optional<levels::LevelOptimum>& answer) {
-  ordered_json j{{"predicted_seconds", nullptr}, {"bottleneck", nullptr}};
-  if (!answer) return j;
-  j["predicted_seconds"] = answer->plan.time().value();
-  j["bottleneck"] = slowest_name(a, answer->plan);
-  j["bound_seconds"] = answer->bound.value();
-  j["intermediates"] = homes_text(a, answer->plan);
   return j;
 }
 
@@ -363,7 +309,7 @@ ordered_json json_of_levels(const LevelAnswer& a) {
   }
   for (const LevelWay& w : a.ways) j[w.name] = json_of_level_way(a, w);
   j["predicted_seconds"] = a.ways.front().plan.time().value();
-  j["bottleneck"] = slowest_name(a, a.ways.front().plan);
+  j["bottleneck"] = slowest_name(a.hierarchy, a.ways.front().plan);
   j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
                       {"achieved_seconds", a.ways.front().plan.time().value()},
                       {"gap", a.gap}};
@@ -375,22 +321,7 @@ ordered_json json_of_levels(const LevelAnswer& a) {
     one.update(json_of_point(a, c.answer));
     j["whatif"].push_back(std::move(one));
   }
-  j["curves"] = ordered_json::array();
-  for (const levels::LevelCurve& curve : a.curves) {
-    ordered_json one{{"knob", curve.knob.name},
-                     {"unit", to_text(curve.knob.unit)},
-                     {"points", ordered_json::array()},
-                     {"crossovers", ordered_json::array()}};
-    for (const levels::LevelPoint& p : curve.points) {
-      ordered_json point{{"value", p.value}};
-      point.update(json_of_point(a, p.answer));
-      one["points"].push_back(std::move(point));
-    }
-    for (const levels::LevelCrossover& c : curve.crossovers) {
-      one["crossovers"].push_back({{"value", c.value}, {"from", c.from}, {"to", c.to}});
-    }
-    j["curves"].push_back(std::move(one));
-  }
+  add_level_grid(a, j);
   return j;
 }
 
@@ -408,7 +339,7 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
                            w.plan.counts.high_water[at].value(),
                            w.simulated ? std::to_string(w.simulated->links[at].sum().bytes()) : "",
                            w.plan.times.links[at].value(), w.plan.times.arithmetic.value(),
-                           w.plan.time().value(), csv_cell(slowest_name(a, w.plan)));
+                           w.plan.time().value(), csv_cell(slowest_name(a.hierarchy, w.plan)));
       }
     }
   }
@@ -417,18 +348,20 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
 }  // namespace
 
 void declare_fuse_in_levels(po::options_description& o) {
-  o.add_options()("vary", po::value<std::vector<std::string>>(),
-                  "on a machine with explicit levels: what a capacity or a bandwidth changes: "
-                  "global.bandwidth=0.5x..4x, local.capacity=1GB,4GB")(
+  declare_level_grid(o);
+  o.add_options()(
       "device", po::bool_switch(),
       "there with --run: the innermost level is in a device of OpenCL, which computes with "
       "CLBlast");
 }
 
 void refuse_options_of_levels(const Options& options) {
-  const bool device = options["device"].as<bool>();
-  if (options.count("vary") == 0 && !device) return;
-  throw UsageError(device ? "--device" : "--vary", "belongs to a machine with explicit levels",
+  const char* given = options["device"].as<bool>() ? "--device"
+                      : options.count("vary") != 0 ? "--vary"
+                      : options.count("cost") != 0 ? "--cost"
+                                                   : nullptr;
+  if (given == nullptr) return;
+  throw UsageError(given, "belongs to a machine with explicit levels",
                    "take one such as gpu-cluster-node, without --memory");
 }
 
@@ -438,20 +371,27 @@ Exit answer_in_levels(const Options& options, const fusion::ChainRequest& reques
                       const Machine& machine, Context& context) {
   const Format form = format(options);
   std::vector<LevelAnswer> all;
+  bool complete = true;
   std::vector<fusion::Chain> chains = fusion::find_chains(request);
   require_level_run(options, request.name, chains.size());
   for (fusion::Chain& chain : chains) {
+    if (!complete) break;
     if (context.stop.stop_requested()) throw Interrupted();
     all.push_back(level_answer(options, std::move(chain), machine, context));
+    complete = !all.back().grid || all.back().grid->complete;
     if (form != Format::table || context.helper) continue;
     if (all.size() > 1) context.out << "\n";
     print_level_table(all.back(), context.out);
   }
   const bool right =
       std::ranges::all_of(all, [](const LevelAnswer& a) { return a.error.value_or(0) <= 1; });
-  const Exit exit = right ? Exit::done : Exit::no;
+  const Exit exit = !complete ? Exit::interrupted : right ? Exit::done : Exit::no;
   if (context.helper) return exit;
-  if (form == Format::csv) print_level_csv(all, context.out);
+  if (form == Format::csv && options.count("vary") != 0) {
+    print_level_grid_csv(all, context.out);
+  } else if (form == Format::csv) {
+    print_level_csv(all, context.out);
+  }
   if (form != Format::json) return exit;
   std::vector<ordered_json> records;
   for (const LevelAnswer& a : all) records.push_back(json_of_levels(a));

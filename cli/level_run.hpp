@@ -32,8 +32,9 @@ struct LevelAnswer {
   Seconds bound{0};
   double gap = 0;
   std::vector<levels::LevelChange> changes;
-  std::vector<levels::LevelCurve> curves;
-  std::optional<double> error;  // of a run's results, relative to their bound
+  std::optional<levels::LevelGrid> grid;  // of --vary
+  std::string grid_cost;                  // the cost model's name; empty without one
+  std::optional<double> error;            // of a run's results, relative to their bound
 };
 
 // Throws UsageError where options belong to a run and there is none, or there are several chains.

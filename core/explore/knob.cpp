@@ -77,6 +77,8 @@ bool has(const Level& level, std::string_view name) {
   for_each_field<Level>([&](const auto& field) {
     has |= field.name == name && belongs(field, level.kind) && value_of(level, field) != nullptr;
   });
+  if (name == "processes") return level.processes > 1;
+  if (name == "transfer") return level.transfer.value > 0;
   return has && (name != "capacity" || level.capacity.value != Bytes(0));
 }
 
@@ -178,10 +180,15 @@ std::vector<Knob> all_knobs(const Machine& machine) {
     const Found found = field_of(machine, name);
     if (found.field) knobs.push_back(knob_of(machine, *found.field, name, {}));
   };
+  const auto of = [&](LevelKind kind) {
+    return std::ranges::count(machine.levels, kind, &Level::kind);
+  };
+  const bool explicit_levels = of(LevelKind::scratchpad) > 0 || of(LevelKind::memory) > 1;
   for (const Level& l : machine.levels) {
     for_each_field<Level>([&](const Declared& f) {
       if (f.name == "line") return;
-      if (f.name == "capacity" && l.kind != LevelKind::cache) return;  // no time depends on it
+      // No time depends on that of the memory behind caches.
+      if (f.name == "capacity" && l.kind != LevelKind::cache && !explicit_levels) return;
       add(fmt::format("{}.{}", l.name, f.name));
     });
   }

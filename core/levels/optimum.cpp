@@ -354,12 +354,32 @@ std::vector<int> key_of(const OperationTree& tree, const Part& part, const Homes
 
 }  // namespace
 
+namespace {
+
+// The plan's own schedule with another hierarchy's figures. What its decisions choose from depends
+// on capacities, so the schedule is not made anew from them.
+LevelPlan on_another(const OperationTree& tree, const Hierarchy& hierarchy, LevelPlan plan) {
+  const auto* all = std::get_if<Sequence>(&plan.node.is);
+  plan.times = {};
+  if (plan.parts.size() == 1 || all == nullptr) {
+    plan.times += times(hierarchy, count(tree, hierarchy, plan.node));
+  } else {
+    for (const Node& part : all->parts) {
+      plan.times += times(hierarchy, count(tree, hierarchy, part));
+    }
+  }
+  plan.counts = count(tree, hierarchy, plan.node);
+  return plan;
+}
+
+}  // namespace
+
 LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,
                   const std::vector<LevelPlan>& others) {
   LevelPlan best = plan;
   for (const LevelPlan& other : others) {
     if (!fits(hierarchy, other.counts) || !has_room(tree, hierarchy, other.homes)) continue;
-    LevelPlan there = plan_of(tree, hierarchy, other.homes, other.parts);
+    LevelPlan there = on_another(tree, hierarchy, other);
     if (there.time() < best.time()) best = std::move(there);
   }
   return best;

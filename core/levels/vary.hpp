@@ -12,33 +12,55 @@
 
 namespace tcsim::levels {
 
+// One of the machines that are looked at.
 struct LevelPoint {
-  double value = 0;                    // of the knob
-  std::optional<LevelOptimum> answer;  // none where nothing fits
+  std::vector<double> values;          // of each knob
+  std::optional<LevelOptimum> answer;  // none where nothing fits, or no machine is like that
+  // state_text(), "nothing fits", or why no machine is like that.
+  std::string state;
+  bool is_machine = true;
+  double cost = 0;     // where VaryOptions say how it is counted
+  bool front = false;  // no other is at least as good in everything, and differs
 };
 
-// Between two neighbouring values something changes: the bottleneck, or where an intermediate
-// stays.
+// Between two neighbouring values of a knob something changes, the others being kept: the
+// bottleneck, or where an intermediate stays.
 struct LevelCrossover {
-  double value = 0;  // the least that was looked at where it has changed
+  int knob = 0;
+  std::vector<double>
+      values;  // that of the knob: the least that was looked at where it has changed
   std::string from, to;
 };
 
-struct LevelCurve {
-  Knob knob;
-  std::vector<LevelPoint> points;
+struct LevelGrid {
+  std::vector<Knob> knobs;
+  std::vector<LevelPoint> points;  // every combination, the last knob's value fastest
   std::vector<LevelCrossover> crossovers;
+  bool complete = true;  // false: asked to stop, and this is what there is
+};
+
+struct VaryOptions {
+  OptimumOptions search;
+  bool overlap = false;  // Hierarchy::overlap of all of them
+  // What a machine costs. Without it each knob is a cost of its own: more of what makes a machine
+  // better, less of what makes it worse.
+  std::function<double(const Machine&)> cost;
 };
 
 // "local-global, C in global": the bottleneck, and what is fused where.
 std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
                        const LevelPlan& plan);
 
-// One optimum for each value. Answers of neighbours count where they still fit, so that more
-// memory or bandwidth never takes longer. Crossovers are bisected to 1 %. Heeds StopScope.
-// `overlap` is Hierarchy::overlap of all of them.
-LevelCurve vary(const OperationTree& tree, const Machine& machine, const KnobRange& range,
-                bool overlap, const OptimumOptions& options = {});
+// Of machines at most.
+inline constexpr std::size_t most_machines = 10000;
+
+// One optimum for each combination of values. Answers of all others with as many processes count
+// where they fit, so that more memory or bandwidth never takes longer. Crossovers are bisected to
+// 1 %. `front` marks the Pareto front of cost and time, in steps of 0.1 %. Heeds StopScope: what
+// was found until then is there. Throws UsageError for no knob, one that is there twice, or too
+// many machines.
+LevelGrid vary(const OperationTree& tree, const Machine& machine,
+               const std::vector<KnobRange>& ranges, const VaryOptions& options = {});
 
 // A machine with one thing changed.
 struct LevelChange {

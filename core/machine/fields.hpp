@@ -217,7 +217,8 @@ inline constexpr std::tuple level_fields{
            .limits = " of at least 1",
            .noun = "processes",
            .range = from_one,
-           .in_hash_line = false}),
+           .in_hash_line = false,
+           .varied = Sense::better}),
     Field(&Level::transfer,
           {.name = "transfer",
            .unit = "microseconds",
@@ -227,7 +228,8 @@ inline constexpr std::tuple level_fields{
            .example = "a number of microseconds",
            .limits = " of at least 0",
            .range = from_zero,
-           .in_hash_line = false}),
+           .in_hash_line = false,
+           .varied = Sense::worse}),
 };
 
 inline constexpr std::tuple core_fields{

@@ -10,10 +10,11 @@ namespace tcsim {
 
 // Grows by one design after another, in the order of their numbers; memory is that of the front.
 // Of designs that are equal in everything the first stays. Less is better; a quantity that is
-// unknown is the same number for all.
-class ParetoFront {
+// unknown is the same number for all. `Numbers` is a range of them, of all designs as many.
+template <class Numbers>
+class ParetoFrontOf {
  public:
-  using Values = std::array<double, 3>;
+  using Values = Numbers;
   struct Entry {
     std::int64_t design;
     Values values;
@@ -49,5 +50,6 @@ class ParetoFront {
 
   std::vector<Entry> front_;
 };
+using ParetoFront = ParetoFrontOf<std::array<double, 3>>;
 
 }  // namespace tcsim

@@ -69,14 +69,15 @@ TEST_F(Knobs, Of_a_machine_without_caches_are_those_that_it_has) {
   std::vector<std::string> names;
   for (const Knob& k : all_knobs(m)) names.push_back(k.name);
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "local.bandwidth", "global.bandwidth", "disk.bandwidth", "core.frequency",
-                       "core.fma_per_cycle", "core.vector_bits", "core.cores"}));
+                       "local.capacity", "local.bandwidth", "global.capacity", "global.bandwidth",
+                       "global.processes", "global.transfer", "disk.bandwidth", "disk.transfer",
+                       "core.frequency", "core.fma_per_cycle", "core.vector_bits", "core.cores"}));
   const auto said = [&](const char* name) {
     return error_of<UsageError>([&] { find_knob(m, name); });
   };
   EXPECT_TRUE(said("caches.line")
                   .starts_with("caches.line: no such knob; what can be varied is "
-                               "local.bandwidth, global.bandwidth, "));
+                               "local.capacity, local.bandwidth, global.capacity, "));
   EXPECT_TRUE(said("local.ways").starts_with("local.ways: local has no ways to vary"));
   EXPECT_TRUE(said("disk.capacity").starts_with("disk.capacity: disk has no capacity to vary"));
 }
