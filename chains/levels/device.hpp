@@ -21,6 +21,9 @@ class Device {
   virtual std::string name() const = 0;
   // Beside tiles: matrices.
   virtual Bytes matrices() const = 0;
+  // That it has, and that can be had in one piece.
+  virtual Bytes memory() const = 0;
+  virtual Bytes most_at_once() const = 0;
 
   // Elements at a place of the device's tiles; done when they return. Throw UnsupportedError where
   // the device fails.

@@ -147,6 +147,10 @@ class OpenClDevice : public Device<T> {
 
   std::string name() const override { return text_of(device_, CL_DEVICE_NAME); }
   Bytes matrices() const override { return matrix_bytes_; }
+  Bytes memory() const override { return Bytes(number_of(device_, CL_DEVICE_GLOBAL_MEM_SIZE)); }
+  Bytes most_at_once() const override {
+    return Bytes(number_of(device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+  }
 
   void write(std::int64_t place, const T* from, std::int64_t elements) override {
     require(clEnqueueWriteBuffer(queue_.get(), tiles_.get(), CL_TRUE, bytes_of(place),
@@ -215,8 +219,7 @@ class OpenClDevice : public Device<T> {
       most = std::max(most, one);
     }
     all += matrix_bytes_;
-    const Bytes has(number_of(device_, CL_DEVICE_GLOBAL_MEM_SIZE));
-    const Bytes at_once(number_of(device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    const Bytes has = memory(), at_once = most_at_once();
     if (all <= has && most <= at_once) return;
     throw UnsupportedError(
         "--device",

@@ -3,21 +3,26 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/explicit_levels.hpp"
 #include "bench/kernels.hpp"
 #include "cli/kernel_result.hpp"
+#include "cli/level_probe.hpp"
 #include "cli/out_file.hpp"
 #include "cli/probe_result.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/toml.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
+#include "kernels/contract.hpp"
 #include "microbench/disk.hpp"
 #include "microbench/host.hpp"
 #include "microbench/keep.hpp"
 #include "microbench/probe.hpp"
+#include "processes/processes.hpp"
 
 namespace tcsim::cli {
 
@@ -144,7 +149,50 @@ Exit probe_disk_of(std::optional<OutFile>& out, const Options& options, Context&
   return Exit::done;
 }
 
+// The first of the processes that mpirun started speaks.
+Exit probe_levels(const Options& options, Context& context) {
+  const Processes& team = Processes::all();
+  context.helper = team.rank() != 0;
+  if (context.helper) context.quiet = true, context.terminal = false;
+  std::optional<OutFile> out;
+  bench::LevelProbeOptions how;
+  how.folder = options["levels"].as<std::string>();
+  how.device = options["device"].as<bool>();
+  how.stop = context.stop;
+  if (options["quick"].as<bool>()) {
+    how.repetitions = 3;
+    how.file = Bytes(how.file.value() / 4);
+    how.part = Bytes(how.part.value() / 4);
+    how.matrix /= 2;
+  }
+  try {
+    team.on_first([&] {
+      if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
+    });
+    const bench::MeasuredLevels measured = [&] {
+      Progress progress(context, "measuring levels");
+      how.progress = [&](const std::string& what, double share) {
+        progress.show("measuring " + what, share);
+      };
+      return bench::measure_levels(team, how);
+    }();
+    if (context.helper) return Exit::done;
+    const Machine machine = bench::machine_of(measured, assumed_machine());
+    print(measured, machine, format(options), context.out);
+    save(to_toml(machine), levels_file().string(), "machine file",
+         " (tcsim fuse CHAIN --machine " + levels_file().string() + ")", out, options, context);
+    return Exit::done;
+  } catch (const Error&) {
+    if (!context.helper) throw;
+    return Exit::input;  // the first process says what
+  }
+}
+
 Exit probe(const Options& options, Context& context) {
+  if (options.count("levels") != 0) return probe_levels(options, context);
+  if (options["device"].as<bool>()) {
+    throw UsageError("--device", "is one of the explicit levels", "add --levels FOLDER");
+  }
   std::optional<OutFile> out;  // found to be writable before the work
   if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
   if (options.count("disk") != 0) return probe_disk_of(out, options, context);
@@ -158,7 +206,7 @@ const Command& probe_command() {
   static const Command command{
       "probe",
       "",
-      "measure this machine into a machine file, or its microkernels, or a disk",
+      "measure this machine into a machine file, or its microkernels, a disk, explicit levels",
       "tcsim probe --quick --out here.toml",
       [](po::options_description& o) {
         o.add_options()("quick", po::bool_switch(),
@@ -170,9 +218,14 @@ const Command& probe_command() {
                                      "the disk of this folder instead, for 'tcsim fuse': a file of "
                                      "256 MiB is written and read "
                                      "there")(
+            "levels", po::value<std::string>(),
+            "the explicit levels instead, for chains on them: the disk of this folder, what the "
+            "processes share that mpirun started, products of matrices; a file of 256 MiB is "
+            "written and read there")("device", po::bool_switch(),
+                                      "there: a device of OpenCL as the innermost level")(
             "out", po::value<std::string>(),
             "the machine file; otherwise the one that --machine host reads. With --kernels "
-            "the catalog's, with --disk the disk's");
+            "the catalog's, with --disk the disk's, with --levels theirs");
         declare_format(o);
       },
       probe,

@@ -277,7 +277,9 @@ class Inspector {
       shares(outer, size);
     }
     const Hertz f = m_.core.frequency.value;
-    if (out.bandwidth.value.at(f) > in.bandwidth.value.at(f)) {
+    // Links of explicit levels have nothing to do with one another: a disk may be faster than a
+    // network.
+    if (in.kind == LevelKind::cache && out.bandwidth.value.at(f) > in.bandwidth.value.at(f)) {
       error(at.of({"bandwidth"}),
             fmt::format("{} ({}) is faster than {} inside it ({})", out.name,
                         to_text(out.bandwidth.value), in.name, to_text(in.bandwidth.value)),

@@ -204,8 +204,9 @@ struct Machine {
 
 // Throws InputError(place, ...) on a machine that cannot be: no level, levels out of order (caches
 // and scratchpads, then memories, then disks), a cache whose capacity is not a whole number of
-// sets, levels whose capacity shrinks outward, a bandwidth that is not positive or grows outward,
-// two levels of one name, measurements without repetitions. `place` names the machine in errors.
+// sets, levels whose capacity shrinks outward, a bandwidth that is not positive or grows outward
+// from a cache, two levels of one name, measurements without repetitions. `place` names the machine
+// in errors.
 void check(const Machine& machine, const std::string& place);
 
 // 16 hex digits over all that changes a result: not name, description, origins, sources, series,

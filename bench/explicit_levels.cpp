@@ -1,0 +1,490 @@
+#include "bench/explicit_levels.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "chains/levels/device.hpp"
+#include "chains/levels/global_memory.hpp"
+#include "chains/levels/staging.hpp"
+#include "chains/levels/tally.hpp"
+#include "chains/tensor_files.hpp"
+#include "core/error.hpp"
+#include "core/fusion/leaf.hpp"
+#include "core/stop.hpp"
+#include "core/units/text.hpp"
+#include "core/workload/program.hpp"
+#include "kernels/contract.hpp"
+#include "kernels/memory.hpp"
+#include "microbench/statistics.hpp"
+
+namespace tcsim::bench {
+
+using chains::GlobalMemory;
+using chains::TensorFile;
+using fusion::Range;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Tile = GlobalMemory<double>::Tile;
+
+constexpr std::int64_t element = sizeof(double);
+// Elements of a small tile (4 KiB), of a row of a large one (16 KiB), of a chunk of a file (1 MiB).
+constexpr std::int64_t small_tile = 512, part_row = 2048, file_chunk = 131072;
+// Small tiles of a file; those that are moved are some of them, so that reading ahead is in vain.
+constexpr std::int64_t small_tiles = 4096;
+
+template <class F>
+Seconds time_of(F&& work) {
+  Seconds passed{0};
+  {
+    const chains::Timed timed(passed);
+    work();
+  }
+  return passed;
+}
+
+class LevelProber {
+ public:
+  LevelProber(const Processes& team, const LevelProbeOptions& options)
+      : team_(team),
+        options_(options),
+        rows_(std::max<std::int64_t>(1, options.part.value() / (part_row * element))),
+        file_rows_(std::max<std::int64_t>(1, options.file.value() / (file_chunk * element))),
+        random_(static_cast<unsigned>(team.rank()) + 1) {}
+
+  MeasuredLevels all() {
+    const StopScope scope(options_.stop);
+    MeasuredLevels m;
+    m.folder = fs::absolute(options_.folder).string();
+    m.processes = team_.size();
+    m.on_this_computer = team_.on_this_node();
+    team_.on_first([&] {
+      if (fs::is_directory(options_.folder)) return;
+      throw InputError(options_.folder.string(), "is no folder", "name one on the disk");
+    });
+    m.free_memory = Bytes(team_.gathered({available_memory().value()}).front().front());
+    const std::int64_t pieces = GlobalMemory<double>::piece(file_rows_ * file_chunk, team_.size()) +
+                                GlobalMemory<double>::piece(small_tile, team_.size()) +
+                                2 * rows_ * part_row;
+    const std::unique_ptr<GlobalMemory<double>> global =
+        chains::global_memory<double>(team_, pieces);
+    m.disk = disk(*global);
+    m.global = processes(*global);
+    if (options_.device) {
+      measure_device(m);
+    } else {
+      measure_host(m);
+    }
+    return m;
+  }
+
+ private:
+  void step(const std::string& what) {
+    const double steps = 4.0 * options_.repetitions;
+    options_.progress(what, std::min(1.0, steps_++ / steps));
+    team_.on_each([] { StopScope::heed(); });
+  }
+
+  // Of the process that it took longest.
+  Seconds longest(Seconds mine) const {
+    std::int64_t most = 0;
+    for (const auto& one : team_.gathered({std::llround(mine.value() * 1e9)})) {
+      most = std::max(most, one.front());
+    }
+    return Seconds(1e-9 * static_cast<double>(std::max<std::int64_t>(most, 1)));
+  }
+
+  std::vector<std::int64_t> some_of(std::int64_t count) {
+    std::vector<std::int64_t> some;
+    for (int t = 0; t < options_.transfers; ++t) {
+      some.push_back(std::uniform_int_distribution<std::int64_t>(0, count - 1)(random_));
+    }
+    return some;
+  }
+  double one_of_many() const { return 1.0 / options_.transfers; }
+
+  // The first process moves tiles between files and the global level, as in a run.
+  LinkTimes disk(GlobalMemory<double>& global) {
+    LinkTimes times{"HDF5",
+                    {Bytes(small_tile * element), {}, {}},
+                    {Bytes(file_rows_ * file_chunk * element), {}, {}}};
+    const Tile whole = global.open({{0, file_rows_}, {0, file_chunk}});
+    Tile one = global.open({{0, 1}, {0, small_tile}});
+    if (team_.rank() == 0) {
+      const std::vector<double> numbers = numbers_of(file_chunk);
+      for (std::int64_t row = 0; row < file_rows_; ++row) {
+        global.put(whole, {{row, 1}, {0, file_chunk}}, numbers.data());
+      }
+      global.put(one, one.at, numbers.data());
+    }
+    global.fence();
+    const fs::path name = options_.folder / fmt::format("tcsim-levels-{}", ::getpid());
+    const fs::path large = name.string() + "-large.h5", small = name.string() + "-small.h5";
+    try {
+      std::optional<TensorFile> file, tiles;
+      team_.on_first([&] {
+        file =
+            TensorFile::create(large, {file_rows_, file_chunk}, {1, file_chunk}, ElementType::f64);
+        tiles =
+            TensorFile::create(small, {small_tiles, small_tile}, {1, small_tile}, ElementType::f64);
+        tiles->write({{0, small_tiles}, {0, small_tile}},
+                     numbers_of(small_tiles * small_tile).data());
+      });
+      chains::Staging<double> staging;
+      for (int r = 0; r < options_.repetitions; ++r) {
+        step("the disk");
+        team_.on_first([&] {
+          times.large.out.push_back(time_of([&] {
+            staging.move(*file, global, whole, false);
+            file->flush();
+          }));
+          file->forget();
+          times.large.in.push_back(time_of([&] { staging.move(*file, global, whole, true); }));
+          const std::vector<std::int64_t> some = some_of(small_tiles);
+          const auto each = [&](bool in) {
+            for (std::int64_t at : some) {
+              one.at.front().begin = at;
+              staging.move(*tiles, global, one, in);
+            }
+            if (!in) tiles->flush();
+          };
+          times.small.out.push_back(time_of([&] { each(false); }) * one_of_many());
+          tiles->forget();
+          times.small.in.push_back(time_of([&] { each(true); }) * one_of_many());
+        });
+      }
+    } catch (...) {
+      remove(large, small);
+      throw;
+    }
+    remove(large, small);
+    global.close(one);
+    global.close(whole);
+    share(times.small);
+    share(times.large);
+    return times;
+  }
+  void remove(const fs::path& large, const fs::path& small) const {
+    if (team_.rank() != 0) return;
+    std::error_code ignored;
+    fs::remove(large, ignored);
+    fs::remove(small, ignored);
+  }
+
+  // What the first process measured, to all.
+  void share(TileTimes& times) const {
+    for (std::vector<Seconds>* of : {&times.in, &times.out}) {
+      of->resize(static_cast<std::size_t>(options_.repetitions));
+      for (Seconds& s : *of) {
+        const auto all = team_.gathered({std::llround(s.value() * 1e9)});
+        s = Seconds(1e-9 * static_cast<double>(std::max<std::int64_t>(all.front().front(), 1)));
+      }
+    }
+  }
+
+  // Not zeros, which some disks do not store.
+  std::vector<double> numbers_of(std::int64_t count) {
+    std::vector<double> numbers(static_cast<std::size_t>(count));
+    for (double& x : numbers) x = static_cast<double>(random_()) * 0x1p-32;
+    return numbers;
+  }
+
+  // Each process has a part of a tile of the global level, half of a row long, at the same time.
+  LinkTimes processes(GlobalMemory<double>& global) {
+    LinkTimes times{team_.size() == 1 ? "memory" : "windows of MPI",
+                    {Bytes(small_tile * element), {}, {}},
+                    {Bytes(rows_ * part_row * element), {}, {}}};
+    const Tile whole = global.open({{0, rows_}, {0, 2 * part_row * team_.size()}});
+    const std::int64_t column = 2 * part_row * team_.rank();
+    const std::vector<Range> part{{0, rows_}, {column, part_row}};
+    std::vector<double> own(static_cast<std::size_t>(rows_ * part_row), 1);
+    const auto together = [&](auto&& work) {
+      global.fence();
+      return longest(time_of(work));
+    };
+    const auto each = [&](auto&& move) {
+      for (std::int64_t row : some_of(rows_))
+        move(std::vector<Range>{{row, 1}, {column, small_tile}});
+    };
+    global.put(whole, part, own.data());  // the first one finds the way
+    for (int r = 0; r < options_.repetitions; ++r) {
+      step("processes and what they share");
+      times.large.out.push_back(together([&] { global.put(whole, part, own.data()); }));
+      times.large.in.push_back(together([&] { global.get(whole, part, own.data()); }));
+      const auto put = [&](const std::vector<Range>& at) { global.put(whole, at, own.data()); };
+      const auto get = [&](const std::vector<Range>& at) { global.get(whole, at, own.data()); };
+      times.small.out.push_back(together([&] { each(put); }) * one_of_many());
+      times.small.in.push_back(together([&] { each(get); }) * one_of_many());
+    }
+    global.fence();
+    global.close(whole);
+    return times;
+  }
+
+  // C[i,j] += A[i,k] * B[k,j] as a statement of a chain.
+  fusion::OperationTree product() const {
+    return fusion::operation_tree(parse_program(
+        fmt::format("program product\ndims i={0} j={0} k={0}\nf64 input A[i, k]\nf64 input B[k, "
+                    "j]\nf64 output C[i, j]\nC[i, j] += A[i, k] * B[k, j]\n",
+                    options_.matrix),
+        "the probe"));
+  }
+  fusion::Leaf leaf(const fusion::OperationTree& tree) const {
+    const fusion::Ranges ranges = fusion::all_of(tree);
+    const std::vector<fusion::Ranges> held(tree.arrays.size());
+    return fusion::leaf_at(tree, 0, ranges, held).leaf;
+  }
+
+  template <class F>
+  void time_products(MeasuredLevels& m, F&& one) {
+    const double flops = 2 * std::pow(static_cast<double>(options_.matrix), 3);
+    one();  // its code and its memory are there
+    for (int r = 0; r < options_.repetitions; ++r) {
+      step("products");
+      team_.barrier();
+      m.products.emplace_back(flops / longest(time_of(one)).value());
+    }
+  }
+
+  void measure_host(MeasuredLevels& m) {
+    const fusion::OperationTree tree = product();
+    std::unique_ptr<Contractor<double>> multiply;
+    const std::int64_t all = options_.matrix * options_.matrix;
+    std::vector<double> a(static_cast<std::size_t>(all), 1), b = a, c = a;
+    team_.on_each([&] {
+      multiply = std::make_unique<Contractor<double>>(fusion::contraction_of(tree, leaf(tree)), 1);
+    });
+    time_products(m, [&] { (*multiply)(a.data(), b.data(), c.data(), 1, 1); });
+  }
+
+  void measure_device(MeasuredLevels& m) {
+    const fusion::OperationTree tree = product();
+    const std::int64_t all = options_.matrix * options_.matrix;
+    const std::int64_t large = std::max(rows_ * part_row, 3 * all);
+    std::unique_ptr<chains::Device<double>> device;
+    options_.progress("the device: compiling for it", 0.5);
+    team_.on_each([&] {
+      device = chains::open_device<double>(
+          tree, large,
+          chains::matrix_elements(tree, 0, std::vector<std::int64_t>(3, options_.matrix)));
+    });
+    m.device = DeviceMeasured{device->name(),
+                              device->memory(),
+                              device->most_at_once(),
+                              {"OpenCL",
+                               {Bytes(small_tile * element), {}, {}},
+                               {Bytes(rows_ * part_row * element), {}, {}}}};
+    LinkTimes& times = m.device->link;
+    std::vector<double> own(static_cast<std::size_t>(rows_ * part_row), 1);
+    const auto together = [&](auto&& work) {
+      team_.barrier();
+      Seconds passed{0};
+      team_.on_each([&] { passed = time_of(work); });
+      return longest(passed);
+    };
+    const auto elements = static_cast<std::int64_t>(own.size());
+    const std::int64_t places = elements / small_tile;
+    device->write(0, own.data(), elements);
+    for (int r = 0; r < options_.repetitions; ++r) {
+      step("the device");
+      times.large.in.push_back(together([&] { device->write(0, own.data(), elements); }));
+      times.large.out.push_back(together([&] { device->read(0, own.data(), elements); }));
+      const std::vector<std::int64_t> some = some_of(places);
+      times.small.in.push_back(together([&] {
+                                 for (std::int64_t at : some) {
+                                   device->write(at * small_tile, own.data(), small_tile);
+                                 }
+                               }) *
+                               one_of_many());
+      times.small.out.push_back(together([&] {
+                                  for (std::int64_t at : some) {
+                                    device->read(at * small_tile, own.data(), small_tile);
+                                  }
+                                }) *
+                                one_of_many());
+    }
+    device->clear(0, 3 * all);
+    const fusion::Leaf shape = leaf(tree);
+    time_products(m, [&] { device->run(shape, ByTensor<std::int64_t>{0, all, 2 * all}); });
+  }
+
+  const Processes& team_;
+  const LevelProbeOptions& options_;
+  const std::int64_t rows_, file_rows_;
+  std::mt19937 random_;
+  int steps_ = 0;
+};
+
+double mean_time(const TileTimes& t) {
+  std::vector<double> both;
+  for (std::size_t r = 0; r < t.in.size(); ++r) both.push_back((t.in[r] + t.out[r]).value() / 2);
+  return median(both);
+}
+
+// Whole MiB, at least one.
+Bytes share_of_memory(Bytes all, double share) {
+  constexpr std::int64_t mib = std::int64_t{1} << 20;
+  const double bytes = static_cast<double>(std::min(all, Bytes(std::int64_t{1} << 50)).value());
+  return Bytes(std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes * share) / mib) * mib);
+}
+
+Level level_of(std::string name, LevelKind kind, Bytes capacity, std::string source) {
+  Level l;
+  l.name = std::move(name);
+  l.kind = kind;
+  l.capacity = {capacity, Origin::assumed, std::move(source)};
+  return l;
+}
+
+// The link inward of a level.
+void set_link(Level& l, const LinkTimes& times, int processes) {
+  const LinkFigure figure = link_figure(times);
+  l.bandwidth = {Bandwidth{figure.bandwidth.value(), Bandwidth::Unit::bytes_per_second},
+                 Origin::measured,
+                 fmt::format("{}: tiles of {} in and out, {} at the same time", times.through,
+                             to_text(times.large.tile), processes)};
+  l.transfer = {figure.transfer.value() * 1e6, Origin::measured,
+                fmt::format("{}: tiles of {}", times.through, to_text(times.small.tile))};
+  for (const TileTimes* tile : {&times.small, &times.large}) {
+    BandwidthSeries in;
+    in.mix = AccessMix::load;
+    in.element = Bytes(element);
+    in.instruction_set = times.through;
+    in.cores = processes;
+    in.working_set = tile->tile;
+    BandwidthSeries both = in;
+    both.mix = AccessMix::copy;
+    for (Seconds s : tile->in) {
+      in.repetitions.emplace_back(processes * static_cast<double>(tile->tile.value()) / s.value());
+    }
+    for (BytesPerSecond rate : both_ways(*tile)) both.repetitions.push_back(processes * rate);
+    in.unstable = in.spread() > unstable_spread;
+    both.unstable = both.spread() > unstable_spread;
+    l.series.push_back(std::move(in));
+    l.series.push_back(std::move(both));
+  }
+}
+
+// So that the peak times the efficiency is the rate that was measured.
+Core core_of(const MeasuredLevels& m, const Machine& host) {
+  std::vector<double> rates;
+  for (FlopsPerSecond r : m.products) rates.push_back(r.value());
+  const double rate = median(rates);
+  Core core = host.core;
+  core.peaks.clear();
+  const std::string by = m.device ? "CLBlast on " + m.device->name : "tcsim's executor";
+  const std::string source = "products by " + by;
+  if (m.device) {
+    // As many multiply-adds of one number in a nanosecond.
+    core.frequency = {Hertz(1e9), Origin::assumed, "a unit of time"};
+    const double fma = rate / 2e9;
+    const int lanes = fma > 500 ? 64 : 1;
+    core.vector_bits = {64 * lanes, Origin::assumed, "a unit of work"};
+    core.fma_per_cycle = {std::clamp(fma / lanes, 1e-3, 1e3), Origin::measured, source};
+    core.efficiency = {1, Origin::measured, source};
+  } else {
+    const double share = rate / host.peak(Bytes(element)).value();
+    // A peak that is assumed may be below what was reached.
+    if (share > 1) {
+      core.frequency = {Hertz(core.frequency.value.value() * share), Origin::measured,
+                        source + " ran as at this clock at least"};
+    }
+    core.efficiency = {std::clamp(share, 1e-6, 1.0), Origin::measured, source};
+  }
+  core.peaks.push_back({by, Bytes(element), m.processes, {}});
+  for (FlopsPerSecond r : m.products) core.peaks.back().repetitions.push_back(m.processes * r);
+  return core;
+}
+
+}  // namespace
+
+MeasuredLevels measure_levels(const Processes& team, const LevelProbeOptions& options) {
+  return LevelProber(team, options).all();
+}
+
+std::vector<BytesPerSecond> both_ways(const TileTimes& times) {
+  std::vector<BytesPerSecond> rates;
+  for (std::size_t r = 0; r < times.in.size(); ++r) {
+    rates.emplace_back(2 * static_cast<double>(times.tile.value()) /
+                       (times.in[r] + times.out[r]).value());
+  }
+  return rates;
+}
+
+LinkFigure link_figure(const LinkTimes& times) {
+  const double few = static_cast<double>(times.small.tile.value());
+  const double many = static_cast<double>(times.large.tile.value());
+  const double soon = mean_time(times.small), late = mean_time(times.large);
+  const double rate = late > soon ? (many - few) / (late - soon) : many / late;
+  std::vector<double> rates;
+  for (BytesPerSecond r : both_ways(times.large)) rates.push_back(r.value());
+  return {BytesPerSecond(rate), Seconds(std::max(0.0, soon - few / rate)), relative_spread(rates)};
+}
+
+Machine machine_of(const MeasuredLevels& m, const Machine& host) {
+  Machine machine;
+  machine.name = "explicit-levels";
+  machine.description = fmt::format("{} process{} and the disk of {}, measured by tcsim probe",
+                                    m.processes, m.processes == 1 ? "" : "es", m.folder);
+  machine.core = core_of(m, host);
+  const double computers = static_cast<double>(m.processes) / m.on_this_computer;
+  Level local = level_of("local", LevelKind::scratchpad,
+                         share_of_memory(m.free_memory, 0.25 / m.on_this_computer),
+                         "a quarter of the memory that was free, for all processes of a computer");
+  Level global =
+      level_of("global", LevelKind::memory, share_of_memory(m.free_memory, 0.5 * computers),
+               "half of the memory that was free");
+  Level disk = level_of("disk", LevelKind::disk, Bytes(0), "");
+  global.processes = m.processes;
+  set_link(disk, m.disk, 1);
+  set_link(global, m.global, m.processes);
+  const auto to_registers = [](Level& l, const Figure<Bandwidth>& next) {
+    l.bandwidth = {next.value, Origin::assumed,
+                   "its link to the registers, which nothing asks for"};
+  };
+  if (m.device) {
+    Level device = level_of(
+        "device", LevelKind::scratchpad,
+        std::min({share_of_memory(m.device->memory, 0.5 / m.on_this_computer),
+                  share_of_memory(m.device->piece, 1), local.capacity.value}),
+        "half of the device's memory, at most what it gives at once, and no more than local");
+    set_link(local, m.device->link, m.processes);
+    to_registers(device, local.bandwidth);
+    machine.levels.push_back(std::move(device));
+  } else {
+    to_registers(local, global.bandwidth);
+  }
+  machine.levels.push_back(std::move(local));
+  machine.levels.push_back(std::move(global));
+  machine.levels.push_back(std::move(disk));
+  const int repetitions = static_cast<int>(m.products.size());
+  machine.method = Method{"processes stay where the system has them", "std::chrono::steady_clock",
+                          "the system's, in windows as MPI gives them",
+                          "each way was gone once before, but to the disk", repetitions};
+  machine.remarks = {
+      "its levels are no caches: tcsim fuse plans transfers between them, other commands refuse it",
+      "what was written to the disk was there (fsync) and the system was asked to forget it "
+      "(posix_fadvise) before it was read; caches of the disk, of a controller and of the computer "
+      "below a virtual machine are not controlled"};
+  if (m.processes > 1 && m.on_this_computer == m.processes) {
+    machine.remarks.push_back(
+        fmt::format("all {} processes were on one computer: its memory was measured, not a network",
+                    m.processes));
+  }
+  if (m.device) {
+    machine.remarks.push_back("the device is " + m.device->name +
+                              "; run chains there with --device");
+  }
+  check(machine, "tcsim probe --levels");
+  return machine;
+}
+
+}  // namespace tcsim::bench

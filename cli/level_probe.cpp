@@ -1,0 +1,143 @@
+#include "cli/level_probe.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/table.hpp"
+#include "cli/version.hpp"
+#include "core/io/json.hpp"
+#include "core/text/safe.hpp"
+#include "core/units/text.hpp"
+#include "microbench/host.hpp"
+#include "microbench/statistics.hpp"
+
+namespace tcsim::cli {
+
+using bench::LinkFigure;
+using bench::LinkTimes;
+using bench::MeasuredLevels;
+using bench::TileTimes;
+using nlohmann::ordered_json;
+
+namespace {
+
+template <class Quantity>
+std::vector<double> numbers(const std::vector<Quantity>& quantities) {
+  std::vector<double> all;
+  for (const Quantity& q : quantities) all.push_back(q.value());
+  return all;
+}
+
+std::string gigabytes(Bytes tile, const std::vector<Seconds>& times) {
+  const double rate = static_cast<double>(tile.value()) / median(numbers(times));
+  return fmt::format("{:.4g} GB/s", rate / 1e9);
+}
+
+// Links by name, the outermost first.
+std::vector<std::pair<std::string, const LinkTimes*>> links(const MeasuredLevels& m) {
+  std::vector<std::pair<std::string, const LinkTimes*>> all{{"global-disk", &m.disk},
+                                                            {"local-global", &m.global}};
+  if (m.device) all.emplace_back("device-local", &m.device->link);
+  return all;
+}
+
+void print_table(const MeasuredLevels& m, const Machine& machine, std::ostream& out) {
+  out << fmt::format("explicit levels of {} process{}, on {} computer{}; disk of {}\n", m.processes,
+                     m.processes == 1 ? "" : "es", m.processes / m.on_this_computer,
+                     m.processes == m.on_this_computer ? "" : "s", visible(m.folder));
+  Rows rows;
+  for (const auto& [name, times] : links(m)) {
+    const LinkFigure f = link_figure(*times);
+    rows.push_back({name, times->through, gigabytes(times->large.tile, times->large.in),
+                    gigabytes(times->large.tile, times->large.out),
+                    fmt::format("{:.4g} GB/s", f.bandwidth.value() / 1e9),
+                    fmt::format("{:.1f} %", 100 * f.spread), to_display(f.transfer),
+                    to_display(Seconds(median(numbers(times->small.in)))),
+                    to_display(Seconds(median(numbers(times->small.out))))});
+  }
+  out << aligned(
+      {"link", "through", "in", "out", "both", "spread", "a transfer", "4 KiB in", "4 KiB out"},
+      rows, "  ");
+  const std::vector<double> rates = numbers(m.products);
+  out << fmt::format("  products: {:.4g} Gflop/s a process, spread {:.1f} %, by {}\n",
+                     median(rates) / 1e9, 100 * relative_spread(rates),
+                     m.device ? visible(m.device->name) : "tcsim's executor");
+  for (const Level& l : machine.levels) {
+    if (l.capacity.value == Bytes(0)) continue;
+    out << fmt::format("  {}: {}, {}\n", l.name, to_binary_display(l.capacity.value),
+                       l.capacity.source);
+  }
+  for (const std::string& remark : machine.remarks) out << "  " << visible(remark) << "\n";
+}
+
+ordered_json json_of(const TileTimes& t) {
+  return {{"tile_bytes", t.tile.value()},
+          {"in_seconds", numbers(t.in)},
+          {"out_seconds", numbers(t.out)}};
+}
+
+void print_json(const MeasuredLevels& m, const Machine& machine, std::ostream& out) {
+  ordered_json j{{"schema", 1},
+                 {"command", "probe --levels"},
+                 {"tcsim_version", version},
+                 {"folder", m.folder},
+                 {"processes", m.processes},
+                 {"on_this_computer", m.on_this_computer},
+                 {"device", nullptr},
+                 {"links", ordered_json::array()}};
+  if (m.device) j["device"] = m.device->name;
+  for (const auto& [name, times] : links(m)) {
+    const LinkFigure f = link_figure(*times);
+    j["links"].push_back({{"link", name},
+                          {"through", times->through},
+                          {"bandwidth_bytes_per_second", f.bandwidth.value()},
+                          {"spread", f.spread},
+                          {"transfer_seconds", f.transfer.value()},
+                          {"small", json_of(times->small)},
+                          {"large", json_of(times->large)}});
+  }
+  j["products_flops_per_second"] = numbers(m.products);
+  j["capacities"] = ordered_json::array();
+  for (const Level& l : machine.levels) {
+    if (l.capacity.value == Bytes(0)) continue;
+    j["capacities"].push_back({{"level", l.name}, {"bytes", l.capacity.value.value()}});
+  }
+  j["remarks"] = machine.remarks;
+  out << json_text(j) << "\n";
+}
+
+void print_csv(const MeasuredLevels& m, std::ostream& out) {
+  out << "link,through,tile_bytes,repetition,in_seconds,out_seconds\n";
+  for (const auto& [name, times] : links(m)) {
+    for (const TileTimes* tile : {&times->small, &times->large}) {
+      for (std::size_t r = 0; r < tile->in.size(); ++r) {
+        out << csv_line({name, times->through, std::to_string(tile->tile.value()),
+                         std::to_string(r + 1), csv_number(tile->in[r].value()),
+                         csv_number(tile->out[r].value())});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void print(const MeasuredLevels& measured, const Machine& machine, Format format,
+           std::ostream& out) {
+  switch (format) {
+    case Format::json:
+      return print_json(measured, machine, out);
+    case Format::csv:
+      return print_csv(measured, out);
+    case Format::table:
+      return print_table(measured, machine, out);
+  }
+}
+
+std::filesystem::path levels_file() {
+  const std::filesystem::path host = host_file();
+  return host.empty() ? host : host.parent_path() / "levels.toml";
+}
+
+}  // namespace tcsim::cli
