@@ -38,6 +38,13 @@ double seconds_of(const Entry& e, const std::string& name) {
   return 0;
 }
 
+// Of a link, or of computing, in a RateSpread.
+std::size_t index_of(const Entry& e, const std::string& name) {
+  std::size_t l = 0;
+  while (l < e.machine.levels.size() && e.machine.link(LevelId{static_cast<int>(l)}) != name) ++l;
+  return l;
+}
+
 bool has_rival(const Entry& e) {
   const Timing& t = e.choice.prediction.timing;
   int close = t.compute >= t.total * near_second ? 1 : 0;
@@ -45,8 +52,9 @@ bool has_rival(const Entry& e) {
   return close > 1;
 }
 
-CurvePoint point_of(const Entry& e, double base) {
-  return {e.value, e.value / base, e.choice, e.bottleneck};
+CurvePoint point_of(const Entry& e, double base, Bytes element) {
+  return {e.value, e.value / base, e.choice, e.bottleneck,
+          uncertainty(e.choice.prediction.timing, rate_spread(e.machine, element), e.machine)};
 }
 
 class Walk {
@@ -76,10 +84,11 @@ class Walk {
     } catch (const Interrupted&) {
       curve.complete = false;
     }
-    curve.base = point_of(*base_, range_.knob.base);
+    const Bytes element = size_of(chooser_.contraction().type());
+    curve.base = point_of(*base_, range_.knob.base, element);
     for (const Entry& e : entries_) {
       if (std::binary_search(range_.values.begin(), range_.values.end(), e.value)) {
-        curve.points.push_back(point_of(e, range_.knob.base));
+        curve.points.push_back(point_of(e, range_.knob.base, element));
       }
     }
     curve.crossovers = crossovers();
@@ -251,9 +260,44 @@ class Walk {
         continue;
       }
       all.push_back({range_.knob.name, value, value / base, a.bottleneck, b.bottleneck,
-                     packing_variants(a, b)});
+                     packing_variants(a, b), band(i, value)});
     }
     return all;
+  }
+
+  // Of the crossover between this entry and the next.
+  std::optional<CrossoverBand> band(std::size_t left, double value) const {
+    const Entry& a = entries_[left];
+    const std::string &from = a.bottleneck, &to = entries_[left + 1].bottleneck;
+    const RateSpread spread = rate_spread(a.machine, size_of(chooser_.contraction().type()));
+    const TimeFactors &slows_from = spread.at(index_of(a, from)),
+                      &slows_to = spread.at(index_of(a, to));
+    if (slows_from.size() == 1 && slows_to.size() == 1) return {};
+    // In a draw they are equally slow where `to` takes so many times what `from` takes.
+    const auto [low, high] = ratio_band(slows_from, slows_to);
+    return CrossoverBand{reached(left, value, from, to, std::min(1.0, low), false),
+                         reached(left, value, from, to, std::max(1.0, high), true)};
+  }
+
+  // Going from a crossover to larger values, or to smaller ones: where the time of `to` is first
+  // `ratio` times that of `from`. Between two entries the ratio runs along a power of the knob.
+  std::optional<double> reached(std::size_t left, double value, const std::string& from,
+                                const std::string& to, double ratio, bool up) const {
+    double near = value, log_near = 0;
+    const double wanted = std::log(ratio);
+    for (std::size_t i = up ? left + 1 : left; i < entries_.size(); i += up ? 1 : -1) {
+      const Entry& e = entries_[i];
+      const double at = std::log(seconds_of(e, to) / seconds_of(e, from));
+      if (!std::isfinite(at)) return {};
+      if (up ? at >= wanted : at <= wanted) {
+        if (!range_.knob.continuous()) return e.value;
+        const double t = at == log_near ? 0 : (wanted - log_near) / (at - log_near);
+        return near * std::pow(e.value / near, std::clamp(t, 0.0, 1.0));
+      }
+      near = e.value;
+      log_near = at;
+    }
+    return {};
   }
 
   // Bytes over the link of that name, as a multiple of those that count, if `times` what packing

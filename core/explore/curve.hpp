@@ -9,6 +9,7 @@
 
 #include "core/explore/chooser.hpp"
 #include "core/explore/knob_range.hpp"
+#include "core/explore/uncertainty.hpp"
 #include "core/machine/machine.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -25,7 +26,8 @@ struct CurvePoint {
   double value = 0;   // of the knob
   double factor = 0;  // over the base machine's
   Choice choice;
-  std::string bottleneck;  // a link, or "compute"
+  std::string bottleneck;                // a link, or "compute"
+  std::optional<Uncertainty> sure = {};  // empty where no rate of the machine has a spread
 };
 
 // For an accounting that leaves packing out: where the crossover would be if it counted. Packing
@@ -36,6 +38,13 @@ struct PackingVariant {
   double factor = 0;
 };
 
+// The values of the knob below which 5 % and above which 5 % of the draws have a crossover: where
+// the two that change places are equally slow in the draw, whatever a third one does. An end is
+// empty where it lies beyond the range.
+struct CrossoverBand {
+  std::optional<double> low, high;
+};
+
 struct Crossover {
   std::string knob;
   double value = 0;   // from which on `to` decides
@@ -44,6 +53,7 @@ struct Crossover {
   // For the schedule at the crossover. Empty unless packing is left out and the knob is the
   // bandwidth of a link that decides on one side.
   std::vector<PackingVariant> packing;
+  std::optional<CrossoverBand> band = {};  // empty where neither of the two has a spread
 };
 
 struct Curve {

@@ -94,11 +94,18 @@ Elasticities elasticities(const Contraction& contraction, const Machine& machine
   } catch (const Interrupted&) {
     result.complete = false;
   }
-  result.bottleneck = bottleneck_name(result.base.prediction.timing, machine);
+  const Timing& now = result.base.prediction.timing;
+  const RateSpread spread = rate_spread(machine, size_of(contraction.type()));
+  result.bottleneck = bottleneck_name(now, machine);
+  result.sure = uncertainty(now, spread, machine);
   for (const Knob& knob : knobs) result.knobs.push_back({knob, {}, {}});
   for (const Case& c : cases) {
     Elasticity& e = result.knobs[c.knob];
-    (c.up ? e.up : e.down) = step_of(c, e.knob, result.base.time());
+    KnobStep step = step_of(c, e.knob, result.base.time());
+    if (result.sure) {
+      step.gains = share_of_gaining(now, c.choice.prediction.timing, spread, no_gain_below);
+    }
+    (c.up ? e.up : e.down) = std::move(step);
   }
   return result;
 }

@@ -16,6 +16,9 @@ struct KnobStep {
   Seconds time;           // with the best schedule for the changed machine
   double elasticity = 0;  // log(time / base time) / log(factor); 0: changes nothing
   std::string bottleneck;
+  // Of the draws in which the time falls by no_gain_below or more; empty where no rate of the
+  // machine has a spread.
+  std::optional<double> gains = {};
 };
 
 struct Elasticity {
@@ -30,7 +33,8 @@ struct Elasticity {
 struct Elasticities {
   Choice base;
   std::string bottleneck;
-  std::vector<Elasticity> knobs;  // in the order of all_knobs()
+  std::optional<Uncertainty> sure;  // of the base machine
+  std::vector<Elasticity> knobs;    // in the order of all_knobs()
   bool complete = true;
 };
 

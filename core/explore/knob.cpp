@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/machine/fields.hpp"
 #include "core/machine/override.hpp"
+#include "core/machine/spread.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
@@ -214,7 +215,9 @@ double value_of(const Machine& machine, const Knob& knob) {
 }
 
 Machine with_knob(const Machine& machine, const Knob& knob, double value) {
-  return override_knob(machine, knob.name + "=" + exact(knob, value)).machine;
+  Machine m = override_knob(machine, knob.name + "=" + exact(knob, value)).machine;
+  scale_measurements(machine, m);
+  return m;
 }
 
 std::optional<Machine> possible(const Machine& machine, const Knob& knob, double value,

@@ -45,7 +45,8 @@ std::vector<Knob> all_knobs(const Machine& machine);
 
 double value_of(const Machine& machine, const Knob& knob);
 // The machine with the knob at the nearest value that it can have (powers of two for lines and
-// vector bits, whole sets for capacities). Not checked. Throws UsageError where there is none.
+// vector bits, whole sets for capacities). It scales what was measured, so that the spread stays.
+// Not checked. Throws UsageError where there is none.
 Machine with_knob(const Machine& machine, const Knob& knob, double value);
 // The same, or nothing if no machine can be like that; `why` then says why not.
 std::optional<Machine> possible(const Machine& machine, const Knob& knob, double value,

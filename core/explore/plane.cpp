@@ -35,7 +35,10 @@ class Grid {
       PlanePoint& p = plane.points[i];
       if (p.choice) p.bottleneck = bottleneck_name(p.choice->prediction.timing, *machines_[i]);
     }
-    plane.base = {1, 1, base_, bottleneck_name(base_.prediction.timing, machine_)};
+    const Timing& timing = base_.prediction.timing;
+    const RateSpread spread = rate_spread(machine_, size_of(chooser_.contraction().type()));
+    plane.base = {1, 1, base_, bottleneck_name(timing, machine_),
+                  uncertainty(timing, spread, machine_)};
     return plane;
   }
 

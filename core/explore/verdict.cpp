@@ -16,8 +16,6 @@ namespace {
 // Source: chosen.
 constexpr double reach = 16;
 constexpr int reach_points = 9;
-// Share of the time below which a gain is not worth a word. Source: chosen.
-constexpr double idle_below = 1e-3;
 
 double gain(const Elasticity& e) {
   const KnobStep* s = e.better();
@@ -52,6 +50,43 @@ std::string percent(double share) {
   const int digits = std::abs(p) < 1 ? 2 : 1;
   const double shown = std::round(p * std::pow(10, digits)) / std::pow(10, digits);
   return fmt::format("{:+.{}f} %", shown == 0 ? 0.0 : shown, digits);
+}
+
+// " in 93 of 100 draws of the measured rates"; empty where the measurement leaves no doubt.
+std::string in_draws(const std::optional<double>& share) {
+  return !share || is_seen(*share) ? "" : " in " + draws_words(*share);
+}
+
+// ", +14.2 % to +26.0 % in 90 of 100 draws"
+std::string band_words(const Crossover& c, const Knob& knob) {
+  if (!c.band) return "";
+  const auto end = [&](const std::optional<double>& value) {
+    return value ? change_words(*value / knob.base) : "beyond the range";
+  };
+  return fmt::format(", {} to {} in 90 of 100 draws", end(c.band->low), end(c.band->high));
+}
+
+// What other knobs bring where the strongest one does not, if the measurement leaves that open.
+std::string others_words(const Elasticities& elasticities, const Elasticity* strongest) {
+  if (strongest != nullptr) {
+    const auto& gains = strongest->better()->gains;
+    if (!gains || is_seen(*gains)) return "";
+  }
+  std::vector<const Elasticity*> others;
+  for (const Elasticity& e : elasticities.knobs) {
+    const KnobStep* s = e.better();
+    if (&e != strongest && s != nullptr && s->gains && !is_unseen(*s->gains)) others.push_back(&e);
+  }
+  std::ranges::stable_sort(others, std::ranges::greater{},
+                           [](const Elasticity* e) { return *e->better()->gains; });
+  if (others.size() > 3) others.resize(3);  // the rest is in the table
+  std::string text;
+  for (const Elasticity* e : others) {
+    const KnobStep& s = *e->better();
+    text += fmt::format("{} {} {} brings something, in {}", text.empty() ? "" : ";",
+                        change_words(s.factor), words(e->knob), hundredths(*s.gains));
+  }
+  return text.empty() ? "" : " In others" + text + " of 100.";
 }
 
 }  // namespace
@@ -95,7 +130,13 @@ std::vector<LargerCache> larger_caches(const Contraction& contraction, const Mac
     const KnobRange range = parse_knob_range(machine, fmt::format("{}.capacity=1x..4x:2", name));
     const Curve c = curve(contraction, machine, range, from_base);
     if (!c.complete || c.points.empty()) break;
-    all.push_back({name, c.points.back().factor, c.points.back().choice.time()});
+    LargerCache larger{name, c.points.back().factor, c.points.back().choice.time()};
+    if (elasticities.sure) {
+      larger.gains = share_of_gaining(
+          elasticities.base.prediction.timing, c.points.back().choice.prediction.timing,
+          rate_spread(machine, size_of(contraction.type())), no_gain_below);
+    }
+    all.push_back(std::move(larger));
   }
   return all;
 }
@@ -112,6 +153,7 @@ std::string help_words(const Machine& machine, const Elasticities& elasticities,
   const auto faster = [&](Seconds time) { return percent(base / time - 1); };
   std::string text;
   const auto best = strongest(elasticities);
+  const Elasticity* told = nullptr;
   if (best.empty()) {
     text = "No knob of this machine changes the time by itself.";
   } else {
@@ -119,24 +161,31 @@ std::string help_words(const Machine& machine, const Elasticities& elasticities,
     for (const Elasticity* other : best) {
       if (next && other->knob.name == next->knob) e = other;
     }
+    told = e;
     const KnobStep& s = *e->better();
-    text = fmt::format("{} {} brings {} GFLOPS", change_words(s.factor), words(e->knob),
-                       faster(s.time));
+    text = fmt::format("{} {} brings {} GFLOPS{}", change_words(s.factor), words(e->knob),
+                       faster(s.time), in_draws(s.gains));
     if (next) {
-      text += fmt::format("; {} ({}) moves the bottleneck to {}", change_words(next->factor),
-                          display(e->knob, next->value), s.factor > 1 ? next->to : next->from);
+      text += fmt::format("; {} ({}{}) moves the bottleneck to {}", change_words(next->factor),
+                          display(e->knob, next->value), band_words(*next, e->knob),
+                          s.factor > 1 ? next->to : next->from);
     }
     text += ".";
   }
+  text += others_words(elasticities, told);
   std::vector<std::string> idle;
   double tried = HUGE_VAL;
   for (const LargerCache& c : caches) {
-    if (c.time < base * (1 - idle_below)) {
-      text +=
-          fmt::format(" {} {} brings {} GFLOPS.", change_words(c.factor), c.level, faster(c.time));
-    } else {
+    const bool by_figures = c.time < base * (1 - no_gain_below);
+    if (c.gains ? is_unseen(*c.gains) : !by_figures) {
       idle.push_back(c.level);
       tried = std::min(tried, c.factor);
+    } else if (by_figures) {
+      text += fmt::format(" {} {} brings {} GFLOPS{}.", change_words(c.factor), c.level,
+                          faster(c.time), in_draws(c.gains));
+    } else {
+      text += fmt::format(" {} {} brings something in {}, nothing by the figures.",
+                          change_words(c.factor), c.level, draws_words(*c.gains));
     }
   }
   if (!idle.empty()) {

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/fields.hpp"
+#include "core/machine/spread.hpp"
 
 namespace tcsim {
 
@@ -278,8 +279,6 @@ void set_core(Core& core, std::string_view name, const Setting& s, const Machine
     if (field.name != name) return;
     found = true;
     set_field(core, "the core", field, s);
-    // How many are at work is no property of the one that was measured.
-    if (Held<typename std::decay_t<decltype(field)>::Type>::is_figure) core.peaks.clear();
   });
   if (!found) s.fail("no such knob", known_knobs(machine));
 }
@@ -303,6 +302,17 @@ std::string set_level(Level& level, std::string_view name, const Setting& s,
   });
   if (!found) s.fail("no such knob", known_knobs(machine));
   return note;
+}
+
+// Measurements go where their figure is another one now, unless it scales what was measured.
+void follow_rates(const Machine& before, Machine& now, bool scaled) {
+  if (scaled) return scale_measurements(before, now);
+  for (std::size_t l = 0; l < now.levels.size(); ++l) {
+    if (!(now.levels[l].bandwidth.value == before.levels[l].bandwidth.value)) {
+      now.levels[l].series.clear();
+    }
+  }
+  if (now.peak(Bytes(8)) != before.peak(Bytes(8))) now.core.peaks.clear();
 }
 
 std::string_view trim(std::string_view s) {
@@ -331,6 +341,7 @@ Overridden override_knob(const Machine& machine, std::string_view knob_equals_va
   const Setting setting(knob, value);
   if (owner == "core") {
     set_core(result.machine.core, field, setting, machine);
+    follow_rates(machine, result.machine, setting.is_relative());
     return result;
   }
   if (owner == "caches") {
@@ -346,7 +357,7 @@ Overridden override_knob(const Machine& machine, std::string_view knob_equals_va
   for (Level& level : result.machine.levels) {
     if (level.name != owner) continue;
     result.note = set_level(level, field, setting, knob, machine);
-    level.series.clear();
+    follow_rates(machine, result.machine, setting.is_relative());
     return result;
   }
   setting.fail("no such knob", known_knobs(machine));

@@ -18,8 +18,9 @@ struct Overridden {
   std::string note;
 };
 
-// Sets one knob; the figure's origin becomes hypothetical, and the measurements of that level (or
-// of the core) go, since they are of another one. A cache's new capacity keeps ways and line, and
+// Sets one knob; the figure's origin becomes hypothetical. Measurements of a bandwidth or of the
+// peak that is another one now go; a relative value scales them, so that their spread stays.
+// A cache's new capacity keeps ways and line, and
 // is rounded to the nearest whole number of sets (at least one); a fully associative one (of one
 // set) stays so and gets other ways. New ways or a new line keep the capacity where that is
 // possible and otherwise round it in the same way. The result is not checked. Throws UsageError

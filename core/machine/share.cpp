@@ -26,8 +26,9 @@ void divide(Level& level, int cores) {
   level.capacity.source = source;
 }
 
-// The measurement that holds for so many cores; nullptr if there is none.
-const BandwidthSeries* measured(const Level& level, int cores) {
+}  // namespace
+
+const BandwidthSeries* series_of_cores(const Level& level, int cores) {
   const BandwidthSeries* best = nullptr;
   for (const BandwidthSeries& s : level.series) {
     if (s.mix != AccessMix::load_fma_store || s.cores != cores) continue;
@@ -39,8 +40,6 @@ const BandwidthSeries* measured(const Level& level, int cores) {
   return best;
 }
 
-}  // namespace
-
 Machine view_of_one_core(const Machine& machine) {
   Machine m = machine;
   const int cores = machine.core.cores;
@@ -50,7 +49,7 @@ Machine view_of_one_core(const Machine& machine) {
   for (Level& level : m.levels) {
     const int sharing = std::min(cores, level.shared_by);
     if (level.kind == LevelKind::cache && sharing > 1) divide(level, sharing);
-    if (const BandwidthSeries* series = measured(level, cores)) {
+    if (const BandwidthSeries* series = series_of_cores(level, cores)) {
       const double each = series->median().value() / cores;
       level.bandwidth = {{each, Bandwidth::Unit::bytes_per_second},
                          Origin::measured,

@@ -17,4 +17,7 @@ namespace tcsim {
 // - With one core, and applied again, it changes nothing.
 Machine view_of_one_core(const Machine& machine);
 
+// The measurement whose median that takes for a level; nullptr if there is none on so many cores.
+const BandwidthSeries* series_of_cores(const Level& level, int cores);
+
 }  // namespace tcsim

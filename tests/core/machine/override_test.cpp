@@ -89,17 +89,21 @@ TEST_F(MachineFiles, Knobs_choose_how_a_cache_works) {
             "memory.prefetch: memory is not a cache; only caches have prefetch");
 }
 
-TEST_F(MachineFiles, Measurements_of_what_a_knob_changes_go) {
+TEST_F(MachineFiles, Measurements_of_a_rate_that_is_set_go_and_of_one_that_is_scaled_scale) {
   Machine m = find_machine("e5-2680v4");
-  for (Level& l : m.levels) l.series.emplace_back();
-  m.core.peaks.emplace_back();
-  const Machine cache = override_knob(m, "L2.ways=16").machine;
-  EXPECT_TRUE(cache.levels[1].series.empty());
-  EXPECT_EQ(cache.levels[0].series.size(), 1u);
-  EXPECT_EQ(cache.core.peaks.size(), 1u);
+  for (Level& l : m.levels) l.series.emplace_back().repetitions = {BytesPerSecond(1e9)};
+  m.core.peaks.emplace_back().repetitions = {FlopsPerSecond(1e9)};
+  const Machine set = override_knob(m, "L2.bandwidth=20B/cycle").machine;
+  EXPECT_TRUE(set.levels[1].series.empty());
+  EXPECT_EQ(set.levels[0].series, m.levels[0].series);
+  EXPECT_EQ(set.core.peaks, m.core.peaks);
+  const Machine scaled = override_knob(m, "L2.bandwidth=1.5x").machine;
+  EXPECT_EQ(scaled.levels[1].series.at(0).median(), BytesPerSecond(1.5e9));
+  EXPECT_EQ(scaled.levels[0].series, m.levels[0].series);
+  EXPECT_EQ(override_knob(m, "L2.ways=16").machine.levels[1].series, m.levels[1].series);
   const Machine core = override_knob(m, "core.vector_bits=512").machine;
   EXPECT_TRUE(core.core.peaks.empty());
-  EXPECT_EQ(core.levels[1].series.size(), 1u);
+  EXPECT_EQ(core.levels[1].series, m.levels[1].series);
 }
 
 TEST_F(MachineFiles, A_capacity_is_rounded_to_whole_sets_and_says_so) {
