@@ -2,12 +2,15 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "core/explore/advice.hpp"
 
 namespace tcsim::cli {
 
+// Empty where nothing is known: null.
+nlohmann::ordered_json json_of(const std::optional<Uncertainty>& sure);
 nlohmann::ordered_json json_of(const Crossover& crossover);
 nlohmann::ordered_json json_of(const std::vector<LargerCache>& caches);
 // A list, one for each knob.

@@ -12,6 +12,7 @@
 #include "cli/describe.hpp"
 #include "cli/simulation/views.hpp"
 #include "cli/version.hpp"
+#include "core/explore/uncertainty.hpp"
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
 #include "core/model/kernel_time.hpp"
@@ -49,6 +50,12 @@ std::optional<Timing> simulated_timing(const Result& r) {
   if (!r.simulation) return {};
   const Machine machine = view_of_one_core(r.machine);
   return timing(r.simulation->traffic, kernel_time(r.workload, r.schedule, machine), machine);
+}
+
+std::optional<Uncertainty> sure(const Result& r) {
+  if (!r.prediction) return {};
+  return uncertainty(r.prediction->timing, rate_spread(r.machine, size_of(r.workload.type())),
+                     r.machine);
 }
 
 double gflops(const Result& r, Seconds time) { return r.workload.flops() / time.value() / 1e9; }
@@ -140,6 +147,7 @@ ordered_json to_json(const Result& r) {
     j["predicted_gflops"] = r.prediction->rate.value() / 1e9;
     j["compute_seconds"] = t.compute.value();
     j["bottleneck"] = bottleneck_name(t, r.machine);
+    j["uncertainty"] = json_of(sure(r));
     if (const auto joules = joules_of(r)) j["energy_joules"] = joules->value();
   }
   if (const auto t = simulated_timing(r)) {
@@ -262,6 +270,26 @@ const std::vector<Column>& columns() {
        [](R r, L) {
          const auto t = simulated_timing(r);
          return t ? bottleneck_name(*t, r.machine) : "";
+       }},
+      {"bottleneck_share",
+       [](R r, L) {
+         const auto u = sure(r);
+         return u ? csv_number(u->share(bottleneck_name(r.prediction->timing, r.machine))) : "";
+       }},
+      {"level_bottleneck_share",
+       [](R r, L l) {
+         const auto u = sure(r);
+         return u ? csv_number(u->share(r.machine.link(LevelId{static_cast<int>(l)}))) : "";
+       }},
+      {"predicted_seconds_5",
+       [](R r, L) {
+         const auto u = sure(r);
+         return u ? csv_number(u->low.value()) : "";
+       }},
+      {"predicted_seconds_95",
+       [](R r, L) {
+         const auto u = sure(r);
+         return u ? csv_number(u->high.value()) : "";
        }},
       {"energy_joules", [](R r, L) { return cell(joules_of(r)); }},
       {"objective", [](R r, L) { return r.certificate ? to_text(r.certificate->objective) : ""; }},
@@ -411,6 +439,13 @@ void print_table(const Result& r, std::ostream& out) {
       out << fmt::format("; {} by the simulation", bottleneck_name(*simulated, r.machine));
     }
     out << "\n";
+  }
+  if (const auto u = sure(r)) {
+    out << fmt::format("  how sure      {}\n  {:14}{}\n",
+                       sure_words(bottleneck_name(r.prediction->timing, r.machine), *u), "",
+                       time_band_words(*u));
+  } else if (r.command == "report") {
+    out << "  how sure      " << no_spread_words << "\n";
   }
   if (const auto joules = joules_of(r)) {
     out << fmt::format("  energy        {}\n", to_display(*joules));

@@ -72,6 +72,11 @@ ordered_json points_json(const WhatIf& w) {
     for (const CurvePoint& p : w.curve->points) {
       ordered_json j{{"value", p.value}, {"factor", p.factor}};
       j.update(prediction_json(w.workload, p.choice, p.bottleneck));
+      if (p.sure) {
+        j["bottleneck_share"] = p.sure->share(p.bottleneck);
+        j["predicted_seconds_5"] = p.sure->low.value();
+        j["predicted_seconds_95"] = p.sure->high.value();
+      }
       points.push_back(std::move(j));
     }
   }
@@ -93,6 +98,7 @@ ordered_json to_json(const WhatIf& w) {
                  {"workload", json_of(w.workload)},
                  {"machine", {{"name", w.machine.name}, {"hash", content_hash(w.machine)}}}};
   j.update(prediction_json(w.workload, w.base.choice, w.base.bottleneck));
+  j["uncertainty"] = json_of(w.base.sure);
   j["accounting"] = json_of(w.machine.accounting);
   add_warnings(j, w.machine);
   j["fixed_schedule"] = w.fixed_schedule;
@@ -145,7 +151,9 @@ class Csv {
   explicit Csv(std::ostream& out) : out_(out) {
     out_ << "schema,command,tcsim_version,workload,label,sizes,type,layout,machine,machine_hash,"
             "accounting,row,knob,unit,value,factor,knob_2,unit_2,value_2,factor_2,"
-            "predicted_seconds,predicted_gflops,bottleneck,from,to,elasticity,schedule\n";
+            "predicted_seconds,predicted_gflops,bottleneck,from,to,elasticity,schedule,"
+            "bottleneck_share,predicted_seconds_5,predicted_seconds_95,value_5,value_95,"
+            "gaining_share\n";
   }
 
   void print(const WhatIf& w) {
@@ -163,10 +171,15 @@ class Csv {
     if (w.curve) {
       const Knob& k = w.curve->knob;
       for (const CurvePoint& p : w.curve->points) {
-        row("point", {&k, p.value, p.factor}, {}, prediction(w.workload, p.choice, p.bottleneck));
+        row("point", {&k, p.value, p.factor}, {}, prediction(w.workload, p.choice, p.bottleneck),
+            {p.sure ? csv_number(p.sure->share(p.bottleneck)) : "",
+             p.sure ? csv_number(p.sure->low.value()) : "",
+             p.sure ? csv_number(p.sure->high.value()) : "", "", "", ""});
       }
       for (const Crossover& c : w.curve->crossovers) {
-        row("crossover", {&k, c.value, c.factor}, {}, {"", "", "", c.from, c.to, "", ""});
+        row("crossover", {&k, c.value, c.factor}, {}, {"", "", "", c.from, c.to, "", ""},
+            {"", "", "", c.band ? number(c.band->low) : "", c.band ? number(c.band->high) : "",
+             ""});
       }
     }
     if (w.plane) {
@@ -184,7 +197,8 @@ class Csv {
         row("elasticity", {&e.knob, step->value, step->factor}, {},
             {csv_number(step->time.value()),
              csv_number(w.workload.flops() / step->time.value() / 1e9), step->bottleneck, "", "",
-             csv_number(step->elasticity), ""});
+             csv_number(step->elasticity), ""},
+            {"", "", "", "", "", number(step->gains)});
       }
     }
   }
@@ -201,8 +215,14 @@ class Csv {
             to_line(c.schedule, workload)};
   }
 
+  static std::string number(const std::optional<double>& value) {
+    return value ? csv_number(*value) : "";
+  }
+
+  // `sure`: the columns behind the schedule.
   void row(const char* kind, const At& first, const At& second,
-           const std::vector<std::string>& rest) {
+           const std::vector<std::string>& rest,
+           const std::vector<std::string>& sure = std::vector<std::string>(6)) {
     std::vector<std::string> cells = head_;
     cells.emplace_back(kind);
     for (const At& at : {first, second}) {
@@ -216,6 +236,7 @@ class Csv {
       }
     }
     cells.insert(cells.end(), rest.begin(), rest.end());
+    cells.insert(cells.end(), sure.begin(), sure.end());
     out_ << csv_line(cells);
   }
 
@@ -238,22 +259,39 @@ class Numbered {
   std::vector<Schedule> seen_;
 };
 
+// "41.2 ms to 43.5 ms"
+std::string band_cell(const std::optional<Uncertainty>& sure) {
+  return sure ? fmt::format("{} to {}", to_display(sure->low), to_display(sure->high)) : "";
+}
+
 void print_curve(const Curve& curve, std::ostream& out) {
-  out << fmt::format("\n  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n", curve.knob.name, "factor", "time",
-                     "rate", "bottleneck", "schedule");
+  const bool sure = curve.base.sure.has_value();
+  out << fmt::format("\n  {:<22}{:>10}{:>14}{}{:>16}  {:<16}{}{}\n", curve.knob.name, "factor",
+                     "time", sure ? fmt::format("{:>26}", "in 90 of 100 draws") : "", "rate",
+                     "bottleneck", sure ? fmt::format("{:<16}", "of 100 draws") : "", "schedule");
   Numbered schedules;
   const double least = curve.points.empty() ? curve.knob.base : curve.points.front().value;
   for (const CurvePoint& p : curve.points) {
-    out << fmt::format("  {:<22}{:>10}{:>14}{:>16}  {:<16}{}\n",
-                       display(curve.knob, p.value, least), times(p.factor),
-                       to_display(p.choice.time()), fmt::format("{:.1f} GFLOPS", gflops(p.choice)),
-                       p.bottleneck, schedules.of(p.choice.schedule));
+    out << fmt::format(
+        "  {:<22}{:>10}{:>14}{}{:>16}  {:<16}{}{}\n", display(curve.knob, p.value, least),
+        times(p.factor), to_display(p.choice.time()),
+        sure ? fmt::format("{:>26}", band_cell(p.sure)) : "",
+        fmt::format("{:.1f} GFLOPS", gflops(p.choice)), p.bottleneck,
+        sure ? fmt::format("{:<16}", p.sure ? hundredths(p.sure->share(p.bottleneck)) : "") : "",
+        schedules.of(p.choice.schedule));
   }
   out << "\n  crossovers\n";
   if (curve.crossovers.empty()) out << "    none in this range\n";
   for (const Crossover& c : curve.crossovers) {
     out << fmt::format("    {:<14}{:>12}  {} to {}\n", display(curve.knob, c.value, least),
                        change_words(c.factor), c.from, c.to);
+    if (c.band) {
+      const auto end = [&](const std::optional<double>& value) {
+        return value ? change_words(*value / curve.knob.base) : "beyond the range";
+      };
+      out << fmt::format("    {:<26}  {} to {} in 90 of 100 draws\n", "", end(c.band->low),
+                         end(c.band->high));
+    }
     for (const PackingVariant& v : c.packing) {
       out << fmt::format("    {:<14}{:>12}  {}{}\n", "", change_words(v.factor), v.counted,
                          &v == &c.packing.front() ? " (this accounting)" : "");
@@ -320,6 +358,12 @@ void print_table(const WhatIf& w, std::ostream& out) {
                      to_display(w.base.choice.time()), gflops(w.base.choice), w.base.bottleneck,
                      w.fixed_schedule ? "; its schedule is kept"
                                       : "; every machine gets the best schedule for it");
+  if (w.base.sure) {
+    out << fmt::format("how sure: {}; {}\n", sure_words(w.base.bottleneck, *w.base.sure),
+                       time_band_words(*w.base.sure));
+  } else {
+    out << "how sure: " << no_spread_words << "\n";
+  }
   for (const KnobRange& r : w.ranges) {
     if (!r.remark.empty()) out << r.remark << "\n";
   }

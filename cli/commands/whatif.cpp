@@ -56,7 +56,7 @@ void explore(WhatIf& w, ExploreOptions& options) {
     return;
   }
   const Elasticities& e = w.advice->elasticities;
-  if (w.ranges.empty()) w.base = {1, 1, e.base, e.bottleneck};
+  if (w.ranges.empty()) w.base = {1, 1, e.base, e.bottleneck, e.sure};
 }
 
 WhatIf whatif(const Options& options, const Contraction& contraction, const Machine& machine,
