@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/explore/uncertainty.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
 
@@ -74,6 +76,14 @@ TableForm::TableForm(const Study& study) : study_(study), bounds_(study.workload
             {"joules", "REAL"},
             {"bound", "REAL"},
             {"gap", "REAL"}};
+  for (const StudyMachine& m : study.machines) {
+    for (Bytes element : {Bytes(4), Bytes(8)}) sure_ |= rate_spread(m.machine, element).known();
+  }
+  if (sure_) {
+    for (const char* name : {"bottleneck_share", "model_seconds_5", "model_seconds_95"}) {
+      point_.push_back({name, "REAL"});
+    }
+  }
   for (const std::string& l : links_) point_.push_back({l + "_bytes", "REAL"});
   for (const std::string& l : links_) point_.push_back({l + "_seconds", "REAL"});
   if (study.compute == Compute::simulate || study.compute == Compute::run) {
@@ -113,6 +123,33 @@ Row TableForm::design_row(const DesignResult& d, bool on_front) const {
   return row;
 }
 
+const RateSpread& TableForm::spread_of(const DesignResult& d, Bytes element) const {
+  const int cores = d.design.with.core.cores;
+  const auto [at, added] = spreads_.try_emplace({d.design.machine, cores, element});
+  if (added) {
+    // Knobs scale what was measured, so all designs of a machine have its spread.
+    Machine m = study_.machines[d.design.machine].machine;
+    m.core.cores = cores;
+    at->second = rate_spread(m, element);
+  }
+  return at->second;
+}
+
+Row TableForm::sure_cells(const DesignResult& d, std::size_t workload) const {
+  const PointResult& r = d.points[workload];
+  const RateSpread& spread = spread_of(d, size_of(study_.workloads[workload].contraction.type()));
+  if (!spread.known()) return Row(3);
+  Timing t;
+  for (std::size_t l = 0; l < r.link_seconds.size(); ++l) {
+    const bool simulated = !r.simulated_bytes.empty() && r.link_bytes[l] > 0;
+    t.links.emplace_back(r.link_seconds[l] *
+                         (simulated ? r.simulated_bytes[l] / r.link_bytes[l] : 1));
+  }
+  t.compute = Seconds(r.compute_seconds);
+  return {shares_of_deciding(t, spread)[static_cast<std::size_t>(r.bottleneck)],
+          time_quantile(t, spread, band_low).value(), time_quantile(t, spread, band_high).value()};
+}
+
 Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
   const Machine& m = study_.machines[d.design.machine].machine;
   const StudyWorkload& w = study_.workloads[workload];
@@ -135,6 +172,7 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
           r.joules,
           r.bound_seconds,
           study_.compute == Compute::predict ? Cell() : Cell(achieved / r.bound_seconds - 1)};
+  if (sure_) std::ranges::copy(sure_cells(d, workload), std::back_inserter(row));
   const auto by_link = [&](const std::vector<double>& values) {
     for (const std::string& link : links_) {
       Cell cell;

@@ -4,13 +4,16 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/bounds/link_bounds.hpp"
+#include "core/machine/spread.hpp"
 #include "sweep/cell.hpp"
 #include "sweep/database.hpp"
 #include "sweep/results.hpp"
@@ -28,11 +31,18 @@ class TableForm {
   Row point_row(const DesignResult& d, std::size_t workload) const;
 
  private:
+  const RateSpread& spread_of(const DesignResult& d, Bytes element) const;
+  // How sure the point's bottleneck is, and the band of its time.
+  Row sure_cells(const DesignResult& d, std::size_t workload) const;
+
   const Study& study_;
   std::vector<std::string> links_;  // of all machines, each once
+  bool sure_ = false;               // some rate of some machine has a spread
   std::vector<Column> design_, point_;
   // Of each workload, made when it is first asked for.
   mutable std::vector<std::optional<bounds::LinkBounds>> bounds_;
+  // Of each machine with so many cores at work, for an element of so many bytes.
+  mutable std::map<std::tuple<std::size_t, int, Bytes>, RateSpread> spreads_;
 };
 
 // Writes the rows of one design after another.

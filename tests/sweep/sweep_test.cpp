@@ -167,6 +167,46 @@ TEST(Sweep, Predict_keeps_the_machines_own_schedule_and_simulate_simulates) {
   EXPECT_EQ(count(simulated, least + " AND \"L1-L2_bound_bytes\" > 131072"), 1);
 }
 
+// L1 was measured three times: its link takes 0.8, 1 and 1.25 times what it takes by the figure. It
+// decides in a draw unless another link, or computing, takes longer. The knob scales the figure.
+TEST(Sweep, Says_how_sure_bottlenecks_are_where_rates_were_measured) {
+  Study study = study_of(
+      "compute = \"predict\"\nname = \"t\"\nschema = 1\nmachines = [\"i7-6700k\"]\n"
+      "[[workload]]\nname = \"m\"\nlabel = \"ij-ik-kj\"\nsizes = \"i=96,j=72,k=80\"\n"
+      "[[knob]]\nname = \"L1.bandwidth\"\nvalues = [\"0.95x\", \"1.1x\", \"2x\"]\n");
+  const Folder published("published"), measured("measured");
+  sweep(study, into(published, 1));
+  EXPECT_EQ(file_text(published.path() / "results.csv").find("bottleneck_share"),
+            std::string::npos);
+  Level& l1 = study.machines[0].machine.levels[0];
+  BandwidthSeries series;
+  series.instruction_set = "AVX2";
+  series.working_set = Bytes(16384);
+  const double rate = l1.bandwidth.value.at(study.machines[0].machine.core.frequency.value).value();
+  for (double f : {0.8, 1.0, 1.25}) series.repetitions.emplace_back(rate / f);
+  l1.series = {series};
+  sweep(study, into(measured, 1));
+  Database db(measured.path() / "results.sqlite", Database::Mode::read);
+  Statement s(db,
+              "SELECT \"L1-register_seconds\", max(\"L1-L2_seconds\", \"L2-L3_seconds\", "
+              "\"L3-memory_seconds\", compute_seconds), bottleneck, bottleneck_share, "
+              "model_seconds_5, model_seconds_95 FROM points");
+  int points = 0, unsure = 0;
+  for (; s.step(); ++points) {
+    const double l1_seconds = s.cell(0).real, other = s.cell(1).real;
+    double decides = 0;
+    for (double f : {0.8, 1.0, 1.25}) decides += f * l1_seconds >= other ? 1 / 3.0 : 0;
+    const bool is_l1 = s.text(2) == "L1-register";
+    EXPECT_EQ(is_l1, l1_seconds >= other);
+    EXPECT_NEAR(s.cell(3).real, is_l1 ? decides : 1 - decides, 1e-12);
+    EXPECT_NEAR(s.cell(4).real, std::max(0.8 * l1_seconds, other), 1e-15);
+    EXPECT_NEAR(s.cell(5).real, std::max(1.25 * l1_seconds, other), 1e-15);
+    unsure += decides > 0 && decides < 0.99 ? 1 : 0;
+  }
+  EXPECT_EQ(points, 4);
+  EXPECT_EQ(unsure, 3);
+}
+
 TEST(Sweep, A_folder_is_not_written_over) {
   const Study study = study_of(
       "schema = 1\nname = \"t\"\nworkloads = [\"tccg:22\"]\nmachines = [\"i7-6700k\"]\n"
