@@ -286,11 +286,7 @@ void print_curve(const Curve& curve, std::ostream& out) {
     out << fmt::format("    {:<14}{:>12}  {} to {}\n", display(curve.knob, c.value, least),
                        change_words(c.factor), c.from, c.to);
     if (c.band) {
-      const auto end = [&](const std::optional<double>& value) {
-        return value ? change_words(*value / curve.knob.base) : "beyond the range";
-      };
-      out << fmt::format("    {:<26}  {} to {} in 90 of 100 draws\n", "", end(c.band->low),
-                         end(c.band->high));
+      out << fmt::format("    {:<26}  {}\n", "", band_words(*c.band, curve.knob.base));
     }
     for (const PackingVariant& v : c.packing) {
       out << fmt::format("    {:<14}{:>12}  {}{}\n", "", change_words(v.factor), v.counted,

@@ -260,9 +260,17 @@ class Walk {
         continue;
       }
       all.push_back({range_.knob.name, value, value / base, a.bottleneck, b.bottleneck,
-                     packing_variants(a, b), band(i, value)});
+                     packing_variants(a, b), band(i, value), sure_at(value, i)});
     }
     return all;
+  }
+
+  // Of the nearer of this entry and the next.
+  std::optional<Uncertainty> sure_at(double value, std::size_t left) const {
+    const Entry &a = entries_[left], &b = entries_[left + 1];
+    const Entry& e = value / a.value < b.value / value ? a : b;
+    return uncertainty(e.choice.prediction.timing,
+                       rate_spread(e.machine, size_of(chooser_.contraction().type())), e.machine);
   }
 
   // Of the crossover between this entry and the next.

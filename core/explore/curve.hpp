@@ -54,6 +54,7 @@ struct Crossover {
   // bandwidth of a link that decides on one side.
   std::vector<PackingVariant> packing;
   std::optional<CrossoverBand> band = {};  // empty where neither of the two has a spread
+  std::optional<Uncertainty> sure = {};    // there, as CurvePoint::sure
 };
 
 struct Curve {

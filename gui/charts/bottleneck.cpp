@@ -1,4 +1,5 @@
-// GFLOPS along a knob, with a band for each bottleneck and the crossovers' values.
+// GFLOPS along a knob and how sure they are, with a region for each bottleneck and the crossovers'
+// values.
 #include <algorithm>
 #include <cmath>
 
@@ -24,9 +25,11 @@ Line lineOf(const Curve& curve) {
   for (const CurvePoint& p : curve.points) {
     line.x.push_back(p.value);
     line.y.push_back(gflops(p));
-    line.readings.push_back(fmt::format("{} {}: {:.1f} GFLOPS, {}, limited by {}", curve.knob.name,
+    std::string limited = "limited by " + p.bottleneck;
+    if (p.sure) limited += " in " + draws_words(p.sure->share(p.bottleneck));
+    line.readings.push_back(fmt::format("{} {}: {:.1f} GFLOPS, {}, {}", curve.knob.name,
                                         shown(curve.knob, p.value), gflops(p),
-                                        to_display(p.choice.time()), p.bottleneck));
+                                        to_display(p.choice.time()), limited));
   }
   return line;
 }
@@ -57,8 +60,30 @@ void addBends(const Curve& curve, Line& line) {
     line.y.insert(line.y.begin() + at, y);
     line.readings.insert(
         line.readings.begin() + at,
-        fmt::format("{} {}: {} to {}", c.knob, shown(curve.knob, c.value), c.from, c.to));
+        fmt::format("{} {}: {} to {}{}", c.knob, shown(curve.knob, c.value), c.from, c.to,
+                    c.band ? "; " + band_words(*c.band, curve.knob.base) : ""));
   }
+}
+
+// The band of the draws, with the crossovers' values among its places. Empty where no rate of the
+// machine has a spread.
+Band bandOf(const Curve& curve, double flops) {
+  Band band;
+  const auto add = [&](double x, const std::optional<Uncertainty>& sure) {
+    if (!sure) return;
+    const auto at = std::lower_bound(band.x.begin(), band.x.end(), x) - band.x.begin();
+    band.x.insert(band.x.begin() + at, x);
+    band.low.insert(band.low.begin() + at, flops / sure->high.value() / 1e9);
+    band.high.insert(band.high.begin() + at, flops / sure->low.value() / 1e9);
+  };
+  for (const CurvePoint& p : curve.points) add(p.value, p.sure);
+  for (const Crossover& c : curve.crossovers) {
+    if (!curve.points.empty() && c.value > curve.points.front().value &&
+        c.value < curve.points.back().value) {
+      add(c.value, c.sure);
+    }
+  }
+  return band;
 }
 
 }  // namespace
@@ -97,6 +122,11 @@ Plot bottleneckPlot(const Scene& scene) {
     p.subtitle += "\n" + remark;
   }
   double most = *std::max_element(line.y.begin(), line.y.end());
+  if (Band band = bandOf(curve, scene.now->subject.contraction.flops()); band.x.size() > 1) {
+    band.name = "90 of 100 draws of the measured rates";
+    most = std::max(most, *std::max_element(band.high.begin(), band.high.end()));
+    p.bands.push_back(std::move(band));
+  }
 
   if (scene.baselineCurve && scene.baselineCurve->curve.knob.name == curve.knob.name) {
     Line ghost = lineOf(scene.baselineCurve->curve);
@@ -123,6 +153,12 @@ Plot bottleneckPlot(const Scene& scene) {
     bottleneck = x.to;
   }
   p.regions.push_back({from, p.x.high, bottleneck, ink(bottleneck)});
+  // Where a crossover lies in nine of ten draws: a shade over both sides.
+  for (const Crossover& x : curve.crossovers) {
+    if (!x.band) continue;
+    p.regions.push_back({std::max(x.band->low.value_or(p.x.low), p.x.low),
+                         std::min(x.band->high.value_or(p.x.high), p.x.high), "", Ink::text});
+  }
   p.y = {"GFLOPS", false, 0, 1.25 * most, {}};
 
   // Doublings of the machine file's value, and halfway between where those are few.
@@ -152,6 +188,10 @@ Table bottleneckTable(const Scene& scene) {
   Table table{{"knob", "value", "factor", "predicted_seconds", "gflops", "bottleneck"}, {}};
   if (!scene.curve) return table;
   const Curve& curve = scene.curve->curve;
+  const bool sure = curve.base.sure.has_value();
+  if (sure) {
+    table.columns.insert(table.columns.end(), {"bottleneck_share", "5_percent", "95_percent"});
+  }
   table.columns[1] = fmt::format("value_{}", to_text(curve.knob.unit));
   const auto row = [&](const std::string& what, double value, double factor) {
     return std::vector<Cell>{what, Cell(shown(curve.knob, value), value),
@@ -162,16 +202,32 @@ Table bottleneckTable(const Scene& scene) {
     cells.push_back(timeCell(p.choice.time()));
     cells.push_back(numberCell(gflops(p)));
     cells.emplace_back(p.bottleneck);
+    if (sure && p.sure) {
+      cells.push_back(numberCell(p.sure->share(p.bottleneck), "{:.3f}"));
+      cells.push_back(timeCell(p.sure->low));
+      cells.push_back(timeCell(p.sure->high));
+    } else if (sure) {
+      cells.insert(cells.end(), 3, "");
+    }
     table.rows.push_back(std::move(cells));
   }
   for (const Crossover& c : curve.crossovers) {
     auto cells = row("crossover", c.value, c.factor);
     cells.insert(cells.end(), {"", "", c.from + " to " + c.to});
+    if (sure) {
+      const auto end = [&](bool high) -> Cell {
+        if (!c.band) return "";
+        const auto& value = high ? c.band->high : c.band->low;
+        return value ? Cell(shown(curve.knob, *value), *value) : Cell("beyond the range");
+      };
+      cells.insert(cells.end(), {"", end(false), end(true)});
+    }
     table.rows.push_back(std::move(cells));
     for (const PackingVariant& v : c.packing) {
       table.rows.push_back({"crossover, " + v.counted, Cell(),
                             Cell(change_words(v.factor), v.factor), "", "",
                             c.from + " to " + c.to});
+      if (sure) table.rows.back().insert(table.rows.back().end(), 3, "");
     }
   }
   return table;

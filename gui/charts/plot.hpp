@@ -40,10 +40,17 @@ struct Bar {
   bool ghost = false;      // of the baseline: an outline
 };
 
+// What lies between two lines over the same places.
+struct Band {
+  std::string name;  // in the legend; empty: not there
+  std::vector<double> x, low, high;
+  Ink ink = Ink::text;
+};
+
 // A vertical band.
 struct Region {
   double from = 0, to = 0;
-  std::string label;
+  std::string label;  // may be empty
   Ink ink = Ink::text;
 };
 
@@ -87,6 +94,7 @@ struct Plot {
   Axis x, y;
   std::vector<Region> regions;
   std::vector<Bar> bars;
+  std::vector<Band> bands;  // behind the lines
   std::vector<Line> lines;
   std::vector<Rule> rules;
   std::vector<Label> labels;

@@ -12,6 +12,7 @@
 #include "core/bounds/link_bounds.hpp"
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
+#include "core/machine/spread.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/stop.hpp"
 #include "core/workload/contraction_view.hpp"
@@ -58,7 +59,11 @@ void addBounds(Evaluation& e, std::shared_ptr<const bounds::LinkBounds> known) {
 }
 
 EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
-  e->bottleneck = bottleneck_name(e->prediction().timing, e->subject.machine);
+  const Machine& machine = e->subject.machine;
+  const Timing& timing = e->prediction().timing;
+  e->bottleneck = bottleneck_name(timing, machine);
+  e->sure =
+      uncertainty(timing, rate_spread(machine, size_of(e->subject.contraction.type())), machine);
   e->seconds = now() - began;
   return e;
 }
@@ -99,6 +104,8 @@ Subject subjectOf(const Design& design, const Machine& base) {
 Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction) {
   std::vector<std::string> notes;
   Machine machine = changed_machine(base, design, &notes);
+  // Of a slider that is moved a little, the band must not vanish.
+  scale_measurements(base, machine);
   if (std::string caveat = model_caveat(machine); !caveat.empty()) {
     notes.push_back(std::move(caveat));
   }

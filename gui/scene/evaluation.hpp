@@ -31,7 +31,7 @@ namespace tcsim::gui {
 struct Subject {
   Design design;
   Machine base;     // as its file has it
-  Machine machine;  // with overrides and accounting
+  Machine machine;  // with overrides, which scale what was measured, and accounting
   Contraction contraction;
   std::vector<std::string> notes;  // about values that had to give way
 };
@@ -50,7 +50,8 @@ struct Evaluation {
   // Chosen as the command line does, from nothing; otherwise from what was best before an edit,
   // which is quicker.
   bool settled = false;
-  double seconds = 0;  // that it took
+  double seconds = 0;                    // that it took
+  std::optional<Uncertainty> sure = {};  // empty where no rate of the machine has a spread
   // What says `bounds` of the workload on any machine.
   std::shared_ptr<const bounds::LinkBounds> linkBounds = {};
 

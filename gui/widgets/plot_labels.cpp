@@ -31,7 +31,9 @@ class Labels {
   QStringList place() {
     if (canvas_.legend->visible()) places_.take(canvas_.legend->outerRect());
     if (plot_.hollow) stale();
-    for (const Region& r : plot_.regions) region(r);
+    for (const Region& r : plot_.regions) {
+      if (!r.label.empty()) region(r);
+    }
     for (const Rule& r : plot_.rules) rule(r);
     for (const Label& l : plot_.labels) label(l);
     for (const Bar& b : plot_.bars) bar(b);

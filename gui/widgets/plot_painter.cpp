@@ -35,6 +35,7 @@ class Painter {
     for (const Region& r : plot_.regions) region(r);
     if (!plot_.bars.empty()) canvas_.yAxis->grid()->setVisible(false);
     for (const Bar& b : plot_.bars) bar(b);
+    for (const Band& b : plot_.bands) band(b);
     for (const Line& l : plot_.lines) line(l);
     for (const Rule& r : plot_.rules) rule(r);
     for (const bool halo : {true, false}) {
@@ -227,6 +228,25 @@ class Painter {
         over->setPen(Qt::NoPen);
         over->setBrush(QBrush(edge, theme_.pattern(b.ink)));
       }
+    }
+  }
+
+  void band(const Band& b) {
+    const QList<double> x(b.x.begin(), b.x.end());
+    auto* low = canvas_.addGraph();
+    low->setData(x, QList<double>(b.low.begin(), b.low.end()));
+    low->setPen(Qt::NoPen);
+    low->removeFromLegend();
+    auto* high = canvas_.addGraph();
+    high->setData(x, QList<double>(b.high.begin(), b.high.end()));
+    high->setPen(Qt::NoPen);
+    high->setBrush(faded(theme_.colour(b.ink), 0.22));
+    high->setChannelFillGraph(low);
+    if (b.name.empty()) {
+      high->removeFromLegend();
+    } else {
+      high->setName(text(b.name));
+      canvas_.legend->setVisible(true);
     }
   }
 

@@ -38,6 +38,12 @@ QTableView* tableOf(TableModel* model, const QString& name) {
   return view;
 }
 
+QString howSure(const Evaluation& e) {
+  if (!e.sure) return QObject::tr("How sure: %1").arg(shown(no_spread_words));
+  return QObject::tr("How sure: %1;\n%2")
+      .arg(shown(sure_words(e.bottleneck, *e.sure)), shown(time_band_words(*e.sure)));
+}
+
 // Each on a line of its own.
 QString sentences(const std::string& words) {
   return shown(words).replace(QRegularExpression("\\. (?=[A-Z])"), ".\n");
@@ -186,7 +192,8 @@ void Verdict::follow() {
                           .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1)
                           .arg(e.subject.machine.accounting.compute_roof
                                    ? QString()
-                                   : tr(", which this accounting leaves out")));
+                                   : tr(", which this accounting leaves out")) +
+                      "\n" + howSure(e));
   }
   colour(*headline_, colours);
 

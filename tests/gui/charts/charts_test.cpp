@@ -155,6 +155,60 @@ TEST(Bottleneck, The_line_bends_at_the_crossover_and_ends_where_both_sides_meet)
   EXPECT_EQ(p.lines.back().y.at(0), example().now->gflops());
 }
 
+// Memory was measured at 0.9, 1 and 1.1 times its figure.
+Machine measuredMemory() {
+  Machine m = find_machine("e5-2680v4");
+  BandwidthSeries series;
+  series.instruction_set = "AVX2";
+  series.working_set = Bytes(1 << 30);
+  series.frequency = m.core.frequency.value;
+  const Level& memory = m.levels.back();
+  for (double f : {0.9, 1.0, 1.1}) {
+    series.repetitions.push_back(f * memory.bandwidth.value.at(m.core.frequency.value));
+  }
+  m.levels.back().series = {series};
+  return m;
+}
+
+TEST(Bottleneck, Measured_rates_have_a_band_and_a_crossover_an_interval) {
+  Scene s;
+  s.now = evaluate(subjectOf(paperExample(), measuredMemory()), {});
+  ASSERT_TRUE(s.now->sure);
+  EXPECT_EQ(s.now->sure->share("L3-memory"), 1);
+  s.curve =
+      late(curveOf(*s.now, varyText(s.now->subject, "memory.bandwidth", "0.25x..4x"), nullptr, {}));
+  const Curve& curve = s.curve->curve;
+  const Plot p = bottleneckPlot(s);
+  ASSERT_EQ(p.bands.size(), 1u);
+  const Band& band = p.bands[0];
+  ASSERT_EQ(band.x.size(), curve.points.size() + curve.crossovers.size());
+  EXPECT_TRUE(std::is_sorted(band.x.begin(), band.x.end()));
+  // Left of the crossover memory decides in all draws: GFLOPS are as far apart as its bandwidths.
+  const double gflops = curve.points[0].choice.prediction.rate.value() / 1e9;
+  EXPECT_NEAR(band.low[0], 0.9 * gflops, 1e-9);
+  EXPECT_NEAR(band.high[0], 1.1 * gflops, 1e-9);
+  EXPECT_NEAR(band.low.back(), band.high.back(), 1e-9);
+  ASSERT_EQ(curve.crossovers.size(), 1u);
+  ASSERT_EQ(p.regions.size(), 3u);
+  EXPECT_EQ(p.regions[2].label, "");
+  EXPECT_NEAR(p.regions[2].from / curve.crossovers[0].value, 1 / 1.1, 2e-3);
+  EXPECT_NEAR(p.regions[2].to / curve.crossovers[0].value, 1 / 0.9, 2e-3);
+  const Table table = bottleneckTable(s);
+  for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
+  EXPECT_EQ(table.columns[6], "bottleneck_share");
+  EXPECT_TRUE(bottleneckPlot(example()).bands.empty());
+}
+
+// Of a slider that is moved a little; a figure that was set by --set would have none.
+TEST(Evaluation, A_knob_that_is_turned_keeps_what_is_known_of_the_spread) {
+  const Machine base = measuredMemory();
+  const auto at =
+      evaluate(subjectOf(paperExample().with("memory.bandwidth", "6B/cycle"), base), {});
+  ASSERT_TRUE(at->sure);
+  EXPECT_NEAR(at->sure->high / at->time(), 1 / 0.9, 1e-12);
+  EXPECT_NEAR(at->sure->low / at->time(), 1 / 1.1, 1e-12);
+}
+
 TEST(Bottleneck, Moved_on_inputs_make_it_hollow_and_none_say_why) {
   Scene s = example();
   s.curve.current = false;
