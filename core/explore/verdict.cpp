@@ -67,7 +67,7 @@ std::string other_words(const Elasticities& elasticities, const Elasticity* stro
   const Elasticity* other = nullptr;
   for (const Elasticity& e : elasticities.knobs) {
     const KnobStep* s = e.better();
-    if (&e == strongest || s == nullptr || !s->gains || is_unseen(*s->gains)) continue;
+    if (gain(e) > 1e-6 || s == nullptr || !s->gains || is_unseen(*s->gains)) continue;
     if (other == nullptr || *s->gains > *other->better()->gains) other = &e;
   }
   if (other == nullptr) return "";
