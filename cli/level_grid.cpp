@@ -274,7 +274,7 @@ ordered_json json_of_grid(const LevelAnswer& a) {
   for (const LevelPoint& p : grid.points) {
     ordered_json point{{"values", p.values}};
     point.update(json_of_point(a, p.answer));
-    if (!a.grid_cost.empty()) point["cost"] = p.cost;
+    if (!a.grid_cost.empty()) point["cost"] = p.is_machine ? ordered_json(p.cost) : nullptr;
     point["pareto"] = p.front;
     if (!p.answer) point["remark"] = p.state;
     j["points"].push_back(std::move(point));
@@ -317,7 +317,7 @@ void print_level_grid_csv(const std::vector<LevelAnswer>& all, std::ostream& out
     };
     const std::string no_cost;
     for (const LevelPoint& p : a.grid->points) {
-      const std::string cost = a.grid_cost.empty() ? no_cost : csv_number(p.cost);
+      const std::string cost = a.grid_cost.empty() || !p.is_machine ? no_cost : csv_number(p.cost);
       if (!p.answer) {
         row("point", p.values, {"", "", p.state, "", cost, "", "", "", ""});
         continue;

@@ -26,17 +26,18 @@ void check_index(const LevelConfig& level, const std::string& place) {
         "give it a number of sets that is a multiple of its slices, or the index modulo or hashed");
   }
   const auto in_slice = static_cast<std::uint64_t>(level.sets_in_slice());
-  if (!std::has_single_bit(in_slice)) return;
-  // Of lines in the set of one number in its slice, higher bits alone differ.
+  // Of lines in the set of one number in its slice, the bits above are free: those that a power of
+  // two within the sets of a slice does not fix.
   std::vector<std::uint64_t> masks = level.index.masks;
-  const std::uint64_t slice_bytes = in_slice * static_cast<std::uint64_t>(level.line.value());
-  for (std::uint64_t& mask : masks) mask &= ~(slice_bytes - 1);
+  const std::uint64_t fixed_bytes =
+      (in_slice & (0 - in_slice)) * static_cast<std::uint64_t>(level.line.value());
+  for (std::uint64_t& mask : masks) mask &= ~(fixed_bytes - 1);
   if (!cancel_out(masks)) return;
   throw UnsupportedError(
       place,
       fmt::format("no line lies in some of its sets, because the bits of its masks from {} on "
                   "cancel out",
-                  std::countr_zero(slice_bytes)),
+                  std::countr_zero(fixed_bytes)),
       "give masks with other bits of those");
 }
 

@@ -24,6 +24,8 @@ constexpr std::int64_t max_line_bytes = 4096;  // arrays begin at multiples of t
 // Lines that an access moves over one link at most: one comes in and one leaves dirty, for a
 // prefetch too, and twice that where an inclusive level takes lines away from those inside it.
 constexpr double lines_an_access = 8;
+// So many times that for each level with a streamer, which makes up to four requests of one.
+constexpr double streamed_requests = 4;
 
 // Refuses a plan that could count too far, before anything is walked, so that counting itself need
 // not look. What the core loads and stores is known, and so is how much of that could miss at most.
@@ -39,7 +41,11 @@ void require_countable(const Plan& plan, const SystemConfig& config) {
       bytes += static_cast<double>((core.at(p, a).in + core.at(p, a).out).value());
     }
   }
-  if (bytes * lines_an_access * static_cast<double>(longest / plan.element()) < most_link_bytes) {
+  double lines = lines_an_access;
+  for (const LevelConfig& level : config.levels) {
+    if (streams(level.prefetch)) lines *= streamed_requests;
+  }
+  if (bytes * lines * static_cast<double>(longest / plan.element()) < most_link_bytes) {
     return;
   }
   throw TooLargeError(

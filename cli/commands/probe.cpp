@@ -157,6 +157,7 @@ Exit probe_levels(const Options& options, Context& context) {
   std::optional<OutFile> out;
   bench::LevelProbeOptions how;
   how.folder = options["levels"].as<std::string>();
+  if (how.folder.empty()) throw UsageError("--levels", "is empty", "name a folder on the disk");
   how.device = options["device"].as<bool>();
   how.stop = context.stop;
   if (options["quick"].as<bool>()) {

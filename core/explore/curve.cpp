@@ -298,7 +298,8 @@ class Walk {
       const double at = std::log(seconds_of(e, to) / seconds_of(e, from));
       if (!std::isfinite(at)) return {};
       if (up ? at >= wanted : at <= wanted) {
-        if (!range_.knob.continuous()) return e.value;
+        // The value from which on `to` decides: going down it is the one before.
+        if (!range_.knob.continuous()) return up ? e.value : near;
         const double t = at == log_near ? 0 : (wanted - log_near) / (at - log_near);
         return near * std::pow(e.value / near, std::clamp(t, 0.0, 1.0));
       }

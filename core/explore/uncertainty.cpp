@@ -114,6 +114,9 @@ double share_of_gaining(const Timing& before, const Timing& after, const RateSpr
   return gaining;
 }
 
+bool is_seen(double share) { return share >= band_high - share_rounding; }
+bool is_unseen(double share) { return share <= band_low + share_rounding; }
+
 std::pair<double, double> ratio_band(const TimeFactors& above, const TimeFactors& below) {
   std::vector<double> ratios;
   ratios.reserve(above.size() * below.size());

@@ -46,8 +46,8 @@ inline constexpr double no_gain_below = 1e-3;
 
 // Whether a gain in so many draws is one that the measurement can see, and one that it cannot tell
 // from none.
-inline bool is_seen(double share) { return share >= band_high; }
-inline bool is_unseen(double share) { return share <= band_low; }
+bool is_seen(double share);
+bool is_unseen(double share);
 
 // The band of the ratio of two that are drawn.
 std::pair<double, double> ratio_band(const TimeFactors& above, const TimeFactors& below);

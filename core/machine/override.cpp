@@ -71,7 +71,7 @@ class Setting {
   }
 
   int small(int now, std::string_view what, bool zero_too) const {
-    if (zero_too && text_ == "0") return 0;
+    if (zero_too && (text_ == "0" || (factor_ && now == 0))) return 0;
     const std::int64_t value =
         whole(now, [&](const std::string& text) { return parse_count(text, what); });
     if (value > std::numeric_limits<int>::max()) fail("value out of range", "use a smaller value");

@@ -104,7 +104,9 @@ std::vector<double> drawn_from(const Level& level, Hertz clock) {
       }
     }
   }
-  return best.empty() && nearest != nullptr ? nearest->rates : best;
+  if (!best.empty() || nearest == nullptr) return best;
+  // A figure far above all that was measured did not come from it.
+  return nearest->median < (1 - off_plateau) * figure ? std::vector<double>{} : nearest->rates;
 }
 
 // Of the series of one core and this element the quickest, which is that of the widest vectors.
@@ -146,14 +148,14 @@ RateSpread rate_spread(const Machine& machine, Bytes element) {
 }
 
 void scale_measurements(const Machine& machine, Machine& changed) {
+  const Hertz before = machine.core.frequency.value, now = changed.core.frequency.value;
   for (std::size_t l = 0; l < changed.levels.size(); ++l) {
-    const Bandwidth before = machine.levels[l].bandwidth.value;
-    const Bandwidth now = changed.levels[l].bandwidth.value;
-    changed.levels[l].series = machine.levels[l].series;
-    scale(changed.levels[l].series, now.unit == before.unit
-                                        ? now.value / before.value
-                                        : now.at(changed.core.frequency.value).value() /
-                                              before.at(machine.core.frequency.value).value());
+    std::vector<BandwidthSeries>& series = changed.levels[l].series;
+    series = machine.levels[l].series;
+    scale(series, changed.levels[l].bandwidth.value.at(now).value() /
+                      machine.levels[l].bandwidth.value.at(before).value());
+    if (now == before) continue;
+    for (BandwidthSeries& s : series) s.frequency = (now / before) * s.frequency;
   }
   changed.core.peaks = machine.core.peaks;
   scale(changed.core.peaks, changed.peak(Bytes(8)).value() / machine.peak(Bytes(8)).value());

@@ -27,9 +27,10 @@ struct RateSpread {
 // repetitions together have the level's figure as their median (within the four digits that probe
 // writes); of several such runs of working sets the longest. Working sets whose own median is 10 %
 // off lie on a slope. Where no run has that median, as when the figure was lowered to that of the
-// level inside, the one working set whose median is nearest. With several cores at work the series
-// that view_of_one_core() takes. Of computing: the peak's series for this element. One repetition
-// says nothing about a spread, and published figures have none.
+// level inside, the one working set whose median is nearest;
+// none where that is 10 % below the figure or more, which then came from elsewhere. With several
+// cores at work the series that view_of_one_core() takes. Of computing: the peak's series for this
+// element. One repetition says nothing about a spread, and published figures have none.
 RateSpread rate_spread(const Machine& machine, Bytes element);
 
 // Gives `changed`, which is `machine` but for some figures, its measurements, scaled as these

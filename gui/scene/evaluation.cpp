@@ -104,8 +104,9 @@ Subject subjectOf(const Design& design, const Machine& base) {
 Subject subjectOf(const Design& design, const Machine& base, const Contraction& contraction) {
   std::vector<std::string> notes;
   Machine machine = changed_machine(base, design, &notes);
-  // Of a slider that is moved a little, the band must not vanish.
-  scale_measurements(base, machine);
+  // Of a slider that is moved a little, the band must not vanish. With several cores measurements
+  // are what is predicted from; there the window says what the command says that it copies.
+  if (machine.core.cores == 1) scale_measurements(base, machine);
   if (std::string caveat = model_caveat(machine); !caveat.empty()) {
     notes.push_back(std::move(caveat));
   }

@@ -582,6 +582,13 @@ TEST(Config, Names_the_level_that_cannot_be) {
   EXPECT_EQ(message(c),
             "m: L2: no line lies in some of its sets, because the bits of its masks from 7 on "
             "cancel out; give masks with other bits of those");
+  c.levels[1].sets = 12;  // 6 in a slice: bit 6 says whether the number there is even
+  c.levels[1].index = parse_set_index("0x40");
+  EXPECT_NE(message(c).find("its masks from 7 on cancel out"), std::string::npos);
+  c.levels[1].sets = 6;
+  EXPECT_EQ(message(c), "");
+  c.levels[1].index = parse_set_index("0x20");  // within the line
+  EXPECT_NE(message(c).find("its masks from 6 on cancel out"), std::string::npos);
 }
 
 // Against the twin.

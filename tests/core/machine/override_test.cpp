@@ -57,6 +57,12 @@ TEST_F(MachineFiles, Caches_are_set_together) {
             "L3.capacity: 1920B is not a whole number of 20-way sets of 64B lines; 2560B is used");
 }
 
+TEST_F(MachineFiles, No_factor_makes_a_victim_cache) {
+  const Machine m = find_machine("i7-6700k");
+  EXPECT_EQ(override_knob(m, "L3.victim_lines=2x").machine.level(LevelId{2}).victim_lines, 0);
+  EXPECT_EQ(override_knob(m, "L3.victim_lines=2").machine.level(LevelId{2}).victim_lines, 2);
+}
+
 TEST_F(MachineFiles, A_fully_associative_cache_grows_by_ways) {
   Machine m = valid();
   m.levels[0].ways.value = 512;  // 32 KiB in one set
