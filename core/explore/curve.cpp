@@ -52,9 +52,12 @@ bool has_rival(const Entry& e) {
   return close > 1;
 }
 
+std::optional<Uncertainty> sure_of(const Entry& e, Bytes element) {
+  return uncertainty(e.choice.prediction.timing, rate_spread(e.machine, element), e.machine);
+}
+
 CurvePoint point_of(const Entry& e, double base, Bytes element) {
-  return {e.value, e.value / base, e.choice, e.bottleneck,
-          uncertainty(e.choice.prediction.timing, rate_spread(e.machine, element), e.machine)};
+  return {e.value, e.value / base, e.choice, e.bottleneck, sure_of(e, element)};
 }
 
 class Walk {
@@ -268,9 +271,8 @@ class Walk {
   // Of the nearer of this entry and the next.
   std::optional<Uncertainty> sure_at(double value, std::size_t left) const {
     const Entry &a = entries_[left], &b = entries_[left + 1];
-    const Entry& e = value / a.value < b.value / value ? a : b;
-    return uncertainty(e.choice.prediction.timing,
-                       rate_spread(e.machine, size_of(chooser_.contraction().type())), e.machine);
+    return sure_of(value / a.value < b.value / value ? a : b,
+                   size_of(chooser_.contraction().type()));
   }
 
   // Of the crossover between this entry and the next.
