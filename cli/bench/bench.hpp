@@ -37,6 +37,10 @@ struct ChosenSuite {
 std::vector<ChosenSuite> bench_suites(const Options& options, const std::string& otherwise,
                                       const SuiteOverrides& overrides = {});
 
+// The same with the layouts of --image-layout. Without --case only the layers of a suite that has
+// some: "hard" has contractions too.
+std::vector<ChosenSuite> convolution_suites(const Options& options, const std::string& otherwise);
+
 // The workloads that --suite and --case name, of f64.
 std::vector<Contraction> bench_cases(const Options& options);
 

@@ -74,6 +74,18 @@ std::vector<ChosenSuite> bench_suites(const Options& options, const std::string&
   return chosen;
 }
 
+std::vector<ChosenSuite> convolution_suites(const Options& options, const std::string& otherwise) {
+  std::vector<ChosenSuite> all =
+      bench_suites(options, otherwise, {.type = {}, .image_layout = image_layouts(options)});
+  for (auto& [suite, places] : all) {
+    if (options.count("case") != 0) continue;
+    const auto others = std::ranges::stable_partition(
+        places, [&shapes = suite.shapes](std::size_t place) { return shapes[place].has_value(); });
+    if (others.size() < places.size()) places.erase(others.begin(), others.end());
+  }
+  return all;
+}
+
 std::vector<Contraction> bench_cases(const Options& options) {
   std::vector<Contraction> cases;
   for (const auto& [suite, places] : bench_suites(options, "tccg")) {

@@ -34,8 +34,7 @@ struct ConvBench {
 
 Layers layers_of(const Options& options) {
   Layers layers;
-  const SuiteOverrides overrides{.type = {}, .image_layout = image_layouts(options)};
-  for (const auto& [suite, places] : bench_suites(options, "yolo9000,resnet18", overrides)) {
+  for (const auto& [suite, places] : convolution_suites(options, "yolo9000,resnet18")) {
     for (const std::size_t place : places) {
       const Contraction& c = suite.workloads[place];
       const auto& shape = suite.shapes[place];

@@ -98,8 +98,7 @@ Exit bench_conv_tilings(const Options& options, Context& context) {
   }
   std::vector<TiledLayer> layers;
   std::vector<Contraction> workloads;
-  const SuiteOverrides overrides{.type = {}, .image_layout = image_layouts(options)};
-  const auto suites = bench_suites(options, "yolo9000", overrides);
+  const auto suites = convolution_suites(options, "yolo9000");
   const std::vector<std::string> names =
       comma_list(options.count("suite") != 0 ? options["suite"].as<std::string>() : "yolo9000");
   for (std::size_t s = 0; s < suites.size(); ++s) {

@@ -14,8 +14,10 @@
 //     [[workload]]
 //     program = """..."""
 //
-// A program (core/workload/program.hpp) says its layout and type itself. Workloads are numbered
-// from 1 in the order of the file; "tccg:8" is the eighth.
+// A workload with a label may have a `type` of its own, one that is no convolution a `layout`,
+// instead of the file's. A program (core/workload/program.hpp) says its layout and type itself. Any
+// may have a `kind`, a word by which a benchmark sums up. Workloads are numbered from 1 in the
+// order of the file; "tccg:8" is the eighth.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +38,7 @@ struct Suite {
   std::vector<Contraction> workloads;  // their names are "tccg:1", ...
   // As many entries: what convolutions say by their sizes.
   std::vector<std::optional<ConvolutionShape>> shapes = {};
+  std::vector<std::string> kinds = {};  // as many; "" where the file says none
 };
 
 // Instead of what the file says.

@@ -446,7 +446,7 @@ TEST(Accounting, Paper_counts_less_than_honest) {
 
 TEST(List, Shows_what_ships_in_every_format) {
   // A header, tccg, yolo9000, resnet18, vgg16, mobilenet-v2, attention, hard.
-  constexpr std::size_t shipped = 36 + 11 + 12 + 9 + 31 + 15 + 16;
+  constexpr std::size_t shipped = 36 + 11 + 12 + 9 + 31 + 15 + 85;
   EXPECT_EQ(lines(tcsim({"list", "workloads"}).out).size(), 1 + shipped);
   EXPECT_TRUE(contains(tcsim({"list", "machines"}).out, "e5-2680v4"));
   EXPECT_EQ(json::parse(tcsim({"list", "workloads", "--format", "json"}).out)["rows"].size(),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/error.hpp"
@@ -110,6 +111,51 @@ TEST(Parse_suite, Layout_is_row_major_and_type_f64_unless_the_file_says_otherwis
   EXPECT_EQ(other.workloads[0].type(), ElementType::f32);
 }
 
+TEST(Parse_suite, A_workload_may_have_a_layout_a_type_and_a_kind_of_its_own) {
+  const char* text =
+      "schema = 1\nname = \"mine\"\nlayout = \"column-major\"\ntype = \"f32\"\n"
+      "[[workload]]\nlabel = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"\n"
+      "layout = \"row-major\"\ntype = \"f64\"\nkind = \"small\"\n"
+      "[[workload]]\nlabel = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"\n"
+      "[[workload]]\nlabel = \"conv2d\"\nsizes = \"k=2,c=3,h=4,w=5\"\ntype = \"f64\"\n";
+  const Suite suite = parse_suite(text, "s.toml");
+  ASSERT_EQ(suite.workloads.size(), 3U);
+  EXPECT_EQ(suite.workloads[0].layout(), Layout::row_major);
+  EXPECT_EQ(suite.workloads[0].type(), ElementType::f64);
+  EXPECT_EQ(suite.workloads[1].layout(), Layout::column_major);
+  EXPECT_EQ(suite.workloads[1].type(), ElementType::f32);
+  EXPECT_EQ(suite.workloads[2].type(), ElementType::f64);
+  EXPECT_EQ(suite.kinds, (std::vector<std::string>{"small", "", ""}));
+  EXPECT_EQ(parse_suite(text, "s.toml", {ElementType::f32, {}}).workloads[0].type(),
+            ElementType::f32);
+}
+
+TEST(Hard, Has_the_16_convolutions_and_contractions_of_every_kind_type_and_layout) {
+  const Suite suite = find_suite("hard");
+  ASSERT_EQ(suite.kinds.size(), suite.workloads.size());
+  std::map<std::string, int> of_kind;
+  std::set<std::string> different;
+  for (std::size_t i = 0; i < suite.workloads.size(); ++i) {
+    const Contraction& c = suite.workloads[i];
+    EXPECT_EQ(suite.shapes[i].has_value(), i < 16) << c.name();
+    EXPECT_EQ(suite.kinds[i].empty(), i < 16) << c.name();
+    if (i < 16) continue;
+    ++of_kind[suite.kinds[i]];
+    different.insert(c.label() + c.sizes() + to_text(c.type()) + to_text(c.layout()));
+    if (suite.kinds[i] == "tiny") {
+      EXPECT_LT(c.flops(), 1e6) << c.name();
+    }
+  }
+  EXPECT_EQ(different.size(), suite.workloads.size() - 16);
+  std::set<std::string> kinds;
+  for (const auto& [kind, count] : of_kind) {
+    kinds.insert(kind);
+    EXPECT_GE(count, 8) << kind;
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"batch", "long-k", "many-small", "memory", "odd", "thin",
+                                          "tiny"}));
+}
+
 struct BadSuite {
   const char* from;  // what of the good text is replaced
   const char* to;
@@ -138,6 +184,17 @@ TEST(Parse_suite, Reports_line_and_column) {
        "s.toml:4:11: 'program' is not a string"},
       {"label = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"", "program = \"program x dims 3\"",
        "s.toml:4:11: program:1:16: a dimension or a tensor expected, found '3'"},
+      {"label = ", "layout = \"diagonal\"\nlabel = ",
+       "s.toml:4:10: 'layout' is \"diagonal\"; use row-major or column-major"},
+      {"label = ", "type = 7\nlabel = ", "s.toml:4:8: 'type' is not a string"},
+      {"label = ", "kind = \"\"\nlabel = ", "s.toml:4:8: 'kind' is \"\"; give a word without ','"},
+      {"label = ", "kind = \"a,b\"\nlabel = ", "s.toml:4:8: 'kind' is \"a,b\"; give a word"},
+      {"label = ", "kind = \"a\\u0007\"\nlabel = ", "s.toml:4:8: 'kind' has a control character"},
+      {"label = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"",
+       "label = \"conv2d\"\nsizes = \"k=2\"\nlayout = \"row-major\"",
+       "s.toml:6:10: 'layout' of a convolution; take it out"},
+      {"label = \"ab-ac-cb\"\nsizes = \"a=2,b=3,c=4\"", "program = \"\"\ntype = \"f32\"",
+       "s.toml:5:8: 'type' beside a program; take it out"},
       {"[[workload]]", "[[workloads]]", "s.toml:3:3: unknown key 'workloads'"},
       {"[[workload]]", "[workload]", "s.toml:3:1: no [[workload]]"},
       {"name = \"mine\"", "name = \"mine", "s.toml:2:"}};
