@@ -67,18 +67,15 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   Progress progress(context, a.tree.name);
   levels::OptimumOptions search;
   search.progress = [&](double share) { progress.show(a.tree.name + ": fusing", share); };
-  const levels::LevelOptimum best = levels::optimum(a.tree, a.hierarchy, search);
+  levels::LevelWays found = levels::compare(a.tree, a.hierarchy, search);
+  const levels::LevelOptimum best = std::move(found.optimum);
   a.bound = best.bound;
   a.gap = best.gap();
   const bool simulate = options["simulate"].as<bool>() && !context.helper;
   a.ways.push_back(level_way(a, "optimum", best.plan, simulate));
-  a.ways.push_back(level_way(a, "prescription", levels::prescribe(a.tree, a.hierarchy), simulate));
-  try {
-    const levels::Homes apart = levels::unfused(a.tree, a.hierarchy);
-    a.ways.push_back(
-        level_way(a, "unfused", levels::prescribe(a.tree, a.hierarchy, apart), simulate));
-  } catch (const UnsupportedError&) {
-    // There is no room for it.
+  a.ways.push_back(level_way(a, "prescription", std::move(found.prescription), simulate));
+  if (found.unfused) {
+    a.ways.push_back(level_way(a, "unfused", *std::move(found.unfused), simulate));
   }
   if (options.count("run") != 0) run_level_answer(options, a, context);
   if (context.helper) return a;
@@ -157,8 +154,8 @@ void print_ways(const LevelAnswer& a, std::ostream& out) {
     }
     rows.push_back({"", "arithmetic", "", "", "", "", to_display(w.plan.times.arithmetic), "", ""});
     rows.push_back({"", a.hierarchy.overlap ? "overlapped" : "in all", "", "", "", "",
-                    to_display(w.plan.time()), "slowest: " + slowest_name(a.hierarchy, w.plan),
-                    ""});
+                    to_display(w.plan.time()),
+                    "slowest: " + levels::slowest_name(a.hierarchy, w.plan), ""});
   }
   out << aligned(
       {"program", "link", "in", "out", "transfers", "the busiest", "time", "held", "simulated"},
@@ -220,7 +217,7 @@ void print_changes(const LevelAnswer& a, std::ostream& out) {
     const LevelPlan& plan = c.answer->plan;
     rows.push_back({c.what, to_display(plan.time()),
                     fmt::format("{:.2f} x", base.time() / plan.time()),
-                    slowest_name(a.hierarchy, plan), homes_text(a, plan)});
+                    levels::slowest_name(a.hierarchy, plan), level_homes(a, plan)});
   }
   out << aligned({"", "time", "faster", "slowest", "intermediates"}, rows, "  ");
 }
@@ -289,7 +286,7 @@ ordered_json json_of_level_way(const LevelAnswer& a, const LevelWay& way) {
   }
   j["arithmetic_seconds"] = plan.times.arithmetic.value();
   j["predicted_seconds"] = plan.time().value();
-  j["bottleneck"] = slowest_name(a.hierarchy, plan);
+  j["bottleneck"] = levels::slowest_name(a.hierarchy, plan);
   add_level_run(way, j);
   return j;
 }
@@ -309,7 +306,7 @@ ordered_json json_of_levels(const LevelAnswer& a) {
   }
   for (const LevelWay& w : a.ways) j[w.name] = json_of_level_way(a, w);
   j["predicted_seconds"] = a.ways.front().plan.time().value();
-  j["bottleneck"] = slowest_name(a.hierarchy, a.ways.front().plan);
+  j["bottleneck"] = levels::slowest_name(a.hierarchy, a.ways.front().plan);
   j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
                       {"achieved_seconds", a.ways.front().plan.time().value()},
                       {"gap", a.gap}};
@@ -333,13 +330,13 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
       for (int l = 0; l < a.hierarchy.links(); ++l) {
         const auto at = static_cast<std::size_t>(l);
         const Counts::OfLink& link = w.plan.counts.links[at];
-        out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name),
-                           w.name, csv_cell(a.hierarchy.link(l)), link.sum().in, link.sum().out,
-                           link.sum().transfers(), link.busiest_sum().bytes(),
-                           w.plan.counts.high_water[at].value(),
-                           w.simulated ? std::to_string(w.simulated->links[at].sum().bytes()) : "",
-                           w.plan.times.links[at].value(), w.plan.times.arithmetic.value(),
-                           w.plan.time().value(), csv_cell(slowest_name(a.hierarchy, w.plan)));
+        out << fmt::format(
+            "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name), w.name,
+            csv_cell(a.hierarchy.link(l)), link.sum().in, link.sum().out, link.sum().transfers(),
+            link.busiest_sum().bytes(), w.plan.counts.high_water[at].value(),
+            w.simulated ? std::to_string(w.simulated->links[at].sum().bytes()) : "",
+            w.plan.times.links[at].value(), w.plan.times.arithmetic.value(), w.plan.time().value(),
+            csv_cell(levels::slowest_name(a.hierarchy, w.plan)));
       }
     }
   }

@@ -83,18 +83,8 @@ std::optional<LevelGrid> level_grid(const Options& options, const LevelAnswer& a
   return grid;
 }
 
-std::string slowest_name(const Hierarchy& h, const LevelPlan& plan) {
-  const int slowest = plan.times.bottleneck();
-  return slowest == h.links() ? "arithmetic" : h.link(slowest);
-}
-
-std::string homes_text(const LevelAnswer& a, const LevelPlan& plan) {
-  std::string text;
-  for (std::size_t i = 0; i < a.tree.arrays.size(); ++i) {
-    if (!a.tree.arrays[i].is_intermediate()) continue;
-    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", a.tree.arrays[i].name,
-                        a.hierarchy.level(plan.homes[i]).name);
-  }
+std::string level_homes(const LevelAnswer& a, const LevelPlan& plan) {
+  const std::string text = levels::homes_text(a.tree, a.hierarchy, plan);
   return text.empty() ? "-" : text;
 }
 
@@ -110,32 +100,42 @@ std::vector<std::string> knob_names(const LevelGrid& grid) {
   return names;
 }
 
-// Values, time, how much faster, the slowest, the intermediates.
+// Whether there is a front worth marking: a curve of one knob without costs is one already.
+bool has_front(const LevelAnswer& a) { return a.grid->knobs.size() > 1 || !a.grid_cost.empty(); }
+
+bool has_answers(const LevelGrid& grid) {
+  return std::ranges::any_of(grid.points, [](const LevelPoint& p) { return p.answer.has_value(); });
+}
+
+// Values, cost where there is one, time, how much faster, the slowest, the intermediates.
 std::vector<std::string> point_row(const LevelAnswer& a, const LevelPoint& p) {
   std::vector<std::string> row;
   for (std::size_t k = 0; k < p.values.size(); ++k) {
     row.push_back(display(a.grid->knobs[k], p.values[k]));
   }
+  if (!a.grid_cost.empty()) row.push_back(p.is_machine ? fmt::format("{:.4g}", p.cost) : "");
   if (!p.answer) {
     row.insert(row.end(), {p.is_machine ? p.state : "no such machine", "", "", ""});
     return row;
   }
   const LevelPlan& plan = p.answer->plan;
-  row.insert(row.end(), {to_display(plan.time()), faster(a, plan), slowest_name(a.hierarchy, plan),
-                         homes_text(a, plan)});
+  row.insert(row.end(), {to_display(plan.time()), faster(a, plan),
+                         levels::slowest_name(a.hierarchy, plan), level_homes(a, plan)});
   return row;
 }
 
 void print_points(const LevelAnswer& a, bool front_alone, std::ostream& out) {
+  const bool marked = !front_alone && has_front(a);
   Rows rows;
   for (const LevelPoint& p : a.grid->points) {
     if (front_alone && !p.front) continue;
     rows.push_back(point_row(a, p));
-    if (!front_alone && a.grid->knobs.size() > 1) rows.back().push_back(p.front ? "*" : "");
+    if (marked) rows.back().push_back(p.front ? "*" : "");
   }
   std::vector<std::string> columns = knob_names(*a.grid);
+  if (!a.grid_cost.empty()) columns.emplace_back("cost");
   columns.insert(columns.end(), {"time", "faster", "slowest", "intermediates"});
-  if (!front_alone && a.grid->knobs.size() > 1) columns.emplace_back("");
+  if (marked) columns.emplace_back("");
   out << aligned(columns, rows, "  ");
 }
 
@@ -187,13 +187,17 @@ void print_plane(const LevelAnswer& a, std::ostream& out) {
   }
   out << aligned(columns, rows, "  ");
   letters.print(out);
-  out << "  *  on the Pareto front\n";
+  if (has_answers(grid)) out << "  *  on the Pareto front\n";
   if (!missing) return;
   const auto none = std::ranges::find(grid.points, false, &LevelPoint::is_machine);
   out << "  -  no such machine: " << none->state << "\n";
 }
 
 void print_front(const LevelAnswer& a, std::ostream& out) {
+  if (!has_answers(*a.grid)) {
+    out << "\nno Pareto front: none of these machines has an answer\n";
+    return;
+  }
   out << fmt::format("\nPareto front: no other is as fast {}\n",
                      a.grid_cost.empty() ? "with as little of every knob"
                                          : "and as cheap by " + visible(a.grid_cost));
@@ -226,7 +230,7 @@ void print_level_grid(const LevelAnswer& a, std::ostream& out) {
   } else {
     print_points(a, false, out);
   }
-  if (a.grid->knobs.size() > 1) print_front(a, out);
+  if (has_front(a)) print_front(a, out);
   print_crossovers(*a.grid, out);
   if (!a.grid->complete) out << "  interrupted: this is what there is\n";
 }
@@ -235,56 +239,51 @@ ordered_json json_of_point(const LevelAnswer& a, const std::optional<levels::Lev
   ordered_json j{{"predicted_seconds", nullptr}, {"bottleneck", nullptr}};
   if (!point) return j;
   j["predicted_seconds"] = point->plan.time().value();
-  j["bottleneck"] = slowest_name(a.hierarchy, point->plan);
+  j["bottleneck"] = levels::slowest_name(a.hierarchy, point->plan);
   j["bound_seconds"] = point->bound.value();
-  j["intermediates"] = homes_text(a, point->plan);
+  j["intermediates"] = level_homes(a, point->plan);
   return j;
 }
 
 namespace {
 
-ordered_json json_of_curve(const LevelAnswer& a) {
-  const LevelGrid& grid = *a.grid;
-  ordered_json j{{"knob", grid.knobs.front().name},
-                 {"unit", to_text(grid.knobs.front().unit)},
-                 {"points", ordered_json::array()},
-                 {"crossovers", ordered_json::array()}};
-  for (const LevelPoint& p : grid.points) {
-    ordered_json point{{"value", p.values.front()}};
-    point.update(json_of_point(a, p.answer));
-    j["points"].push_back(std::move(point));
-  }
-  for (const LevelCrossover& c : grid.crossovers) {
-    j["crossovers"].push_back({{"value", c.values.front()}, {"from", c.from}, {"to", c.to}});
-  }
-  return j;
+// Of one knob `value`, of several `values`.
+ordered_json json_of_values(const LevelGrid& grid, const std::vector<double>& values) {
+  if (grid.knobs.size() == 1) return {{"value", values.front()}};
+  return {{"values", values}};
 }
 
 ordered_json json_of_grid(const LevelAnswer& a) {
   const LevelGrid& grid = *a.grid;
-  ordered_json j{{"knobs", ordered_json::array()},
-                 {"cost_model", nullptr},
-                 {"points", ordered_json::array()},
-                 {"crossovers", ordered_json::array()},
-                 {"complete", grid.complete}};
-  if (!a.grid_cost.empty()) j["cost_model"] = a.grid_cost;
+  ordered_json knobs = ordered_json::array(), j;
   for (const Knob& k : grid.knobs) {
-    j["knobs"].push_back({{"knob", k.name}, {"unit", to_text(k.unit)}, {"value", k.base}});
+    knobs.push_back({{"knob", k.name}, {"unit", to_text(k.unit)}, {"value", k.base}});
   }
+  if (grid.knobs.size() == 1) {
+    j = knobs.front();
+  } else {
+    j["knobs"] = std::move(knobs);
+  }
+  j["cost_model"] = a.grid_cost.empty() ? ordered_json() : ordered_json(a.grid_cost);
+  j["points"] = ordered_json::array();
   for (const LevelPoint& p : grid.points) {
-    ordered_json point{{"values", p.values}};
+    ordered_json point = json_of_values(grid, p.values);
     point.update(json_of_point(a, p.answer));
-    if (!a.grid_cost.empty()) point["cost"] = p.is_machine ? ordered_json(p.cost) : nullptr;
-    point["pareto"] = p.front;
+    if (!a.grid_cost.empty()) {
+      point["cost"] = p.is_machine ? ordered_json(p.cost) : ordered_json();
+    }
+    if (has_front(a)) point["pareto"] = p.front;
     if (!p.answer) point["remark"] = p.state;
     j["points"].push_back(std::move(point));
   }
+  j["crossovers"] = ordered_json::array();
   for (const LevelCrossover& c : grid.crossovers) {
-    j["crossovers"].push_back({{"knob", grid.knobs[static_cast<std::size_t>(c.knob)].name},
-                               {"values", c.values},
-                               {"from", c.from},
-                               {"to", c.to}});
+    ordered_json one{{"knob", grid.knobs[static_cast<std::size_t>(c.knob)].name}};
+    one.update(json_of_values(grid, c.values));
+    one.update({{"from", c.from}, {"to", c.to}});
+    j["crossovers"].push_back(std::move(one));
   }
+  j["complete"] = grid.complete;
   return j;
 }
 
@@ -294,7 +293,7 @@ void add_level_grid(const LevelAnswer& a, ordered_json& record) {
   record["curves"] = ordered_json::array();
   if (!a.grid) return;
   if (a.grid->knobs.size() == 1) {
-    record["curves"].push_back(json_of_curve(a));
+    record["curves"].push_back(json_of_grid(a));
   } else {
     record["grid"] = json_of_grid(a);
   }
@@ -323,11 +322,11 @@ void print_level_grid_csv(const std::vector<LevelAnswer>& all, std::ostream& out
         continue;
       }
       const LevelPlan& plan = p.answer->plan;
-      const std::string homes = homes_text(a, plan);
+      const std::string homes = level_homes(a, plan);
       row("point", p.values,
           {csv_number(plan.time().value()), csv_number(p.answer->bound.value()),
-           slowest_name(a.hierarchy, plan), homes == "-" ? "" : homes, cost, p.front ? "1" : "0",
-           "", "", ""});
+           levels::slowest_name(a.hierarchy, plan), homes == "-" ? "" : homes, cost,
+           p.front ? "1" : "0", "", "", ""});
     }
     for (const LevelCrossover& c : a.grid->crossovers) {
       row("crossover", c.values,

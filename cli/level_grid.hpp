@@ -20,13 +20,12 @@ void declare_level_grid(boost::program_options::options_description&);  // --var
 std::optional<levels::LevelGrid> level_grid(const Options& options, const LevelAnswer& answer,
                                             const levels::LevelOptimum& best, Context& context);
 
-std::string slowest_name(const levels::Hierarchy& hierarchy, const levels::LevelPlan& plan);
-// Where the intermediates stay, where they do not go through all levels.
-std::string homes_text(const LevelAnswer& answer, const levels::LevelPlan& plan);
+// Where the intermediates stay; "-" where there is none.
+std::string level_homes(const LevelAnswer& answer, const levels::LevelPlan& plan);
 
 // Nothing without --vary.
 void print_level_grid(const LevelAnswer& answer, std::ostream& out);
-// `curves` of one knob, `grid` of more.
+// `curves` of one knob, `grid` of more; both have the same fields.
 void add_level_grid(const LevelAnswer& answer, nlohmann::ordered_json& record);
 // The fields that a point and a change have.
 nlohmann::ordered_json json_of_point(const LevelAnswer& answer,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -168,7 +169,13 @@ Exit probe_levels(const Options& options, Context& context) {
   }
   try {
     team.on_first([&] {
-      if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
+      if (options.count("out") == 0) return;
+      const std::string file = options["out"].as<std::string>();
+      if (std::filesystem::is_regular_file(file) && !options["force"].as<bool>()) {
+        throw UsageError("--out", "'" + file + "' is there already",
+                         "name another file, or add --force to replace it");
+      }
+      out.emplace(file);
     });
     const bench::MeasuredLevels measured = [&] {
       Progress progress(context, "measuring levels");
@@ -193,6 +200,9 @@ Exit probe(const Options& options, Context& context) {
   if (options.count("levels") != 0) return probe_levels(options, context);
   if (options["device"].as<bool>()) {
     throw UsageError("--device", "is one of the explicit levels", "add --levels FOLDER");
+  }
+  if (options["force"].as<bool>()) {
+    throw UsageError("--force", "is for explicit levels", "add --levels FOLDER, or leave it out");
   }
   std::optional<OutFile> out;  // found to be writable before the work
   if (options.count("out") != 0) out.emplace(options["out"].as<std::string>());
@@ -226,7 +236,8 @@ const Command& probe_command() {
                                       "there: a device of OpenCL as the innermost level")(
             "out", po::value<std::string>(),
             "the machine file; otherwise the one that --machine host reads. With --kernels "
-            "the catalog's, with --disk the disk's, with --levels theirs");
+            "the catalog's, with --disk the disk's, with --levels theirs")(
+            "force", po::bool_switch(), "with --levels: replace the file of --out");
         declare_format(o);
       },
       probe,

@@ -446,4 +446,15 @@ LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
   return best;
 }
 
+LevelWays compare(const OperationTree& tree, const Hierarchy& hierarchy,
+                  const OptimumOptions& options) {
+  LevelWays ways{optimum(tree, hierarchy, options), prescribe(tree, hierarchy), {}};
+  try {
+    ways.unfused = prescribe(tree, hierarchy, unfused(tree, hierarchy));
+  } catch (const UnsupportedError&) {
+    // There is no room for it.
+  }
+  return ways;
+}
+
 }  // namespace tcsim::levels

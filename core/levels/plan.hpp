@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/levels/count.hpp"
@@ -93,6 +94,16 @@ struct OptimumOptions {
 // UnsupportedError as prescribe().
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options = {});
+
+// A chain done three ways, side by side.
+struct LevelWays {
+  LevelOptimum optimum;
+  LevelPlan prescription;
+  std::optional<LevelPlan> unfused;  // none where there is no room for it
+};
+// Throws as optimum().
+LevelWays compare(const OperationTree& tree, const Hierarchy& hierarchy,
+                  const OptimumOptions& options = {});
 
 // The plan with another hierarchy's figures, or that of `others` which fits there and is quickest.
 LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,

@@ -34,15 +34,26 @@ std::optional<LevelOptimum> answer_on(const OperationTree& tree, const Hierarchy
 
 }  // namespace
 
-std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
-                       const LevelPlan& plan) {
+std::string slowest_name(const Hierarchy& hierarchy, const LevelPlan& plan) {
   const int slowest = plan.times.bottleneck();
-  std::string text = slowest == hierarchy.links() ? "arithmetic" : hierarchy.link(slowest);
+  return slowest == hierarchy.links() ? "arithmetic" : hierarchy.link(slowest);
+}
+
+std::string homes_text(const OperationTree& tree, const Hierarchy& hierarchy,
+                       const LevelPlan& plan) {
+  std::string text;
   for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
     if (!tree.arrays[a].is_intermediate()) continue;
-    text += fmt::format(", {} in {}", tree.arrays[a].name, hierarchy.level(plan.homes[a]).name);
+    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", tree.arrays[a].name,
+                        hierarchy.level(plan.homes[a]).name);
   }
   return text;
+}
+
+std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
+                       const LevelPlan& plan) {
+  const std::string homes = homes_text(tree, hierarchy, plan);
+  return slowest_name(hierarchy, plan) + (homes.empty() ? "" : ", " + homes);
 }
 
 namespace {

@@ -47,7 +47,12 @@ struct VaryOptions {
   std::function<double(const Machine&)> cost;
 };
 
-// "local-global, C in global": the bottleneck, and what is fused where.
+// "local-global", or "arithmetic": what takes the longest.
+std::string slowest_name(const Hierarchy& hierarchy, const LevelPlan& plan);
+// "C in global, D in local": where the intermediates stay; empty where there is none.
+std::string homes_text(const OperationTree& tree, const Hierarchy& hierarchy,
+                       const LevelPlan& plan);
+// "local-global, C in global": both.
 std::string state_text(const OperationTree& tree, const Hierarchy& hierarchy,
                        const LevelPlan& plan);
 

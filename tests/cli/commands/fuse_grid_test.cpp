@@ -100,6 +100,15 @@ TEST(FuseGrid, ListsThreeKnobsAndMachinesThatCannotBe) {
   EXPECT_TRUE(contains(r.out, "\n  16  ")) << r.out;
 }
 
+TEST(FuseGrid, SaysWhereNothingHasAnAnswer) {
+  const Ran r =
+      tcsim(matrix_product({"--vary", "local.capacity=8B,16B", "--vary", "disk.bandwidth=1x,2x"}));
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "nothing fits")) << r.out;
+  EXPECT_TRUE(contains(r.out, "\nno Pareto front: none of these machines has an answer\n"));
+  EXPECT_FALSE(contains(r.out, "on the Pareto front")) << r.out;
+}
+
 TEST(FuseGrid, SetsTheTimeAgainstACost) {
   const fs::path file = test::scratch("cost.toml");
   // A price in dollars: of local memory only.
@@ -117,6 +126,21 @@ TEST(FuseGrid, SetsTheTimeAgainstACost) {
     EXPECT_NEAR(grid["points"][i]["cost"].get<double>(), costs[i], 1e-9);
     EXPECT_EQ(grid["points"][i]["pareto"], i % 2 == 1) << i;
   }
+  // Of one knob as well.
+  const std::vector<std::string> one{"--vary", "local.capacity=100kB,200kB", "--cost",
+                                     file.string()};
+  const json curve = json::parse(
+      tcsim(matrix_product(one + std::vector<std::string>{"--format", "json"})).out)["curves"][0];
+  EXPECT_EQ(curve["knob"], "local.capacity");
+  EXPECT_EQ(curve["value"], 100000);
+  EXPECT_EQ(curve["cost_model"], file.string());
+  EXPECT_EQ(curve["complete"], true);
+  EXPECT_NEAR(curve["points"][1]["cost"].get<double>(), 4, 1e-9);
+  EXPECT_EQ(curve["points"][1]["pareto"], true);
+  const Ran table = tcsim(matrix_product(one));
+  EXPECT_TRUE(contains(table.out, "\n  local.capacity  cost  time ")) << table.out;
+  EXPECT_TRUE(contains(table.out, "\nPareto front: no other is as fast and as cheap by "))
+      << table.out;
   const auto refused = [&](const std::vector<std::string>& more) {
     const Ran r = tcsim(matrix_product(more));
     EXPECT_NE(r.code, Exit::done);

@@ -18,8 +18,7 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
   const fs::path folder = test::scratch("probe_levels");
   fs::create_directory(folder);
   const std::string file = (folder / "levels.toml").string();
-  const std::vector<std::string> probe{"probe",   "--levels", folder.string(),
-                                       "--quick", "--out",    file};
+  std::vector<std::string> probe{"probe", "--levels", folder.string(), "--quick", "--out", file};
   const auto in_format = [&](const std::string& format) {
     std::vector<std::string> args = probe;
     args.insert(args.end(), {"--format", format});
@@ -49,6 +48,13 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
           .out);
   EXPECT_EQ(fused["machine"]["name"], "explicit-levels");
   EXPECT_EQ(fused["grid"]["points"].size(), 4U);
+  // What was measured is not lost by measuring again.
+  const Ran again = tcsim(probe);
+  EXPECT_EQ(again.code, Exit::usage);
+  EXPECT_TRUE(contains(again.err, "is there already; name another file, or add --force"))
+      << again.err;
+  probe.emplace_back("--force");
+  EXPECT_EQ(tcsim({"probe", "--force", "--quick"}).code, Exit::usage);
   const Ran csv = in_format("csv");
   EXPECT_EQ(lines(csv.out).size(), 13U) << csv.out;
   const Ran table = tcsim(probe);
