@@ -144,7 +144,7 @@ double lost_along_k(const Core& core, double vectors, std::int64_t rows, std::in
 
 }  // namespace
 
-Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
+Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
                 const Machine& machine) {
   const Path path = only_path(c, schedule);
   const Overhead& lost = machine.core.overhead;
@@ -154,7 +154,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const auto last = std::find_if(path.steps.rbegin(), path.steps.rend(), loops);
   const bool reads_on = path.lanes && (last == path.steps.rend() || last->group == DimClass::m ||
                                        path.extents[DimClass::m] <= path.mr);
-  double seconds = 0;
+  Exposed result;
   const std::size_t links = prediction.traffic.links.size();
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
@@ -172,8 +172,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       }
     }
     const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
-    seconds +=
-        (bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth)).value();
+    result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
 
   const Group& m = schedule.groups[DimClass::m];
@@ -184,7 +183,7 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
   });
   if (!packed && !path.lanes && !path.along_k && !n.empty() &&
       c.stride(path.right(), n.front()) != Elements(1)) {
-    seconds += lost.apart.value * prediction.timing.compute.value();
+    result.core += lost.apart.value * prediction.timing.compute;
   }
   const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
@@ -256,7 +255,8 @@ Seconds exposed(const Contraction& c, const Schedule& schedule, const Prediction
       if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();
     }
   }
-  return Seconds(seconds + cycles / machine.core.frequency.value.value());
+  result.core += Seconds(cycles / machine.core.frequency.value.value());
+  return result;
 }
 
 }  // namespace tcsim

@@ -1,5 +1,6 @@
 // What neither the model's links nor kernel_time() say of a schedule: the time in which the core
-// computes nothing and no link is busy. Where computation is the bottleneck by far, schedules differ in that alone.
+// computes nothing and no link is busy. Where computation is the bottleneck by far, schedules
+// differ in that alone.
 #pragma once
 
 #include "core/machine/machine.hpp"
@@ -21,7 +22,12 @@ namespace tcsim {
 //  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
 //    than the kernel, and of one whose rows are not all neighbours in C.
 // What each costs is the machine's: Core::overhead and Level::exposed, TLBs where it names them.
-Seconds exposed(const Contraction& contraction, const Schedule& schedule,
+struct Exposed {
+  Seconds traffic;  // the first three
+  Seconds core;     // the others: no link's traffic can hide behind these either
+  Seconds all() const { return traffic + core; }
+};
+Exposed exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);
 
 }  // namespace tcsim

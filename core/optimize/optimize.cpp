@@ -200,7 +200,7 @@ class Optimizer {
         search_.refine(trade_finalists, trades);
         keep(search_.best());
       }
-      if (at_roof() && open_gap() <= enough && !soon) {
+      if ((at_roof() || losses_measured(machine_)) && open_gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);
         search_.refine(1, 0);
         keep(search_.best());

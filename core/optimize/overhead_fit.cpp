@@ -34,7 +34,7 @@ OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
     const OverheadRun& run = runs[static_cast<std::size_t>(i)];
     const Prediction p = predict(run.contraction, run.schedule, machine);
     const auto lost = [&](const Machine& m) {
-      return exposed(run.contraction, run.schedule, p, m).value() * hertz;
+      return exposed(run.contraction, run.schedule, p, m).all().value() * hertz;
     };
     const double known = lost(without), compute = p.timing.compute.value() * hertz;
     // All relative to the time that the run took.

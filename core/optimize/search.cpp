@@ -24,6 +24,8 @@ constexpr double decisive_step = 1e-3;
 constexpr double other_step = 0.2;
 // Step of what the core waits for, as a share of the computation's time. Source: chosen.
 constexpr double exposed_step = 5e-3;
+// The same where a link decides, as a share of its time: coarser, for it is an estimate.
+constexpr double waiting_step = 0.1;
 // What is so many times as slow by the coarse count is not judged in full. Source: chosen.
 constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.
@@ -73,6 +75,10 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
   return sum;
 }
 
+bool losses_measured(const Machine& machine) {
+  return machine.core.overhead.pack.origin == Origin::measured;
+}
+
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
             const Machine& machine, Objective objective) {
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
@@ -88,11 +94,11 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
   const bool once = holds_lanes(contraction, schedule.groups) || along_k;
+  const auto waits = [&] { return exposed(contraction, schedule, prediction, machine); };
   if (at_roof || once) {
     const Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
     const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
-    const double waiting =
-        (exposed(contraction, schedule, prediction, machine) + slow_kernels) / first;
+    const double waiting = (waits().all() + slow_kernels) / first;
     return {decisive(first), std::round(waiting / exposed_step),
             cost(prediction, machine, Objective::sum)};
   }
@@ -103,6 +109,12 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   for (double& t : s) {
     t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
     step = other_step;
+  }
+  if (roof.value() > 0 && losses_measured(machine)) {
+    const Exposed lost = waits();
+    const Seconds busy = prediction.timing.compute + lost.core;
+    s.front() = decisive(std::max(slowest, busy));
+    s.insert(s.begin() + 1, std::round((busy + lost.traffic) / slowest / waiting_step));
   }
   s.push_back(cost(prediction, machine, Objective::sum));
   return s;

@@ -27,13 +27,19 @@ inline constexpr double counted_lines = 16384;
 // of all links together. energy: joules; the machine must have a figure for every link.
 double cost(const Prediction& prediction, const Machine& machine, Objective objective);
 
+// Whether what the core loses in packs was measured on this machine. What is assumed, as of another
+// processor, must not outweigh a link.
+bool losses_measured(const Machine& machine);
+
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
 //  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed())
 //  and
 //    what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
-//    lest one be spoilt for a percent of another, and then their sum.
+//    lest one be spoilt for a percent of another, and then their sum. With losses_measured(), the
+//    core counts as one more link, busy with computing and with Exposed::core, and what it waits
+//    for besides comes second, in steps of 10 %.
 // For the other objectives it is their cost.
 using Score = std::vector<double>;
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,

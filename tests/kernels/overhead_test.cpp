@@ -39,7 +39,7 @@ Seconds made_up(const Plan& plan, Machine m) {
   }
   const Prediction p = predict(plan.contraction(), plan.schedule(), m);
   return Seconds(300 / m.core.frequency.value.value()) + 1.25 * p.timing.compute +
-         exposed(plan.contraction(), plan.schedule(), p, m);
+         exposed(plan.contraction(), plan.schedule(), p, m).all();
 }
 
 bool mentions(const std::vector<std::string>& remarks, const std::string& text) {

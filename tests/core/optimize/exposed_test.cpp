@@ -12,7 +12,7 @@ double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1)
   Machine m = test::machine({{64, 8}, {1024, 16}});
   for (Level& l : m.levels) l.bandwidth.value.value = bytes_per_cycle;
   const Schedule s = test::schedule(text);
-  return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+  return exposed(c, s, predict(c, s, m), m).all().value() * 1e9;
 }
 
 // On links that take no time.
@@ -70,7 +70,7 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
   const auto waits_on = [&](const char* text) {
     const Schedule s = test::schedule(text);
-    return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+    return exposed(c, s, predict(c, s, m), m).all().value() * 1e9;
   };
   m.core.overhead.pack.value = Cycles(1000);
   m.core.overhead.piece.value = Cycles(7);
@@ -98,7 +98,7 @@ TEST(Exposed, The_share_of_a_link_is_the_levels_own_or_a_usual_one) {
   const auto waits_with = [&](std::optional<double> share) {
     m.levels[1].exposed.reset();
     if (share) m.levels[1].exposed = Figure<double>{*share, Origin::measured, ""};
-    return exposed(c, s, predict(c, s, m), m).value() * 1e9;
+    return exposed(c, s, predict(c, s, m), m).all().value() * 1e9;
   };
   EXPECT_EQ(waits_with(0.2), waits_with({}));
   EXPECT_GT(waits_with(0.4), waits_with(0.2));

@@ -7,6 +7,9 @@
 #include <random>
 
 #include "core/machine/toml.hpp"
+#include "core/optimize/exposed.hpp"
+#include "core/optimize/search.hpp"
+#include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/level_names.hpp"
@@ -31,6 +34,36 @@ TEST(Optimize, Every_choice_is_legal_and_kernels_are_whole) {
       EXPECT_GT(o.prediction.rate.value(), 0);
     }
   }
+}
+
+// A link decides, and how often something is packed changes nothing about it.
+TEST(Optimize, Packs_rarely_where_it_was_measured_what_a_pack_loses) {
+  const Machine assumed = find_machine("i7-6700k");
+  Machine measured = assumed;
+  measured.core.overhead.pack.origin = Origin::measured;
+  const auto takes = [&](const Contraction& c, const Machine& m) {
+    const Optimized o = optimize(c, m);
+    const Exposed lost = exposed(c, o.schedule, o.prediction, m);
+    return std::max(slowest_link(o.prediction.timing), o.prediction.timing.compute + lost.core)
+        .value();
+  };
+  struct Shape {
+    const char* label;
+    Sizes sizes;
+  };
+  const Shape shapes[] = {
+      {"hab-hak-hkb", {{'h', 200}, {'a', 4}, {'b', 4}, {'k', 4}}},
+      {"ab-ka-kb", {{'a', 300}, {'b', 3}, {'k', 300}}},
+      {"acbde-afe-bfdc", {{'a', 11}, {'b', 13}, {'c', 7}, {'d', 5}, {'e', 17}, {'f', 9}}}};
+  double best = 1;
+  for (const Shape& one : shapes) {
+    const Contraction c =
+        parse_contraction(one.label, one.sizes, Layout::row_major, ElementType::f64);
+    const double ratio = takes(c, assumed) / takes(c, measured);
+    EXPECT_GE(ratio, 0.999) << one.label;
+    best = std::max(best, ratio);
+  }
+  EXPECT_GT(best, 1.2);
 }
 
 TEST(Optimize, Gives_the_same_schedule_every_time) {
