@@ -557,7 +557,12 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy, const
   for (const Part& part : parts_of(tree, hierarchy, homes)) {
     Prescriber prescriber(tree, hierarchy, part, homes);
     PlannedPart best = prescriber.run(true);
-    if (best.values.empty() && !shape_of(tree, hierarchy, part, homes, {}).variables.empty()) {
+    // No values are right where there is nothing to choose, all extents being one.
+    const Shape first = shape_of(tree, hierarchy, part, homes, {});
+    const bool found = !best.values.empty() ||
+                       (first.variables.empty() &&
+                        fits(hierarchy, count(tree, hierarchy, with_values(tree, first, {}))));
+    if (!found) {
       throw UnsupportedError(
           tree.name,
           fmt::format("tiles of one do not fit into {} of {}", hierarchy.level(0).name,

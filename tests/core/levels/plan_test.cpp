@@ -128,6 +128,23 @@ TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {
   EXPECT_LT(sum / looked, 1.15);
 }
 
+// There is nothing to choose then, and still no room.
+TEST(LevelPlans, ExtentsOfOneThatDoNotFitAreRefused) {
+  std::mt19937_64 random(1);
+  const OperationTree tree =
+      fusion::operation_tree(fusion::random_chain_program(random, 1, 1, false));
+  RandomLevels draw(random);
+  Hierarchy h = draw.hierarchy();
+  while (h.links() > 2) h.levels.erase(h.levels.begin() + 1);
+  for (Hierarchy::Level& l : h.levels) l.instances = 1;
+  h.levels.back().capacity = Bytes(0);  // unlimited
+  h.levels.front().capacity = Bytes(8);
+  EXPECT_THROW(prescribe(tree, h), UnsupportedError);
+  EXPECT_THROW(optimum(tree, h), UnsupportedError);
+  h.levels.front().capacity = Bytes(64);
+  EXPECT_TRUE(fits(h, optimum(tree, h).plan.counts));
+}
+
 TEST(LevelPlans, MoreMemoryAndFasterLinksTakeNoLonger) {
   std::mt19937_64 random(test::new_seed());
   RandomLevels draw(random);
