@@ -24,7 +24,8 @@ constexpr double decisive_step = 1e-3;
 constexpr double other_step = 0.2;
 // Step of what the core waits for, as a share of the computation's time. Source: chosen.
 constexpr double exposed_step = 5e-3;
-// The same where a link decides, as a share of its time: coarser, for it is an estimate.
+// The same where a link decides, as a share of its time: coarser, for it is an estimate. Source:
+// chosen.
 constexpr double waiting_step = 0.1;
 // What is so many times as slow by the coarse count is not judged in full. Source: chosen.
 constexpr double far_coarsely = 1.05;

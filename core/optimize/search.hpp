@@ -34,8 +34,7 @@ bool losses_measured(const Machine& machine);
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
 //  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed())
-//  and
-//    what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
+//    and what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
 //    lest one be spoilt for a percent of another, and then their sum. With losses_measured(), the
 //    core counts as one more link, busy with computing and with Exposed::core, and what it waits
