@@ -172,20 +172,21 @@ int main(int argc, char** argv) {
   options.addHelpOption();
   options.addVersionOption();
   options.addPositionalArgument("SESSION", "a session to open", "[SESSION]");
-  options.addOptions({{"session", "a session to open", "FILE"},
-                      {"study", "a study to open in the window for studies", "FILE"},
-                      {"results", "a folder that tcsim sweep wrote, to look through", "FOLDER"},
-                      {"chain", "a chain to plan: fourindex:2, statements, a file", "CHAIN"},
-                      {"sizes", "of the chain's indices: a=72,b=72,...", "SIZES"},
-                      {"memory", "that a run of it may take (256MiB)", "SIZE"},
-                      {"tiles", "instead: memory of its tiles alone", "SIZE"},
-                      {"machine", "on which it is planned (zen5)", "NAME"},
-                      {"set", "of that machine, such as L3.capacity=2x", "KNOB=VALUE"},
-                      {"view", "which view: " + viewNames(), "NAME"},
-                      {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
-                      {"window", "with --export: the whole window instead of the view alone"},
-                      {"size", "of an exported picture, in points (960x600)", "WxH"},
-                      {"theme", "light or dark; otherwise the desktop's", "NAME"}});
+  options.addOptions(
+      {{"session", "a session to open", "FILE"},
+       {"study", "a study to open in the window for studies", "FILE"},
+       {"results", "a folder that tcsim sweep wrote, to look through", "FOLDER"},
+       {"chain", "a chain to plan: fourindex:2, statements, a file", "CHAIN"},
+       {"sizes", "of the chain's indices: a=72,b=72,...", "SIZES"},
+       {"memory", "that a run of it may take (256MiB); explicit levels have knobs", "SIZE"},
+       {"tiles", "instead: memory of its tiles alone", "SIZE"},
+       {"machine", "on which it is planned (zen5)", "NAME"},
+       {"set", "of that machine, such as L3.capacity=2x", "KNOB=VALUE"},
+       {"view", "which view: " + viewNames(), "NAME"},
+       {"export", "write the view to a .svg, .png, .pdf or .csv and end", "FILE"},
+       {"window", "with --export: the whole window instead of the view alone"},
+       {"size", "of an exported picture, in points (960x600)", "WxH"},
+       {"theme", "light or dark; otherwise the desktop's", "NAME"}});
   options.process(app);
   const auto fail = [](const std::exception& e, int code) {
     std::fprintf(stderr, "tcsim-gui: %s\n", e.what());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include "core/saved/design.hpp"
 #include "core/units/text.hpp"
@@ -104,7 +105,31 @@ std::vector<std::string> knobsOf(const std::string& knobs) {
   return all;
 }
 
-std::vector<std::string> to_arguments(const ChainDesign& design) {
+std::string withKnobAt(const std::string& knobs, const std::string& name,
+                       const std::string& value) {
+  std::string all;
+  const auto add = [&](const std::string& knob) { all += (all.empty() ? "" : ", ") + knob; };
+  bool there = value.empty();
+  for (const std::string& knob : knobsOf(knobs)) {
+    if (!knob.starts_with(name + "=")) {
+      add(knob);
+    } else if (!std::exchange(there, true)) {
+      add(name + "=" + value);
+    }
+  }
+  if (!there) add(name + "=" + value);
+  return all;
+}
+
+std::string knobValue(const std::string& knobs, const std::string& name) {
+  std::string value;
+  for (const std::string& knob : knobsOf(knobs)) {
+    if (knob.starts_with(name + "=")) value = knob.substr(name.size() + 1);
+  }
+  return value;
+}
+
+std::vector<std::string> to_arguments(const ChainDesign& design, ChainKind kind) {
   std::vector<std::string> all{design.chain};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) all.insert(all.end(), {option, value});
@@ -114,17 +139,19 @@ std::vector<std::string> to_arguments(const ChainDesign& design) {
   if (design.type) add("--type", *design.type == ElementType::f32 ? "f32" : "f64");
   add("--machine", design.machine);
   for (const std::string& knob : knobsOf(design.knobs)) add("--set", knob);
-  add(design.tilesAlone ? "--tiles" : "--memory", to_text(design.memory));
-  add("--disk-read", design.diskRead);
-  add("--disk-write", design.diskWrite);
-  add("--disk-transfer", design.diskTransfer);
+  if (kind == ChainKind::onDisk) {
+    add(design.tilesAlone ? "--tiles" : "--memory", to_text(design.memory));
+    add("--disk-read", design.diskRead);
+    add("--disk-write", design.diskWrite);
+    add("--disk-transfer", design.diskTransfer);
+  }
   if (design.overlap) all.emplace_back("--overlap");
   return all;
 }
 
-std::string commandLine(const ChainDesign& design) {
+std::string commandLine(const ChainDesign& design, ChainKind kind) {
   std::string line = "tcsim fuse";
-  for (const std::string& word : to_arguments(design)) line += " " + shell_word(word);
+  for (const std::string& word : to_arguments(design, kind)) line += " " + shell_word(word);
   return line;
 }
 

@@ -38,8 +38,16 @@ std::string onOneLine(const std::string& chain);
 // Each KNOB=VALUE of them.
 std::vector<std::string> knobsOf(const std::string& knobs);
 
-// Arguments of tcsim fuse that ask the same, and a line for a POSIX shell.
-std::vector<std::string> to_arguments(const ChainDesign& design);
-std::string commandLine(const ChainDesign& design);
+// The knobs with one of them at that value; without it where the value is empty.
+std::string withKnobAt(const std::string& knobs, const std::string& name, const std::string& value);
+// What the knob is set to; empty if it is not among them.
+std::string knobValue(const std::string& knobs, const std::string& name);
+
+// Arguments of tcsim fuse that ask the same, and a line for a POSIX shell. On explicit levels
+// memory and disk are knobs.
+enum class ChainKind { onDisk, onLevels };
+std::vector<std::string> to_arguments(const ChainDesign& design,
+                                      ChainKind kind = ChainKind::onDisk);
+std::string commandLine(const ChainDesign& design, ChainKind kind = ChainKind::onDisk);
 
 }  // namespace tcsim::gui

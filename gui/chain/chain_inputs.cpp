@@ -13,11 +13,15 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "core/data/shipped.hpp"
+#include "core/error.hpp"
+#include "core/machine/override.hpp"
 #include "core/units/text.hpp"
 #include "gui/chain/amount_row.hpp"
 #include "gui/chain/chain_planner.hpp"
+#include "gui/widgets/knob_row.hpp"
 #include "gui/widgets/machine_choice.hpp"
 #include "gui/widgets/theme.hpp"
 #include "gui/widgets/wheel.hpp"
@@ -97,6 +101,9 @@ ChainInputs::ChainInputs(ChainPlanner& planner, QWidget* parent)
   all->addWidget(tilesAlone_);
   all->addLayout(below);
   for (AmountRow* row : {read_, write_, transfer_}) all->addWidget(row);
+  levelRows_ = new QVBoxLayout;
+  levelRows_->setSpacing(6);
+  all->addLayout(levelRows_);
   all->addWidget(overlap_);
   all->addStretch(1);
 
@@ -310,9 +317,53 @@ void ChainInputs::follow() {
   following_ = false;
 }
 
+// A row for each figure of a level; memory and disk are among them then.
+void ChainInputs::showLevelKnobs() {
+  const bool onLevels = planner_.kind() == ChainKind::onLevels;
+  for (QWidget* w :
+       std::initializer_list<QWidget*>{memory_, tilesAlone_, read_, write_, transfer_}) {
+    w->setVisible(!onLevels);
+  }
+  const std::string name = onLevels ? shown_.machine : "";
+  if (name != std::exchange(levelsOf_, name)) {
+    for (KnobRow* row : levelKnobs_) row->deleteLater();
+    levelKnobs_.clear();
+    std::vector<ValueRow*> rows;
+    for (const Knob& knob : planner_.knobs()) {
+      auto* row = new KnobRow(knob, QString::fromStdString(knob.name));
+      connect(row, &KnobRow::edited, this,
+              [this](const std::string& which, const std::string& value, int) {
+                const std::string all = withKnobAt(shown_.knobs, which, value);
+                shown_.knobs = all;
+                knobs_->setText(QString::fromStdString(all));
+                ask();
+              });
+      levelRows_->addWidget(row);
+      levelKnobs_.push_back(row);
+      rows.push_back(row);
+    }
+    if (!rows.empty()) ValueRow::align(rows);
+  }
+  if (!onLevels || planner_.machine() == nullptr) return;
+  for (KnobRow* row : levelKnobs_) {
+    const std::string value = knobValue(shown_.knobs, row->knob().name);
+    if (value.empty()) {
+      row->show(row->knob().base, false);
+      continue;
+    }
+    try {
+      const Machine set =
+          override_knob(*planner_.machine(), row->knob().name + "=" + value).machine;
+      row->show(value_of(set, row->knob()), true);
+    } catch (const Error&) {
+      row->showWritten(QString::fromStdString(value), 1);
+    }
+  }
+}
+
 void ChainInputs::showRows() {
   const ChainSubjectPtr& subject = planner_.subject();
-  if (subject && !memory_->isDown()) {
+  if (subject && !subject->hierarchy && !memory_->isDown()) {
     memory_->setRange(static_cast<double>(leastShown(*subject).value()),
                       static_cast<double>(mostShown(*subject).value()));
   }
@@ -322,9 +373,17 @@ void ChainInputs::showRows() {
   write_->show(costs.write.value(), !shown_.diskWrite.empty());
   transfer_->show(costs.transfer.value(), !shown_.diskTransfer.empty());
   const QString error = QString::fromStdString(planner_.scene().error);
-  const bool noRoom = subject && subject->design == shown_ && shown_.memory < subject->least;
+  showLevelKnobs();
+  const bool noRoom =
+      subject && !subject->hierarchy && subject->design == shown_ && shown_.memory < subject->least;
   memory_->setError(noRoom ? error : QString());
-  const QString problem = noRoom ? QString() : error;
+  bool atRow = noRoom;
+  for (KnobRow* row : levelKnobs_) {
+    const bool its = planner_.scene().error.starts_with(row->knob().name + ":");
+    row->setError(its ? error : QString());
+    atRow |= its;
+  }
+  const QString problem = atRow ? QString() : error;
   problem_->setVisible(!problem.isEmpty());
   problem_->setText(problem);
   QPalette colours;

@@ -9,6 +9,7 @@
 class QCheckBox;
 class QComboBox;
 class QFormLayout;
+class QVBoxLayout;
 class QLabel;
 class QLineEdit;
 class QMenu;
@@ -19,6 +20,7 @@ namespace tcsim::gui {
 
 class AmountRow;
 class ChainPlanner;
+class KnobRow;
 
 class ChainInputs : public QWidget {
   Q_OBJECT
@@ -45,6 +47,8 @@ class ChainInputs : public QWidget {
   QLineEdit* knobs() const { return knobs_; }
   QCheckBox* tilesAlone() const { return tilesAlone_; }
   QCheckBox* overlap() const { return overlap_; }
+  // Of the machine's explicit levels; none where it has no such.
+  const std::vector<KnobRow*>& levelKnobs() const { return levelKnobs_; }
   AmountRow& memory() const { return *memory_; }
   AmountRow& diskRead() const { return *read_; }
   AmountRow& diskWrite() const { return *write_; }
@@ -58,6 +62,7 @@ class ChainInputs : public QWidget {
   void ask();
   void follow();  // the planner
   void showRows();
+  void showLevelKnobs();
 
   ChainPlanner& planner_;
   QPlainTextEdit* chain_;
@@ -69,6 +74,9 @@ class ChainInputs : public QWidget {
   QLabel* problem_;
   AmountRow *memory_ = nullptr, *read_ = nullptr, *write_ = nullptr, *transfer_ = nullptr;
   QCheckBox *tilesAlone_, *overlap_;
+  QVBoxLayout* levelRows_;
+  std::vector<KnobRow*> levelKnobs_;
+  std::string levelsOf_;  // the machine of which they are
   QTimer rest_;
   ChainDesign shown_;  // what the rows have
   bool following_ = false;

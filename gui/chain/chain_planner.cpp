@@ -1,5 +1,7 @@
 #include "gui/chain/chain_planner.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/studio/measuring.hpp"
@@ -12,6 +14,15 @@ namespace {
 constexpr int patienceForPlanMs = 300;
 
 using MachinePtr = std::shared_ptr<const ChainMachine>;
+
+// The bandwidth of the outermost level that has one: the link that most chains wait for.
+std::string firstCurveOf(const std::vector<Knob>& knobs) {
+  if (knobs.empty()) return "";
+  const auto last = std::find_if(knobs.rbegin(), knobs.rend(), [](const Knob& knob) {
+    return knob.name.ends_with(".bandwidth");
+  });
+  return (last == knobs.rend() ? knobs.back() : *last).name;
+}
 
 }  // namespace
 
@@ -65,6 +76,23 @@ void ChainPlanner::ask(const ChainDesign& design) {
   emit sceneChanged();
 }
 
+void ChainPlanner::chooseKnob(const std::string& knob) {
+  knob_ = knob;
+  exploringStopped_ = false;
+  if (scene_.curve && scene_.curve->knob == knob) return;
+  exploring_.cancel();
+  scene_.curve.reset();
+  scene_.curveOf.reset();
+  scene_.curveError.clear();
+  explore();
+  emit sceneChanged();
+}
+
+const Machine* ChainPlanner::machine() const {
+  const auto known = machines_.find(design_.machine);
+  return known == machines_.end() ? nullptr : &known->second->machine;
+}
+
 void ChainPlanner::cancel() {
   planning_.cancel();
   exploring_.cancel();
@@ -110,6 +138,10 @@ void ChainPlanner::plan() {
     planning_.cancel();
     return load();
   }
+  const Machine& read = known->second->machine;
+  knobs_ = levels::has_explicit_levels(read) ? levelKnobs(read) : std::vector<Knob>();
+  const bool has = std::ranges::find(knobs_, knob_, &Knob::name) != knobs_.end();
+  if (!has) knob_ = firstCurveOf(knobs_);
   planning_.start(
       [this, design = design_, machine = known->second](
           const std::stop_token& stop, const Worker::Progress& progress) -> Worker::Deliver {
@@ -134,8 +166,13 @@ void ChainPlanner::arrived(const ChainSubjectPtr& subject, const ChainAnswerPtr&
     exploring_.cancel();
     scene_.points.clear();
   }
+  if (scene_.answer != answer) {
+    exploring_.cancel();
+    scene_.changes.reset();
+    scene_.curveError.clear();
+  }
   scene_.answer = answer;
-  scene_.points[answer->design().memory.value()] = pointOf(*answer);
+  if (!answer->levels) scene_.points[answer->design().memory.value()] = pointOf(*answer);
   scene_.current = answer->design() == design_;
   if (scene_.current) scene_.error.clear();
   explore();
@@ -148,9 +185,55 @@ void ChainPlanner::fail(const ChainDesign& design, const QString& why) {
   emit sceneChanged();
 }
 
+void ChainPlanner::stopExploring() {
+  exploringStopped_ = true;
+  scene_.exploring = false;
+  emit sceneChanged();
+}
+
+// The changes, then the curve.
+void ChainPlanner::exploreLevels() {
+  const ChainAnswerPtr answer = scene_.answer;
+  const bool changes = !scene_.changes;
+  const bool curve = !knob_.empty() && scene_.curveError.empty() &&
+                     (!scene_.curve || scene_.curveOf != answer || scene_.curve->knob != knob_);
+  scene_.exploring = changes || curve;
+  if (!scene_.exploring) return;
+  exploring_.start(
+      [this, answer, changes, knob = knob_](const std::stop_token& stop,
+                                            const Worker::Progress&) -> Worker::Deliver {
+        LevelChangesPtr found;
+        LevelCurvePtr along;
+        std::string error;
+        try {
+          if (changes) {
+            found = levelChanges(*answer, stop);
+          } else {
+            along = levelCurve(*answer, knob, stop);
+          }
+        } catch (const Error& e) {
+          error = e.what();
+          if (changes) found = std::make_shared<const std::vector<levels::LevelChange>>();
+        }
+        return [this, answer, knob, found, along, error] {
+          if (scene_.answer != answer) return;
+          if (found) scene_.changes = found;
+          if (along && knob == knob_) {
+            scene_.curve = along;
+            scene_.curveOf = answer;
+          }
+          if (!found && !along) scene_.curveError = error;
+          explore();
+          emit sceneChanged();
+        };
+      },
+      [this](const QString&) { stopExploring(); });
+}
+
 // One memory after another, while nothing is asked.
 void ChainPlanner::explore() {
   if (exploringStopped_ || isPlanning() || exploring_.isBusy() || !scene_.current) return;
+  if (scene_.answer->levels) return exploreLevels();
   const std::optional<Bytes> memory = nextMemory(scene_);
   scene_.exploring = memory.has_value();
   if (!memory) return;
@@ -165,11 +248,7 @@ void ChainPlanner::explore() {
           emit sceneChanged();
         };
       },
-      [this](const QString&) {
-        exploringStopped_ = true;
-        scene_.exploring = false;
-        emit sceneChanged();
-      });
+      [this](const QString&) { stopExploring(); });
 }
 
 }  // namespace tcsim::gui

@@ -30,6 +30,15 @@ class ChainPlanner : public QObject {
   const ChainSubjectPtr& subject() const { return subject_; }
 
   void ask(const ChainDesign& design);
+  // On explicit levels: along which knob the curve is.
+  void chooseKnob(const std::string& knob);
+  const std::string& knob() const { return knob_; }
+  // Of the machine as its file has it; empty where its levels are not explicit, or it is not read
+  // yet.
+  const std::vector<Knob>& knobs() const { return knobs_; }
+  // As its file has it; null: not read yet.
+  const Machine* machine() const;
+  ChainKind kind() const { return knobs_.empty() ? ChainKind::onDisk : ChainKind::onLevels; }
   // Stops what is under way, also the curve until something else is asked.
   void cancel();
   bool isPlanning() const { return planning_.isBusy() || loading_.isBusy(); }
@@ -48,6 +57,8 @@ class ChainPlanner : public QObject {
   void plan();
   void load();
   void explore();
+  void exploreLevels();
+  void stopExploring();
   void arrived(const ChainSubjectPtr& subject, const ChainAnswerPtr& answer, const QString& error);
   void fail(const ChainDesign& design, const QString& why);
 
@@ -56,6 +67,8 @@ class ChainPlanner : public QObject {
   ChainSubjectPtr subject_;
   std::map<std::string, std::shared_ptr<const ChainMachine>> machines_;  // read so far, by name
   std::string loadingName_;
+  std::vector<Knob> knobs_;
+  std::string knob_;
   std::function<Machine(const ProbeOptions&)> measure_;
   bool exploringStopped_ = false;
   Worker planning_, exploring_, loading_;

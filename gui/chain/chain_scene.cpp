@@ -8,6 +8,7 @@
 #include "chains/plan_chain.hpp"
 #include "core/error.hpp"
 #include "core/fusion/disk_costs.hpp"
+#include "core/fusion/leaf.hpp"
 #include "core/machine/override.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
@@ -135,6 +136,13 @@ ChainSubjectPtr chainSubject(const ChainDesign& design, const ChainMachine& mach
   for (const std::string& knob : knobsOf(design.knobs)) {
     s->machine = override_knob(s->machine, knob).machine;
   }
+  if (levels::has_explicit_levels(s->machine)) {
+    check(s->machine, "");
+    fusion::element_type(s->tree);  // all tensors have one
+    s->hierarchy = levels::hierarchy(s->machine, s->tree.arrays.front().element);
+    s->hierarchy->overlap = design.overlap;
+    return s;
+  }
   s->limits = limitsOf(design, s->machine, machine.disk, s->diskAssumed);
   std::erase_if(s->machine.levels, [](const Level& l) { return l.kind == LevelKind::disk; });
   double all = 0;
@@ -156,6 +164,15 @@ ChainAnswerPtr answerOf(const ChainSubjectPtr& subject, const std::function<void
   const ChainSubject& s = *subject;
   auto answer = std::make_shared<ChainAnswer>();
   answer->subject = subject;
+  const auto end = [&] {
+    const auto took = std::chrono::steady_clock::now() - begin;
+    answer->seconds = std::chrono::duration<double>(took).count();
+    return answer;
+  };
+  if (s.hierarchy) {
+    answer->levels = levelFigures(s, progress);
+    return end();
+  }
   const auto add = [&](const char* name, fusion::FusedProgram program,
                        const chains::RunFigures& run) {
     ChainProgram p{name, std::move(program), run.memory.all(), {}, run.arithmetic, {}};
@@ -170,8 +187,7 @@ ChainAnswerPtr answerOf(const ChainSubjectPtr& subject, const std::function<void
     add("fully fused", *std::move(found.fusion.fully_fused), *found.fully_fused);
   }
   add("unfused", std::move(found.fusion.unfused), found.unfused);
-  answer->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return answer;
+  return end();
 }
 
 MemoryPoint pointOf(const ChainAnswer& answer) {
@@ -198,7 +214,7 @@ std::optional<MemoryPoint> pointAt(const ChainSubject& subject, Bytes memory,
 bool samePoints(const ChainDesign& a, const ChainDesign& b) { return a.with(b.memory) == b; }
 
 std::optional<Bytes> nextMemory(const ChainScene& scene) {
-  if (!scene.answer) return {};
+  if (!scene.answer || scene.answer->levels) return {};
   const auto known = [&](Bytes memory) { return scene.points.contains(memory.value()); };
   const std::optional<Bytes> twice = twiceOf(*scene.answer);
   if (twice && !known(*twice)) return twice;

@@ -14,6 +14,7 @@
 #include "core/fusion/fuse.hpp"
 #include "core/machine/machine.hpp"
 #include "gui/chain/chain_design.hpp"
+#include "gui/chain/level_scene.hpp"
 #include "microbench/disk.hpp"
 
 namespace tcsim::gui {
@@ -30,6 +31,9 @@ struct ChainSubject {
   std::vector<fusion::Chain::Ordered> ordered;  // products of many factors
   fusion::OperationTree tree;
   Machine machine;  // its caches; what its disk takes is in limits
+  // Of a machine with explicit levels, whose figures are the knobs: memory and disk of the design
+  // do not count then, nor what is below.
+  std::optional<levels::Hierarchy> hierarchy;
   fusion::Limits limits;
   bool diskAssumed = false;
   // Memory below which nothing fits, and from which on all tensors do; of runs, about.
@@ -51,6 +55,7 @@ struct ChainProgram {
 struct ChainAnswer {
   ChainSubjectPtr subject;
   std::vector<ChainProgram> programs;  // chosen, fully fused where that can be, unfused
+  std::optional<LevelFigures> levels;  // on explicit levels; then there are no programs
   double seconds = 0;                  // that it took
 
   const ChainDesign& design() const { return subject->design; }
@@ -78,9 +83,14 @@ struct ChainScene {
   bool current = false;   // it is of what is asked now
   bool asked = false;     // anything is
   std::string error;      // why what is asked has no answer; empty if it has, or will have
+  // On explicit levels; null: not known yet. The curve may be of an answer before.
+  LevelChangesPtr changes;
+  LevelCurvePtr curve;
+  ChainAnswerPtr curveOf;
+  std::string curveError;  // why there is none along the knob
   // By bytes: of the answer's chain, machine and disk. None where no tiles fit.
   std::map<std::int64_t, std::optional<MemoryPoint>> points;
-  bool exploring = false;  // more of them are on the way
+  bool exploring = false;  // more of these are on the way
 };
 
 // Whether the points of one design are those of the other.

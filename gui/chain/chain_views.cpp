@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/safe.hpp"
+#include "gui/chain/level_views.hpp"
 #include "gui/charts/words.hpp"
 
 namespace tcsim::gui {
@@ -192,6 +193,7 @@ class TreeMaker {
 ChainVerdict chainVerdict(const ChainScene& scene) {
   ChainVerdict v;
   if (!scene.answer) return v;
+  if (scene.answer->levels) return levelVerdict(scene);
   const ChainAnswer& answer = *scene.answer;
   const ChainProgram& chosen = answer.chosen();
   v.headline = chosen.disk >= chosen.arithmetic ? "Limited by the disk" : "Limited by arithmetic";
@@ -217,6 +219,7 @@ ChainVerdict chainVerdict(const ChainScene& scene) {
 }
 
 std::string aboutChain(const ChainAnswer& answer) {
+  if (answer.levels) return aboutLevels(answer);
   const ChainSubject& s = *answer.subject;
   double bytes = 0;
   for (int a = 0; a < static_cast<int>(s.tree.arrays.size()); ++a) bytes += s.tree.bytes(a);
@@ -235,6 +238,7 @@ std::string aboutChain(const ChainAnswer& answer) {
 }
 
 Table chainTable(const ChainAnswer& answer) {
+  if (answer.levels) return levelTable(answer);
   Table table{
       {"program", "cut-points", "read", "written", "transfers", "tiles", "in all", "disk time",
        "above bound", "arithmetic", overlaps(answer) ? "overlapped" : "in turn"},
@@ -258,6 +262,7 @@ Table chainTable(const ChainAnswer& answer) {
 }
 
 Table chainFileTable(const ChainAnswer& answer) {
+  if (answer.levels) return levelFileTable(answer);
   Table table = chainTable(answer);
   table.columns = {"program",   "cut_points",         "read_bytes",       "written_bytes",
                    "transfers", "memory_bytes",       "run_memory_bytes", "disk_seconds",
@@ -266,6 +271,10 @@ Table chainFileTable(const ChainAnswer& answer) {
 }
 
 std::string scheduleOf(const ChainAnswer& answer, std::size_t program) {
+  if (answer.levels) {
+    return levels::to_text(answer.subject->tree, *answer.subject->hierarchy,
+                           answer.levels->programs.at(program).plan.node);
+  }
   return fusion::to_text(answer.subject->tree, answer.programs.at(program).program.node);
 }
 
@@ -351,6 +360,7 @@ ChainTree chainTree(const ChainScene& scene, std::size_t program) {
     t.missing = whyNothing(scene);
     return t;
   }
+  if (scene.answer->levels) return levelTree(scene, program);
   const ChainAnswer& answer = *scene.answer;
   const ChainProgram& p = answer.programs.at(std::min(program, answer.programs.size() - 1));
   t.hollow = !scene.current;

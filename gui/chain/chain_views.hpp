@@ -42,6 +42,7 @@ struct ChainTree {
     std::string moved;    // on the way to its reader: "1.659 GB read"
     std::string reading;  // all of it, in words
     Place place = Place::input;
+    int level = -1;          // in memory: of several explicit levels which, from the innermost
     std::vector<int> below;  // nodes
   };
   std::string title;

@@ -23,6 +23,7 @@
 
 #include "gui/chain/chain_inputs.hpp"
 #include "gui/chain/chain_planner.hpp"
+#include "gui/chain/level_views.hpp"
 #include "gui/chain/tree_view.hpp"
 #include "gui/widgets/layouts.hpp"
 #include "gui/widgets/plot_view.hpp"
@@ -77,12 +78,17 @@ ChainWindow::ChainWindow(QWidget* parent)
       tree_(new TreeView),
       plot_(new PlotView),
       curve_(new QComboBox),
+      across_(new QComboBox),
       reading_(new ReadingLabel),
       schedule_(new QPlainTextEdit),
       tabs_(new QTabWidget),
       halves_(new QSplitter),
       rows_(new TableModel(this)),
-      table_(new QTableView) {
+      table_(new QTableView),
+      linkRows_(new TableModel(this)),
+      changeRows_(new TableModel(this)),
+      linkTable_(new QTableView),
+      changeTable_(new QTableView) {
   auto* both = new QSplitter;
   both->setChildrenCollapsible(false);
   QWidget* left = scrolled(inputs_, tr("chain, machine, memory and disk"));
@@ -139,6 +145,13 @@ QWidget* ChainWindow::resultWidgets() {
   curve_->setAccessibleName(tr("curve upward"));
   keepFromWheel(curve_);
   flow->addPair(name, curve_);
+  acrossName_ = new QLabel(tr("alon&g"));
+  acrossName_->setBuddy(across_);
+  across_->setAccessibleName(tr("knob of the curve"));
+  keepFromWheel(across_);
+  flow->addPair(acrossName_, across_);
+  connect(across_, &QComboBox::activated, this,
+          [this] { planner_->chooseKnob(across_->currentText().toStdString()); });
   column->addWidget(bar);
   column->addWidget(plot_, 1);
   column->addWidget(reading_);
@@ -153,6 +166,19 @@ QWidget* ChainWindow::resultWidgets() {
   tabs_->setDocumentMode(true);
   tabs_->addTab(scrolled(chart, tr("over memory")), tr("Over memory"));
   tabs_->addTab(schedule_, tr("Schedule"));
+  const auto addTable = [this](QTableView* table, TableModel* rows, const QString& title) {
+    table->setModel(rows);
+    table->setAccessibleName(title);
+    table->setAlternatingRowColors(true);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table->setTabKeyNavigation(false);
+    table->setWordWrap(false);
+    table->verticalHeader()->hide();
+    tabs_->addTab(table, title);
+  };
+  addTable(linkTable_, linkRows_, tr("Links"));
+  addTable(changeTable_, changeRows_, tr("What if"));
   halves_->addWidget(tabs_);
   halves_->setChildrenCollapsible(false);
   connect(halves_, &QSplitter::splitterMoved, this, [this] { halvesMoved_ = true; });
@@ -216,6 +242,8 @@ void ChainWindow::makeMenus() {
             [this] { copy(schedule(), tr("the schedule is copied")); }));
   act(edit, tr("Copy the equivalent tcsim co&mmand"), K(tr("Ctrl+Alt+C")),
       [this] { copy(equivalentCommand(), tr("copied: %1").arg(equivalentCommand())); });
+  ofLevels_ = act(edit, tr("Copy the tcsim command of the c&urve"), K(),
+                  [this] { copy(curveCommand(), tr("copied: %1").arg(curveCommand())); });
   QMenu* plan = menuBar()->addMenu(tr("&Plan"));
   act(plan, tr("&Cancel"), K(tr("Esc")), [this] { planner_->cancel(); });
 }
@@ -291,9 +319,46 @@ void ChainWindow::showScene() {
     table_->selectRow(row);
     chosenRow_ = wanted;
   }
+  followKind();
   showProgram();
   showPlot();
   colour();
+}
+
+void ChainWindow::followKind() {
+  const ChainScene& scene = planner_->scene();
+  const bool onLevels =
+      scene.answer ? scene.answer->levels.has_value() : planner_->kind() == ChainKind::onLevels;
+  for (QWidget* w : std::initializer_list<QWidget*>{acrossName_, across_}) {
+    w->setVisible(onLevels);
+  }
+  ofLevels_->setEnabled(onLevels);
+  tabs_->setTabText(0, onLevels ? tr("Over a knob") : tr("Over memory"));
+  for (int tab = 2; tab < tabs_->count(); ++tab) tabs_->setTabVisible(tab, onLevels);
+  changeRows_->show(onLevels ? changeTable(scene) : Table());
+  changeTable_->resizeColumnsToContents();
+  showCurves();
+}
+
+void ChainWindow::showCurves() {
+  const auto fill = [](QComboBox& box, const QStringList& all, int chosen) {
+    QStringList there;
+    for (int i = 0; i < box.count(); ++i) there << box.itemText(i);
+    if (there != all) {
+      box.clear();
+      box.addItems(all);
+    }
+    box.setCurrentIndex(std::clamp(chosen, 0, std::max(0, static_cast<int>(all.size()) - 1)));
+  };
+  const ChainAnswerPtr& answer = planner_->scene().answer;
+  QStringList upward{tr("disk time"), tr("bytes moved")}, along;
+  if (answer && answer->levels) {
+    upward.clear();
+    for (const std::string& name : levelCurves(*answer)) upward << QString::fromStdString(name);
+  }
+  for (const Knob& knob : planner_->knobs()) along << QString::fromStdString(knob.name);
+  fill(*curve_, upward, curve_->currentIndex());
+  fill(*across_, along, static_cast<int>(along.indexOf(QString::fromStdString(planner_->knob()))));
 }
 
 // As high as its rows, and a scroll bar where it is wider than its place.
@@ -313,6 +378,11 @@ bool ChainWindow::eventFilter(QObject* watched, QEvent* event) {
 std::size_t ChainWindow::program() const {
   const ChainAnswerPtr& answer = planner_->scene().answer;
   if (!answer) return 0;
+  if (answer->levels) {
+    const auto& all = answer->levels->programs;
+    const auto found = std::ranges::find(all, chosenRow_, &LevelProgram::name);
+    return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
+  }
   for (std::size_t i = 0; i < answer->programs.size(); ++i) {
     if (answer->programs[i].name == chosenRow_) return i;
   }
@@ -328,9 +398,19 @@ void ChainWindow::showProgram() {
   const ChainAnswerPtr& answer = planner_->scene().answer;
   const QString words = answer ? QString::fromStdString(scheduleOf(*answer, program())) : QString();
   if (schedule_->toPlainText() != words) schedule_->setPlainText(words);
+  linkRows_->show(answer && answer->levels ? linkTable(*answer, program()) : Table());
+  linkTable_->resizeColumnsToContents();
 }
 
 void ChainWindow::showPlot() {
+  const ChainScene& scene = planner_->scene();
+  if (scene.answer && scene.answer->levels) {
+    Plot plot = levelPlot(scene, static_cast<std::size_t>(std::max(0, curve_->currentIndex())));
+    for (Line& line : plot.lines) line.hollow = plot.hollow;
+    plot.hollow = plot.hollow && scene.error.empty();
+    plot_->show(plot);
+    return;
+  }
   Plot plot = memoryPlot(planner_->scene(), curve_->currentIndex() == 0 ? MemoryCurve::diskTime
                                                                         : MemoryCurve::bytesMoved);
   // What has no answer is not being computed.
@@ -350,7 +430,8 @@ void ChainWindow::colour() {
     ink.setColor(QPalette::Text, theme.faint());
   }
   warning.setColor(QPalette::WindowText, theme.warning());
-  for (QWidget* w : std::initializer_list<QWidget*>{headline_, words_, more_, schedule_, table_}) {
+  for (QWidget* w : std::initializer_list<QWidget*>{headline_, words_, more_, schedule_, table_,
+                                                    linkTable_, changeTable_}) {
     w->setPalette(ink);
   }
   QPalette faint;
@@ -405,7 +486,11 @@ QString ChainWindow::schedule() const { return schedule_->toPlainText(); }
 
 QString ChainWindow::equivalentCommand() const {
   if (planner_->design().chain.empty()) return "tcsim list chains";
-  return QString::fromStdString(commandLine(planner_->design()));
+  return QString::fromStdString(commandLine(planner_->design(), planner_->kind()));
+}
+
+QString ChainWindow::curveCommand() const {
+  return equivalentCommand() + " --vary " + QString::fromStdString(curveRange(planner_->knob()));
 }
 
 void ChainWindow::copy(const QString& text, const QString& said) {

@@ -41,9 +41,13 @@ class ChainWindow : public QMainWindow {
   QTableView& table() { return *table_; }
   QTabWidget& tabs() { return *tabs_; }
   QComboBox& curve() { return *curve_; }
+  QComboBox& across() { return *across_; }     // along which knob, on explicit levels
+  QTableView& links() { return *linkTable_; }  // there: of the chosen program
+  QTableView& changes() { return *changeTable_; }
   QString verdict() const;   // all of it
   QString schedule() const;  // of the program whose row is chosen
   QString equivalentCommand() const;
+  QString curveCommand() const;  // on explicit levels
   // What is shown is said to be of the inputs before.
   bool isStale() const { return stale_; }
 
@@ -66,6 +70,8 @@ class ChainWindow : public QMainWindow {
   void showScene();
   void showProgram();  // of the chosen row
   void showPlot();
+  void showCurves();  // what can be chosen
+  void followKind();  // explicit levels, or memory and a disk
   void colour();
   void placeHalves();
   void shareHalves();
@@ -81,7 +87,8 @@ class ChainWindow : public QMainWindow {
   TreeView* tree_;
   QWidget* treeArea_ = nullptr;
   PlotView* plot_;
-  QComboBox* curve_;
+  QComboBox *curve_, *across_;
+  QLabel* acrossName_ = nullptr;
   ReadingLabel* reading_;
   QPlainTextEdit* schedule_;
   QTabWidget* tabs_;
@@ -89,10 +96,13 @@ class ChainWindow : public QMainWindow {
   bool halvesMoved_ = false;  // by hand
   TableModel* rows_;
   QTableView* table_;
+  TableModel *linkRows_, *changeRows_;
+  QTableView *linkTable_, *changeTable_;
   QLabel* busyWords_;
   ShareBar* progress_;
   QToolButton* cancel_;
   std::vector<QAction*> needAnswer_;
+  QAction* ofLevels_ = nullptr;
   std::string chosenRow_ = "chosen";  // the program, by its name
   bool stale_ = false;
   int coloured_ = -1;  // for which of stale or not, light or dark

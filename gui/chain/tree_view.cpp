@@ -141,6 +141,12 @@ class TreePainter {
     }
   }
 
+  QColor inkOf(const Node& n) const {
+    if (n.place == Place::memory && n.level > 0 && !tree_.hollow) {
+      return theme_.colour(n.level == 1 ? Ink::B : Ink::C);
+    }
+    return inkOf(n.place);
+  }
   QColor inkOf(Place place) const {
     if (tree_.hollow) return theme_.faint();
     if (place == Place::cutPoint) return theme_.colour(Ink::link3);
@@ -193,7 +199,7 @@ class TreePainter {
   }
 
   void box(const Node& n, const QRectF& r) {
-    const QColor ink = inkOf(n.place);
+    const QColor ink = inkOf(n);
     QColor fill = ink;
     fill.setAlphaF(tree_.hollow || n.place == Place::input || n.place == Place::output ? 0.0F
                    : theme_.dark                                                       ? 0.3F
