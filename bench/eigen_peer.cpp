@@ -3,7 +3,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ int place(const std::vector<DimId>& dims, DimId d) {
   return static_cast<int>(std::ranges::find(dims, d) - dims.begin());
 }
 
-class EigenTensor : public Peer {
+class EigenTensor : public PeerOf<double> {
  public:
   // Precondition: code() has these ranks; no batch.
   explicit EigenTensor(const Contraction& c, TensorId left, TensorId right)
@@ -60,7 +59,7 @@ class EigenTensor : public Peer {
   std::string name() const override { return "Eigen"; }
   std::string how() const override { return swapped_ ? "B.contract(A)" : "A.contract(B)"; }
 
-  void run(const double* a, const double* b, double* c) override {
+  void execute(const double* a, const double* b, double* c) override {
     x_.a = swapped_ ? b : a;
     x_.b = swapped_ ? a : b;
     x_.c = c;
@@ -82,8 +81,8 @@ std::string eigen_version() {
 }
 
 std::unique_ptr<Peer> make_eigen(const Contraction& c) {
-  if (c.type() != ElementType::f64) throw std::invalid_argument("a peer for f64 only");
-  if (code() == nullptr || !c.dims_of(DimClass::batch).empty()) return {};
+  if (c.type() != ElementType::f64 || code() == nullptr || !c.dims_of(DimClass::batch).empty())
+    return {};
   // There is code for a first operand that has at least the second's rank.
   TensorId left = TensorId::A, right = TensorId::B;
   if (c.dims_of(left).size() < c.dims_of(right).size()) std::swap(left, right);

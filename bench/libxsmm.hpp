@@ -13,9 +13,16 @@ namespace tcsim::bench {
 bool libxsmm_installed();
 std::string libxsmm_version();  // "1.17"; "shared library" where it does not say
 
-// C = A B, A m x k, B k x n, all column by column without gaps.
-using SmallGemm = std::function<void(const double* a, const double* b, double* c)>;
-// Empty without libxsmm, or where it has no code for the size.
-std::optional<SmallGemm> libxsmm_gemm(int m, int n, int k);
+// Matrices column by column, the distance between columns given.
+struct SmallShape {
+  int m = 0, n = 0, k = 0;  // A is m x k, B k x n
+  int lda = 0, ldb = 0, ldc = 0;
+  bool add = false;  // C = A B + C instead of C = A B
+};
+template <class T>
+using SmallGemm = std::function<void(const T* a, const T* b, T* c)>;
+// Empty without libxsmm, or where it has no code for the shape.
+template <class T>
+std::optional<SmallGemm<T>> libxsmm_gemm(const SmallShape& shape);
 
 }  // namespace tcsim::bench

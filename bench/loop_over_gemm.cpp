@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <limits>
+#include <utility>
 #include <vector>
 
+#include "bench/libxsmm.hpp"
 #include "bench/matrix_view.hpp"
 #include "bench/peer.hpp"
 
@@ -47,27 +49,25 @@ double intensity(const Contraction& c, const Part& p) {
   return m * n * k / (m * k + k * n + m * n);
 }
 
-Part best_part(const Contraction& c) {
+// Of the parts that `allowed` takes; that of one element each is one of them.
+template <class Allowed>
+Part best_part(const Contraction& c, Allowed&& allowed) {
   Part best = *part(c, {}, {}, {});
   for (const Group& m : runs(c, DimClass::m, TensorId::C, TensorId::A)) {
     for (const Group& n : runs(c, DimClass::n, TensorId::C, TensorId::B)) {
       for (const Group& k : runs(c, DimClass::k, TensorId::A, TensorId::B)) {
         const auto p = part(c, m, n, k);
-        if (p && intensity(c, *p) > intensity(c, best)) best = *p;
+        if (p && allowed(*p) && intensity(c, *p) > intensity(c, best)) best = *p;
       }
     }
   }
   return best;
 }
 
-class LoopOverGemm : public Peer {
+// Around calls for parts.
+class PartLoops {
  public:
-  LoopOverGemm(const Contraction& c, const Gemm& gemm, const Part& part)
-      : gemm_(gemm),
-        part_(part),
-        m_(extent(c, part.m)),
-        n_(extent(c, part.n)),
-        k_(extent(c, part.k)) {
+  PartLoops(const Contraction& c, const Part& part) {
     // Sums innermost, so that a part of C stays in the caches; outside them C in memory order.
     std::vector<DimId> outer = c.memory_order(TensorId::C);
     std::ranges::reverse(outer);
@@ -79,24 +79,49 @@ class LoopOverGemm : public Peer {
     }
   }
 
-  std::string name() const override { return "loops " + gemm_.name(); }
-
-  std::string how() const override {
+  std::int64_t calls() const {
     std::int64_t calls = 1;
     for (const LoopNest* nest : {&parts_, &sums_}) {
       for (const LoopNest::Dim& d : nest->dims) calls *= d.extent;
     }
-    return fmt::format("{} of {}x{}x{}", calls, m_, n_, k_);
+    return calls;
   }
 
-  void run(const double* a, const double* b, double* c) override {
+  // call(a, b, c, first): the first one that writes that part of C.
+  template <class T, class Call>
+  void run(const T* a, const T* b, T* c, Call&& call) const {
     parts_.run(3, [&](const std::int64_t* outer) {
-      double beta = 0;
+      bool first = true;
       sums_.run(3, [&](const std::int64_t* inner) {
-        multiply(gemm_, m_, n_, k_, a + outer[0] + inner[0], part_.a, b + outer[1] + inner[1],
-                 part_.b, beta, c + outer[2], part_.c);
-        beta = 1;
+        call(a + outer[0] + inner[0], b + outer[1] + inner[1], c + outer[2], first);
+        first = false;
       });
+    });
+  }
+
+ private:
+  LoopNest parts_, sums_;
+};
+
+template <class T>
+class LoopOverGemm : public PeerOf<T> {
+ public:
+  LoopOverGemm(const Contraction& c, const Gemm& gemm, const Part& part)
+      : gemm_(gemm),
+        part_(part),
+        m_(extent(c, part.m)),
+        n_(extent(c, part.n)),
+        k_(extent(c, part.k)),
+        loops_(c, part) {}
+
+  std::string name() const override { return "loops " + gemm_.name(); }
+  std::string how() const override {
+    return fmt::format("{} of {}x{}x{}", loops_.calls(), m_, n_, k_);
+  }
+
+  void execute(const T* a, const T* b, T* c) override {
+    loops_.run(a, b, c, [this](const T* left, const T* right, T* to, bool first) {
+      multiply(gemm_, m_, n_, k_, left, part_.a, right, part_.b, T(first ? 0 : 1), to, part_.c);
     });
   }
 
@@ -104,14 +129,77 @@ class LoopOverGemm : public Peer {
   Gemm gemm_;
   Part part_;
   std::int64_t m_, n_, k_;
-  LoopNest parts_, sums_;
+  PartLoops loops_;
 };
+
+template <class T>
+class LoopOverLibxsmm : public PeerOf<T> {
+ public:
+  LoopOverLibxsmm(const Contraction& c, const Part& part, const SmallShape& shape, bool swapped,
+                  SmallGemm<T> write, SmallGemm<T> add)
+      : shape_(shape),
+        swapped_(swapped),
+        loops_(c, part),
+        write_(std::move(write)),
+        add_(std::move(add)) {}
+
+  std::string name() const override { return "loops libxsmm"; }
+  std::string how() const override {
+    return fmt::format("{} of {}x{}x{}", loops_.calls(), shape_.m, shape_.n, shape_.k);
+  }
+
+  void execute(const T* a, const T* b, T* c) override {
+    loops_.run(a, b, c, [this](const T* left, const T* right, T* to, bool first) {
+      (first ? write_ : add_)(swapped_ ? right : left, swapped_ ? left : right, to);
+    });
+  }
+
+ private:
+  SmallShape shape_;
+  bool swapped_;
+  PartLoops loops_;
+  SmallGemm<T> write_, add_;
+};
+
+// Beyond this libxsmm makes no code of its own (its LIBXSMM_MAX_MNK, 64^3).
+constexpr std::int64_t most_products = 64 * 64 * 64;
+
+template <class T>
+std::unique_ptr<Peer> over_libxsmm(const Contraction& c) {
+  // As A B or, where C is a matrix by rows, C^T = B^T A^T; nothing else may be transposed.
+  const auto plain = [](const Part& p) {
+    const bool rows = p.c.transposed;
+    return p.a.transposed == rows && p.b.transposed == rows;
+  };
+  const Part p = best_part(c, plain);
+  const bool swapped = p.c.transposed;
+  const std::int64_t m = extent(c, p.m), n = extent(c, p.n), k = extent(c, p.k);
+  const std::int64_t largest = std::max({m, n, k, p.a.leading, p.b.leading, p.c.leading});
+  if (largest > std::numeric_limits<int>::max() / 2 || m * n > most_products / k) return {};
+  const auto to_int = [](std::int64_t x) { return static_cast<int>(x); };
+  SmallShape shape{to_int(swapped ? n : m),
+                   to_int(swapped ? m : n),
+                   to_int(k),
+                   to_int(swapped ? p.b.leading : p.a.leading),
+                   to_int(swapped ? p.a.leading : p.b.leading),
+                   to_int(p.c.leading)};
+  const auto write = libxsmm_gemm<T>(shape);
+  shape.add = true;
+  const auto add = libxsmm_gemm<T>(shape);
+  if (!write || !add) return {};
+  return std::make_unique<LoopOverLibxsmm<T>>(c, p, shape, swapped, *write, *add);
+}
 
 }  // namespace
 
 std::unique_ptr<Peer> make_loop_over_gemm(const Contraction& c, const Gemm& gemm) {
-  if (c.type() != ElementType::f64) throw std::invalid_argument("a peer for f64 only");
-  return std::make_unique<LoopOverGemm>(c, gemm, best_part(c));
+  const Part part = best_part(c, [](const Part&) { return true; });
+  if (c.type() == ElementType::f64) return std::make_unique<LoopOverGemm<double>>(c, gemm, part);
+  return std::make_unique<LoopOverGemm<float>>(c, gemm, part);
+}
+
+std::unique_ptr<Peer> make_loop_over_libxsmm(const Contraction& c) {
+  return c.type() == ElementType::f64 ? over_libxsmm<double>(c) : over_libxsmm<float>(c);
 }
 
 }  // namespace tcsim::bench

@@ -49,17 +49,22 @@ std::optional<MatrixView> matrix_view(const Contraction& c, TensorId t, const Gr
   return {};
 }
 
-void multiply(const Gemm& gemm, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
-              MatrixView view_a, const double* b, MatrixView view_b, double beta, double* c,
-              MatrixView view_c) {
+template <class T>
+void multiply(const Gemm& gemm, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+              MatrixView view_a, const T* b, MatrixView view_b, T beta, T* c, MatrixView view_c) {
   if (view_c.transposed) {  // C^T = B^T A^T
-    gemm({!view_b.transposed, !view_a.transposed, n, m, k, b, view_b.leading, a, view_a.leading,
-          beta, c, view_c.leading});
+    gemm(GemmCall<T>{!view_b.transposed, !view_a.transposed, n, m, k, b, view_b.leading, a,
+                     view_a.leading, beta, c, view_c.leading});
   } else {
-    gemm({view_a.transposed, view_b.transposed, m, n, k, a, view_a.leading, b, view_b.leading, beta,
-          c, view_c.leading});
+    gemm(GemmCall<T>{view_a.transposed, view_b.transposed, m, n, k, a, view_a.leading, b,
+                     view_b.leading, beta, c, view_c.leading});
   }
 }
+
+template void multiply(const Gemm&, std::int64_t, std::int64_t, std::int64_t, const double*,
+                       MatrixView, const double*, MatrixView, double, double*, MatrixView);
+template void multiply(const Gemm&, std::int64_t, std::int64_t, std::int64_t, const float*,
+                       MatrixView, const float*, MatrixView, float, float*, MatrixView);
 
 LoopNest::Dim loop_over(const Contraction& c, DimId d) {
   LoopNest::Dim dim{c.dim(d).extent, {}};

@@ -31,9 +31,9 @@ std::optional<MatrixView> matrix_view(const Contraction& contraction, TensorId t
                                       const Group& rows, const Group& columns);
 
 // C (m x n) = A (m x k) B (k x n) + beta C, matrices seen as the views say.
-void multiply(const Gemm& gemm, std::int64_t m, std::int64_t n, std::int64_t k, const double* a,
-              MatrixView view_a, const double* b, MatrixView view_b, double beta, double* c,
-              MatrixView view_c);
+template <class T>
+void multiply(const Gemm& gemm, std::int64_t m, std::int64_t n, std::int64_t k, const T* a,
+              MatrixView view_a, const T* b, MatrixView view_b, T beta, T* c, MatrixView view_c);
 
 // A nest of loops over dimensions, with the offsets that they make in some arrays.
 struct LoopNest {

@@ -9,30 +9,37 @@ namespace tcsim::bench {
 
 namespace {
 
-Library of(const char* word, const char* name, const char* package, const std::optional<Gemm>& g) {
-  return {word, name, g ? g->version() : "", std::string("apt-get install ") + package,
-          g.has_value()};
+Library of(const char* word, const char* name, const char* mend, const std::optional<Gemm>& g) {
+  return {word, name, g ? g->version() : "", mend, g.has_value()};
 }
 
-Library openblas() { return of("openblas", "OpenBLAS", "libopenblas0-serial", Gemm::openblas()); }
+Library openblas() {
+  return of("openblas", "OpenBLAS", "apt-get install libopenblas0-serial", Gemm::openblas());
+}
+
+Library libxsmm() {
+  return {"libxsmm", "libxsmm", libxsmm_version(),
+          "apt-get install libxsmm-dev, then configure and build tcsim again, or put a "
+          "libxsmm.so of version 1 where the loader finds it",
+          libxsmm_installed()};
+}
 
 }  // namespace
 
 std::vector<Library> contraction_libraries() {
   return {openblas(),
-          of("blis", "BLIS", "libblis4-serial", Gemm::blis()),
+          of("blis", "BLIS", "apt-get install libblis4-serial", Gemm::blis()),
+          of("mkl", "MKL",
+             "install oneMKL (its Python package mkl will do) and name the folder of libmkl_rt.so "
+             "in LD_LIBRARY_PATH",
+             Gemm::mkl()),
+          libxsmm(),
           {"eigen", "Eigen", eigen_installed() ? eigen_version() : "",
            "configure tcsim with -DTCSIM_BENCH=ON and build it, for a processor with AVX2",
            eigen_installed()}};
 }
 
-std::vector<Library> small_libraries() {
-  return {openblas(),
-          {"libxsmm", "libxsmm", libxsmm_version(),
-           "apt-get install libxsmm-dev, then configure and build tcsim again, or put a "
-           "libxsmm.so of version 1 where the loader finds it",
-           libxsmm_installed()}};
-}
+std::vector<Library> small_libraries() { return {openblas(), libxsmm()}; }
 
 std::vector<Library> convolution_libraries() {
   return {{"onednn", "oneDNN", onednn_version(),
@@ -53,11 +60,14 @@ std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,
     all.push_back(make_ttgt(c, *gemm));
     all.push_back(make_loop_over_gemm(c, *gemm));
   };
-  if (wanted("openblas")) add_gemm(Gemm::openblas());
-  if (wanted("blis")) add_gemm(Gemm::blis());
-  if (wanted("eigen")) {
-    if (auto eigen = make_eigen(c)) all.push_back(std::move(eigen));
+  const auto add = [&](std::unique_ptr<Peer> peer) {
+    if (peer) all.push_back(std::move(peer));
+  };
+  for (const char* word : {"openblas", "blis", "mkl"}) {
+    if (wanted(word)) add_gemm(Gemm::find(word));
   }
+  if (wanted("libxsmm")) add(make_loop_over_libxsmm(c));
+  if (wanted("eigen")) add(make_eigen(c));
   return all;
 }
 

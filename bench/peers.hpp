@@ -20,11 +20,11 @@ struct Library {
 };
 
 // Installed or not.
-std::vector<Library> contraction_libraries();  // "openblas", "blis", "eigen"
+std::vector<Library> contraction_libraries();  // "openblas", "blis", "mkl", "libxsmm", "eigen"
 std::vector<Library> small_libraries();        // "openblas", "libxsmm"
 std::vector<Library> convolution_libraries();  // "onednn"
 
-// The peers of those libraries, by word, that are installed, for a contraction of f64.
+// The peers of those libraries, by word, that are installed and have code for the contraction.
 std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& contraction,
                                              const std::vector<std::string>& words);
 

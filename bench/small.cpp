@@ -43,20 +43,25 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const std::int64_t m = by_rows ? columns : rows, n = by_rows ? rows : columns;
   const double *left = by_rows ? b : a, *right = by_rows ? a : b;
   if (const auto gemm = Gemm::openblas(); gemm && wanted("openblas")) {
-    const GemmCall call{.m = m,
-                        .n = n,
-                        .k = depth,
-                        .a = left,
-                        .lda = m,
-                        .b = right,
-                        .ldb = depth,
-                        .c = c,
-                        .ldc = m};
+    const GemmCall<double> call{.m = m,
+                                .n = n,
+                                .k = depth,
+                                .a = left,
+                                .lda = m,
+                                .b = right,
+                                .ldb = depth,
+                                .c = c,
+                                .ldc = m};
     entrants.add(gemm->name(), gemm->version(), [gemm, call] { (*gemm)(call); });
   }
   if (wanted("libxsmm")) {
-    if (const auto code =
-            libxsmm_gemm(static_cast<int>(m), static_cast<int>(n), static_cast<int>(depth))) {
+    const int rows_of_left = static_cast<int>(m), depth_of_both = static_cast<int>(depth);
+    if (const auto code = libxsmm_gemm<double>({.m = rows_of_left,
+                                                .n = static_cast<int>(n),
+                                                .k = depth_of_both,
+                                                .lda = rows_of_left,
+                                                .ldb = depth_of_both,
+                                                .ldc = rows_of_left})) {
       entrants.add("libxsmm", libxsmm_version(),
                    [code, left, right, c] { (*code)(left, right, c); });
     }

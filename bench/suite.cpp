@@ -8,6 +8,7 @@
 #include "bench/peers.hpp"
 #include "core/error.hpp"
 #include "core/plan/plan.hpp"
+#include "kernels/contract.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::bench {
@@ -15,6 +16,7 @@ namespace tcsim::bench {
 namespace {
 
 constexpr Elements checked_per_case{1000};
+constexpr Seconds hot_sample{0.002};  // at least, with hot caches
 
 }  // namespace
 
@@ -63,57 +65,91 @@ void Entrants::add(std::string name, std::string how, std::function<void()> work
 
 void race(SuiteCase& into, const std::vector<std::function<void()>>& works, const FirstRun& first,
           ColdYardstick& yardstick, const SuiteOptions& options) {
-  const auto all =
-      static_cast<double>(static_cast<std::size_t>(options.repetitions) * works.size());
+  race(
+      into, works.size(), [&](std::size_t i) { return yardstick(into.workload.type(), works[i]); },
+      first, options);
+}
+
+void race(SuiteCase& into, std::size_t count, const MeasureOne& measure, const FirstRun& first,
+          const SuiteOptions& options) {
+  const auto all = static_cast<double>(static_cast<std::size_t>(options.repetitions) * count);
   for (int r = 0; r < options.repetitions; ++r) {
     const Contestant* fastest = r == 0 ? nullptr : into.best_peer();
     const double least =
         fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
-    for (std::size_t i = 0; i < works.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       Contestant& contestant = into.contestants[i];
       if (i > 0 && r > 0 && contestant.samples.of_peak() < least) continue;
       if (options.stop.stop_requested()) throw Interrupted();
       if (options.progress) {
-        options.progress(static_cast<double>(static_cast<std::size_t>(r) * works.size() + i) / all);
+        options.progress(static_cast<double>(static_cast<std::size_t>(r) * count + i) / all);
       }
       if (r == 0) first.clear(i);
-      contestant.samples.add(yardstick(into.workload.type(), works[i]));
+      contestant.samples.add(measure(i));
       if (r == 0) contestant.worst_error = first.worst_error(i);
     }
   }
 }
 
-SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
-                     ColdYardstick& yardstick, const SuiteOptions& options) {
+namespace {
+
+template <class T>
+SuiteCase bench_case_of(const Contraction& contraction, const Schedule& schedule,
+                        ColdYardstick& yardstick, const SuiteOptions& options) {
   const Plan plan(contraction, schedule);
   Arena arena(plan);
   fill_inputs(arena, plan, options.seed);
   const auto peers = peers_for(contraction, options.libraries);
-  double* const a = arena.as<double>(ArrayId::A);
-  double* const b = arena.as<double>(ArrayId::B);
-  double* const c = arena.as<double>(ArrayId::C);
+  const T* const a = arena.as<T>(ArrayId::A);
+  const T* const b = arena.as<T>(ArrayId::B);
+  T* const c = arena.as<T>(ArrayId::C);
 
   Entrants entrants{contraction, {}, {}};
-  const PreparedPlan execution(plan, arena);
-  entrants.add("tcsim", kernel_used(plan), [&] { execution(options.stop); });
+  std::optional<PreparedPlan> execution;
+  std::optional<Contractor<T>> contractor;
+  if (options.hot) {
+    contractor.emplace(contraction, schedule);
+    entrants.add("tcsim", kernel_used(plan), [&] { (*contractor)(a, b, c); });
+  } else {
+    execution.emplace(plan, arena);
+    entrants.add("tcsim", kernel_used(plan), [&] { (*execution)(options.stop); });
+  }
   for (const auto& peer : peers) {
+    if (options.stop.stop_requested()) throw Interrupted();
+    peer->choose(a, b, c);
     entrants.add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
   }
   SuiteCase result{contraction, schedule, std::move(entrants.contestants)};
   const std::int64_t size = contraction.size(TensorId::C).value();
-  race(result, entrants.works,
-       {[&](std::size_t) { std::fill_n(c, size, std::numeric_limits<double>::quiet_NaN()); },
+  std::vector<std::optional<HotYardstick>> hot(entrants.works.size());
+  const auto measure = [&](std::size_t i) {
+    if (!options.hot) return yardstick(contraction.type(), entrants.works[i]);
+    if (!hot[i]) hot[i].emplace(contraction.type(), entrants.works[i], hot_sample);
+    return (*hot[i])();
+  };
+  race(result, entrants.works.size(), measure,
+       {[&](std::size_t) { std::fill_n(c, size, std::numeric_limits<T>::quiet_NaN()); },
         [&](std::size_t) {
           return check_result(arena, plan, checked_per_case, options.seed).worst_error;
         }},
-       yardstick, options);
+       options);
   return result;
+}
+
+}  // namespace
+
+SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
+                     ColdYardstick& yardstick, const SuiteOptions& options) {
+  return contraction.type() == ElementType::f64
+             ? bench_case_of<double>(contraction, schedule, yardstick, options)
+             : bench_case_of<float>(contraction, schedule, yardstick, options);
 }
 
 std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {
   if (cases.empty()) return {};
   GeometricMean of_peak, of_limit, ratio, best_peer;
   SuiteSummary s;
+  s.cases = static_cast<int>(cases.size());
   for (const SuiteCase& c : cases) {
     of_peak.add(c.tcsim().samples.of_peak());
     of_limit.add(c.tcsim().samples.of_limit());
@@ -121,6 +157,8 @@ std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {
       ratio.add(*r);
       best_peer.add(c.best_peer()->samples.of_peak());
       s.slower += *r < 1;
+      s.slow += *r < slow_case;
+      s.worst = std::min(s.worst.value_or(*r), *r);
     }
   }
   s.of_peak = *of_peak.value();

@@ -1,6 +1,7 @@
-// tcsim bench tccg and what other suites share with it: the executor on every contraction of a
-// suite against other libraries and against the machine. One core, cold caches; contestants take
-// turns, so that what disturbs one disturbs the others.
+// tcsim bench tccg, hard and random, and what other suites share with them: the executor on every
+// contraction of a suite against other libraries and against the machine. One core; cold caches, or
+// hot ones, for what a program calls again and again. Contestants take turns, so that what disturbs
+// one disturbs the others.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,7 @@ struct SuiteCase {
   Contraction workload;
   Schedule schedule;
   std::vector<Contestant> contestants;  // tcsim, then the peers
+  std::string kind = {};                // of a suite that has kinds; "" otherwise
 
   const Contestant& tcsim() const { return contestants.front(); }
   const Contestant* best_peer() const;  // the fastest that is correct, or null
@@ -52,6 +54,7 @@ struct SuiteOptions {
   double worth_repeating = 0.5;
   std::vector<std::string> libraries;  // that take part, words of bench/peers.hpp
   std::uint64_t seed = 1;
+  bool hot = false;  // bench_case(): all are prepared once and called again and again
   std::function<void(double share)> progress;  // of one contraction
   std::stop_token stop;
 };
@@ -67,8 +70,12 @@ struct FirstRun {
 // how wrong each is. Throws Interrupted between executions.
 void race(SuiteCase& into, const std::vector<std::function<void()>>& works, const FirstRun& first,
           ColdYardstick& yardstick, const SuiteOptions& options);
+// The same of `count` contestants that are measured in any way.
+using MeasureOne = std::function<Sample(std::size_t contestant)>;
+void race(SuiteCase& into, std::size_t count, const MeasureOne& measure, const FirstRun& first,
+          const SuiteOptions& options);
 
-// Measures one contraction of f64. Throws UnsupportedError if there is too little memory, and
+// Measures one contraction. Throws UnsupportedError if there is too little memory, and
 // Interrupted between executions (and soon within tcsim's own).
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
                      ColdYardstick& yardstick, const SuiteOptions& options);
@@ -90,8 +97,13 @@ struct SuiteSummary {
   double of_peak = 0, of_limit = 0;  // geometric means
   std::optional<double> ratio;       // of those cases that have a peer
   std::optional<double> best_peer_of_peak;
-  int slower = 0;  // cases in which a peer was faster
+  int cases = 0;
+  int slower = 0;               // cases in which a peer was faster
+  int slow = 0;                 // those with a ratio below slow_case
+  std::optional<double> worst;  // the least ratio
 };
+// Below this ratio to the best peer a case counts as slow.
+inline constexpr double slow_case = 0.9;
 std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases);
 
 }  // namespace tcsim::bench

@@ -61,7 +61,8 @@ Transposition::Transposition(std::vector<Dim> dims) {
   }
 }
 
-void Transposition::operator()(const double* from, double* to) const {
+template <class T>
+void Transposition::operator()(const T* from, T* to) const {
   others_.run(2, [&](const std::int64_t* offset) {
     if (runs_) {
       copy_runs(from + offset[0], to + offset[1]);
@@ -71,7 +72,8 @@ void Transposition::operator()(const double* from, double* to) const {
   });
 }
 
-void Transposition::copy_runs(const double* from, double* to) const {
+template <class T>
+void Transposition::copy_runs(const T* from, T* to) const {
   if (fast_.from == 1 && fast_.to == 1) {
     std::copy_n(from, fast_.extent, to);
     return;
@@ -79,15 +81,19 @@ void Transposition::copy_runs(const double* from, double* to) const {
   for (std::int64_t i = 0; i < fast_.extent; ++i) to[i * fast_.to] = from[i * fast_.from];
 }
 
-void Transposition::copy_squares(const double* from, double* to) const {
-  static const auto code = transpose_code<double>();
+template <class T>
+void Transposition::copy_squares(const T* from, T* to) const {
+  static const auto code = transpose_code<T>();
   for (std::int64_t f = 0; f < fast_.extent; f += block) {
     for (std::int64_t s = 0; s < slow_.extent; s += block) {
-      const Rows<double> rows{from + f + s * slow_.from, rows_.data()};
+      const Rows<T> rows{from + f + s * slow_.from, rows_.data()};
       code(std::min(block, slow_.extent - s), std::min(block, fast_.extent - f), rows, rows,
            to + f * fast_.to + s, columns_.data());
     }
   }
 }
+
+template void Transposition::operator()(const double*, double*) const;
+template void Transposition::operator()(const float*, float*) const;
 
 }  // namespace tcsim::bench

@@ -17,12 +17,15 @@ class Transposition {
   // Every element is named once on both sides.
   explicit Transposition(std::vector<Dim> dims);
 
-  // The two do not overlap.
-  void operator()(const double* from, double* to) const;
+  // The two do not overlap. T is float or double.
+  template <class T>
+  void operator()(const T* from, T* to) const;
 
  private:
-  void copy_runs(const double* from, double* to) const;
-  void copy_squares(const double* from, double* to) const;
+  template <class T>
+  void copy_runs(const T* from, T* to) const;
+  template <class T>
+  void copy_squares(const T* from, T* to) const;
 
   bool runs_ = false;  // the fastest dimension is the same on both sides
   Dim fast_{1, 1, 1};  // of `from`; of both with runs_

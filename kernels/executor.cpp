@@ -38,6 +38,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       rounds_(plan) {
   lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
   asks_ahead_ = asks_ahead();
+  if (!Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
@@ -63,16 +64,64 @@ template <class T>
 void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& part,
                       std::stop_token stop) {
   stop_ = std::move(stop);
+  update_ = update;
   left_.read(plan_.left() == TensorId::A ? tensors.a : tensors.b);
   right_.read(plan_.right() == TensorId::A ? tensors.a : tensors.b);
+  Tile rest = part;
+  if (replay_.has(part)) return replay(tensors, rest);
   c_ = tensors.c;
-  update_ = update;
+  if (replay_.may_begin()) {
+    Interval& batch = rest[DimClass::batch];
+    const Interval all = batch;
+    batch.size = 1;
+    replay_.begin(part, place(tensors, batch.begin), result_tile_);
+    walk_part(rest);
+    replay_.end();
+    batch = {all.begin + 1, all.size - 1};
+    if (batch.size == 0) return;
+    if (replay_.has(part)) return replay(tensors, rest);
+  }
+  walk_part(rest);
+}
+
+template <class T>
+void Executor<T>::walk_part(const Tile& part) {
   tasks_[waiting_].kc = 0;
   ks_ = {};
   asking_ = {};
   rounds_.begin(part);
   walk(plan_, *this, part);
   finish(result_tile_);
+}
+
+template <class T>
+Place<T> Executor<T>::place(const Tensors<T>& tensors, std::int64_t batch) const {
+  const auto at = [&](const Operand<T>& o) -> const T* {
+    if (o.packed()) return o.buffer();
+    return (o.id() == TensorId::A ? tensors.a : tensors.b) +
+           plan_.offset(o.id(), DimClass::batch, batch);
+  };
+  return {at(left_), at(right_), tensors.c + plan_.offset(TensorId::C, DimClass::batch, batch)};
+}
+
+template <class T>
+void Executor<T>::replay(const Tensors<T>& tensors, const Tile& part) {
+  stop_if_asked();
+  replay_.set(update_);
+  const Interval batch = part[DimClass::batch];
+  std::int64_t at = batch.begin;
+  const auto pack = [&](TensorId tensor, Tile tile) {
+    tile[DimClass::batch] = {at, 1};
+    (tensor == left_.id() ? left_ : right_).pack(tile);
+  };
+  Place<T> here = place(tensors, at);
+  for (; at < batch.begin + batch.size - 1; ++at) {
+    if (at % tiles_unasked == 0) stop_if_asked();
+    const Place<T> next = place(tensors, at + 1);
+    replay_.run(here, replay_.first_tile(next), pack);
+    here = next;
+  }
+  replay_.run(here, result_tile_, pack);
 }
 
 template <class T>
@@ -84,6 +133,7 @@ template <class T>
 void Executor<T>::pack(const PackPlan& pack, const Tile& tile) {
   stop_if_asked();
   finish(result_tile_);  // it reads what is about to be overwritten
+  replay_.note_pack(pack.tensor, tile);
   (pack.tensor == left_.id() ? left_ : right_).pack(tile);
 }
 
@@ -173,7 +223,8 @@ void Executor<T>::block(const KernelBlock& block) {
   at(ks, batch);
   Calls calls{ks,
               {update_.alpha, block.first_writer ? update_.beta : 1},
-              c_ + plan_.offset(TensorId::C, DimClass::batch, batch)};
+              c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
+              block.first_writer};
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
@@ -238,6 +289,7 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   const std::int64_t* const rows = c_rows_ + m.begin;
   KernelTask<T>& task = tasks_[1 - waiting_];
   codes_[1 - waiting_] = code;
+  first_writers_[1 - waiting_] = calls.first_writer;
   task.kc = stretches.front().kc;
   task.left = left_.panel(m.begin, left_offset);
   task.right = right;
@@ -372,6 +424,7 @@ void Executor<T>::tile_along_k(Interval m, Interval n, Calls& calls) {
 template <class T>
 void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
                          std::int64_t right_offset) {
+  replay_.give_up();
   finish(result_tile_);
   const bool neighbours = rows_together(m) && (plan_.along_k() || left_.run(m.begin) >= m.size);
   const bool whole = family_.has_parts() || m.size % family_.lanes == 0;
@@ -452,6 +505,11 @@ template <class T>
 void Executor<T>::finish(const ResultTile<T>& ahead) {
   KernelTask<T>& task = tasks_[waiting_];
   if (task.kc == 0) return;
+  if (replay_.noting()) {
+    const std::int64_t column = task.c.columns - c_columns_;
+    replay_.note(codes_[waiting_], task, first_writers_[waiting_],
+                 column + nr_ <= plan_.extent(DimClass::n));
+  }
   codes_[waiting_](task, ahead);
   task.kc = 0;
 }

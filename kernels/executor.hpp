@@ -12,6 +12,7 @@
 #include "kernels/ahead.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
+#include "kernels/replay.hpp"
 
 namespace tcsim {
 
@@ -41,6 +42,9 @@ class Executor {
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
   void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
 
+  // Whether the next run of all of the plan does again what one before it noted.
+  bool replays() const { return replay_.has(plan_.all()); }
+
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);
   bool skips(const Iteration& iteration);
@@ -62,6 +66,10 @@ class Executor {
   // What the next call asks for.
   Trickle<T> trickle();
   void stop_if_asked() const;
+  void walk_part(const Tile& part);
+  Place<T> place(const Tensors<T>& tensors, std::int64_t batch) const;
+  // What may be done instead of walking: the calls that were noted, for each place of the batch.
+  void replay(const Tensors<T>& tensors, const Tile& part);
   void finish(const ResultTile<T>& ahead);
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
   void store(Interval m, Interval n, T* c, T beta);
@@ -70,6 +78,7 @@ class Executor {
     Interval ks;
     Update<T> update;
     T* c;                 // where C begins, of the block's batch
+    bool first_writer;    // `update` has the whole contraction's beta
     Fetch<T> fetch = {};  // with the next task
   };
   void at(Interval ks, std::int64_t batch);
@@ -119,6 +128,7 @@ class Executor {
   Rounds rounds_;
   bool asks_ahead_ = false;
   Asking asking_;
+  Replay<T> replay_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
   const std::int64_t* lanes_ = nullptr;
   std::vector<std::int64_t> lane_runs_;
@@ -128,6 +138,7 @@ class Executor {
   // kc is 0 if none waits.
   std::array<KernelTask<T>, 2> tasks_{};
   std::array<Microkernel<T>, 2> codes_{};  // that do them
+  std::array<bool, 2> first_writers_{};    // Calls::first_writer of theirs
   std::size_t waiting_ = 0;                // which of them
   // The stretches of the present ks, and those before, which the waiting task may have.
   std::array<std::vector<Stretch>, 2> stretches_;

@@ -170,4 +170,13 @@ using Transpose = TransposeCode<T>*;
 TransposeCode<float> transpose_f32_avx512, transpose_f32_avx2, transpose_f32_plain;
 TransposeCode<double> transpose_f64_avx512, transpose_f64_avx2, transpose_f64_plain;
 
+// to[i] = from[offsets[i]] for all i < count. The two do not overlap.
+template <class T>
+using GatherCode = void(const T* from, const std::int32_t* offsets, std::int64_t count, T* to);
+template <class T>
+using Gather = GatherCode<T>*;
+
+GatherCode<float> gather_f32_avx512, gather_f32_avx2, gather_f32_plain;
+GatherCode<double> gather_f64_avx512, gather_f64_avx2, gather_f64_plain;
+
 }  // namespace tcsim

@@ -22,6 +22,7 @@ class Operand {
   void read(const T* tensor);
   bool packed() const { return packer_.has_value(); }
   TensorId id() const { return id_; }
+  const T* buffer() const { return buffer_; }  // of the packed copy
   void pack(const Tile& tile);
 
   // Before the calls of a block: where along k and in the batch all of them are.

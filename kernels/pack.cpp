@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "kernels/vector_code.hpp"
@@ -48,6 +49,10 @@ template <class T>
 template <class T>
 constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
 
+// Elements of an operand that is copied place by place. Source: chosen, so that the list of places
+// stays in a first cache beside the operand.
+constexpr std::int64_t most_gathered = 2048;
+
 }  // namespace
 
 template <class T>
@@ -58,14 +63,61 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       ks_(plan.offsets(pack.tensor, DimClass::k)),
       row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
-      transpose_(transpose_code<T>()) {
+      transpose_(transpose_code<T>()),
+      gather_(gather_code<T>()) {
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
+  const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
+  if (pack.capacity <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {
+    list_places();
+  }
+}
+
+template <class T>
+void Packer<T>::list_places() {
+  const Tile all = plan_.all();
+  std::int64_t end = 0;
+  for_each_block(pack_, all, [&](std::span<const PackBlock> blocks) {
+    for (const PackBlock& b : blocks) {
+      end = std::max(end, b.destination + b.k_size * pack_.panel);
+    }
+  });
+  if (end > pack_.capacity) return;  // it is never packed as a whole
+  constexpr std::int32_t nothing = -1;
+  from_.assign(static_cast<std::size_t>(end), nothing);
+  for_each_block(pack_, all, [this](std::span<const PackBlock> blocks) {
+    for (const PackBlock& b : blocks) {
+      for (std::int64_t k = 0; k < b.k_size; ++k) {
+        for (std::int64_t row = 0; row < b.rows; ++row) {
+          from_[static_cast<std::size_t>(b.destination + k * pack_.panel + row)] =
+              static_cast<std::int32_t>(rows_[b.row + row] + ks_[b.k + k]);
+        }
+      }
+    }
+  });
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    if (from_[i] != nothing) continue;
+    from_[i] = 0;
+    padding_.push_back(static_cast<std::int32_t>(i));
+  }
+}
+
+template <class T>
+bool Packer<T>::is_whole(const Tile& tile) const {
+  const auto all = [&](DimClass g) { return tile[g].size == plan_.extent(g); };
+  return !from_.empty() && all(pack_.rows) && all(DimClass::k);
+}
+
+template <class T>
+void Packer<T>::gather(T* buffer) const {
+  gather_(tensor_, from_.data(), std::ssize(from_), buffer);
+  for (const std::int32_t place : padding_) buffer[place] = 0;
 }
 
 template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[DimClass::batch].begin);
+  if (is_whole(tile)) return gather(buffer);
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
   list(tile);

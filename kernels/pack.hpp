@@ -46,6 +46,9 @@ class Packer {
     std::int64_t column = 0;
   };
 
+  void list_places();
+  bool is_whole(const Tile& tile) const;
+  void gather(T* buffer) const;
   void list(const Tile& tile);
   Kind kind_of(const PackBlock& first, std::size_t count) const;
   std::size_t side_by_side(std::span<const PackBlock> blocks) const;
@@ -73,6 +76,11 @@ class Packer {
   std::vector<Piece> pieces_;
   std::vector<std::int64_t> places_;      // of a piece's blocks in the buffer
   std::optional<StripPacker<T>> strips_;  // does it instead
+  // Of an operand that is small as a whole: where each place of the buffer comes from, and the
+  // places that no element has. Empty for others. To list its pieces takes longer than to copy it.
+  std::vector<std::int32_t> from_;
+  std::vector<std::int32_t> padding_;
+  Gather<T> gather_;
 };
 
 extern template class Packer<float>;

@@ -24,4 +24,15 @@ Transpose<double> transpose_code<double>(InstructionSet set) {
   return set == InstructionSet::avx2 ? transpose_f64_avx2 : transpose_f64_plain;
 }
 
+template <>
+Gather<float> gather_code<float>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return gather_f32_avx512;
+  return set == InstructionSet::avx2 ? gather_f32_avx2 : gather_f32_plain;
+}
+template <>
+Gather<double> gather_code<double>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return gather_f64_avx512;
+  return set == InstructionSet::avx2 ? gather_f64_avx2 : gather_f64_plain;
+}
+
 }  // namespace tcsim

@@ -14,6 +14,10 @@ const KernelFamily<T>& kernel_family(InstructionSet set);
 template <class T>
 Transpose<T> transpose_code(InstructionSet set = best_instruction_set());
 
+// The gather, likewise.
+template <class T>
+Gather<T> gather_code(InstructionSet set = best_instruction_set());
+
 // Elements of a cache line of the machines that kernels run on.
 template <class T>
 inline constexpr std::int64_t line_elements = 64 / sizeof(T);

@@ -49,7 +49,9 @@ void Database::fail() const {
   const int code = sqlite3_errcode(database_);
   if (code == SQLITE_INTERRUPT) throw Interrupted();
   const std::string why = sqlite3_errmsg(database_);
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+  // A header that names another format than there is has no code of its own.
+  const bool other_format = code == SQLITE_ERROR && why == "unsupported file format";
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || other_format) {
     throw InputError(file_, why, "it is damaged: begin anew in another folder");
   }
   throw UsageError(file_, why,

@@ -17,6 +17,8 @@
 namespace tcsim::cli {
 
 Exit bench_tccg(const Options& options, Context& context);
+Exit bench_hard(const Options& options, Context& context);
+Exit bench_random(const Options& options, Context& context);
 Exit bench_small(const Options& options, Context& context);
 Exit bench_kernels(const Options& options, Context& context);
 Exit bench_regret(const Options& options, Context& context);
@@ -41,7 +43,7 @@ std::vector<ChosenSuite> bench_suites(const Options& options, const std::string&
 // some: "hard" has contractions too.
 std::vector<ChosenSuite> convolution_suites(const Options& options, const std::string& otherwise);
 
-// The workloads that --suite and --case name, of f64.
+// The workloads that --suite and --case name.
 std::vector<Contraction> bench_cases(const Options& options);
 
 // For each case: measures it with progress shown, which gets the share done of the case and returns

@@ -23,20 +23,29 @@ struct Benchmark {
   std::vector<std::string> options;  // those of bench that it does not have
 };
 
-const std::array<Benchmark, 5>& benchmarks() {
-  static const std::array<Benchmark, 5> all{{
-      {"tccg", bench_tccg, {"neighbours", "layout", "image-layout", "tilings"}},
-      {"conv", bench_conv, {"neighbours", "layout"}},
+const std::array<Benchmark, 7>& benchmarks() {
+  static const std::array<Benchmark, 7> all{{
+      {"tccg",
+       bench_tccg,
+       {"neighbours", "layout", "image-layout", "tilings", "kind", "number", "seed"}},
+      {"hard", bench_hard, {"neighbours", "layout", "image-layout", "tilings", "number", "seed"}},
+      {"random",
+       bench_random,
+       {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "tilings",
+        "kind"}},
+      {"conv", bench_conv, {"neighbours", "layout", "kind", "number", "seed"}},
       {"small",
        bench_small,
-       {"case", "suite", "schedule", "scheme", "neighbours", "image-layout", "tilings"}},
+       {"case", "suite", "schedule", "scheme", "neighbours", "image-layout", "tilings", "kind",
+        "number", "seed"}},
       {"kernels",
        bench_kernels,
        {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "tilings",
-        "peers", "machine", "set", "accounting", "threads", "model"}},
+        "kind", "number", "seed", "peers", "machine", "set", "accounting", "threads", "model"}},
       {"regret",
        bench_regret,
-       {"schedule", "scheme", "peers", "layout", "image-layout", "tilings"}},
+       {"schedule", "scheme", "peers", "layout", "image-layout", "tilings", "kind", "number",
+        "seed"}},
   }};
   return all;
 }
@@ -66,20 +75,24 @@ Exit run_bench(const Options& options, Context& context) {
 const Command& bench_command() {
   static const Command command{
       "bench",
-      "tccg|conv|small|kernels|regret",
+      "tccg|hard|random|conv|small|kernels|regret",
       "speed beside other libraries, of the kernels alone, and of the model's choices",
       "tcsim bench tccg --case 7,16-18 --repetitions 3",
       [](po::options_description& o) {
         o.add_options()(
             "case", po::value<std::string>(),
-            "of tccg, conv and regret: numbers in the suite, such as 7,16-18; otherwise all")(
+            "of tccg, hard, conv and regret: numbers in the suite, such as 7,16-18; otherwise all")(
             "suite", po::value<std::string>(),
-            "of tccg, conv and regret: shipped names or files, such as resnet18,yolo9000; "
-            "otherwise "
-            "tccg, and of conv yolo9000,resnet18")(
+            "of the same: shipped names or files, such as resnet18,yolo9000; otherwise tccg, of "
+            "hard hard, and of conv yolo9000,resnet18")(
+            "kind", po::value<std::string>(),
+            "of hard: some of the suite's kinds, such as batch,tiny; otherwise all")(
+            "number", whole<std::uint64_t>(20, 1, 100000), "of random: contractions to draw")(
+            "seed", whole_if_given<std::uint64_t>(0),
+            "of random: to draw the same ones again; otherwise a new one, which is printed")(
             "peers", po::value<std::string>(),
-            "of tccg: some of openblas,blis,eigen; of small: of openblas,libxsmm; of conv: onednn; "
-            "or none; otherwise all that are installed")(
+            "of tccg, hard and random: some of openblas,blis,mkl,libxsmm,eigen; of small: of "
+            "openblas,libxsmm; of conv: onednn; or none; otherwise all that are installed")(
             "image-layout",
             po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc1k,nhwc"),
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "

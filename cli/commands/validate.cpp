@@ -37,12 +37,7 @@ std::vector<Contraction> draw_contractions(const Options& options, std::uint64_t
                      "it says something of a workload, and none is given",
                      "name a WORKLOAD, or leave it out to have contractions drawn");
   }
-  std::mt19937_64 engine(drawn_by);
-  std::vector<Contraction> all;
-  for (auto left = options["random"].as<std::uint64_t>(); left > 0; --left) {
-    all.push_back(random_contraction(engine()));
-  }
-  return all;
+  return random_contractions(drawn_by, options["random"].as<std::uint64_t>());
 }
 
 // Draws workloads of v and a schedule for each. The contractions that are asked for then are those

@@ -229,6 +229,18 @@ class Optimizer {
   bool image() const {
     return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
   }
+  // Everything in place and as a whole, a few columns of the left operand at a time from beginning
+  // to end.
+  Tiling with_streams(Tiling tiling) const {
+    tiling.in_place = {true, true};
+    tiling.m_inside = true;
+    for (auto& tile : tiling.tiles) {
+      for (std::size_t g = 0; g < tile.size(); ++g) tile[g] = group_extent(contraction_, tiling, g);
+    }
+    std::int64_t& k = tiling.tiles.front()[at(DimClass::k)];
+    k = std::min(k, most_streams);
+    return tiling;
+  }
   // The first kernel that reads the left operand in place, in the plain order; the preferred one
   // where none does.
   Kernel kernel_in_place() const {
@@ -309,6 +321,9 @@ class Optimizer {
         there.in_place = {true, true};
         there.kernel = kernel_in_place();
         search_.descend_coarsely(there, coarse);
+      }
+      if (options_.incumbents.empty() && has_few_places(contraction_)) {
+        search_.descend_coarsely(with_streams(start), coarse);
       }
       if (loads_ > loads_matter && options_.incumbents.empty() && longest_k() < extent_of_k) {
         search_.descend_coarsely(with_long_panels(start, longest_k()), effort.coarse);

@@ -24,6 +24,11 @@ constexpr double decisive_step = 1e-3;
 constexpr double other_step = 0.2;
 // Step of what the core waits for, as a share of the computation's time. Source: chosen.
 constexpr double exposed_step = 5e-3;
+// Of a group that has so few. Source: chosen; each element of the largest tensor takes part in so
+// few products that moving it decides on every machine.
+constexpr std::int64_t few_places = 4;
+// Of a score's first entry there: what a small operand or its copy moves besides decides nothing.
+constexpr double few_step = 2e-2;
 // The same where a link decides, as a share of its time: coarser, for it is an estimate. Source:
 // chosen.
 constexpr double waiting_step = 0.1;
@@ -80,28 +85,43 @@ bool losses_measured(const Machine& machine) {
   return machine.core.overhead.pack.origin == Origin::measured;
 }
 
+bool has_few_places(const Contraction& c) {
+  const auto few = [&](DimClass g) { return c.extent(g) <= Elements(few_places); };
+  if (c.extent(DimClass::batch) > Elements(1)) return false;
+  if (few(DimClass::k)) return true;
+  // The matrix is read as it lies if its rows or columns are neighbours, as they are in C.
+  const auto fastest = c.fastest(TensorId::C);
+  const auto reads = [&](TensorId matrix, DimClass own) {
+    return fastest && c.dim_class(*fastest) == own && c.fastest(matrix) == fastest;
+  };
+  return (few(DimClass::m) && reads(TensorId::B, DimClass::n)) ||
+         (few(DimClass::n) && reads(TensorId::A, DimClass::m));
+}
+
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
             const Machine& machine, Objective objective) {
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
   Score s;
   const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
   // Where tiles change nothing about what decides, what the core waits for does: where computing
-  // decides, and with lanes and vectors along k, whose tensors come in once whatever the tiles. Of
-  // computing, what kernels take longer than they have to is part of it.
+  // decides, with lanes and vectors along k, whose tensors come in once whatever the tiles, and
+  // where a group has few places. Of computing, what kernels take longer than they have to is part
+  // of it.
   const bool along_k = kernels_of(schedule.root).front().along_k;
   const Seconds roof = machine.accounting.compute_roof
                            ? whole_vectors_time(contraction, schedule.groups, along_k, machine)
                            : Seconds();
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
-  const bool once = holds_lanes(contraction, schedule.groups) || along_k;
+  const bool few = has_few_places(contraction);
+  const bool once = holds_lanes(contraction, schedule.groups) || along_k || few;
   const auto waits = [&] { return exposed(contraction, schedule, prediction, machine); };
   if (at_roof || once) {
     const Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
     const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
     const double waiting = (waits().all() + slow_kernels) / first;
-    return {decisive(first), std::round(waiting / exposed_step),
-            cost(prediction, machine, Objective::sum)};
+    return {few ? std::round(std::log(first.value()) / few_step) : decisive(first),
+            std::round(waiting / exposed_step), cost(prediction, machine, Objective::sum)};
   }
   for (Seconds t : prediction.timing.links) s.push_back(t.value());
   s.push_back(prediction.timing.compute.value());

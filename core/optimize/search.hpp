@@ -35,12 +35,16 @@ bool losses_measured(const Machine& machine);
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
 //  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed())
 //    and what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
+//    Likewise for lanes, kernels along k, and where has_few_places(), then in steps of 2 % first.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
 //    lest one be spoilt for a percent of another, and then their sum. With losses_measured(), the
 //    core counts as one more link, busy with computing and with Exposed::core, and what it waits
 //    for besides comes second, in steps of 10 %.
 // For the other objectives it is their cost.
 using Score = std::vector<double>;
+// Whether m, n or k has a few places only and there is no batch: whatever the tiles, most of what
+// is moved is moved once.
+bool has_few_places(const Contraction& contraction);
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
             const Machine& machine, Objective objective);
 

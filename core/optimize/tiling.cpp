@@ -108,6 +108,44 @@ bool image_in_place(const Contraction& c, TensorId t, const Groups& groups, DimC
          (distance(c, t, groups[DimClass::k]) == 1 || distance(c, t, groups[rows]) == 1);
 }
 
+// Whether the kernel's vectors have masks: the widest ones do, of which kernels have two or more.
+bool has_masks(const Contraction& c, const Kernel& kernel) {
+  return kernel.mr.value() >= 2 * most_lanes(c);
+}
+
+// How many places of a group are neighbours in both tensors, from any multiple of it on.
+std::int64_t neighbours_in_both(const Contraction& c, TensorId t, TensorId u, const Group& group) {
+  std::int64_t part = 1;
+  for (DimId d : group) {
+    if (c.stride(t, d) != Elements(part) || c.stride(u, d) != Elements(part)) break;
+    part *= c.dim(d).extent;
+  }
+  return part;
+}
+
+// Rows of a plain left operand that kernels with masks read in place one piece after the other: as
+// many as are neighbours in it and in C. 0 where vectors have no masks, where less than half of one
+// would be full, or where a kernel of fewer vectors, which has more columns, holds them all.
+std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
+  const TensorId left = left_operand(c, groups);
+  if (!has_masks(c, kernel) || !c.is_plain(left) || kernel.along_k || holds_lanes(c, groups)) {
+    return 0;
+  }
+  const std::int64_t row = neighbours_in_both(c, left, TensorId::C, groups[DimClass::m]);
+  if (2 * row < std::min(most_lanes(c), extent_of(c, groups[DimClass::m]))) return 0;
+  constexpr std::int64_t fewest_vectors = 2;  // of kernel_choices() with masks
+  const std::int64_t vectors = std::max(fewest_vectors, ceil_div(row, most_lanes(c)));
+  return kernel.mr.value() <= vectors * most_lanes(c) ? row : 0;
+}
+
+// The rows that no tile of a left operand in place goes beyond: of an image, those of a row of it;
+// of others, masked_row() where tiles would else go over its end. 0: there are none.
+std::int64_t left_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
+  if (const std::int64_t row = image_row(c, groups, DimClass::m); row > 0) return row;
+  const std::int64_t row = masked_row(c, groups, kernel);
+  return row % kernel.mr.value() == 0 ? 0 : row;
+}
+
 // The smallest tile that covers `range` in as many steps as tiles of `wanted` would, rounded.
 std::int64_t evenly(std::int64_t range, double wanted) {
   const auto whole = std::clamp<std::int64_t>(std::llround(wanted), 1, range);
@@ -261,20 +299,21 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   if (c.stride(left, first) != Elements(1)) return good;
   if (!c.is_plain(left)) {
     // What is left of a row is copied for each kernel where its last vector is not full, unless
-    // vectors have masks: the widest ones, of which such kernels have two or more.
+    // vectors have masks.
     const std::int64_t row = even_part(c, left, m), columns = extent_of(c, n);
-    const bool whole = row % (most_lanes(c) / 2) == 0 || columns <= kernel.nr.value() ||
-                       kernel.mr.value() >= 2 * most_lanes(c);
+    const bool whole =
+        row % (most_lanes(c) / 2) == 0 || columns <= kernel.nr.value() || has_masks(c, kernel);
     good.left = whole && columns <= most_columns_beside_windows &&
                 image_in_place(c, left, groups, DimClass::m);
     return good;
   }
   // A tile that goes over the end of the first dimension has to be copied. Where that is the only
-  // dimension, only one that is no whole number of vectors has to be.
+  // dimension, only one that is no whole number of vectors has to be; and none where they have
+  // masks.
   const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
   const bool alone = extent == extent_of(c, m);
-  good.left =
-      extent % mr == 0 || extent >= many_kernels * mr || (alone && extent % most_lanes(c) == 0);
+  good.left = extent % mr == 0 || extent >= many_kernels * mr ||
+              (alone && extent % most_lanes(c) == 0) || masked_row(c, groups, kernel) > 0;
   return good;
 }
 
@@ -451,7 +490,13 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     for (DimClass g : tiling.orders[l]) loop(g, tiling.tiles[l][at(g)]);
   }
   Kernel kernel = narrowed(tiling.kernel, group_extent(contraction, tiling, at(DimClass::n)));
-  if (const std::int64_t row = image_row(contraction, tiling.groups, DimClass::m);
+  if (has_masks(contraction, kernel)) {
+    // No more vectors than there are rows for: a packed copy has them all.
+    const std::int64_t lanes = most_lanes(contraction);
+    const std::int64_t rows = group_extent(contraction, tiling, at(DimClass::m));
+    kernel.mr = Elements(std::min(kernel.mr.value(), ceil_div(rows, lanes) * lanes));
+  }
+  if (const std::int64_t row = left_row(contraction, tiling.groups, tiling.kernel);
       row > 0 && tiling.in_place.left) {
     loop(DimClass::m, row);
     kernel.mr = Elements(std::min(kernel.mr.value(), row));
@@ -494,16 +539,8 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   tiling.in_place.right &= good.right;
   tiling.in_place.right |= holds_lanes(contraction, tiling.groups) || tiling.kernel.along_k;
   tiling.in_place.left &= good.left;
-  const std::array rows{
-      tiling.in_place.left ? image_row(contraction, tiling.groups, DimClass::m) : 0,
-      tiling.in_place.right ? image_row(contraction, tiling.groups, DimClass::n) : 0};
-  for (std::size_t c = 0; c < 3; ++c) {
-    range[c] = group_extent(contraction, tiling, c);
-    std::int64_t unit = c == 0   ? tiling.kernel.mr.value()
-                        : c == 1 ? narrowed(tiling.kernel, range[c]).nr.value()
-                                 : line / size_of(contraction.type());
-    if (c < 2 && rows[c] > 0 && rows[c] < range[c]) unit = rows[c];
-    if (c == 2 && range[c] % unit != 0) unit = 1;
+  for (std::size_t c = 0; c < 3; ++c) range[c] = group_extent(contraction, tiling, c);
+  const auto snap_tiles = [&](std::size_t c, std::int64_t unit) {
     std::int64_t outer = ceil_div(range[c], unit);
     for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
       const double wanted =
@@ -511,16 +548,28 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
       outer = dividing ? nearest_divisor(outer, wanted) : evenly(outer, wanted);
       tiling.tiles[l][c] = outer * unit;
     }
-  }
+  };
+  const std::int64_t whole_line = line / size_of(contraction.type());
+  snap_tiles(at(DimClass::k), range[at(DimClass::k)] % whole_line == 0 ? whole_line : 1);
+  // Only then is it known whether the left operand stays in place, which the units of m follow.
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];
   const bool crosses =
-      rows[0] == 0 && range[at(DimClass::k)] > even &&
+      image_row(contraction, tiling.groups, DimClass::m) == 0 && range[at(DimClass::k)] > even &&
       (even % kernel_k != 0 || std::ranges::any_of(tiling.tiles, [&](const auto& t) {
          return t[at(DimClass::k)] % kernel_k != 0;
        }));
   tiling.in_place.left &= !crosses;
   tiling.in_place.left |= tiling.kernel.along_k;  // which goes on behind the end of a piece
+  const auto snap_rows = [&](DimClass g, std::int64_t row, std::int64_t kernel) {
+    snap_tiles(at(g), row > 0 && row < range[at(g)] ? row : kernel);
+  };
+  snap_rows(DimClass::m,
+            tiling.in_place.left ? left_row(contraction, tiling.groups, tiling.kernel) : 0,
+            tiling.kernel.mr.value());
+  snap_rows(DimClass::n,
+            tiling.in_place.right ? image_row(contraction, tiling.groups, DimClass::n) : 0,
+            narrowed(tiling.kernel, range[at(DimClass::n)]).nr.value());
   for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
     std::array<DimClass, 3>& order = tiling.orders[l];
     const auto& tile = tiling.tiles[l];

@@ -94,4 +94,11 @@ class DrawContraction {
 
 Contraction random_contraction(std::uint64_t seed) { return DrawContraction(seed).contraction(); }
 
+std::vector<Contraction> random_contractions(std::uint64_t seed, std::uint64_t count) {
+  std::mt19937_64 engine(seed);
+  std::vector<Contraction> all;
+  for (; count > 0; --count) all.push_back(random_contraction(engine()));
+  return all;
+}
+
 }  // namespace tcsim

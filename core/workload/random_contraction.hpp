@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/workload/contraction.hpp"
 
@@ -13,5 +14,8 @@ namespace tcsim {
 // of 1 to 100 million multiply-adds, so that simulating it is quick. Equal seeds give equal
 // contractions everywhere.
 Contraction random_contraction(std::uint64_t seed);
+
+// So many, all by one seed; the first ones are those of a shorter draw.
+std::vector<Contraction> random_contractions(std::uint64_t seed, std::uint64_t count);
 
 }  // namespace tcsim

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "bench/libxsmm.hpp"
 #include "bench/matrix_view.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
@@ -17,7 +18,8 @@ namespace tcsim::bench {
 namespace {
 
 // Sums over all dimensions, one by one.
-void evaluate(const Contraction& c, int dim, const double* a, const double* b, double* to) {
+template <class T>
+void evaluate(const Contraction& c, int dim, const T* a, const T* b, T* to) {
   if (dim == c.dim_count()) {
     *to += *a * *b;
     return;
@@ -29,6 +31,7 @@ void evaluate(const Contraction& c, int dim, const double* a, const double* b, d
   }
 }
 
+template <class T>
 class Problem {
  public:
   explicit Problem(const Contraction& c) : c_(c) {
@@ -37,44 +40,59 @@ class Problem {
     std::uniform_int_distribution<int> value(-3, 3);
     for (auto* t : {&a_, &b_}) {
       t->resize(static_cast<std::size_t>(c.size(t == &a_ ? TensorId::A : TensorId::B).value()));
-      for (double& x : *t) x = value(random);
+      for (T& x : *t) x = static_cast<T>(value(random));
     }
     expected_.assign(static_cast<std::size_t>(c.size(TensorId::C).value()), 0);
     evaluate(c, 0, a_.data(), b_.data(), expected_.data());
   }
 
+  // Before it chose among its ways, and after.
   void expect(Peer& peer) const {
-    std::vector<double> actual(expected_.size(), std::numeric_limits<double>::quiet_NaN());
-    peer.run(a_.data(), b_.data(), actual.data());
-    EXPECT_EQ(actual, expected_) << peer.name() << ": " << peer.how() << "\n"
-                                 << c_.label() << " " << c_.sizes() << " " << to_text(c_.layout());
+    for (int i = 0; i < 2; ++i) {
+      std::vector<T> actual(expected_.size(), std::numeric_limits<T>::quiet_NaN());
+      peer.run(a_.data(), b_.data(), actual.data());
+      EXPECT_EQ(actual, expected_) << peer.name() << ": " << peer.how() << "\n"
+                                   << c_.label() << " " << c_.sizes() << " " << to_text(c_.layout())
+                                   << " " << to_text(c_.type());
+      if (i == 0) peer.choose(a_.data(), b_.data(), actual.data());
+    }
   }
 
  private:
   const Contraction& c_;
-  std::vector<double> a_, b_, expected_;
+  std::vector<T> a_, b_, expected_;
 };
 
 std::vector<Gemm> gemms() {
   std::vector<Gemm> all{Gemm::plain()};
-  for (const auto& g : {Gemm::openblas(), Gemm::blis()}) {
-    if (g) all.push_back(*g);
+  for (const char* word : {"openblas", "blis", "mkl"}) {
+    if (const auto gemm = Gemm::find(word)) all.push_back(*gemm);
   }
   return all;
 }
 
-void expect_right(const Contraction& c) {
-  const Problem problem(c);
+template <class T>
+void expect_right_of(const Contraction& c) {
+  const Problem<T> problem(c);
   for (const Gemm& gemm : gemms()) {
     problem.expect(*make_ttgt(c, gemm));
     problem.expect(*make_loop_over_gemm(c, gemm));
   }
+  if (const auto libxsmm = make_loop_over_libxsmm(c)) problem.expect(*libxsmm);
   if (const auto eigen = make_eigen(c)) problem.expect(*eigen);
 }
 
+void expect_right(const Contraction& c) {
+  if (c.type() == ElementType::f64) {
+    expect_right_of<double>(c);
+  } else {
+    expect_right_of<float>(c);
+  }
+}
+
 Contraction contraction(const std::string& label, const Sizes& sizes,
-                        Layout layout = Layout::column_major) {
-  return parse_contraction(label, sizes, layout, ElementType::f64);
+                        Layout layout = Layout::column_major, ElementType type = ElementType::f64) {
+  return parse_contraction(label, sizes, layout, type);
 }
 
 TEST(Peers, Are_right_on_every_contraction_of_TCCG_made_small) {
@@ -111,7 +129,8 @@ TEST(Peers, Are_right_on_random_contractions) {
     // A label names three tensors with at least one dimension each.
     if (tensors[0].empty() || tensors[1].empty() || tensors[2].empty()) continue;
     expect_right(contraction(tensors[0] + "-" + tensors[1] + "-" + tensors[2], sizes,
-                             any(0, 1) == 0 ? Layout::row_major : Layout::column_major));
+                             any(0, 1) == 0 ? Layout::row_major : Layout::column_major,
+                             any(0, 1) == 0 ? ElementType::f32 : ElementType::f64));
   }
 }
 
@@ -174,15 +193,52 @@ TEST(Peers, Missing_libraries_say_how_to_get_them) {
       EXPECT_EQ(l.installed, !l.version.empty()) << l.name;
     }
   }
-  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "onednn", "openblas"}));
+  EXPECT_EQ(words,
+            (std::set<std::string>{"blis", "eigen", "libxsmm", "mkl", "onednn", "openblas"}));
 }
 
-TEST(Peers, Refuse_f32) {
-  const Contraction c = parse_contraction("ij-ik-kj", {{'i', 2}, {'j', 2}, {'k', 2}},
-                                          Layout::row_major, ElementType::f32);
-  EXPECT_THROW(make_ttgt(c, Gemm::plain()), std::invalid_argument);
-  EXPECT_THROW(make_loop_over_gemm(c, Gemm::plain()), std::invalid_argument);
-  EXPECT_THROW(make_eigen(c), std::invalid_argument);
+// Products of a matrix and a vector, and of two vectors, have routines of their own.
+TEST(Peers, Are_right_on_vectors_by_rows_and_by_columns) {
+  const Sizes extents{{'i', 7}, {'j', 5}, {'k', 9}, {'h', 3}};
+  for (ElementType type : {ElementType::f32, ElementType::f64}) {
+    for (Layout layout : {Layout::row_major, Layout::column_major}) {
+      for (const std::string label : {"i-ik-k", "i-ki-k", "j-k-kj", "j-k-jk", "h-hk-hk", "h-kh-kh",
+                                      "ij-i-j", "ih-ihk-hk", "hj-kh-hkj"}) {
+        Sizes sizes;
+        for (const auto& [name, extent] : extents) {
+          if (label.find(name) != std::string::npos) sizes[name] = extent;
+        }
+        expect_right(contraction(label, sizes, layout, type));
+      }
+      expect_right(contraction("ij-ik-kj", {{'i', 1}, {'j', 1}, {'k', 9}}, layout, type));
+      expect_right(contraction("ij-ik-kj", {{'i', 1}, {'j', 6}, {'k', 9}}, layout, type));
+      expect_right(contraction("ij-ki-jk", {{'i', 6}, {'j', 1}, {'k', 9}}, layout, type));
+    }
+  }
+}
+
+// What is transposed is transposed once, batch and all: the batch runs fastest here.
+TEST(Peers, Transpose_a_batch_as_a_whole) {
+  const Contraction c =
+      contraction("abh-akh-hkb", {{'a', 4}, {'b', 5}, {'k', 6}, {'h', 3}}, Layout::row_major);
+  EXPECT_EQ(make_ttgt(c, Gemm::plain())->how(), "4x5x6, AC transposed");
+  expect_right(c);
+}
+
+TEST(Peers, Libxsmm_takes_parts_that_are_small_and_not_transposed) {
+  if (!libxsmm_installed()) GTEST_SKIP() << "libxsmm is not installed";
+  const auto made = [](const std::string& label, const Sizes& sizes) {
+    const auto peer = make_loop_over_libxsmm(contraction(label, sizes));
+    return peer ? peer->how() : "none";
+  };
+  EXPECT_EQ(made("ijh-ikh-kjh", {{'i', 8}, {'j', 6}, {'k', 5}, {'h', 100}}), "100 of 8x6x5");
+  EXPECT_EQ(made("ij-ik-kj", {{'i', 200}, {'j', 200}, {'k', 200}}), "none");
+}
+
+TEST(Peers, Eigen_has_no_code_for_f32) {
+  const Contraction c =
+      contraction("ij-ik-kj", {{'i', 2}, {'j', 2}, {'k', 2}}, Layout::row_major, ElementType::f32);
+  EXPECT_FALSE(make_eigen(c));
 }
 
 }  // namespace

@@ -365,6 +365,17 @@ TEST_F(Damaged_store, Cut_or_overwritten_files_change_no_result) {
   }
 }
 
+// The header's formats: of reading, and of the schema (SQLite's file format, 1.3).
+TEST_F(Damaged_store, Other_formats_in_the_header_are_told_as_damage) {
+  for (const std::size_t at : {19u, 47u}) {
+    put_store();
+    std::string bytes = bytes_;
+    bytes[at] = '\xff';
+    std::ofstream(file(), std::ios::binary) << bytes;
+    EXPECT_TRUE(refused("byte " + std::to_string(at))) << at;
+  }
+}
+
 TEST_F(Damaged_store, Rows_that_are_lost_twice_or_elsewhere_are_refused) {
   const auto seed = static_cast<std::uint32_t>(test::new_seed());
   SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -49,7 +49,7 @@ TEST_F(Bench, Tccg_prints_the_same_cases_in_every_format) {
   EXPECT_EQ(j["machine"]["name"], "i7-6700k");
   EXPECT_EQ(j["repetitions"], 1);
   EXPECT_EQ(j["complete"], true);
-  EXPECT_EQ(j["peers"].size(), 3u);
+  EXPECT_EQ(j["peers"].size(), 5u);
   for (const json& peer : j["peers"]) {
     EXPECT_EQ(peer["installed"].get<bool>(), peer.contains("version"));
     EXPECT_EQ(!peer["installed"].get<bool>(), peer.contains("install"));
@@ -97,6 +97,68 @@ TEST_F(Bench, Cases_and_peers_are_those_that_were_named) {
   }
 }
 
+// One of each kind, and one without; both types.
+TEST_F(Bench, Hard_sums_up_by_kind) {
+  std::ofstream(file_) << R"(schema = 1
+name = "little"
+source = "tests"
+layout = "row-major"
+type = "f64"
+[[workload]]
+label = "ab-ak-kb"
+sizes = "a=9,b=8,k=7"
+kind = "tiny"
+[[workload]]
+label = "hab-hak-hkb"
+sizes = "a=9,b=8,k=7,h=5"
+type = "f32"
+kind = "batch"
+[[workload]]
+label = "conv2d"
+sizes = "k=8,c=3,h=6,w=6,r=3,s=3"
+[[workload]]
+label = "a-ak-k"
+sizes = "a=90,k=80"
+kind = "batch"
+)";
+  const json j = json::parse(bench("hard", {"--format", "json"}).out);
+  EXPECT_EQ(j["command"], "bench hard");
+  ASSERT_EQ(j["cases"].size(), 3u) << "no convolution";
+  EXPECT_EQ(j["cases"][0]["hot"], true);
+  EXPECT_EQ(j["cases"][1]["hot"], false);
+  for (const json& one : j["cases"]) {
+    for (const json& c : one["contestants"]) EXPECT_EQ(c["correct"], true) << c["name"];
+  }
+  ASSERT_EQ(j["kinds"].size(), 2u);
+  EXPECT_EQ(j["kinds"][0]["kind"], "tiny");
+  EXPECT_EQ(j["kinds"][1]["kind"], "batch");
+  EXPECT_EQ(j["kinds"][1]["cases"], 2);
+
+  const json tiny = json::parse(bench("hard", {"--kind", "tiny", "--format", "json"}).out);
+  ASSERT_EQ(tiny["cases"].size(), 1u);
+  EXPECT_EQ(tiny["cases"][0]["workload"]["name"], "little:1");
+  const Ran table = bench("hard", {"--peers", "none"});
+  for (const char* part : {"hot caches", "ab-ak-kb f64 row", "hab-hak-hkb f32 row", "batch"}) {
+    EXPECT_TRUE(contains(table.out, part)) << table.out;
+  }
+}
+
+TEST_F(Bench, Random_draws_the_same_again_by_its_seed) {
+  const auto drawn = [](const std::string& seed, const std::string& number) {
+    const Ran ran = tcsim({"bench", "random", "--number", number, "--seed", seed, "--peers", "none",
+                           "--machine", "i7-6700k", "--repetitions", "1", "--format", "json"});
+    const json j = json::parse(ran.out);
+    EXPECT_EQ(j["seed"].dump(), seed);
+    std::vector<std::string> all;
+    for (const json& c : j["cases"]) all.push_back(c["workload"].dump());
+    return all;
+  };
+  const auto two = drawn("11", "2");
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(drawn("11", "1").front(), two.front());
+  EXPECT_NE(drawn("12", "1").front(), two.front());
+}
+
 TEST_F(Bench, Regret_names_the_pick_and_the_best) {
   const Ran ran = bench("regret", {"--neighbours", "3", "--format", "json"});
   ASSERT_EQ(ran.code, Exit::done) << ran.err;
@@ -132,12 +194,16 @@ TEST_F(Bench, Stopped_it_prints_what_is_complete) {
 
 TEST_F(Bench, Errors_say_what_would_be_right) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused{
-      {{"bench"}, "use one of tccg, conv, small, kernels, regret"},
+      {{"bench"}, "use one of tccg, hard, random, conv, small, kernels, regret"},
       {{"bench", "smal"}, "did you mean 'small'?"},
       {{"bench", "tccg", "--case", "37"}, "use numbers from 1 to 36"},
       {{"bench", "tccg", "--peers", "openblass"}, "did you mean 'openblas'?"},
       {{"bench", "tccg", "--suite", "tcg"}, "tccg"},
       {{"bench", "kernels", "--peers", "blis"}, "bench kernels has no such option"},
+      {{"bench", "random", "--case", "3"}, "bench random has no such option"},
+      {{"bench", "tccg", "--kind", "tiny"}, "bench tccg has no such option"},
+      {{"bench", "hard", "--kind", "tinny"}, "did you mean 'tiny'?"},
+      {{"bench", "random", "--number", "0"}, "give 1 to 100000"},
       {{"bench", "small", "--case", "3"}, "bench small has no such option"},
       {{"bench", "small", "--layout", "row"}, "did you mean 'row-major'?"},
       {{"bench", "tccg", "--repetitions", "0"}, "give 1 to 1000"}};

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "core/machine/toml.hpp"
+#include "core/model/window.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
+#include "core/workload/parse.hpp"
+#include "core/workload/random_contraction.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/groups.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -164,14 +169,44 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
 }
 
 TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
-  const Kernel kernel{Elements(24), Elements(8)};
-  const auto reads_well = [&](std::int64_t rows) {
+  const auto reads_well = [&](std::int64_t rows, std::int64_t mr) {
     const Contraction c = test::matmul(5, rows, 7);
+    const Kernel kernel{Elements(mr), Elements(4)};
     return reads_well_in_place(c, test::groups(c, {"j", "i", "k", ""}), kernel).left;
   };
-  EXPECT_TRUE(reads_well(128));
-  EXPECT_FALSE(reads_well(124));
-  EXPECT_TRUE(reads_well(8 * 24 + 1));
+  // Without masks: 12 rows are three vectors of AVX2.
+  EXPECT_TRUE(reads_well(128, 12));
+  EXPECT_FALSE(reads_well(92, 12));
+  EXPECT_TRUE(reads_well(8 * 12 + 1, 12));
+  // With masks, which the widest vectors have.
+  EXPECT_TRUE(reads_well(92, 24));
+  EXPECT_TRUE(reads_well(3, 16));
+  EXPECT_FALSE(reads_well(3, 24)) << "two vectors do, with more columns";
+}
+
+// Rows that are neighbours in pieces: no kernel with masks goes beyond the end of one.
+TEST(In_place, Kernels_with_masks_keep_to_the_rows_that_are_neighbours) {
+  const Kernel wide{Elements(24), Elements(8)}, two{Elements(16), Elements(14)},
+      narrow{Elements(12), Elements(4)};
+  const auto schedule = [&](const char* sizes, const Kernel& kernel) {
+    const Contraction c =
+        parse_contraction("abc-adc-db", parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    Tiling tiling{groupings(c).front(), kernel, {{100, 12, 16}}, {{}}, true, {true, true}};
+    tiling.orders = {{DimClass::m, DimClass::n, DimClass::k}};
+    snap(c, Bytes(64), tiling);
+    return tiling.in_place.left ? to_line(build(c, test::machine({{64, 12}}), tiling), c)
+                                : "packed";
+  };
+  EXPECT_EQ(schedule("a=8,b=12,c=10,d=16", two),
+            "groups m=ca n=b k=d for m by 10 { kernel 10x12 }");
+  EXPECT_EQ(schedule("a=8,b=12,c=30,d=16", wide),
+            "groups m=ca n=b k=d for m by 30 { for n by 6 { for m by 24 { kernel 24x6 } } }");
+  EXPECT_EQ(schedule("a=8,b=12,c=10,d=16", wide), "packed") << "two vectors hold a row";
+  EXPECT_EQ(schedule("a=8,b=12,c=3,d=16", two), "packed") << "less than half a vector";
+  EXPECT_EQ(schedule("a=8,b=12,c=10,d=16", narrow), "packed") << "no masks";
+  EXPECT_EQ(schedule("a=8,b=12,c=48,d=16", wide),
+            "groups m=ca n=b k=d for m by 96 { for n by 6 { for m by 24 { kernel 24x6 } } }")
+      << "whole kernels, any number";
 }
 
 TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
@@ -301,6 +336,42 @@ TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
   EXPECT_EQ(columns(14, 50), 13);
   EXPECT_EQ(columns(8, 5), 5);
   EXPECT_EQ(columns(8, 5000), 8);
+}
+
+// The rules of a tiling's family leave no schedule that check() refuses: whatever is asked for,
+// what is snapped can be built.
+TEST(Build, Of_any_tiling_that_was_snapped_is_legal) {
+  const std::uint64_t seed = test::new_seed();
+  test::Random random(seed);
+  const std::vector<Contraction> contractions = random_contractions(seed, 200);
+  const std::vector<std::string> names = {"i7-6700k", "zen5", "gold-6130"};
+  int in_place = 0;
+  for (const Contraction& c : contractions) {
+    const Machine machine = find_machine(random.pick(names));
+    const auto choices = groupings(c);
+    const auto kernels = kernel_choices(machine.core, c);
+    for (int trial = 0; trial < 30; ++trial) {
+      Tiling t;
+      t.groups = random.pick(choices);
+      t.kernel = random.pick(kernels);
+      t.m_inside = random.chance(50);
+      t.in_place = {random.chance(50), random.chance(50)};
+      const std::size_t levels = machine.levels.size();
+      t.tiles.resize(levels), t.orders.resize(levels);
+      for (std::size_t l = 0; l < levels; ++l) {
+        t.orders[l] = {DimClass::m, DimClass::n, DimClass::k};
+        random.shuffle(t.orders[l]);
+        for (std::size_t g = 0; g < 3; ++g) {
+          t.tiles[l][g] = random.between(1, 2 * group_extent(c, t, g));
+        }
+      }
+      snap(c, common_line(machine), t, random.chance(50));
+      in_place += t.in_place.left ? 1 : 0;
+      const Schedule schedule = build(c, machine, t);
+      ASSERT_TRUE(is_legal(schedule, c)) << c.name() << ": " << to_line(schedule, c);
+    }
+  }
+  EXPECT_GT(in_place, 0);
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// Small contractions and batches of them, whose packs and kernel calls are noted once and done
+// again.
+#include "kernels/replay.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <stop_token>
+
+#include "core/error.hpp"
+#include "core/workload/parse.hpp"
+#include "kernels/executor.hpp"
+#include "kernels/memory.hpp"
+#include "tests/kernels/random_case.hpp"
+
+namespace tcsim {
+namespace {
+
+template <class T>
+class Runner {
+ public:
+  Runner(const Contraction& contraction, const std::string& schedule)
+      : contraction_(contraction),
+        plan_(contraction, parse_schedule(schedule, contraction, "test")),
+        a_(room(TensorId::A)),
+        b_(room(TensorId::B)),
+        executor_(plan_, {a_.data(), b_.data()}) {}
+
+  bool replays() const { return executor_.replays(); }
+
+  // C = alpha A B + beta C of whole numbers that are new each time, against the definition.
+  void expect_right(Random& random, T alpha, T beta) {
+    const auto draw = [&](TensorId t) {
+      std::vector<T> v(static_cast<std::size_t>(contraction_.size(t).value()));
+      for (T& x : v) x = static_cast<T>(between(random, -8, 8));
+      return v;
+    };
+    const std::vector<T> a = draw(TensorId::A), b = draw(TensorId::B);
+    std::vector<T> c = draw(TensorId::C);
+    const auto wide = [](const std::vector<T>& v) {
+      return std::vector<long double>(v.begin(), v.end());
+    };
+    std::vector<long double> expected = evaluate(contraction_, wide(a), wide(b));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = alpha * expected[i] + beta * static_cast<long double>(c[i]);
+    }
+    executor_.run({a.data(), b.data(), c.data()}, {alpha, beta});
+    ASSERT_EQ(wide(c), expected) << contraction_.label() << " alpha " << alpha << " beta " << beta;
+  }
+
+ private:
+  std::vector<T> room(TensorId t) const {
+    const PackPlan* const pack = plan_.pack(t);
+    // Whatever was there must not be taken for a packed element.
+    return std::vector<T>(pack ? static_cast<std::size_t>(pack->capacity) + 64 : 0,
+                          std::numeric_limits<T>::quiet_NaN());
+  }
+
+  Contraction contraction_;
+  Plan plan_;
+  std::vector<T> a_, b_;
+  Executor<T> executor_;
+};
+
+template <class T>
+void expect_replays(const Contraction& c, const std::string& schedule, bool replays) {
+  SCOPED_TRACE(schedule);
+  Random random(3);
+  Runner<T> runner(c, schedule);
+  EXPECT_FALSE(runner.replays());
+  for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {3, 0}}) {
+    runner.expect_right(random, static_cast<T>(alpha), static_cast<T>(beta));
+    EXPECT_EQ(runner.replays(), replays);
+  }
+}
+
+Contraction batch(ElementType type, std::int64_t h) {
+  return parse_contraction("hab-hka-hbk", {{'h', h}, {'a', 9}, {'b', 7}, {'k', 6}},
+                           Layout::column_major, type);
+}
+
+// Either operand in place or packed, k in one piece or several, one kernel or many.
+TEST(Replay, Does_again_what_small_contractions_take) {
+  for (const std::int64_t h : {1, 5}) {
+    const Contraction c =
+        parse_contraction("abh-akh-kbh", {{'h', h}, {'a', 16}, {'b', 7}, {'k', 6}},
+                          Layout::column_major, ElementType::f64);
+    const std::string groups = "groups m=a n=b k=k batch=h for batch by 1 { ";
+    for (const char* inside :
+         {"kernel 16x7 }", "for k by 2 { for n by 3 { kernel 16x3 } } }",
+          "pack A in L1 { kernel 16x7 } }", "pack B in L1 { for n by 4 { kernel 16x4 } } }",
+          "for k by 4 { pack A in L1 { pack B in L1 { for m by 8 { for n by 2 { kernel 8x2 } } } } "
+          "} }"}) {
+      expect_replays<double>(c, groups + inside, true);
+    }
+  }
+}
+
+// An operand that is copied for each kernel, more calls or packs than are noted, a batch that is
+// not the outermost loop.
+TEST(Replay, Leaves_the_rest_to_the_walk) {
+  expect_replays<float>(batch(ElementType::f32, 3),
+                        "groups m=a n=b k=k batch=h for batch by 1 { for n by 2 { kernel 16x2 } }",
+                        false);
+  const Contraction c =
+      parse_contraction("abh-akh-kbh", {{'h', 3}, {'a', 16}, {'b', 60}, {'k', 10}},
+                        Layout::column_major, ElementType::f64);
+  for (const char* schedule :
+       {"groups m=a n=b k=k batch=h for batch by 1 { for n by 2 { for k by 5 { kernel 16x2 } } }",
+        "groups m=a n=b k=k batch=h for batch by 1 { for k by 2 { pack B in L1 { for n by 14 { "
+        "kernel 16x14 } } } }",
+        "groups m=a n=b k=k batch=h for n by 10 { for batch by 1 { kernel 16x10 } }"}) {
+    expect_replays<double>(c, schedule, false);
+  }
+}
+
+TEST(Replay, Stops_when_asked) {
+  const Contraction c =
+      parse_contraction("abh-akh-kbh", {{'h', 5000}, {'a', 8}, {'b', 2}, {'k', 2}},
+                        Layout::column_major, ElementType::f64);
+  const Plan plan(
+      c, parse_schedule("groups m=a n=b k=k batch=h for batch by 1 { kernel 8x2 }", c, "test"));
+  Executor<double> executor(plan, {nullptr, nullptr});
+  const auto zeros = [&](TensorId t) {
+    return std::vector<double>(static_cast<std::size_t>(c.size(t).value()));
+  };
+  const std::vector<double> a = zeros(TensorId::A), b = zeros(TensorId::B);
+  std::vector<double> to = zeros(TensorId::C);
+  executor.run({a.data(), b.data(), to.data()}, {1, 0});
+  ASSERT_TRUE(executor.replays());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(executor.run({a.data(), b.data(), to.data()}, {1, 0}, stop.get_token()),
+               Interrupted);
+}
+
+}  // namespace
+}  // namespace tcsim
