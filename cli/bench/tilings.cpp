@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
+#include "kernels/execute.hpp"
 
 namespace tcsim::cli {
 

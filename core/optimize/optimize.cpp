@@ -12,6 +12,7 @@
 #include "core/model/countable.hpp"
 #include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
+#include "core/optimize/exposed.hpp"
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/search.hpp"
 

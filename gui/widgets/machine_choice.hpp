@@ -4,6 +4,7 @@
 #include <QString>
 
 class QComboBox;
+class QWidget;
 
 namespace tcsim::gui {
 
