@@ -244,8 +244,8 @@ class Tuner {
       if (!seen_.insert(print).second) continue;
       try {
         const Prediction p = predict(contraction_, s, machine_, counter_);
-        Waiting one{score(contraction_, s, p, machine_, how_.objective), p.timing.total,
-                    std::move(t), std::move(s)};
+        Waiting one{score(contraction_, s, p, machine_, how_), p.timing.total, std::move(t),
+                    std::move(s)};
         if (known_.contains(print)) {
           skipped_.push_back(std::move(one));
         } else {
@@ -337,7 +337,7 @@ class Tuner {
   const Machine machine_;
   const Measure& measure_;
   const TuneOptions& options_;
-  const OptimizeOptions how_;
+  const OptimizeOptions how_ = for_running();
   Seconds begin_;
   std::vector<Kernel> kernels_;
   Search search_;

@@ -64,7 +64,7 @@ namespace {
 
 Schedule chosen(const Contraction& contraction, Machine machine, int threads) {
   machine.core.cores = std::max(1, threads);
-  return optimize(contraction, machine).schedule;
+  return optimize(contraction, machine, for_running()).schedule;
 }
 
 // What the dimensions reach of C.

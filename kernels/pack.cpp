@@ -65,6 +65,7 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
       transpose_(transpose_code<T>()),
       gather_(gather_code<T>()) {
+  rows_apart_ = std::ranges::all_of(row_runs_, [](std::int64_t run) { return run == 1; });
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
@@ -244,6 +245,10 @@ template <class T>
 void Packer<T>::copy_rows(const PackBlock& block, std::int64_t column) const {
   const T* const from = tensor_ + ks_[block.k + column];
   T* const to = buffer_ + block.destination + column * pack_.panel;
+  if (rows_apart_) {
+    for (std::int64_t r = 0; r < block.rows; ++r) to[r] = from[rows_[block.row + r]];
+    return;
+  }
   for (std::int64_t r = 0, run; r < block.rows; r += run) {
     const std::int64_t row = block.row + r;
     run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);

@@ -66,6 +66,7 @@ class Packer {
   const std::int64_t* rows_;  // offsets within the tensor
   const std::int64_t* ks_;
   std::vector<std::int64_t> row_runs_;
+  bool rows_apart_ = false;  // no two rows are neighbours
   std::vector<std::int64_t> k_runs_;
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;

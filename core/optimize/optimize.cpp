@@ -201,7 +201,7 @@ class Optimizer {
         search_.refine(trade_finalists, trades);
         keep(search_.best());
       }
-      if ((at_roof() || losses_measured(machine_)) && open_gap() <= enough && !soon) {
+      if ((at_roof() || losses_count(machine_, options_)) && open_gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);
         search_.refine(1, 0);
         keep(search_.best());
@@ -270,7 +270,7 @@ class Optimizer {
     return std::max(slowest_link(best_->prediction.timing), bound_.time).value() / least_ - 1;
   }
   Score score_of(const Optimized& o) const {
-    return score(contraction_, o.schedule, o.prediction, machine_, options_.objective);
+    return score(contraction_, o.schedule, o.prediction, machine_, options_);
   }
 
   // Judges a tiling as the model does and keeps the best.

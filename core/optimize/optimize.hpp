@@ -47,6 +47,9 @@ struct OptimizeOptions {
   // a little. The answer is never worse than the best of them. One that is proven good enough is
   // returned at once.
   std::vector<Tiling> incumbents;
+  // The schedule is to run on this machine: what packs and calls lose counts even where the machine
+  // does not say what was measured (core/optimize/search.hpp, losses_count()).
+  bool to_run = false;
   // Looks no harder than at first, whatever the gap: for a caller that asks often.
   bool soon = false;
   // How the answer is predicted, and what comes near it compared. Counting takes some milliseconds.
@@ -56,6 +59,13 @@ struct OptimizeOptions {
   // Not null only where those calls are on one thread.
   SetCounter* counter = nullptr;
 };
+
+// Of a schedule that is to run.
+inline OptimizeOptions for_running() {
+  OptimizeOptions options;
+  options.to_run = true;
+  return options;
+}
 
 struct Optimized {
   Schedule schedule;

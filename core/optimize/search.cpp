@@ -1,6 +1,7 @@
 #include "core/optimize/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -81,8 +82,11 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
   return sum;
 }
 
-bool losses_measured(const Machine& machine) {
-  return machine.core.overhead.pack.origin == Origin::measured;
+bool losses_count(const Machine& machine, const OptimizeOptions& options) {
+  if (options.to_run) return true;
+  const Overhead& o = machine.core.overhead;
+  const std::array origins{o.pack.origin, o.piece.origin, o.task.origin, o.call.origin};
+  return std::ranges::find(origins, Origin::measured) != origins.end();
 }
 
 bool has_few_places(const Contraction& c) {
@@ -99,7 +103,8 @@ bool has_few_places(const Contraction& c) {
 }
 
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
-            const Machine& machine, Objective objective) {
+            const Machine& machine, const OptimizeOptions& options) {
+  const Objective objective = options.objective;
   if (objective != Objective::time) return {cost(prediction, machine, objective)};
   Score s;
   const auto decisive = [](Seconds t) { return std::round(std::log(t.value()) / decisive_step); };
@@ -131,7 +136,7 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
     t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
     step = other_step;
   }
-  if (roof.value() > 0 && losses_measured(machine)) {
+  if (roof.value() > 0 && losses_count(machine, options)) {
     const Exposed lost = waits();
     const Seconds busy = prediction.timing.compute + lost.core;
     s.front() = decisive(std::max(slowest, busy));
@@ -176,7 +181,7 @@ Score Search::judged(const Tiling& tiling, Detail detail) {
   const Schedule schedule = build(contraction_, machine_, tiling);
   try {
     const Prediction p = predict(contraction_, schedule, machine_, counter_, margin_, detail);
-    return score(contraction_, schedule, p, machine_, options_.objective);
+    return score(contraction_, schedule, p, machine_, options_);
   } catch (const TooLargeError&) {
     return {HUGE_VAL};  // others may be better; if none is, judging the best one says so
   }

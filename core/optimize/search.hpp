@@ -27,9 +27,11 @@ inline constexpr double counted_lines = 16384;
 // of all links together. energy: joules; the machine must have a figure for every link.
 double cost(const Prediction& prediction, const Machine& machine, Objective objective);
 
-// Whether what the core loses in packs was measured on this machine. What is assumed, as of another
-// processor, must not outweigh a link.
-bool losses_measured(const Machine& machine);
+// Whether what the core loses in packs and calls counts beside a link: where some of it was
+// measured on this machine, or the schedule is to run. A probe cannot always tell what packs lose
+// from noise, and what they usually lose is then nearer than nothing. Where all is assumed, as of
+// another processor, it must not outweigh a link.
+bool losses_count(const Machine& machine, const OptimizeOptions& options);
 
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
@@ -37,7 +39,7 @@ bool losses_measured(const Machine& machine);
 //    and what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
 //    Likewise for lanes, kernels along k, and where has_few_places(), then in steps of 2 % first.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
-//    lest one be spoilt for a percent of another, and then their sum. With losses_measured(), the
+//    lest one be spoilt for a percent of another, and then their sum. With losses_count(), the
 //    core counts as one more link, busy with computing and with Exposed::core, and what it waits
 //    for besides comes second, in steps of 10 %.
 // For the other objectives it is their cost.
@@ -46,7 +48,7 @@ using Score = std::vector<double>;
 // is moved is moved once.
 bool has_few_places(const Contraction& contraction);
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
-            const Machine& machine, Objective objective);
+            const Machine& machine, const OptimizeOptions& options);
 
 class Search {
  public:

@@ -31,8 +31,26 @@ TEST(Score, Takes_the_slowest_in_small_steps_and_the_others_in_large_ones) {
   const Schedule s = test::schedule("groups m=j n=i k=k for n by 4 { for m by 8 { kernel 8x4 } }");
   const Machine m = test::machine({{64, 8}});
   // ln 3 = 1.0986 in steps of 0.001; ln 2 = 0.693 and ln 1 in steps of 0.2; the links' sum.
-  EXPECT_EQ(score(c, s, three_seconds(), m, Objective::time), (Score{1099, 3, 0, 4}));
-  EXPECT_EQ(score(c, s, three_seconds(), m, Objective::sum), Score{4});
+  EXPECT_EQ(score(c, s, three_seconds(), m, {}), (Score{1099, 3, 0, 4}));
+  OptimizeOptions sum;
+  sum.objective = Objective::sum;
+  EXPECT_EQ(score(c, s, three_seconds(), m, sum), Score{4});
+}
+
+TEST(Score, Counts_what_the_core_loses_where_some_of_it_was_measured_or_it_is_to_run) {
+  const Contraction c = test::matmul(16, 16, 16);
+  const Schedule s = test::schedule("groups m=j n=i k=k for n by 4 { for m by 8 { kernel 8x4 } }");
+  const Machine assumed = test::machine({{64, 8}});
+  const auto of = [&](const Machine& m, const OptimizeOptions& how) {
+    return score(c, s, three_seconds(), m, how);
+  };
+  const Score without = of(assumed, {});
+  for (auto field : {&Overhead::pack, &Overhead::piece, &Overhead::task, &Overhead::call}) {
+    Machine measured = assumed;
+    (measured.core.overhead.*field).origin = Origin::measured;
+    EXPECT_EQ(of(measured, {}).size(), without.size() + 1);  // what it waits for comes second
+  }
+  EXPECT_EQ(of(assumed, for_running()).size(), without.size() + 1);
 }
 
 class Small_search : public testing::Test {
@@ -49,7 +67,7 @@ class Small_search : public testing::Test {
   }
   Score score_of(const Tiling& t) const {
     const Schedule s = build(contraction_, machine_, t);
-    return score(contraction_, s, predict(contraction_, s, machine_), machine_, Objective::time);
+    return score(contraction_, s, predict(contraction_, s, machine_), machine_, options_);
   }
 
   const Contraction contraction_ = test::matmul(96, 96, 96);
