@@ -143,6 +143,13 @@ class System {
 
   // Every line of the span is asked of level l; whether one comes dirty, from an exclusive level.
   bool fetch(int l, int core, Span span);
+  // What a cache has of a line that it is asked for.
+  struct Asked {
+    Instance& here;
+    Cache::Slot slot;  // where it is
+    bool found;
+  };
+  Asked ask(int l, int core, std::uint64_t line, bool write);
   bool read_line(int l, int core, std::uint64_t line);
   void write(int l, int core, Span span);
   void write_line(int l, int core, std::uint64_t line, Span bytes);
@@ -249,19 +256,26 @@ Cache::Slot System<Observer>::take_back(Instance& here, std::uint64_t line) {
   return here.cache.find(line);
 }
 
+// Tells the observer and counts; a line of the victim cache goes back into the cache.
 template <class Observer>
-bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
-  LevelState& level = levels_[at(l)];
-  Instance& here = *level.of_core[at(core)];
+auto System<Observer>::ask(int l, int core, std::uint64_t line, bool write) -> Asked {
+  Instance& here = instance(l, core);
   Cache::Slot slot = here.cache.find(line);
   const bool is_victim = among_victims(here, slot, line);
   const bool found = is_victim || slot != Cache::absent;
-  observer_.request(l, instance_of(l, core), line << level.line_bits, false, found);
+  observer_.request(l, instance_of(l, core), span_of(l, line).begin, write, found);
   ++(found ? here.events.hits : here.events.misses);
   if (is_victim) {
     ++here.events.victim_hits;
     slot = take_back(here, line);
   }
+  return {here, slot, found};
+}
+
+template <class Observer>
+bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
+  LevelState& level = levels_[at(l)];
+  const auto [here, slot, found] = ask(l, core, line, false);
   bool dirty = false;
   if (found) {
     hit(here, slot, true);
@@ -299,21 +313,11 @@ void System<Observer>::write(int l, int core, Span span) {
 template <class Observer>
 void System<Observer>::write_line(int l, int core, std::uint64_t line, Span bytes) {
   LevelState& level = levels_[at(l)];
-  Cache& c = cache(l, core);
   const bool keeps = level.config.write == WritePolicy::write_back;
-  Instance& here = instance(l, core);
-  Cache::Slot slot = c.find(line);
-  const bool is_victim = among_victims(here, slot, line);
-  const bool found = is_victim || slot != Cache::absent;
-  observer_.request(l, instance_of(l, core), span_of(l, line).begin, true, found);
-  ++(found ? here.events.hits : here.events.misses);
-  if (is_victim) {
-    ++here.events.victim_hits;
-    slot = take_back(here, line);
-  }
+  const auto [here, slot, found] = ask(l, core, line, true);
   if (found) {
     hit(here, slot, level.config.write_hit_refreshes);
-    if (keeps) c.set_dirty(slot, true);
+    if (keeps) here.cache.set_dirty(slot, true);
     if (!keeps) write_through(l, core, bytes);
   } else if (level.config.write_allocate && !exclusive(l)) {
     const bool dirty = fetch_from_outside(l, core, line);
