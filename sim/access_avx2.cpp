@@ -14,6 +14,7 @@
 #pragma GCC target("avx2")
 #endif
 
+#include "sim/access_policy.hpp"
 #include "sim/access_wide.hpp"
 
 namespace tcsim::sim {
@@ -37,6 +38,7 @@ struct Avx2 {
 }  // namespace
 
 Access access_avx2(std::uint32_t ways) { return access_wide_for<Avx2>(ways); }
+LevelOperations operations_avx2(Replacement policy) { return operations_for<Avx2>(policy); }
 
 }  // namespace tcsim::sim
 

@@ -3,6 +3,8 @@
 // registers.
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "sim/level.hpp"
 
 #ifdef __clang__
@@ -12,9 +14,26 @@
 #pragma GCC target("avx512f")
 #endif
 
+#include "sim/access_policy.hpp"
+
 namespace tcsim::sim {
 
 namespace {
+
+struct Avx512 {
+  static constexpr std::uint32_t width = 16;
+  using Vector [[gnu::vector_size(4 * width)]] = std::uint32_t;
+  static constexpr Vector lane{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static constexpr Vector bit{1,   2,   4,    8,    16,   32,   64,    128,
+                              256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+
+  static void pick(const Vector& mask, const Vector& a, const Vector& b, Vector& to) {
+    to = Vector(_mm512_mask_mov_epi32(__m512i(b), mask_of(mask), __m512i(a)));
+  }
+  static __mmask16 mask_of(const Vector& mask) {
+    return _mm512_test_epi32_mask(__m512i(mask), __m512i(mask));
+  }
+};
 
 template <std::uint32_t Ways>
 void access(const LevelData& level, std::uint32_t block, LaneMask lanes, LaneMask dirty,
@@ -33,7 +52,8 @@ void access(const LevelData& level, std::uint32_t block, LaneMask lanes, LaneMas
 #pragma GCC unroll 20
   for (std::uint32_t i = 0; i < ways; ++i) {
     const __m512i old = _mm512_load_si512(way + 16 * i);
-    const __mmask16 same = _mm512_mask_cmpeq_epi32_mask(moves, _mm512_or_epi32(old, bit), wanted);
+    // A line is in one way at most, so this need not wait for the ways before.
+    const __mmask16 same = _mm512_mask_cmpeq_epi32_mask(active, _mm512_or_epi32(old, bit), wanted);
     _mm512_mask_store_epi32(way + 16 * i, moves, moving);
     found_dirty = _kor_mask16(found_dirty, _mm512_mask_test_epi32_mask(same, old, bit));
     moves = _kandn_mask16(same, moves);
@@ -52,6 +72,8 @@ void access(const LevelData& level, std::uint32_t block, LaneMask lanes, LaneMas
 }
 
 }  // namespace
+
+LevelOperations operations_avx512(Replacement policy) { return operations_for<Avx512>(policy); }
 
 Access access_avx512(std::uint32_t ways) {
   switch (ways) {

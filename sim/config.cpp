@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "sim/level.hpp"
 
 namespace tcsim::sim {
 
@@ -176,6 +177,22 @@ bool is_plain(const SystemConfig& config) {
            plain.prefetch_ahead = l.prefetch_ahead;
            return l == plain;
          });
+}
+
+bool runs_by_blocks(const SystemConfig& config) {
+  if (is_plain(config)) return true;
+  SystemConfig plain = config;
+  for (LevelConfig& l : plain.levels) {
+    const bool is_list = l.replacement == Replacement::lru || l.replacement == Replacement::fifo;
+    const bool has_words =
+        l.replacement == Replacement::tree_plru || l.replacement == Replacement::bit_plru;
+    if (!is_list && !(has_words && l.ways <= most_ways_of_words)) return false;
+    if (l.index.hashed || l.sets_in_slice() % 4 != 0) return false;
+    l.replacement = Replacement::lru;
+    l.inclusion = Inclusion::neither;
+    l.index = {};
+  }
+  return is_plain(plain);
 }
 
 }  // namespace tcsim::sim

@@ -88,9 +88,14 @@ SystemConfig system_of(const Machine& machine, int cores = 1);
 //  - a cache whose number of cores is no multiple of that of the caches inside it.
 void check(const SystemConfig& config);
 
-// Whether sim/hierarchy.hpp, which is faster, gives the same: LRU, neither inclusive nor exclusive,
-// write-back with allocation, the usual rules, sets by modulo, one line size, no prefetch, one
-// core.
+// LRU, neither inclusive nor exclusive, write-back with allocation, the usual rules, sets by
+// modulo, one line size, no prefetch, one core.
 bool is_plain(const SystemConfig& config);
+
+// Whether sim/hierarchy.hpp, which is faster, gives the same: plain, or only so far from it that
+// lines which differ in low bits never meet and one more use of the same line changes nothing.
+// Levels may be FIFO, tree-PLRU or bit-PLRU (of up to 32 ways), sliced, inclusive or exclusive;
+// then the sets (of a slice) of each are a multiple of 4.
+bool runs_by_blocks(const SystemConfig& config);
 
 }  // namespace tcsim::sim

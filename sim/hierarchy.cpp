@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <numeric>
 
 namespace tcsim::sim {
@@ -47,6 +48,15 @@ Access access_for(std::uint32_t width, std::uint32_t ways) {
   if (width == 8) return access_avx2(ways);
   return width == 4 ? access_sse2(ways) : access_narrow;
 }
+LevelOperations operations_for(std::uint32_t width, Replacement policy) {
+  if (width == 16) return operations_avx512(policy);
+  return width == 8 ? operations_avx2(policy) : operations_sse2(policy);
+}
+
+// One way is the same under all policies.
+Replacement policy_of(const CacheShape& c) {
+  return c.ways == 1 ? Replacement::lru : c.replacement;
+}
 
 }  // namespace
 
@@ -54,7 +64,7 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
                      const ByArray<std::uint32_t>& first_lines, int line_bits, Engine engine)
     : line_bits_(line_bits) {
   std::int64_t common = 0;
-  for (const CacheShape& c : caches) common = std::gcd(common, c.sets);
+  for (const CacheShape& c : caches) common = std::gcd(common, c.sets >> c.masks.size());
   // The largest power of two in it, so that a mask finds the place of a block.
   const auto unit = static_cast<std::uint32_t>(common & -common);
   const std::uint32_t width = width_for(unit, engine);
@@ -69,14 +79,33 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
     Cache cache;
     cache.data = make_level(c.sets, c.ways, width);
     cache.access = access_for(width, ways);
+    assert(width > 1 || c.is_plain());
+    cache.inclusion = c.inclusion;
+    if (c.inclusion == Inclusion::inclusive) last_inclusive_ = caches_.size();
+    if (!c.masks.empty()) slice(cache.data, c.masks);
+    if (policy_of(c) != Replacement::lru) {
+      prepare(cache.data, policy_of(c));
+      cache.access = operations_for(width, policy_of(c)).access;
+      cache.is_list = policy_of(c) == Replacement::fifo;
+    }
     cache.far = cache.data.size() * sizeof(Tag) > far_bytes;
     const ByArray<std::int64_t> none(first_lines.size());
     cache.counts = {LinkLines{none, none}, LinkLines{none, none}};
     caches_.push_back(std::move(cache));
   }
+  for (std::size_t l = 0; l < caches_.size(); ++l) {
+    Cache& cache = caches_[l];
+    const bool ends = cache.inclusion != Inclusion::neither || exclusive(l + 1);
+    cache.has_feedback = ends || l < last_inclusive_;
+    if (!cache.has_feedback) continue;
+    const LevelOperations operations = operations_for(width, policy_of(caches[l]));
+    cache.probe = operations.probe;
+    cache.remove = operations.remove;
+    if (ends) cache.access = operations.access;  // which says what leaves clean
+  }
   common = 0;
   for (auto cache = caches_.rbegin(); cache != caches_.rend(); ++cache) {
-    common = std::gcd(common, std::int64_t{cache->data.groups});
+    common = std::gcd(common, std::int64_t{cache->data.groups >> cache->data.masks.size()});
     const auto places = static_cast<std::uint32_t>(common & -common);
     cache->queue_mask = width == 1 ? 0 : std::min(places, max_places) - 1;
     cache->queue.resize(cache->queue_mask + 1);
@@ -206,7 +235,7 @@ void Hierarchy::settle(Waiting& waiting) {
   if (waiting.lanes) {
     run(0,
         {waiting.block, static_cast<std::uint16_t>(waiting.lanes),
-         static_cast<std::uint8_t>(index(waiting.array)), false, packing_},
+         static_cast<std::uint8_t>(index(waiting.array)), false, false, packing_},
         waiting.dirty);
   }
   waiting.lanes = waiting.dirty = 0;
@@ -220,7 +249,7 @@ void Hierarchy::settle(std::size_t caches) {
     cache.queued = false;
     for (auto& place : cache.queue) {
       for (Request& r : place) {
-        if (r.lanes) run(l, r, r.write_back ? r.lanes : 0);
+        if (r.lanes) run(l, r, r.dirty());
         r.lanes = 0;
       }
     }
@@ -228,7 +257,7 @@ void Hierarchy::settle(std::size_t caches) {
 }
 
 // Level l > 0 is asked by the one inside it.
-void Hierarchy::request(std::size_t l, const Request& r) {
+LaneMask Hierarchy::request(std::size_t l, const Request& r) {
   Cache& cache = caches_[l];
   if (cache.log) {
     RequestLog& log = *cache.log;
@@ -237,6 +266,11 @@ void Hierarchy::request(std::size_t l, const Request& r) {
     } else {
       log.full = true;
     }
+  }
+  if (asked_at_once(l)) {
+    if (!r.write_back) return fetch(l, r, 0);
+    arrive(l, r);
+    return 0;
   }
   cache.queued = true;
   auto& place = cache.queue[r.block & cache.queue_mask];
@@ -247,25 +281,32 @@ void Hierarchy::request(std::size_t l, const Request& r) {
       continue;
     }
     if (waiting.lanes & r.lanes) {
-      run(l, waiting, waiting.write_back ? waiting.lanes : 0);
+      run(l, waiting, waiting.dirty());
       waiting.lanes = 0;
     }
     if (waiting.lanes == 0) empty = &waiting;
   }
   if (joined) {
     joined->lanes |= r.lanes;
-    return;
+    return 0;
   }
   if (!empty) {
     empty = &place[cache.next++ % place.size()];
-    run(l, *empty, empty->write_back ? empty->lanes : 0);
+    run(l, *empty, empty->dirty());
   }
   *empty = r;
   if (cache.far) prefetch(cache.data, r.block);
+  return 0;
 }
 
 void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {
   Cache& cache = caches_[level];
+  if (cache.has_feedback) {
+    if (r.write_back) return arrive(level, r);
+    fetch(level, r, dirty);
+    return;
+  }
+  if (guess_.levels != 0) keep_for_undo(level, r.block);
   Missed missed;
   cache.access(cache.data, r.block, r.lanes, dirty, missed);
   if (!missed.lanes) return;
@@ -291,31 +332,61 @@ void Hierarchy::add_lines(std::size_t l, const PhaseLines& more) {
       counts[phase].in[array] += more[phase].in[array];
       counts[phase].out[array] += more[phase].out[array];
     }
-    counts[phase].written_in += more[phase].written_in;
+    for (const auto count : {&LinkLines::written_in, &LinkLines::clean_out, &LinkLines::invalidated,
+                             &LinkLines::moved_in}) {
+      counts[phase].*count += more[phase].*count;
+    }
   }
 }
 
-// Dirty lines go from `level` to the next one; neighbours go together.
+LaneMask Hierarchy::neighbours(LaneMask lanes, const std::array<Tag, max_width>& victims) const {
+  const auto line = [&](int lane) { return line_of(victims[static_cast<std::size_t>(lane)]); };
+  const std::uint32_t first = line(std::countr_zero(lanes));
+  const ArrayId array = owner(first);
+  LaneMask together = 0;
+  for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (line(lane) >> lane_bits_ != first >> lane_bits_ || owner(line(lane)) != array) continue;
+    together |= LaneMask{1} << lane;
+  }
+  return together;
+}
+
+// Lines go from `level` to the next one; neighbours go together.
 void Hierarchy::send_victims(std::size_t level, LaneMask lanes,
-                             const std::array<Tag, max_width>& victims, bool packing) {
-  auto& out = caches_[level].counts[Phase{packing}].out;
+                             const std::array<Tag, max_width>& victims, bool packing, bool clean) {
+  LinkLines& counts = caches_[level].counts[Phase{packing}];
   while (lanes) {
     const std::uint32_t first = line_of(victims[static_cast<std::size_t>(std::countr_zero(lanes))]);
-    const std::uint32_t block = first >> lane_bits_;
     const ArrayId array = owner(first);
-    LaneMask together = 0;
-    for (LaneMask rest = lanes; rest; rest &= rest - 1) {
-      const int lane = std::countr_zero(rest);
-      const std::uint32_t line = line_of(victims[static_cast<std::size_t>(lane)]);
-      if (line >> lane_bits_ != block || owner(line) != array) continue;
-      ++out[array];
-      together |= LaneMask{1} << lane;
-    }
+    const LaneMask together = neighbours(lanes, victims);
+    counts.out[array] += lane_count(together);
+    if (clean) counts.clean_out += lane_count(together);
     if (level + 1 < caches_.size()) {
-      request(level + 1, {block, static_cast<std::uint16_t>(together),
-                          static_cast<std::uint8_t>(array), true, packing});
+      request(level + 1, {first >> lane_bits_, static_cast<std::uint16_t>(together),
+                          static_cast<std::uint8_t>(array), true, clean, packing});
     }
     lanes &= ~together;
+  }
+}
+
+// Lists have the oldest last; else lines go by way. What an inclusive level takes away meanwhile is
+// written back by that.
+void Hierarchy::drain_group(std::size_t level, std::size_t group, LaneMask lanes) {
+  const Cache& cache = caches_[level];
+  const LevelData& data = cache.data;
+  for (std::uint32_t i = 0; i < data.ways; ++i) {
+    const std::uint32_t way = cache.is_list ? data.ways - 1 - i : i;
+    Tag* tags = data.tags.get() + group * data.group_stride + std::size_t{way} * data.width;
+    LaneMask dirty = 0;
+    std::array<Tag, max_width> victims{};
+    for (std::uint32_t lane = 0; lane < data.width; ++lane) {
+      if ((lanes >> lane & 1) == 0) continue;
+      victims[lane] = tags[lane];
+      dirty |= (tags[lane] & dirty_bit) << lane;
+      tags[lane] &= ~dirty_bit;
+    }
+    send_victims(level, dirty, victims, packing_);
   }
 }
 
@@ -323,17 +394,23 @@ void Hierarchy::drain() {
   for (std::size_t l = 0; l < caches_.size(); ++l) {
     settle(l + 1);
     const LevelData& data = caches_[l].data;
-    for (std::size_t group = 0; group < data.groups; ++group) {
-      for (std::uint32_t way = data.ways; way-- > 0;) {
-        Tag* tags = data.tags.get() + group * data.group_stride + std::size_t{way} * data.width;
-        LaneMask dirty = 0;
-        std::array<Tag, max_width> victims{};
-        for (std::uint32_t lane = 0; lane < data.width; ++lane) {
-          victims[lane] = tags[lane];
-          dirty |= (tags[lane] & dirty_bit) << lane;
-          tags[lane] &= ~dirty_bit;
+    if (data.masks.empty()) {
+      for (std::size_t group = 0; group < data.groups; ++group) {
+        drain_group(l, group, ~LaneMask{0});
+      }
+      continue;
+    }
+    // Slice by slice; a group has sets of several.
+    const std::uint32_t slices = data.groups / data.groups_in_slice;
+    for (std::uint32_t slice = 0; slice < slices; ++slice) {
+      for (std::size_t in_slice = 0; in_slice < data.groups_in_slice; ++in_slice) {
+        for (std::uint32_t s = 0; s < slices; ++s) {
+          LaneMask lanes = 0;
+          for (std::uint32_t lane = 0; lane < data.width; ++lane) {
+            lanes |= LaneMask{(s ^ data.lane_slices[lane]) == slice} << lane;
+          }
+          if (lanes != 0) drain_group(l, s * data.groups_in_slice + in_slice, lanes);
         }
-        send_victims(l, dirty, victims, packing_);
       }
     }
   }

@@ -1,18 +1,22 @@
-// Caches behind one another, simulated line by line. The rules of a level:
+// Caches behind one another, simulated line by line. The rules of a plain level:
 //  - sets x ways, true LRU, write-back, write-allocate; a line's set is its number modulo the sets.
 //  - A line that a level lacks is asked of the next level, then put in as the most recent one; the
 //    line that leaves for it is written back to the next level if it is dirty, else forgotten.
 //  - A write-back that finds its line makes it dirty and the most recent one; one that does not
 //    puts it in, without asking further out, and what leaves for it goes the same way.
 //  - No level knows what the others hold.
-// The level behind the last cache is memory: it has every line.
+// The level behind the last cache is memory: it has every line. A level may also have another
+// policy that keeps to its set, be sliced, inclusive or exclusive; docs/simulator.md, "Rules of a
+// level".
 //
 // It is fast because only the order of touches within a set matters. Touches of lines in one block
 // (sim/level.hpp) wait together until other lines of the same sets are touched, and then run as
 // one. Let the number of sets of a level and of every level behind it be a multiple of `unit`. Two
 // lines that differ modulo `unit` never meet in a set there, so they may overtake each other, and
 // so may all that follows from them. For the same reason a part of the lines can be simulated
-// alone: on another processor, or as a sample.
+// alone: on another processor, or as a sample. What an inclusive level takes away, and what an
+// exclusive one gives back, lies in the sets of the line that is asked for, modulo `unit`; so there
+// requests of one line do not wait, but lines still overtake each other.
 //
 // Lines are counted when they cross a link, by the array that they belong to and by the phase that
 // the caller is in.
@@ -20,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,6 +39,14 @@ namespace tcsim::sim {
 struct CacheShape {
   std::int64_t sets = 1;
   std::int64_t ways = 1;
+  // Others than these need runs_by_blocks() (sim/config.hpp).
+  Replacement replacement = Replacement::lru;
+  Inclusion inclusion = Inclusion::neither;
+  std::vector<std::uint64_t> masks = {};  // of line numbers, of slices (core/machine/set_index.hpp)
+
+  bool is_plain() const {
+    return replacement == Replacement::lru && inclusion == Inclusion::neither && masks.empty();
+  }
 };
 
 // Consecutive lines, both ends included.
@@ -62,7 +75,10 @@ enum class Engine { narrow, sse2, avx2, best };
 // Lines over the link outside a cache, by array.
 struct LinkLines {
   ByArray<std::int64_t> in, out;
-  std::int64_t written_in = 0;  // lines that came to the cache as write-backs, not being there
+  std::int64_t written_in = 0;   // lines that came to the cache as write-backs, not being there
+  std::int64_t clean_out = 0;    // of `out`, to an exclusive level
+  std::int64_t invalidated = 0;  // lines that an inclusive level took away
+  std::int64_t moved_in = 0;     // lines that an exclusive level gave to the one inside it
 };
 using PhaseLines = ByPhase<LinkLines>;
 
@@ -72,12 +88,17 @@ struct Request {
   std::uint16_t lanes = 0;
   std::uint8_t array = 0;
   bool write_back : 1 = false;
+  bool clean : 1 = false;    // a write-back to an exclusive level
   bool packing : 1 = false;  // the phase
+  std::uint8_t unused : 5 = 0;
 
+  // All but the lanes agree.
   bool may_join(const Request& r) const {
-    return block == r.block && array == r.array && write_back == r.write_back &&
-           packing == r.packing;
+    constexpr std::uint64_t all_lanes = std::uint64_t{0xFFFF} << 32;
+    return ((std::bit_cast<std::uint64_t>(*this) ^ std::bit_cast<std::uint64_t>(r)) & ~all_lanes) ==
+           0;
   }
+  LaneMask dirty() const { return write_back && !clean ? lanes : 0; }
 };
 
 // Requests in order, up to a number of them; later ones only set `full`.
@@ -114,7 +135,7 @@ class Hierarchy {
   void touch_now(std::uint32_t line, bool write) {
     ++touches_;
     settle(waiting_.front());  // what came before it
-    run(0, {line, 1, static_cast<std::uint8_t>(index(ArrayId::A)), false, packing_}, write);
+    run(0, {line, 1, static_cast<std::uint8_t>(index(ArrayId::A)), false, false, packing_}, write);
   }
 
   // Writes every dirty line back, level after level from the core outward; within a level set by
@@ -131,7 +152,22 @@ class Hierarchy {
   void add_touches(std::int64_t more) { touches_ += more; }
   // Appends requests that cache l gets from now on to the log; nullptr ends that.
   void record(std::size_t l, RequestLog* log) { caches_[l].log = log; }
-  void request(std::size_t l, const Request& r);
+  // What level l gets from the one inside it. Returns lanes of lines that came dirty from an
+  // exclusive level.
+  LaneMask request(std::size_t l, const Request& r);
+  // Whether the innermost `levels` caches can be repeated: nothing but their own lines decides what
+  // happens in them, where an inclusive level outside takes none of them away.
+  bool can_repeat(std::size_t levels) const;
+  // Whether one outside the innermost `levels` is inclusive, so that one has to guess that it takes
+  // none away. After begin_guess() the requests of a repetition, from repeat_request(), leave the
+  // inner caches as they are. end_guess() says whether no line was taken from among those that they
+  // had or got; else it undoes all since begin_guess().
+  // How many lines caches outside the innermost `levels` took from them so far.
+  std::int64_t taken_from(std::size_t levels) const { return caches_[levels - 1].taken_inside; }
+  bool has_to_guess(std::size_t levels) const { return levels <= last_inclusive_; }
+  void begin_guess(std::size_t levels);
+  void repeat_request(std::size_t l, const Request& r);
+  bool end_guess();
   std::uint32_t width() const { return lane_max_ + 1; }
   // The rows of first_lines.
   ArrayIds arrays() const { return caches_.front().counts[Phase::compute].in.ids(); }
@@ -141,10 +177,13 @@ class Hierarchy {
   int cache_count() const { return static_cast<int>(caches_.size()); }
   // Lines that cache l, 0 the innermost, has now.
   Lines resident(int l) const;
-  // Lines that write-backs put into it; the others came over the link outside it.
-  Lines written_in(int l) const {
+  // One of the counts of LinkLines, in both phases.
+  Lines sum(int l, std::int64_t LinkLines::*count) const {
     const PhaseLines& p = caches_[static_cast<std::size_t>(l)].counts;
-    return Lines(p[Phase::compute].written_in + p[Phase::packing].written_in);
+    return Lines(p[Phase::compute].*count + p[Phase::packing].*count);
+  }
+  bool is_exclusive(int l) const {
+    return caches_[static_cast<std::size_t>(l)].inclusion == Inclusion::exclusive;
   }
   Lines touches() const { return Lines(touches_); }
   // Lines that the cache inside link l got over it, and that it wrote back over it; link l joins
@@ -156,7 +195,13 @@ class Hierarchy {
   struct Cache {
     LevelData data;
     Access access = nullptr;
+    Inclusion inclusion = Inclusion::neither;
+    bool has_feedback = false;  // from the levels outside, or to those inside
+    bool is_list = true;        // lines in the order of use or coming
+    Probe probe = nullptr;
+    Remove remove = nullptr;
     PhaseLines counts;
+    std::int64_t taken_inside = 0;  // lines that levels outside took from here and further in
     RequestLog* log = nullptr;
     // Requests that have not run yet, by block modulo their number; those that share a place have
     // no line in common modulo the unit, so that their order is free. The core's are in waiting_.
@@ -170,6 +215,33 @@ class Hierarchy {
     std::uint32_t block = 0;
     ArrayId array = ArrayId::A;
     LaneMask lanes = 0, dirty = 0;
+  };
+  // That outer caches take no line from the innermost `levels`, and what they had before.
+  struct Guess {
+    std::size_t levels = 0;  // 0: nothing is guessed
+    bool wrong = false;
+    std::uint32_t number = 0;
+    std::vector<std::vector<std::uint32_t>> kept;  // by level and group, in which guess it was last
+    struct Group {
+      std::size_t level = 0, group = 0;
+    };
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> contents;  // tags and words of the groups
+    struct Before {
+      PhaseLines counts;
+      std::size_t logged = 0;
+      bool full = false;
+    };
+    std::vector<Before> before;  // by level
+    // Lines that the inner caches asked for: a hash table of blocks, of the guess with this number.
+    struct Asked {
+      std::uint32_t block = 0, number = 0;
+      LaneMask lanes = 0;
+    };
+    std::vector<Asked> asked;
+    std::size_t asked_count = 0;
+    Asked& place(std::uint32_t block);
+    void add(std::uint32_t block, LaneMask lanes);
   };
   // The lines of an array, up to `end`; in the order of addresses.
   struct Owner {
@@ -208,8 +280,24 @@ class Hierarchy {
                        std::int64_t steps) const;
   void settle(Waiting& waiting);
   void run(std::size_t level, Request r, LaneMask dirty);
+  // As run(), where a level's answer or what an inclusive one takes away counts.
+  LaneMask fetch(std::size_t level, Request r, LaneMask dirty);
+  void arrive(std::size_t level, const Request& r);
+  void let_go(std::size_t level, const Missed& missed, bool packing);
+  LaneMask flush_inside(std::size_t level, LaneMask lanes,
+                        const std::array<Tag, max_width>& victims, bool packing);
+  // Lanes of `lanes` whose lines lie in the block of the first one and belong to its array.
+  LaneMask neighbours(LaneMask lanes, const std::array<Tag, max_width>& victims) const;
   void send_victims(std::size_t level, LaneMask lanes, const std::array<Tag, max_width>& victims,
-                    bool packing);
+                    bool packing, bool clean = false);
+  bool exclusive(std::size_t l) const {
+    return l < caches_.size() && caches_[l].inclusion == Inclusion::exclusive;
+  }
+  bool asked_at_once(std::size_t l) const {
+    return exclusive(l) || (l <= last_inclusive_ && guess_.levels != last_inclusive_);
+  }
+  void drain_group(std::size_t level, std::size_t group, LaneMask lanes);
+  void keep_for_undo(std::size_t level, std::uint32_t block);
 
   std::vector<Cache> caches_;
   std::vector<Owner> owners_;
@@ -223,6 +311,8 @@ class Hierarchy {
   std::vector<Waiting> waiting_;
   bool packing_ = false;  // the phase
   std::int64_t touches_ = 0;
+  std::size_t last_inclusive_ = 0;  // 0: none is; the innermost never is
+  Guess guess_;
 };
 
 }  // namespace tcsim::sim

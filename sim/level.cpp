@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "sim/access_policy.hpp"
 #include "sim/access_wide.hpp"
 
 namespace tcsim::sim {
@@ -103,5 +104,37 @@ void access_narrow(const LevelData& level, std::uint32_t block, LaneMask, LaneMa
 }
 
 Access access_sse2(std::uint32_t ways) { return access_wide_for<Sse2>(ways); }
+LevelOperations operations_sse2(Replacement policy) { return operations_for<Sse2>(policy); }
+
+void prepare(LevelData& level, Replacement policy) {
+  if (policy == Replacement::lru || policy == Replacement::fifo) return;
+  const std::size_t count = std::size_t{level.groups} * level.width;
+  level.words.reset(new (alignment) std::uint32_t[count]);
+  std::fill_n(level.words.get(), count, 0);
+  if (policy != Replacement::tree_plru) return;
+  for (std::uint32_t way = 0; way < level.ways; ++way) {
+    TreePath path;
+    for (std::uint32_t from = 0, to = level.ways; to - from > 1;) {
+      const std::uint32_t middle = from + (to - from) / 2;
+      path.nodes |= std::uint32_t{1} << middle;
+      if (way < middle) path.bits |= std::uint32_t{1} << middle;
+      (way >= middle ? from : to) = middle;
+    }
+    level.paths.push_back(path);
+  }
+}
+
+void slice(LevelData& level, const std::vector<std::uint64_t>& line_masks) {
+  level.power_of_two = false;
+  level.groups_in_slice = level.groups >> line_masks.size();
+  const int lane_bits = std::countr_zero(level.width);
+  for (std::size_t i = 0; i < line_masks.size(); ++i) {
+    level.masks.push_back(static_cast<std::uint32_t>(line_masks[i] >> lane_bits));
+    for (std::uint32_t lane = 0; lane < level.width; ++lane) {
+      const auto bit = static_cast<std::uint32_t>(__builtin_parityll(line_masks[i] & lane));
+      level.lane_slices[lane] |= bit << i;
+    }
+  }
+}
 
 }  // namespace tcsim::sim

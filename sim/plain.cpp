@@ -24,7 +24,11 @@ int line_bits_of(const SystemConfig& config) {
 
 Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
   std::vector<CacheShape> caches;
-  for (const LevelConfig& l : config.levels) caches.push_back({l.sets, l.ways});
+  for (const LevelConfig& l : config.levels) {
+    CacheShape shape{l.sets, l.ways, l.replacement, l.inclusion, {}};
+    for (std::uint64_t mask : l.index.masks) shape.masks.push_back(mask >> line_bits_of(config));
+    caches.push_back(std::move(shape));
+  }
   ByArray<std::uint32_t> first_lines(plan.arrays().size());
   for (ArrayId a : first_lines.ids()) {
     first_lines[a] = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config));
@@ -122,12 +126,18 @@ std::vector<LevelCounts> levels_of(const Parts& parts, std::size_t levels) {
           counts.write_backs += caches.write_backs(l, p, a);
         }
       }
-      counts.fills += caches.written_in(l - 1);
-      counts.evictions -= caches.resident(l - 1);
+      const Lines clean = caches.sum(l - 1, &LinkLines::clean_out);
+      const Lines invalidated = caches.sum(l - 1, &LinkLines::invalidated);
+      counts.write_backs -= clean;
+      counts.clean_victims += clean;
+      counts.invalidations += invalidated;
+      counts.fills += caches.sum(l - 1, &LinkLines::written_in);
+      counts.evictions -=
+          caches.resident(l - 1) + invalidated + caches.sum(l - 1, &LinkLines::moved_in);
     }
     counts.hits = asked - counts.misses;
     counts.fetches = counts.misses;
-    counts.fills += counts.misses;
+    if (!parts.front()->caches().is_exclusive(l - 1)) counts.fills += counts.misses;
     counts.evictions += counts.fills;  // what came and is not there any more
     asked = counts.misses;
     all.push_back(counts);

@@ -1,5 +1,5 @@
-// Simulates a plan on plain caches (is_plain() in sim/config.hpp): vectorised, on several threads,
-// repeating what happened before.
+// Simulates a plan on caches that run by blocks (runs_by_blocks() in sim/config.hpp): vectorised,
+// on several threads, repeating what happened before.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tcsim::sim {
 
-// `config` is plain and has passed check(), also by the plan (sim/simulate.cpp).
+// `config` runs by blocks and has passed check(), also by the plan (sim/simulate.cpp).
 Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
                           const SimulationOptions& options);
 

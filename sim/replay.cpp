@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "sim/tree_turns.hpp"
+
 namespace tcsim::sim {
 
 namespace {
@@ -22,7 +24,16 @@ std::uint64_t hash_of(const std::vector<std::uint32_t>& key, const std::vector<T
   std::uint64_t hash = 1;
   for (std::uint32_t k : key) hash = mixed(hash, k);
   const std::size_t step = std::max<std::size_t>(1, state.size() / most_samples);
-  for (std::size_t i = 0; i < state.size(); i += step) hash = mixed(hash, state[i]);
+  // Four at a time, since each waits for the multiplication before it.
+  std::array<std::uint64_t, 4> parts{1, 2, 3, 4};
+  std::size_t i = 0;
+  for (; i + 3 * step < state.size(); i += 4 * step) {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      parts[p] = mixed(parts[p], state[i + p * step]);
+    }
+  }
+  for (; i < state.size(); i += step) hash = mixed(hash, state[i]);
+  for (const std::uint64_t p : parts) hash = mixed(hash, p);
   return hash;
 }
 
@@ -63,9 +74,19 @@ PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
       a[p].in[i] -= b[p].in[i];
       a[p].out[i] -= b[p].out[i];
     }
-    a[p].written_in -= b[p].written_in;
+    for (const auto count : {&LinkLines::written_in, &LinkLines::clean_out, &LinkLines::invalidated,
+                             &LinkLines::moved_in}) {
+      a[p].*count -= b[p].*count;
+    }
   }
   return a;
+}
+
+// Whether an inclusive level took lines from one of these caches, and left ways empty.
+bool lost_lines(const std::vector<PhaseLines>& lines) {
+  return std::ranges::any_of(lines, [](const PhaseLines& l) {
+    return l[Phase::compute].invalidated + l[Phase::packing].invalidated != 0;
+  });
 }
 
 }  // namespace
@@ -101,9 +122,15 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
   for (std::size_t l = 0; l < static_cast<std::size_t>(caches.cache_count()); ++l) {
     const LevelData& level = caches.level(l);
     lines += std::int64_t{level.groups} * level.width * level.ways;
+    if (!caches.can_repeat(l + 1)) continue;
     Prefix prefix;
     prefix.levels = l + 1;
     prefix.lines = lines;
+    for (std::size_t i = 0; i <= l; ++i) {
+      if (has_turns(caches.level(i)) && !caches.is_exclusive(static_cast<int>(i))) {
+        prefix.turns += caches.level(i).word_count();
+      }
+    }
     prefixes_.push_back(std::move(prefix));
   }
   // Outer prefixes get less memory: they repeat less, and their contents are large.
@@ -246,12 +273,15 @@ ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
 void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
   const ReplayParts parts = parts_of(bases, true);
   std::size_t size = 0;
-  for (std::size_t l = 0; l < levels; ++l) size += caches_.level(l).size();
+  for (std::size_t l = 0; l < levels; ++l) {
+    size += caches_.level(l).size() + caches_.level(l).word_count();
+  }
   state.resize(size);
   Tag* to = state.data();
   for (std::size_t l = 0; l < levels; ++l) {
     move_tags(caches_.level(l).tags.get(), caches_.level(l).size(), parts, to);
     to += caches_.level(l).size();
+    to = std::copy_n(caches_.level(l).words.get(), caches_.level(l).word_count(), to);
   }
 }
 
@@ -261,6 +291,23 @@ void Replay::write_state(const std::vector<Tag>& state, std::size_t levels, cons
   for (std::size_t l = 0; l < levels; ++l) {
     move_tags(from, caches_.level(l).size(), parts, caches_.level(l).tags.get());
     from += caches_.level(l).size();
+    const std::size_t words = caches_.level(l).word_count();
+    std::copy_n(from, words, caches_.level(l).words.get());
+    from += words;
+  }
+}
+
+// An exclusive level has empty ways now and then.
+template <class F>
+void Replay::for_each_tree(std::size_t levels, Tag* state, std::uint32_t* turns, F&& f) const {
+  for (std::size_t l = 0; l < levels; ++l) {
+    const LevelData& level = caches_.level(l);
+    std::uint32_t* const words = state + level.size();
+    if (has_turns(level) && !caches_.is_exclusive(static_cast<int>(l))) {
+      f(level, state, words, turns);
+      turns += level.word_count();
+    }
+    state = words + level.word_count();
   }
 }
 
@@ -293,12 +340,20 @@ bool Replay::skips(const Iteration& iteration) {
     }
     entry.bases = here.bases;
     read_state(prefix.levels, here.bases, entry.before);
+    entry.turns.resize(prefix.turns);
+    for_each_tree(prefix.levels, entry.before.data(), entry.turns.data(), [](auto&&... tree) {
+      find_turns(tree...);
+      turn(tree...);
+    });
     const std::uint64_t hash = hash_of(entry.key, entry.before);
     if (const Entry* known = find(prefix, hash, entry)) {
-      prefix.misses = prefix.refused = 0;
-      repeat(prefix, *known, here.bases);
-      repeated = true;
-      break;
+      if (repeat(prefix, *known, entry)) {
+        prefix.misses = prefix.refused = 0;
+        repeated = true;
+        break;
+      }
+      ++prefix.misses;
+      continue;
     }
     ++prefix.misses;
     begin(prefix, hash, std::move(entry));
@@ -307,12 +362,10 @@ bool Replay::skips(const Iteration& iteration) {
   return repeated;
 }
 
-void Replay::repeat(Prefix& prefix, const Entry& entry, const Bases& bases) {
-  for (std::size_t l = 0; l < prefix.levels; ++l) caches_.add_lines(l, entry.lines[l]);
-  caches_.add_touches(entry.touches);
-  repeated_ += entry.touches;
-  tally_ += entry.tally;
-  write_state(entry.after, prefix.levels, bases);
+bool Replay::repeat(Prefix& prefix, const Entry& entry, const Entry& here) {
+  const Bases& bases = here.bases;
+  const bool guesses = caches_.has_to_guess(prefix.levels);
+  if (guesses) caches_.begin_guess(prefix.levels);
   ByArray<std::uint32_t> shift(bases.size());
   // A multiple of the width, also where it is negative and wraps around.
   const auto width = static_cast<std::int32_t>(caches_.width());
@@ -322,13 +375,29 @@ void Replay::repeat(Prefix& prefix, const Entry& entry, const Bases& bases) {
   }
   for (Request r : entry.requests) {
     r.block += shift[ArrayId{r.array}];
-    caches_.request(prefix.levels, r);
+    caches_.repeat_request(prefix.levels, r);
   }
+  if (guesses && !caches_.end_guess()) return false;
+  for (std::size_t l = 0; l < prefix.levels; ++l) caches_.add_lines(l, entry.lines[l]);
+  caches_.add_touches(entry.touches);
+  repeated_ += entry.touches;
+  tally_ += entry.tally;
+  if (prefix.turns == 0) {
+    write_state(entry.after, prefix.levels, bases);
+    return true;
+  }
+  turned_ = entry.after;
+  turns_ = here.turns;
+  for_each_tree(prefix.levels, turned_.data(), turns_.data(),
+                [](auto&&... tree) { turn_back(tree...); });
+  write_state(turned_, prefix.levels, bases);
+  return true;
 }
 
 void Replay::begin(Prefix& prefix, std::uint64_t hash, Entry entry) {
   for (std::size_t l = 0; l < prefix.levels; ++l) entry.lines.push_back(caches_.lines(l));
   entry.touches = caches_.touches().value();
+  entry.taken = caches_.taken_from(prefix.levels);
   entry.tally = tally_;
   if (prefix.levels < static_cast<std::size_t>(caches_.cache_count())) {
     prefix.log.requests.clear();
@@ -355,10 +424,17 @@ void Replay::end(Prefix& prefix) {
   for (std::size_t l = 0; l < prefix.levels; ++l) {
     entry.lines[l] = caches_.lines(l) - entry.lines[l];
   }
+  // What one of these caches takes from another it will take again.
+  if (caches_.taken_from(prefix.levels) != entry.taken) return;
+  if (prefix.turns != 0 && lost_lines(entry.lines)) return;
+  entry.taken = 0;
   entry.touches = caches_.touches().value() - entry.touches;
   entry.tally = tally_ - entry.tally;
   entry.requests = prefix.log.requests;
   read_state(prefix.levels, entry.bases, entry.after);
+  for_each_tree(prefix.levels, entry.after.data(), entry.turns.data(),
+                [](auto&&... tree) { turn(tree...); });
+  entry.turns = {};
   keep(prefix, hash, std::move(entry));
 }
 

@@ -2,7 +2,9 @@
 //
 // A piece is one iteration of a loop. What the innermost p caches do in it depends on two things
 // alone: the lines that they hold when it begins (in which order, which of them dirty), and the
-// lines that it touches (in which order). It never depends on what lies further out.
+// lines that it touches (in which order). It never depends on what lies further out, except where
+// an inclusive level there takes a line away. Where one could, repeating guesses that it does not;
+// if it does, what was repeated is undone, and the iteration simulated (Hierarchy::begin_guess()).
 //
 // Let every array move by a multiple of the number of sets of each of these caches, so that lines
 // keep their sets. If the caches' contents and the touches of an iteration are those of an earlier
@@ -74,8 +76,10 @@ class Replay {
     std::vector<std::uint32_t> key;
     Bases bases;
     std::vector<Tag> before, after;
-    std::vector<PhaseLines> lines;  // outside each of the p caches
+    std::vector<std::uint32_t> turns;  // of `before` (sim/tree_turns.hpp)
+    std::vector<PhaseLines> lines;     // outside each of the p caches
     std::int64_t touches = 0;
+    std::int64_t taken = 0;  // lines that caches outside took: in what is kept, none
     Tally tally;
     std::vector<Request> requests;  // of the next level
     std::size_t bytes() const;
@@ -85,6 +89,7 @@ class Replay {
   struct Prefix {
     std::size_t levels = 0;
     std::int64_t lines = 0;
+    std::size_t turns = 0;        // sets whose trees are turned
     std::size_t depth = nowhere;  // of the loop whose iterations are compared
     std::unordered_multimap<std::uint64_t, Entry> entries;
     std::size_t bytes = 0, memory = 0;  // of the entries: taken, and to be had
@@ -104,8 +109,12 @@ class Replay {
   ReplayParts parts_of(const Bases& bases, bool to_relative) const;
   void read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const;
   void write_state(const std::vector<Tag>& state, std::size_t levels, const Bases& bases);
+  // Trees of a state are turned as those of the one before, so that states that do the same are the
+  // same. f(level, its tags in the state, its words there, its turns)
+  template <class F>
+  void for_each_tree(std::size_t levels, Tag* state, std::uint32_t* turns, F&& f) const;
   const Entry* find(const Prefix& prefix, std::uint64_t hash, const Entry& wanted) const;
-  void repeat(Prefix& prefix, const Entry& entry, const Bases& bases);
+  bool repeat(Prefix& prefix, const Entry& entry, const Entry& here);
   void begin(Prefix& prefix, std::uint64_t hash, Entry entry);
   void end(Prefix& prefix);
   void keep(Prefix& prefix, std::uint64_t hash, Entry entry);
@@ -116,6 +125,8 @@ class Replay {
   int line_bits_;
   std::int64_t repeated_ = 0;
   std::vector<Prefix> prefixes_;
+  std::vector<Tag> turned_;  // a state that is being written
+  std::vector<std::uint32_t> turns_;
   std::vector<std::vector<std::size_t>> candidates_;  // prefixes by depth, the largest first
   // Tensors that are read in place inside a loop, buffers that are filled outside it.
   struct Uses {

@@ -42,7 +42,10 @@ Simulation simulate(const Plan& plan, const Machine& machine, const SimulationOp
 Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
                     const SimulationOptions& options) {
   sim::check(plan, config);
-  if (!is_plain(config)) return sim::simulate_general(plan, config, options);
+  if (!runs_by_blocks(config)) return sim::simulate_general(plan, config, options);
+  if (!is_plain(config) && plan.arena_size() / config.levels.front().line >= sim::max_lines) {
+    return sim::simulate_general(plan, config, options);
+  }
   check_plain(plan, config);
   return sim::simulate_plain(plan, config, options);
 }

@@ -267,7 +267,7 @@ std::vector<LevelEvents> PlainTrace::events() const {
     LevelEvents e;
     e.misses = e.fetches = caches_.fills(l, Phase::compute, ArrayId::A).value();
     e.write_backs = caches_.write_backs(l, Phase::compute, ArrayId::A).value();
-    e.fills = e.misses + caches_.written_in(l - 1).value();
+    e.fills = e.misses + caches_.sum(l - 1, &LinkLines::written_in).value();
     e.evictions = e.fills - caches_.resident(l - 1).value();
     if (system_) {
       const LevelEvents& more = system_->events(l - 1, 0);
