@@ -5,13 +5,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/fusion/leaf.hpp"
 
 namespace tcsim::chains {
+
+// A call that a device did not do, which is lost from then on, with what it held.
+class DeviceFailure : public UnsupportedError {
+ public:
+  explicit DeviceFailure(const std::string& problem)
+      : UnsupportedError("the device", problem, "") {}
+};
 
 template <class T>
 class Device {
@@ -25,8 +34,7 @@ class Device {
   virtual Bytes memory() const = 0;
   virtual Bytes most_at_once() const = 0;
 
-  // Elements at a place of the device's tiles; done when they return. Throw UnsupportedError where
-  // the device fails.
+  // Elements at a place of the device's tiles; done when they return. Throw DeviceFailure.
   virtual void write(std::int64_t place, const T* from, std::int64_t elements) = 0;
   virtual void read(std::int64_t place, T* to, std::int64_t elements) = 0;
   virtual void clear(std::int64_t place, std::int64_t elements) = 0;
@@ -39,9 +47,29 @@ ByTensor<std::int64_t> matrix_elements(const fusion::OperationTree& tree, int st
                                        const std::vector<std::int64_t>& tile);
 
 // With room for so many elements of tiles, and matrices of so many. Throws UnsupportedError: this
-// tcsim has no OpenCL, there is no device, it has no f64, or too little memory.
+// tcsim has no OpenCL, there is no device, it has no f64, too little memory, or fails.
 template <class T>
 std::unique_ptr<Device<T>> open_device(const fusion::OperationTree& tree, std::int64_t tiles,
                                        const ByTensor<std::int64_t>& matrices);
+
+// How a run opens one: as above, or as a test does.
+template <class T>
+using OpenDevice = std::function<std::unique_ptr<Device<T>>(
+    const fusion::OperationTree& tree, std::int64_t tiles, const ByTensor<std::int64_t>& matrices)>;
+struct Devices {
+  OpenDevice<float> f32 = open_device<float>;
+  OpenDevice<double> f64 = open_device<double>;
+};
+
+// What a device says of itself.
+struct DeviceFacts {
+  std::string name;
+  bool f64 = false;
+  Bytes memory, most_at_once;
+};
+// Throws UnsupportedError where it has no f64 and elements are of eight bytes, or where tiles and
+// matrices of so many elements do not fit. Returns what the matrices take.
+Bytes require_able(const DeviceFacts& device, Bytes element, std::int64_t tiles,
+                   const ByTensor<std::int64_t>& matrices);
 
 }  // namespace tcsim::chains

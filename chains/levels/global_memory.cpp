@@ -70,7 +70,8 @@ class OwnMemory : public GlobalMemory<T> {
 template <class T>
 std::unique_ptr<GlobalMemory<T>> global_memory(const Processes& team, std::int64_t elements) {
   if (team.size() == 1) return std::make_unique<OwnMemory<T>>(elements);
-  return windows<T>(team, elements);
+  // Those of one computer reach into each other's memory.
+  return windows<T>(team, elements, team.on_this_node() == team.size());
 }
 
 template class GlobalMemory<float>;

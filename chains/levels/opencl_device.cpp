@@ -21,9 +21,7 @@ using fusion::OperationTree;
 namespace {
 
 [[noreturn]] void fail_device(const std::string& what, std::int64_t code) {
-  throw UnsupportedError("the device",
-                         fmt::format("{} failed with error {} of OpenCL or CLBlast", what, code),
-                         "run without --device");
+  throw DeviceFailure(fmt::format("{} failed with error {} of OpenCL or CLBlast", what, code));
 }
 void require(cl_int code, const char* what) {
   if (code != CL_SUCCESS) fail_device(what, code);
@@ -122,8 +120,10 @@ class OpenClDevice : public Device<T> {
   OpenClDevice(const OperationTree& tree, std::int64_t tiles,
                const ByTensor<std::int64_t>& matrices)
       : tree_(tree), device_(find_device()) {
-    require_f64();
-    require_memory(tiles, matrices);
+    const bool f64 =
+        text_of(device_, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos;
+    matrix_bytes_ =
+        require_able({name(), f64, memory(), most_at_once()}, Bytes(sizeof(T)), tiles, matrices);
     cl_int code = CL_SUCCESS;
     context_ = ClContext(clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
     require(code, "its context");
@@ -204,31 +204,6 @@ class OpenClDevice : public Device<T> {
     }
   }
 
-  void require_f64() const {
-    if (!std::is_same_v<T, double>) return;
-    if (text_of(device_, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos) return;
-    throw UnsupportedError("--device", name() + " has no f64 (cl_khr_fp64)",
-                           "use --type f32, or another device");
-  }
-
-  void require_memory(std::int64_t tiles, const ByTensor<std::int64_t>& matrices) {
-    Bytes all(static_cast<std::int64_t>(bytes_of(tiles))), most = all;
-    for (TensorId t : all_tensors) {
-      const Bytes one(static_cast<std::int64_t>(bytes_of(matrices[t])));
-      matrix_bytes_ += one;
-      most = std::max(most, one);
-    }
-    all += matrix_bytes_;
-    const Bytes has = memory(), at_once = most_at_once();
-    if (all <= has && most <= at_once) return;
-    throw UnsupportedError(
-        "--device",
-        fmt::format("{} has {}, {} in one piece; tiles and matrices take {}, {} in one piece",
-                    name(), to_display(has), to_display(at_once), to_display(all),
-                    to_display(most)),
-        "give the innermost level less");
-  }
-
   ClBuffer buffer(std::size_t bytes) const {
     cl_int code = CL_SUCCESS;
     ClBuffer made(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, std::max(bytes, sizeof(T)),
@@ -292,11 +267,11 @@ class OpenClDevice : public Device<T> {
     const cl_mem matrix = matrices_[t].get(), tiles = tiles_.get(), dims = p.dims[t].get();
     const auto from = static_cast<cl_ulong>(begin);
     const cl_int count = p.count[t];
-    clSetKernelArg(kernel.get(), 0, sizeof(matrix), &matrix);
-    clSetKernelArg(kernel.get(), 1, sizeof(tiles), &tiles);
-    clSetKernelArg(kernel.get(), 2, sizeof(from), &from);
-    clSetKernelArg(kernel.get(), 3, sizeof(dims), &dims);
-    clSetKernelArg(kernel.get(), 4, sizeof(count), &count);
+    cl_uint argument = 0;
+    const auto give = [&](const auto& value) {
+      require(clSetKernelArg(kernel.get(), argument++, sizeof(value), &value), "a kernel on it");
+    };
+    give(matrix), give(tiles), give(from), give(dims), give(count);
     const auto all = static_cast<std::size_t>(p.elements[t]);
     require(clEnqueueNDRangeKernel(queue_.get(), kernel.get(), 1, nullptr, &all, nullptr, 0,
                                    nullptr, nullptr),

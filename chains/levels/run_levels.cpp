@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "chains/leaves.hpp"
 #include "chains/levels/chain_files.hpp"
-#include "chains/levels/device.hpp"
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/level_schedules.hpp"
 #include "chains/levels/runs.hpp"
@@ -75,11 +75,11 @@ class LevelRunner {
     });
     run_.done_before = static_cast<int>(team_.gathered({run_.done_before}).front().front());
     if (team_.size() == 1) {
-      run_parts();
+      run_parts_or_say();
     } else {
       // The others wait for this one, and would for ever.
       try {
-        run_parts();
+        run_parts_or_say();
       } catch (const Interrupted& e) {
         team_.end(e.what(), 130);
       } catch (const InputError& e) {
@@ -155,13 +155,27 @@ class LevelRunner {
           const ByTensor<std::int64_t> of = matrix_elements(tree_, s, tile);
           for (TensorId t : all_tensors) matrices[t] = std::max(matrices[t], of[t]);
         }
-        device_ = open_device<T>(tree_, elements, matrices);
+        if constexpr (std::is_same_v<T, double>) {
+          device_ = options_.devices.f64(tree_, elements, matrices);
+        } else {
+          device_ = options_.devices.f32(tree_, elements, matrices);
+        }
         run_.device = device_->name();
       });
     } catch (const UnsupportedError& e) {
       device_.reset();
       run_.device.clear();
       run_.no_device = e.what();
+    }
+  }
+
+  void run_parts_or_say() {
+    try {
+      run_parts();
+    } catch (const DeviceFailure& e) {
+      throw UnsupportedError(
+          e.place(), e.problem(),
+          "say --resume without --device, and the host goes on behind the last part that was done");
     }
   }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "chains/inputs.hpp"
+#include "chains/levels/device.hpp"
 #include "core/levels/count.hpp"
 #include "core/machine/machine.hpp"
 #include "processes/processes.hpp"
@@ -30,6 +31,7 @@ struct LevelRunOptions {
   const levels::Node* also = nullptr;
   int threads = 1;      // of each process's arithmetic
   bool device = false;  // hold the innermost level in a device, and compute there
+  Devices devices;      // that there are
   std::function<void(double share)> progress = [](double) {};
   std::stop_token stop = {};
 };
@@ -55,7 +57,8 @@ void check_processes(const levels::Hierarchy& hierarchy, int processes);
 // executor's schedules. Throws, before anything is written, InputError where an input is missing or
 // another tensor, or a result is there already; UnsupportedError where the disk has not the room,
 // memory is short, or there is no HDF5. What goes wrong later ends all processes, where there are
-// several; otherwise it is thrown, Interrupted too.
+// several; otherwise it is thrown, Interrupted too. A device that fails later is UnsupportedError;
+// it leaves the disk so that `resume` goes on, without it too.
 LevelRun run_levels(const fusion::OperationTree& tree, const levels::Hierarchy& hierarchy,
                     const levels::Node& node, const Machine& machine, const Processes& team,
                     const LevelRunOptions& options);

@@ -30,11 +30,28 @@ class Windows : public GlobalMemory<T> {
  public:
   using Tile = typename GlobalMemory<T>::Tile;
 
-  Windows(const Processes& team, std::int64_t elements) : GlobalMemory<T>(team.size()) {
-    const auto bytes = static_cast<MPI_Aint>(elements * std::int64_t{sizeof(T)});
+  Windows(const Processes& team, std::int64_t elements, bool direct)
+      : GlobalMemory<T>(team.size()) {
     // Never of no bytes: some implementations give no window then.
-    MPI_Win_allocate(std::max<MPI_Aint>(bytes, sizeof(T)), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own_,
-                     &window_);
+    const auto bytes =
+        std::max(static_cast<MPI_Aint>(elements * std::int64_t{sizeof(T)}), MPI_Aint{sizeof(T)});
+    if (direct) {
+      // Each process's piece begins at a page of its own, near the process.
+      MPI_Info apart = MPI_INFO_NULL;
+      MPI_Info_create(&apart);
+      MPI_Info_set(apart, "alloc_shared_noncontig", "true");
+      MPI_Win_allocate_shared(bytes, 1, apart, MPI_COMM_WORLD, &own_, &window_);
+      MPI_Info_free(&apart);
+      pieces_.resize(static_cast<std::size_t>(team.size()));
+      for (int owner = 0; owner < team.size(); ++owner) {
+        MPI_Aint size = 0;
+        int unit = 0;
+        MPI_Win_shared_query(window_, owner, &size, &unit,
+                             &pieces_[static_cast<std::size_t>(owner)]);
+      }
+    } else {
+      MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own_, &window_);
+    }
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   }
   ~Windows() override {
@@ -45,11 +62,21 @@ class Windows : public GlobalMemory<T> {
   void clear(const Tile& tile) override { std::fill_n(own_ + tile.begin, tile.piece, T{}); }
 
   void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
+    if (!pieces_.empty()) {
+      return for_each_piece(tile, part, [&](std::size_t owner, auto at, auto local, auto length) {
+        std::copy_n(pieces_[owner] + at, length, to + local);
+      });
+    }
     move(tile, part, [&](const Message& m) {
       MPI_Get(to + m.local, m.elements, type, m.owner, m.place, m.count, m.runs, window_);
     });
   }
   void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
+    if (!pieces_.empty()) {
+      return for_each_piece(tile, part, [&](std::size_t owner, auto at, auto local, auto length) {
+        std::copy_n(from + local, length, pieces_[owner] + at);
+      });
+    }
     move(tile, part, [&](const Message& m) {
       MPI_Put(from + m.local, m.elements, type, m.owner, m.place, m.count, m.runs, window_);
     });
@@ -89,26 +116,34 @@ class Windows : public GlobalMemory<T> {
     std::vector<MPI_Aint> places;
   };
 
+  // Calls f(owner, place in the owner's memory, place in the caller's, length) for runs of a part
+  // that one process has, in elements.
   template <class F>
-  void move(const Tile& tile, const std::vector<Range>& part, F&& send) {
-    Pending pending;
+  static void for_each_piece(const Tile& tile, const std::vector<Range>& part, F&& f) {
     std::int64_t local = 0;
     for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
       while (length > 0) {
         const std::int64_t owner = place / tile.piece, within = place % tile.piece;
         const std::int64_t now = std::min({length, tile.piece - within, most_elements});
-        if (owner != pending.owner || pending.places.size() == most_runs ||
-            pending.elements + now > most_elements) {
-          flush(pending, send);
-          pending.owner = static_cast<int>(owner);
-          pending.local = local;
-        }
-        pending.lengths.push_back(static_cast<int>(now));
-        pending.places.push_back(
-            static_cast<MPI_Aint>((tile.begin + within) * std::int64_t{sizeof(T)}));
-        pending.elements += now;
+        f(static_cast<std::size_t>(owner), tile.begin + within, local, now);
         place += now, local += now, length -= now;
       }
+    });
+  }
+
+  template <class F>
+  void move(const Tile& tile, const std::vector<Range>& part, F&& send) {
+    Pending pending;
+    for_each_piece(tile, part, [&](std::size_t owner, auto at, auto local, auto length) {
+      if (static_cast<int>(owner) != pending.owner || pending.places.size() == most_runs ||
+          pending.elements + length > most_elements) {
+        flush(pending, send);
+        pending.owner = static_cast<int>(owner);
+        pending.local = local;
+      }
+      pending.lengths.push_back(static_cast<int>(length));
+      pending.places.push_back(static_cast<MPI_Aint>(at * std::int64_t{sizeof(T)}));
+      pending.elements += length;
     });
     flush(pending, send);
     MPI_Win_flush_all(window_);
@@ -135,26 +170,28 @@ class Windows : public GlobalMemory<T> {
   }
 
   T* own_ = nullptr;
+  std::vector<T*> pieces_;  // of all processes, where each can reach into them
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<GlobalMemory<T>> windows(const Processes& team, std::int64_t elements) {
-  return std::make_unique<Windows<T>>(team, elements);
+std::unique_ptr<GlobalMemory<T>> windows(const Processes& team, std::int64_t elements,
+                                         bool direct) {
+  return std::make_unique<Windows<T>>(team, elements, direct);
 }
 
 #else
 
 template <class T>
-std::unique_ptr<GlobalMemory<T>> windows(const Processes&, std::int64_t) {
+std::unique_ptr<GlobalMemory<T>> windows(const Processes&, std::int64_t, bool) {
   throw std::logic_error("there is one process");
 }
 
 #endif
 
-template std::unique_ptr<GlobalMemory<float>> windows(const Processes&, std::int64_t);
-template std::unique_ptr<GlobalMemory<double>> windows(const Processes&, std::int64_t);
+template std::unique_ptr<GlobalMemory<float>> windows(const Processes&, std::int64_t, bool);
+template std::unique_ptr<GlobalMemory<double>> windows(const Processes&, std::int64_t, bool);
 
 }  // namespace tcsim::chains

@@ -1,85 +1,30 @@
 // Chains on explicit levels, run: right results, and what moves and is held as predicted. The same
 // program runs as one process and, started by mpirun, as several: then random plans are of as many
 // processes.
-#include "chains/levels/run_levels.hpp"
-
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "chains/levels/global_memory.hpp"
 #include "chains/levels/runs.hpp"
+#include "chains/levels/windows.hpp"
 #include "chains/run_chain.hpp"
-#include "chains/tensor_files.hpp"
 #include "core/error.hpp"
 #include "kernels/contract.hpp"
+#include "tests/chains/levels/level_runs.hpp"
 #include "tests/core/fusion/chains.hpp"
 #include "tests/core/levels/random_levels.hpp"
-#include "tests/scratch.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim::chains {
 namespace {
 
-namespace fs = std::filesystem;
 using fusion::OperationTree;
 using levels::Hierarchy;
 using levels::LevelPlan;
-
-// The first process's number, for all.
-std::int64_t shared(std::int64_t mine) { return Processes::all().gathered({mine}).front().front(); }
-
-class LevelRuns : public ::testing::Test {
- protected:
-  LevelRuns() : folder_(test::scratch("levels", of_all_)) { empty(); }
-  ~LevelRuns() override {
-    team_.barrier();
-    if (team_.rank() == 0) fs::remove_all(folder_);
-  }
-  void empty() const {
-    team_.barrier();
-    if (team_.rank() == 0) {
-      fs::remove_all(folder_);
-      fs::create_directory(folder_);
-    }
-    team_.barrier();
-  }
-  LevelRunOptions options() const {
-    LevelRunOptions o;
-    o.folder = folder_;
-    o.fill = true;
-    o.numbers.whole = true;
-    return o;
-  }
-  LevelRun run(const OperationTree& tree, const Hierarchy& h, const LevelPlan& plan,
-               const LevelRunOptions& o) const {
-    return run_levels(tree, h, plan.node, machine_, team_, o);
-  }
-  // One process of those that the team has, and one shared level.
-  Hierarchy with_team(Hierarchy h) const {
-    for (levels::Hierarchy::Level& l : h.levels) l.instances = 1;
-    if (h.links() < 2) h.levels.insert(h.levels.begin(), h.levels.front());
-    h.levels[static_cast<std::size_t>(h.links() - 2)].instances = team_.size();
-    h.overlap = false;
-    return h;
-  }
-  // Of a pair of products.
-  std::vector<double> result() const {
-    std::vector<double> values(32 * 32);
-    TensorFile::open(folder_ / "B.h5", {32, 32}, ElementType::f64, TensorFile::Access::read)
-        .read({{0, 32}, {0, 32}}, values.data());
-    team_.barrier();
-    return values;
-  }
-
-  const Processes& team_ = Processes::all();
-  const std::int64_t of_all_ = shared(getpid());
-  const Machine machine_ = assumed_machine();
-  const fs::path folder_;
-};
 
 TEST_F(LevelRuns, Of_random_plans_are_right_and_as_predicted) {
   const std::uint64_t seed = team_.rank() == 0 ? test::new_seed() : 0;
@@ -108,19 +53,56 @@ TEST_F(LevelRuns, Of_random_plans_are_right_and_as_predicted) {
   EXPECT_GE(moved, 12);
 }
 
-// A chain that goes through the disk between its statements.
-struct InTwoParts {
-  explicit InTwoParts(const Processes& team) {
-    h.levels = {{"local", Bytes(4096), team.size(), BytesPerSecond(1e9), Seconds(1e-6)},
-                {"global", Bytes(16384), 1, BytesPerSecond(1e8), Seconds(1e-4)},
-                {"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)}};
-    h.rate = FlopsPerSecond(1e9);
-    plan = levels::prescribe(tree, h, levels::unfused(tree, h));
+// Parts of a tile that are drawn: what one process puts, another one gets, and what all add is
+// there once from each; through MPI and without.
+TEST_F(LevelRuns, Share_memory_through_MPI_and_directly) {
+  const std::uint64_t seed = team_.rank() == 0 ? test::new_seed() : 0;
+  std::mt19937_64 random(static_cast<std::uint64_t>(shared(static_cast<std::int64_t>(seed))));
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 12; ++trial) {
+    std::vector<fusion::Range> whole, part;
+    for (std::int64_t axis = 0, axes = pick(1, 4); axis < axes; ++axis) {
+      whole.push_back({pick(0, 3), pick(1, 6)});
+      const std::int64_t size = pick(1, whole.back().size);
+      part.push_back({whole.back().begin + pick(0, whole.back().size - size), size});
+    }
+    const std::int64_t all = elements_of(whole), some = elements_of(part);
+    const auto writer = static_cast<int>(pick(0, team_.size() - 1));
+    const std::int64_t room = 3 + GlobalMemory<double>::piece(all, team_.size());
+    SCOPED_TRACE(trial);
+    for (bool direct : {false, true}) {
+      if (direct && team_.on_this_node() < team_.size()) continue;
+      const auto memory = team_.size() > 1 ? windows<double>(team_, room, direct)
+                                           : global_memory<double>(team_, room);
+      const auto below = memory->open({{0, team_.size()}});  // so that tiles begin anywhere
+      const auto tile = memory->open(whole);
+      memory->clear(tile);
+      memory->fence();
+      std::vector<double> put(static_cast<std::size_t>(some)), added(put.size(), 2),
+          got(put.size());
+      for (std::size_t i = 0; i < put.size(); ++i) put[i] = static_cast<double>(i + 1);
+      if (team_.rank() == writer) memory->put(tile, part, put.data());
+      memory->fence();
+      memory->add(tile, part, added.data());
+      memory->fence();
+      memory->get(tile, part, got.data());
+      for (double& x : put) x += 2 * team_.size();
+      EXPECT_EQ(got, put);
+      std::vector<double> everything(static_cast<std::size_t>(all));
+      memory->get(tile, whole, everything.data());
+      double sum = 0, right = 0;
+      for (double x : everything) sum += x;
+      for (double x : put) right += x;
+      EXPECT_EQ(sum, right);  // nothing beside the part
+      memory->fence();
+      memory->close(tile);
+      memory->close(below);
+    }
+    if (shared(HasFailure() ? 1 : 0) != 0) return;
   }
-  OperationTree tree = fusion::pair_of(32);
-  Hierarchy h;
-  LevelPlan plan;
-};
+}
 
 TEST_F(LevelRuns, Have_the_same_result_fused_and_unfused) {
   const InTwoParts chain(team_);
@@ -134,17 +116,6 @@ TEST_F(LevelRuns, Have_the_same_result_fused_and_unfused) {
   EXPECT_EQ(run(chain.tree, chain.h, fused, o).counts, fused.counts);
   EXPECT_EQ(result(), right);
   team_.barrier();
-}
-
-template <class E, class F>
-std::string refusal_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
 }
 
 TEST_F(LevelRuns, Are_refused_before_anything_is_written) {
@@ -185,25 +156,6 @@ TEST_F(LevelRuns, Refuse_more_than_a_level_has) {
             }).find("local would hold"),
             std::string::npos);
 }
-
-// For the script `dies`: in a folder that it names, the second process ends in the second part, by
-// a signal or by an error; then the run goes on.
-class DeadRuns : public LevelRuns {
- protected:
-  LevelRunOptions in_given_folder() const {
-    LevelRunOptions o = options();
-    o.folder = std::getenv("TCSIM_FOLDER");
-    return o;
-  }
-  void end(const std::function<void()>& how) const {
-    const InTwoParts chain(team_);
-    LevelRunOptions o = in_given_folder();
-    o.progress = [&](double share) {
-      if (team_.rank() == 1 && share > 0.6) how();
-    };
-    run(chain.tree, chain.h, chain.plan, o);
-  }
-};
 
 TEST_F(DeadRuns, DISABLED_By_a_signal) {
   end([] { raise(SIGKILL); });
