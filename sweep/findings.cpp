@@ -206,8 +206,8 @@ std::vector<std::string> Findings::verdict() const {
     d.values = f.values;
     return design_text(study_, d);
   };
-  const std::string what = workloads == 1 ? study_.workloads.front().contraction.name()
-                                          : fmt::format("all {} workloads", workloads);
+  const std::string what =
+      workloads == 1 ? study_.workloads.front().name() : fmt::format("all {} workloads", workloads);
   std::string first = fmt::format("Best of {} designs: {}, {} for {}", designs_, name(best),
                                   objective_text(study_.objective, best.objective), what);
   for (const Found& base : bases_) {
@@ -275,7 +275,8 @@ std::vector<std::string> Findings::verdict() const {
       const auto most = std::max_element(f.decided.begin(), f.decided.end());
       double all = 0;
       for (double s : f.decided) all += s;
-      const std::string link = bottleneck_text(m, static_cast<int>(most - f.decided.begin()));
+      const std::string link =
+          bottleneck_text(study_, m, static_cast<int>(most - f.decided.begin()));
       return std::pair(link, all > 0 ? *most / all : 0);
     };
     const Found &low = strongest->best.front(), &high = strongest->best.back();

@@ -75,6 +75,8 @@ class Writer {
   const Machine& machine(std::size_t m) const { return study_.machines[m].machine; }
   const Knob& knob(std::size_t m, std::size_t k) const { return study_.machines[m].axes[k].knob; }
 
+  std::size_t links(const Machine& m) const { return link_count(study_, m); }
+
   std::string of_machine(std::size_t m) const {
     return study_.machines.size() > 1 ? " on " + machine(m).name : "";
   }
@@ -113,10 +115,9 @@ class Writer {
 
   void key(const Machine& m) {
     out_ << "<p class=\"key\">";
-    for (std::size_t l = 0; l <= m.levels.size(); ++l) {
-      out_ << fmt::format("<span><i style=\"background:{}\"></i>{}</span>",
-                          colour(l, m.levels.size()),
-                          escaped(bottleneck_text(m, static_cast<int>(l))));
+    for (std::size_t l = 0; l <= links(m); ++l) {
+      out_ << fmt::format("<span><i style=\"background:{}\"></i>{}</span>", colour(l, links(m)),
+                          escaped(bottleneck_text(study_, m, static_cast<int>(l))));
     }
     out_ << "</p>\n";
   }
@@ -150,8 +151,11 @@ class Writer {
       case Compute::optimize:
         return "Every design has a schedule chosen for it; times are the model's.";
       case Compute::simulate:
-        return "Every design has a schedule chosen for it; times follow from exact cache "
-               "simulation.";
+        return study_.of_chains()
+                   ? "Every design has a schedule chosen for it, and each of its transfers is "
+                     "counted one after another."
+                   : "Every design has a schedule chosen for it; times follow from exact cache "
+                     "simulation.";
       case Compute::run:
         return "Schedules were run on the machine that made this report; times are measured there.";
     }
@@ -254,8 +258,9 @@ class Writer {
             edges[i], box.top + box.height * (1 - below), edges[i + 1],
             box.top + box.height * (1 - below - share),
             fmt::format("fill=\"{}\" fill-opacity=\".38\" shape-rendering=\"crispEdges\"",
-                        colour(l, m.levels.size())),
-            fmt::format("{}: {:.0f} %", bottleneck_text(m, static_cast<int>(l)), 100 * share));
+                        colour(l, links(m))),
+            fmt::format("{}: {:.0f} %", bottleneck_text(study_, m, static_cast<int>(l)),
+                        100 * share));
         below += share;
       }
     }
@@ -286,8 +291,8 @@ class Writer {
       for (std::size_t l = 0; l < f.link_seconds.size(); ++l) {
         plot.rectangle(edges[i] + gap, plot.y(below), edges[i + 1] - gap,
                        plot.y(below + f.link_seconds[l]),
-                       fmt::format("fill=\"{}\"", colour(l, m.levels.size())),
-                       fmt::format("{}: {}", bottleneck_text(m, static_cast<int>(l)),
+                       fmt::format("fill=\"{}\"", colour(l, links(m))),
+                       fmt::format("{}: {}", bottleneck_text(study_, m, static_cast<int>(l)),
                                    seconds_text(f.link_seconds[l])));
         below += f.link_seconds[l];
       }
@@ -340,7 +345,7 @@ class Writer {
             xs[j], ys[i], xs[j + 1], ys[i + 1],
             fmt::format("fill=\"{}\" shape-rendering=\"crispEdges\"", svg::heat(share)),
             fmt::format("{}: {}, mostly {}", name(f), objective_text(study_.objective, f.objective),
-                        bottleneck_text(m, static_cast<int>(most - f.decided.begin()))));
+                        bottleneck_text(study_, m, static_cast<int>(most - f.decided.begin()))));
       }
     }
     boundaries(plot, p, xs, ys);
@@ -389,7 +394,7 @@ class Writer {
       }
     }
     for (const auto& [link, sum] : middle) {
-      plot.text(sum[0] / sum[2], sum[1] / sum[2], bottleneck_text(machine(p.machine), link),
+      plot.text(sum[0] / sum[2], sum[1] / sum[2], bottleneck_text(study_, machine(p.machine), link),
                 "text-anchor=\"middle\" style=\"fill:#fff;font-weight:600;paint-order:stroke;"
                 "stroke:#0008;stroke-width:3px\"");
     }
@@ -521,8 +526,8 @@ class Writer {
       if (area) out_ << fmt::format("<td>{:.4g}</td>", f->area.value_or(0));
       if (cost) out_ << fmt::format("<td>{:.4g}</td>", f->cost.value_or(0));
       out_ << "<td class=\"l\">"
-           << escaped(
-                  bottleneck_text(machine(f->machine), static_cast<int>(most - f->decided.begin())))
+           << escaped(bottleneck_text(study_, machine(f->machine),
+                                      static_cast<int>(most - f->decided.begin())))
            << "</td></tr>\n";
     }
     out_ << "</table></div>\n";
@@ -541,7 +546,7 @@ class Writer {
     const std::size_t columns = k.best.size();
     const double cell = width / static_cast<double>(columns);
     for (std::size_t w = 0; w < n; ++w) {
-      const Contraction& c = study_.workloads[w].contraction;
+      const StudyWorkload& c = study_.workloads[w];
       const double y = top + static_cast<double>(w) * row;
       if (row > 10) {
         body += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6,
@@ -553,9 +558,8 @@ class Writer {
         body += fmt::format(
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
             "shape-rendering=\"crispEdges\"><title>{}: {} at {}</title></rect>\n",
-            left + cell * static_cast<double>(i), y + 0.5, cell, row - 1,
-            colour(link, m.levels.size()), escaped(c.name()),
-            escaped(bottleneck_text(m, static_cast<int>(link))),
+            left + cell * static_cast<double>(i), y + 0.5, cell, row - 1, colour(link, links(m)),
+            escaped(c.name()), escaped(bottleneck_text(study_, m, static_cast<int>(link))),
             escaped(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
       }
     }
@@ -588,15 +592,16 @@ class Writer {
             "<th>weight</th><th>as it is</th><th class=\"l\">decides</th><th>best design</th>"
             "<th class=\"l\">decides</th><th>change</th></tr>\n";
     for (std::size_t w = 0; w < study_.workloads.size(); ++w) {
-      const Contraction& c = study_.workloads[w].contraction;
+      const StudyWorkload& c = study_.workloads[w];
       const double factor = best.workload_seconds[w] / base->workload_seconds[w];
       out_ << fmt::format(
           "<tr><td>{}</td><td class=\"l\">{}</td><td>{}</td><td>{}</td><td class=\"l\">{}</td>"
           "<td>{}</td><td class=\"l\">{}</td><td>{}</td></tr>\n",
           escaped(c.name()), escaped(c.label()), study_.workloads[w].weight,
-          seconds_text(base->workload_seconds[w]), bottleneck_text(m, base->workload_bottleneck[w]),
+          seconds_text(base->workload_seconds[w]),
+          bottleneck_text(study_, m, base->workload_bottleneck[w]),
           seconds_text(best.workload_seconds[w]),
-          escaped(bottleneck_text(m, best.workload_bottleneck[w])),
+          escaped(bottleneck_text(study_, m, best.workload_bottleneck[w])),
           std::abs(factor - 1) < 5e-4 ? nothing : escaped(change_words(factor)));
     }
     out_ << "</table></div>\n";
@@ -611,7 +616,11 @@ class Writer {
     heading("How this was made");
     out_ << "<div class=\"scroll\"><table>\n";
     row("computed", how_computed());
-    if (study_.compute != Compute::predict) {
+    if (study_.of_chains()) {
+      row("schedules",
+          "the best of a family of schedules over explicit levels, with its proven bound; what was "
+          "found for a neighbour with as many processes is tried too");
+    } else if (study_.compute != Compute::predict) {
       row("schedules",
           fmt::format("a search where the proven bound leaves room, otherwise a "
                       "neighbour's schedule that is near it; searched at {} of {} points. The "
@@ -621,6 +630,11 @@ class Writer {
                       facts_.totals.searched, facts_.totals.points));
     }
     for (const StudyMachine& m : study_.machines) {
+      if (study_.of_chains()) {
+        row("machine", fmt::format("{} ({}): its explicit levels alone", m.machine.name,
+                                   m.machine.description));
+        continue;
+      }
       const Accounting& a = m.machine.accounting;
       row("machine",
           fmt::format("{} ({}), {} accounting: {}, {}, {}", m.machine.name, m.machine.description,

@@ -98,7 +98,8 @@ void ResultFolder::read_manifest() {
         r.layout = w.at("layout") == "column-major" ? Layout::column_major : Layout::row_major;
       }
       r.type = w.at("type") == "f32" ? ElementType::f32 : ElementType::f64;
-      workloads_.push_back({w.at("name"), r});
+      const bool chain = w.at("layout").is_null();
+      workloads_.push_back({w.at("name"), r, chain});
     }
     for (const std::string setting : j.value("set", nlohmann::json::array())) {
       const auto equals = setting.find('=');
@@ -164,6 +165,10 @@ Design ResultFolder::design(const PointKey& key) const {
     throw InputError((path_ / "manifest.json").string(),
                      fmt::format("it does not have {} on {}", key.workload, name),
                      "it is of another study than the tables");
+  }
+  if (workload->chain) {
+    throw UsageError(workload->name, "it is a chain on explicit levels",
+                     "look at it with tcsim fuse, its knobs given by --set");
   }
   Design d;
   d.workload = shortest(workload->name, workload->request);

@@ -48,7 +48,8 @@ class ResultFolder {
 
   Row row(const PointKey& key) const;
   // The point as somebody would set it up by hand: machine, figures, accounting, workload, and the
-  // schedule that the sweep chose. Throws InputError where the folder does not say enough.
+  // schedule that the sweep chose. Throws InputError where the folder does not say enough, and
+  // UsageError for a chain.
   Design design(const PointKey& key) const;
 
  private:
@@ -58,6 +59,7 @@ class ResultFolder {
   struct NamedWorkload {
     std::string name;
     WorkloadRequest request;
+    bool chain = false;
   };
   void read_manifest();
   void read_columns();

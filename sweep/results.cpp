@@ -8,8 +8,9 @@
 #include <unordered_set>
 
 #include "core/error.hpp"
+#include "core/explore/pareto.hpp"
 #include "core/io/json.hpp"
-#include "core/study/pareto.hpp"
+#include "core/levels/hierarchy.hpp"
 #include "sweep/findings.hpp"
 #include "sweep/report.hpp"
 #include "sweep/tables.hpp"
@@ -28,7 +29,7 @@ DesignResult summed(const Study& study, DesignPoint design, std::vector<PointRes
   DesignResult d;
   d.design = std::move(design);
   d.points = std::move(points);
-  const std::size_t links = d.design.with.levels.size();
+  const std::size_t links = link_count(study, d.design.with);
   d.link_seconds.resize(links);
   d.decided.resize(links + 1);
   for (std::size_t w = 0; w < d.points.size(); ++w) {
@@ -101,13 +102,11 @@ nlohmann::ordered_json manifest(const Study& study, const Made& made, const Tota
                                {"halve_register_loads", a.halve_register_loads}}}});
   }
   for (const StudyWorkload& w : study.workloads) {
-    const Contraction& c = w.contraction;
-    j["workloads"].push_back({{"name", c.name()},
-                              {"label", c.label()},
-                              {"sizes", c.sizes()},
-                              {"layout", to_text(c.layout())},
-                              {"type", to_text(c.type())},
-                              {"weight", w.weight}});
+    json one{{"name", w.name()}, {"label", w.label()}, {"sizes", w.sizes()}};
+    one["layout"] = w.is_chain() ? json() : json(to_text(w.contraction().layout()));
+    one["type"] = to_text(w.type());
+    one["weight"] = w.weight;
+    j["workloads"].push_back(std::move(one));
   }
   j["set"] = study.settings;
   j["knobs"] = study.knobs;
@@ -135,9 +134,19 @@ std::size_t DesignResult::bottleneck() const {
                                   decided.begin());
 }
 
-std::string bottleneck_text(const Machine& machine, int bottleneck) {
-  return bottleneck < static_cast<int>(machine.levels.size()) ? machine.link(LevelId{bottleneck})
-                                                              : "compute";
+std::size_t link_count(const Study& study, const Machine& machine) {
+  if (!study.of_chains()) return machine.levels.size();
+  return static_cast<std::size_t>(levels::hierarchy(machine, Bytes(8)).links());
+}
+
+std::string link_text(const Study& study, const Machine& machine, std::size_t link) {
+  if (!study.of_chains()) return machine.link(LevelId{static_cast<int>(link)});
+  return levels::hierarchy(machine, Bytes(8)).link(static_cast<int>(link));
+}
+
+std::string bottleneck_text(const Study& study, const Machine& machine, int bottleneck) {
+  const auto link = static_cast<std::size_t>(bottleneck);
+  return link < link_count(study, machine) ? link_text(study, machine, link) : "compute";
 }
 
 std::string design_text(const Study& study, const DesignPoint& design) {
@@ -181,7 +190,7 @@ LeftOutDesigns for_each_design(const Study& study, Store& store,
     LeftOut why;
     std::optional<DesignPoint> design = designs.at(number, why);
     if (design) {
-      if (auto lack = lack_of_registers(study, anchors, *design)) {
+      if (auto lack = cannot_do(study, anchors, *design)) {
         why = std::move(*lack);
         design.reset();
       }
@@ -192,7 +201,7 @@ LeftOutDesigns for_each_design(const Study& study, Store& store,
                                        points.size(), expected));
     }
     if (design) {
-      for (const PointResult& r : points) require_links(store, r, design->with.levels.size());
+      for (const PointResult& r : points) require_links(store, r, link_count(study, design->with));
       visit(summed(study, std::move(*design), std::move(points)));
     } else {
       auto [group, is_new] = left_out.try_emplace(why.reason);

@@ -35,8 +35,12 @@ struct DesignResult {
   std::size_t bottleneck() const;
 };
 
+// Links of a machine that points have figures of, from the core outward; of chains those between
+// explicit levels.
+std::size_t link_count(const Study& study, const Machine& machine);
+std::string link_text(const Study& study, const Machine& machine, std::size_t link);
 // "L3-memory", or "compute" for the number of links.
-std::string bottleneck_text(const Machine& machine, int bottleneck);
+std::string bottleneck_text(const Study& study, const Machine& machine, int bottleneck);
 // "L3.capacity 8MiB, L2.capacity 1MiB", or "as it is"; with the machine's name where a study has
 // several.
 std::string design_text(const Study& study, const DesignPoint& design);

@@ -368,7 +368,11 @@ double estimated_seconds(const Study& study, std::stop_token stop) {
     const std::int64_t which = rest > 0 ? bases + (i * 7919 + i) % rest : i % bases;
     const Chain c = chains.at(which);
     double t = now();
-    anchors.at(c.machine, c.workload);
+    if (study.of_chains()) {
+      anchors.levels_at(c.machine, c.workload);
+    } else {
+      anchors.at(c.machine, c.workload);
+    }
     anchor_seconds += now() - t;
     ++anchored;
     t = now();

@@ -46,8 +46,8 @@ std::string members(const std::vector<Column>& columns, const Row& row) {
 
 TableForm::TableForm(const Study& study) : study_(study), bounds_(study.workloads.size()) {
   for (const StudyMachine& m : study.machines) {
-    for (std::size_t l = 0; l < m.machine.levels.size(); ++l) {
-      const std::string link = m.machine.link(LevelId{static_cast<int>(l)});
+    for (std::size_t l = 0; l < link_count(study, m.machine); ++l) {
+      const std::string link = link_text(study, m.machine, l);
       if (std::find(links_.begin(), links_.end(), link) == links_.end()) links_.push_back(link);
     }
   }
@@ -77,6 +77,7 @@ TableForm::TableForm(const Study& study) : study_(study), bounds_(study.workload
             {"bound", "REAL"},
             {"gap", "REAL"}};
   for (const StudyMachine& m : study.machines) {
+    if (study.of_chains()) break;
     for (Bytes element : {Bytes(4), Bytes(8)}) sure_ |= rate_spread(m.machine, element).known();
   }
   if (sure_) {
@@ -89,7 +90,9 @@ TableForm::TableForm(const Study& study) : study_(study), bounds_(study.workload
   if (study.compute == Compute::simulate || study.compute == Compute::run) {
     for (const std::string& l : links_) point_.push_back({l + "_simulated_bytes", "REAL"});
   }
-  for (const std::string& l : links_) point_.push_back({l + "_bound_bytes", "REAL"});
+  if (!study.of_chains()) {
+    for (const std::string& l : links_) point_.push_back({l + "_bound_bytes", "REAL"});
+  }
   point_.push_back({"schedule", "TEXT"});
   // SQLite's names differ in more than their case; levels of several machines need not.
   std::vector<std::string> taken;
@@ -117,7 +120,7 @@ Row TableForm::design_row(const DesignResult& d, bool on_front) const {
   row.emplace_back(d.seconds);
   row.emplace_back(d.joules);
   row.emplace_back(d.traffic_bytes);
-  row.emplace_back(bottleneck_text(m.machine, static_cast<int>(d.bottleneck())));
+  row.emplace_back(bottleneck_text(study_, m.machine, static_cast<int>(d.bottleneck())));
   row.emplace_back(d.objective);
   row.push_back(d.design.base ? Cell() : Cell(std::int64_t{on_front ? 1 : 0}));
   return row;
@@ -137,7 +140,7 @@ const RateSpread& TableForm::spread_of(const DesignResult& d, Bytes element) con
 
 Row TableForm::sure_cells(const DesignResult& d, std::size_t workload) const {
   const PointResult& r = d.points[workload];
-  const RateSpread& spread = spread_of(d, size_of(study_.workloads[workload].contraction.type()));
+  const RateSpread& spread = spread_of(d, size_of(study_.workloads[workload].type()));
   if (!spread.known()) return Row(3);
   Timing t;
   for (std::size_t l = 0; l < r.link_seconds.size(); ++l) {
@@ -160,11 +163,11 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
     moved += r.link_bytes[l] * d.design.with.levels[l].energy->value.value();
   }
   const double achieved = energy ? moved : r.predicted_seconds;
-  Row row{w.contraction.name(),
+  Row row{w.name(),
           w.weight,
           r.seconds(),
-          w.contraction.flops() / r.seconds() / 1e9,
-          bottleneck_text(m, r.bottleneck),
+          w.flops() / r.seconds() / 1e9,
+          bottleneck_text(study_, m, r.bottleneck),
           r.predicted_seconds,
           r.compute_seconds,
           r.simulated_seconds,
@@ -177,7 +180,7 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
     for (const std::string& link : links_) {
       Cell cell;
       for (std::size_t l = 0; l < values.size(); ++l) {
-        if (m.link(LevelId{static_cast<int>(l)}) == link) cell = Cell(values[l]);
+        if (link_text(study_, m, l) == link) cell = Cell(values[l]);
       }
       row.push_back(std::move(cell));
     }
@@ -187,12 +190,14 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
   if (study_.compute == Compute::simulate || study_.compute == Compute::run) {
     by_link(r.simulated_bytes);
   }
-  if (!bounds_[workload]) bounds_[workload].emplace(w.contraction);
-  std::vector<double> least;
-  for (Bytes b : bounds_[workload]->at(d.design.with)) {
-    least.push_back(static_cast<double>(b.value()));
+  if (!w.is_chain()) {
+    if (!bounds_[workload]) bounds_[workload].emplace(w.contraction());
+    std::vector<double> least;
+    for (Bytes b : bounds_[workload]->at(d.design.with)) {
+      least.push_back(static_cast<double>(b.value()));
+    }
+    by_link(least);
   }
-  by_link(least);
   row.emplace_back(text_hash(r.schedule));
   return row;
 }

@@ -58,7 +58,7 @@ void print_plan(const Study& study, std::ostream& out) {
   for (const StudyMachine& m : study.machines) {
     out << warning_line(m.machine);
     for (const Axis& a : m.axes) {
-      out << fmt::format("  {:<14}{:<22}{} to {}", m.machine.name, a.knob.name,
+      out << fmt::format("  {:<13} {:<21} {} to {}", m.machine.name, a.knob.name,
                          display(a.knob, a.low), display(a.knob, a.high));
       if (!a.values.empty()) out << fmt::format(", {} values", a.values.size());
       out << "\n";

@@ -304,6 +304,16 @@ std::vector<int> joining(const OperationTree& tree) {
   return arrays;
 }
 
+// With what they have to move at least.
+std::pair<double, Homes> with_least(const OperationTree& tree, const Hierarchy& hierarchy,
+                                    Homes homes) {
+  double least = 0;
+  for (const Part& part : parts_of(tree, hierarchy, homes)) {
+    least += compulsory(tree, hierarchy, homes, part).value();
+  }
+  return {least, std::move(homes)};
+}
+
 // All ways to give intermediates a home, those with the least to move first.
 std::vector<std::pair<double, Homes>> ways(const OperationTree& tree, const Hierarchy& hierarchy,
                                            const Homes& prescribed) {
@@ -334,11 +344,7 @@ std::vector<std::pair<double, Homes>> ways(const OperationTree& tree, const Hier
   std::vector<std::pair<double, Homes>> ways;
   for (Homes& homes : all) {
     if (!has_room(tree, hierarchy, homes)) continue;
-    double least = 0;
-    for (const Part& part : parts_of(tree, hierarchy, homes)) {
-      least += compulsory(tree, hierarchy, homes, part).value();
-    }
-    ways.emplace_back(least, std::move(homes));
+    ways.push_back(with_least(tree, hierarchy, std::move(homes)));
   }
   std::ranges::stable_sort(ways, {}, &std::pair<double, Homes>::first);
   return ways;
@@ -354,11 +360,9 @@ std::vector<int> key_of(const OperationTree& tree, const Part& part, const Homes
 
 }  // namespace
 
-namespace {
-
-// The plan's own schedule with another hierarchy's figures. What its decisions choose from depends
-// on capacities, so the schedule is not made anew from them.
-LevelPlan on_another(const OperationTree& tree, const Hierarchy& hierarchy, LevelPlan plan) {
+// What the plan's decisions choose from depends on capacities, so the schedule is not made anew
+// from them.
+LevelPlan plan_on(const OperationTree& tree, const Hierarchy& hierarchy, LevelPlan plan) {
   const auto* all = std::get_if<Sequence>(&plan.node.is);
   plan.times = {};
   if (plan.parts.size() == 1 || all == nullptr) {
@@ -372,14 +376,12 @@ LevelPlan on_another(const OperationTree& tree, const Hierarchy& hierarchy, Leve
   return plan;
 }
 
-}  // namespace
-
 LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,
                   const std::vector<LevelPlan>& others) {
   LevelPlan best = plan;
   for (const LevelPlan& other : others) {
     if (!fits(hierarchy, other.counts) || !has_room(tree, hierarchy, other.homes)) continue;
-    LevelPlan there = on_another(tree, hierarchy, other);
+    LevelPlan there = plan_on(tree, hierarchy, other);
     if (there.time() < best.time()) best = std::move(there);
   }
   return best;
@@ -387,11 +389,13 @@ LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const L
 
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options) {
-  const LevelPlan start = prescribe(tree, hierarchy);
+  const LevelPlan start =
+      options.homes ? prescribe(tree, hierarchy, *options.homes) : prescribe(tree, hierarchy);
   LevelOptimum best{start, Seconds(never), 0};
   best.plan = best_of(tree, hierarchy, best.plan, options.incumbents);
   std::map<std::vector<int>, PartResult> known;
-  const auto all = ways(tree, hierarchy, start.homes);
+  const auto all = options.homes ? std::vector{with_least(tree, hierarchy, start.homes)}
+                                 : ways(tree, hierarchy, start.homes);
   double bound = never;
   if (tree.statements.size() > most_statements) bound = all.front().first;
   for (std::size_t w = 0; w < all.size(); ++w) {

@@ -85,6 +85,7 @@ Homes unfused(const OperationTree& tree, const Hierarchy& hierarchy);
 struct OptimumOptions {
   int most_programs = 1500;                    // that are solved; what is open counts in the bound
   std::vector<LevelPlan> incumbents;           // of hierarchies with as many levels and processes
+  std::optional<Homes> homes;                  // these alone are looked at, and bounded
   std::function<void(double share)> progress;  // may be empty
 };
 
@@ -104,6 +105,9 @@ struct LevelWays {
 // Throws as optimum().
 LevelWays compare(const OperationTree& tree, const Hierarchy& hierarchy,
                   const OptimumOptions& options = {});
+
+// The plan's own schedule with another hierarchy's figures, whether it fits there or not.
+LevelPlan plan_on(const OperationTree& tree, const Hierarchy& hierarchy, LevelPlan plan);
 
 // The plan with another hierarchy's figures, or that of `others` which fits there and is quickest.
 LevelPlan best_of(const OperationTree& tree, const Hierarchy& hierarchy, const LevelPlan& plan,

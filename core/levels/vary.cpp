@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/explore/pareto.hpp"
 #include "core/machine/machine.hpp"
 #include "core/stop.hpp"
-#include "core/study/pareto.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim::levels {

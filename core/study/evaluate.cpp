@@ -14,6 +14,7 @@
 #include "core/optimize/search.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/study/level_points.hpp"
 
 namespace tcsim {
 
@@ -266,14 +267,14 @@ const Optimized& Anchors::at(std::size_t machine, std::size_t workload) {
   std::call_once(slot.once, [&] {
     OptimizeOptions options;
     options.objective = study_.schedule_objective();
-    slot.value = optimize(study_.workloads[workload].contraction, study_.machines[machine].machine,
-                          options, stop_);
+    slot.value = optimize(study_.workloads[workload].contraction(),
+                          study_.machines[machine].machine, options, stop_);
   });
   return slot.value;
 }
 
-std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
-                                         const DesignPoint& design) {
+std::optional<LeftOut> cannot_do(const Study& study, Anchors& anchors, const DesignPoint& design) {
+  if (study.of_chains()) return lack_of_room(study, anchors, design);
   if (study.compute != Compute::predict) return {};
   // What was chosen for a machine fits into its registers, and then into as many or more.
   const Core &core = design.with.core, &base = study.machines[design.machine].machine.core;
@@ -282,7 +283,7 @@ std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
     return {};
   }
   for (std::size_t w = 0; w < study.workloads.size(); ++w) {
-    const Contraction& contraction = study.workloads[w].contraction;
+    const Contraction& contraction = study.workloads[w].contraction();
     const Schedule& kept = anchors.at(design.machine, w).schedule;
     if (fits_registers(kept, core, contraction.type())) continue;
     return LeftOut{"the core has too few registers for the kernel of the schedule that is kept",
@@ -304,19 +305,28 @@ ChainResult Evaluator::evaluate(std::int64_t chain) {
   return evaluate(chain, std::numeric_limits<std::int64_t>::max());
 }
 
+// Without those that are left out.
+std::vector<DesignPoint> Evaluator::designs_of(const Chain& chain, std::int64_t most) {
+  std::vector<DesignPoint> designs;
+  for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
+    LeftOut why;
+    std::optional<DesignPoint> design = designs_.at(d, why);
+    if (design && !cannot_do(study_, anchors_, *design)) designs.push_back(std::move(*design));
+  }
+  return designs;
+}
+
 ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
+  if (study_.of_chains()) return evaluate_levels(number, most);
   const Chain chain = chains_.at(number);
-  const Contraction& contraction = study_.workloads[chain.workload].contraction;
+  const Contraction& contraction = study_.workloads[chain.workload].contraction();
   ChainResult result;
   result.chain = number;
 
   ChainWork work(study_, contraction, stop_);
   std::vector<Station> stations;
-  for (std::int64_t d = chain.first; d < chain.first + std::min(chain.count, most); ++d) {
-    LeftOut why;
-    std::optional<DesignPoint> design = designs_.at(d, why);
-    if (!design || lack_of_registers(study_, anchors_, *design)) continue;
-    Station s{std::move(*design), {}, "", 0, {}, false};
+  for (DesignPoint& design : designs_of(chain, most)) {
+    Station s{std::move(design), {}, "", 0, {}, false};
     s.machine = view_of_one_core(s.design.with);
     s.shape = geometry(s.machine);
     s.least = work.least(s.machine);

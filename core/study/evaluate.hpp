@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/levels/plan.hpp"
 #include "core/model/set_counts.hpp"
 #include "core/study/design.hpp"
 #include "core/study/study.hpp"
@@ -43,21 +44,24 @@ class Anchors {
  public:
   Anchors(const Study& study, std::stop_token stop);
   const Optimized& at(std::size_t machine, std::size_t workload);
+  // Of a chain.
+  const levels::LevelOptimum& levels_at(std::size_t machine, std::size_t workload);
 
  private:
   struct Slot {
     std::once_flag once;
     Optimized value;
+    levels::LevelOptimum levels;
   };
   const Study& study_;
   std::stop_token stop_;
   std::vector<Slot> slots_;
 };
 
-// Why a design is left out of a study that keeps its schedules: its registers do not hold the kernels of all
-// workloads.
-std::optional<LeftOut> lack_of_registers(const Study& study, Anchors& anchors,
-                                         const DesignPoint& design);
+// Why a design is left out. Of a study that keeps its schedules: its registers do not hold the
+// kernels of all workloads, or its levels not what schedules of chains hold. Of other studies of
+// chains: some chain does not fit.
+std::optional<LeftOut> cannot_do(const Study& study, Anchors& anchors, const DesignPoint& design);
 
 // What goes on with a point beyond the model: simulation, a run. May throw.
 using Further =
@@ -80,6 +84,9 @@ class Evaluator {
   ChainResult evaluate(std::int64_t chain, std::int64_t most);
 
  private:
+  std::vector<DesignPoint> designs_of(const Chain& chain, std::int64_t most);
+  ChainResult evaluate_levels(std::int64_t number, std::int64_t most);
+
   const Study& study_;
   Anchors& anchors_;
   std::stop_token stop_;

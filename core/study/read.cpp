@@ -6,8 +6,10 @@
 #include <unordered_set>
 
 #include "core/data/shipped.hpp"
+#include "core/fusion/leaf.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
+#include "core/levels/hierarchy.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/toml.hpp"
 #include "core/machine/toml_reader.hpp"
@@ -59,8 +61,8 @@ class StudyReader {
       study_.repetitions = static_cast<int>(r_.count(*n, "repetitions", 1000));
     }
     read_cost();
-    read_workloads();
     read_machines();
+    read_workloads();
     read_knobs();
     count_designs();
     read_constraints();
@@ -113,23 +115,51 @@ class StudyReader {
     study_.cost = parse_cost_model(text, name);
   }
 
-  void add_workload(const toml::node& node, Contraction c, double weight) {
-    require_name(c.name(), r_.at(node), "the workload's name");
+  void add_workload(const toml::node& node, StudyWorkload workload) {
+    const std::string& name = workload.name();
+    require_name(name, r_.at(node), "the workload's name");
     for (const StudyWorkload& w : study_.workloads) {
-      if (w.contraction.name() != c.name()) continue;
-      r_.fail(node, fmt::format("workload '{}' comes twice", c.name()),
+      if (w.name() != name) continue;
+      r_.fail(node, fmt::format("workload '{}' comes twice", name),
               "take one out, or give it another name");
     }
     if (study_.workloads.size() >= most_workloads) r_.fail(node, "too many workloads", "");
-    study_.workloads.push_back({std::move(c), weight});
+    study_.workloads.push_back(std::move(workload));
+  }
+
+  // All that a name leads to.
+  void add_named(const toml::node& node, const std::string& name, double weight) {
+    if (explicit_levels_) return add_chains(node, {name, "", {}, ""}, "", weight);
+    if (fusion::names_chain(name)) {
+      r_.fail(node, fmt::format("'{}' is a chain", name),
+              "chains are for studies of machines with explicit levels, such as gpu-cluster-node");
+    }
+    for (Contraction& c : at(node, [&] { return sources_.workloads(name); })) {
+      add_workload(node, {std::move(c), weight});
+    }
+  }
+
+  // `name`: of the one that it is; empty: their own.
+  void add_chains(const toml::node& node, const fusion::ChainRequest& request,
+                  const std::string& name, double weight) {
+    std::vector<fusion::OperationTree> trees;
+    try {
+      for (fusion::Chain& chain : at(node, [&] { return sources_.chains(request); })) {
+        trees.push_back(fusion::operation_tree(chain.program));
+        fusion::element_type(trees.back());  // all tensors have one
+      }
+    } catch (const UnsupportedError& e) {
+      r_.fail(node, e.what(), "");
+    }
+    for (fusion::OperationTree& tree : trees) {
+      if (!name.empty()) tree.name = name;
+      add_workload(node, {std::move(tree), weight});
+    }
   }
 
   void read_workloads() {
     for (const toml::node* item : items("workloads")) {
-      const std::string name = r_.text(*item, "workloads");
-      for (Contraction& c : at(*item, [&] { return sources_.workloads(name); })) {
-        add_workload(*item, std::move(c), 1);
-      }
+      add_named(*item, r_.text(*item, "workloads"), 1);
     }
     r_.each_table(root_, "workload", "workload", [&](const toml::table& t) { read_workload(t); });
     if (study_.workloads.empty()) {
@@ -139,9 +169,10 @@ class StudyReader {
   }
 
   void read_workload(const toml::table& t) {
-    known(t, "[[workload]]", {"name", "label", "sizes", "layout", "type", "weight"});
     double weight = 1;
     if (const toml::node* n = t.get("weight")) weight = r_.number(*n, "weight");
+    if (explicit_levels_) return read_chain(t, weight);
+    known(t, "[[workload]]", {"name", "label", "sizes", "layout", "type", "weight"});
     const toml::node* label = t.get("label");
     if (label == nullptr) {
       const toml::node& node = r_.required(t, "name", "[[workload]]");
@@ -152,10 +183,7 @@ class StudyReader {
                   "take it out, or give a label");
         }
       }
-      for (Contraction& c : at(node, [&] { return sources_.workloads(name); })) {
-        add_workload(node, std::move(c), weight);
-      }
-      return;
+      return add_named(node, name, weight);
     }
     const toml::node& sizes = r_.required(t, "sizes", "[[workload]]");
     const std::string layout = r_.text_or(t, "layout", "row-major");
@@ -168,7 +196,7 @@ class StudyReader {
       if (t.contains("layout")) request.layout = Layout::row_major;  // refused in words
       if (t.contains("type")) request.type = type == "f64" ? ElementType::f64 : ElementType::f32;
       const Contraction c = at(sizes, [&] { return find_workload(request); });
-      return add_workload(*label, c.renamed(r_.text_or(t, "name", c.name())), weight);
+      return add_workload(*label, {c.renamed(r_.text_or(t, "name", c.name())), weight});
     }
     const Sizes extents = at(sizes, [&] { return parse_sizes(r_.text(sizes, "sizes")); });
     const Contraction c = at(*label, [&] {
@@ -176,7 +204,31 @@ class StudyReader {
                                layout == "row-major" ? Layout::row_major : Layout::column_major,
                                type == "f64" ? ElementType::f64 : ElementType::f32);
     });
-    add_workload(*label, c.renamed(r_.text_or(t, "name", c.name())), weight);
+    add_workload(*label, {c.renamed(r_.text_or(t, "name", c.name())), weight});
+  }
+
+  void read_chain(const toml::table& t, double weight) {
+    known(t, "[[workload]] of machines with explicit levels",
+          {"name", "statements", "sizes", "type", "weight"});
+    const toml::node* statements = t.get("statements");
+    if (statements == nullptr) {
+      const toml::node& node = r_.required(t, "name", "[[workload]]");
+      const std::string name = r_.text(node, "name");
+      for (const char* key : {"sizes", "type"}) {
+        if (const toml::node* n = t.get(key)) {
+          r_.fail(*n, fmt::format("'{}' is of a suite, which says its {}", name, key),
+                  "take it out, or give statements");
+        }
+      }
+      return add_named(node, name, weight);
+    }
+    const std::string type = r_.text_or(t, "type", "f64");
+    one_word(t, "type", type, {"f64", "f32"});
+    const toml::node& sizes = r_.required(t, "sizes", "[[workload]]");
+    add_chains(*statements,
+               {r_.text(*statements, "statements"), r_.text(sizes, "sizes"),
+                type == "f64" ? ElementType::f64 : ElementType::f32, ""},
+               r_.text_or(t, "name", ""), weight);
   }
 
   void one_word(const toml::table& t, const char* key, const std::string& given,
@@ -212,7 +264,13 @@ class StudyReader {
         }
       }
       apply_settings(m);
-      if (const toml::node* n = root_.get("accounting")) {
+      require_kind(*item, m);
+      const toml::node* n = root_.get("accounting");
+      if (n != nullptr && explicit_levels_) {
+        r_.fail(*n, "accounting is of caches, and the machines have explicit levels",
+                "take it out");
+      }
+      if (n != nullptr) {
         const std::string a = r_.text(*n, "accounting");
         if (a != "honest" && a != "paper") {
           r_.fail(*n, fmt::format("accounting '{}' is unknown", a), one_of(a, {"honest", "paper"}));
@@ -223,6 +281,18 @@ class StudyReader {
       study_.machines.push_back({std::move(m), {}, 0, name});
       machine_nodes_.push_back(item);
     }
+  }
+
+  // All machines have explicit levels, or none has.
+  void require_kind(const toml::node& node, const Machine& m) {
+    const bool levels = levels::has_explicit_levels(m);
+    if (study_.machines.empty()) explicit_levels_ = levels;
+    if (levels == explicit_levels_) return;
+    const std::string& other = study_.machines.front().machine.name;
+    r_.fail(node,
+            fmt::format("{} has explicit levels and {} has caches", levels ? m.name : other,
+                        levels ? other : m.name),
+            "make two studies");
   }
 
   void apply_settings(Machine& m) {
@@ -484,6 +554,14 @@ class StudyReader {
 
   void check_objective() const {
     const toml::node* node = root_.get("objective");
+    if (explicit_levels_ && study_.compute == Compute::run) {
+      r_.fail(*root_.get("compute"), "a study does not run chains on explicit levels",
+              "use compute = \"simulate\", or tcsim fuse CHAIN --run FOLDER");
+    }
+    if (explicit_levels_ && study_.objective == StudyObjective::energy) {
+      r_.fail(*node, "nothing says what a byte between explicit levels costs in energy",
+              "use objective = \"time\" or \"traffic\"");
+    }
     for (const StudyMachine& m : study_.machines) {
       if (study_.objective == StudyObjective::energy) {
         for (const Level& l : m.machine.levels) {
@@ -508,7 +586,11 @@ class StudyReader {
     for (std::size_t i = 0; i < study_.machines.size(); ++i) {
       const Machine& m = study_.machines[i].machine;
       try {
-        common_line(m);
+        if (explicit_levels_) {
+          levels::hierarchy(m, Bytes(8));
+        } else {
+          common_line(m);
+        }
       } catch (const UnsupportedError& e) {
         r_.fail(*machine_nodes_[i], e.what(), "");
       }
@@ -534,6 +616,7 @@ class StudyReader {
   Study study_;
   std::stop_token stop_;
   std::vector<const toml::node*> machine_nodes_, knob_nodes_;
+  bool explicit_levels_ = false;  // of all machines
 };
 
 std::string text_of(const fs::path& file) {
@@ -570,6 +653,15 @@ StudySources shipped_sources(const fs::path& study_file) {
                        fmt::format("use {0}:1 to {0}:{1}", suite.name, suite.workloads.size()));
     }
     return std::vector<Contraction>{suite.workloads[n - 1]};
+  };
+  s.chains = [beside](fusion::ChainRequest request) {
+    // A suite's file may have a number behind it.
+    const auto colon = request.name.rfind(':');
+    const std::string number = colon == request.name.npos ? "" : request.name.substr(colon);
+    const std::string file =
+        number.empty() ? request.name : request.name.substr(0, request.name.size() - number.size());
+    request.name = beside(file) + number;
+    return fusion::find_chains(request);
   };
   s.cost_model = [beside](const std::string& name) {
     const std::string file = beside(name);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/fusion/leaf.hpp"
 #include "core/hash.hpp"
 #include "core/machine/share.hpp"
 
@@ -17,6 +18,30 @@ double Axis::at(double u) const {
   }
   return linear ? low + u * (high - low) : low * std::pow(high / low, u);
 }
+
+const std::string& StudyWorkload::name() const {
+  return is_chain() ? chain().name : contraction().name();
+}
+std::string StudyWorkload::label() const {
+  if (!is_chain()) return contraction().label();
+  std::string text;
+  for (int s = 0; s < static_cast<int>(chain().statements.size()); ++s) {
+    text += (s == 0 ? "" : "; ") + chain().statement_text(s);
+  }
+  return text;
+}
+std::string StudyWorkload::sizes() const {
+  if (!is_chain()) return contraction().sizes();
+  std::string text;
+  for (const fusion::OperationTree::Index& i : chain().indices) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", i.name, i.extent);
+  }
+  return text;
+}
+ElementType StudyWorkload::type() const {
+  return is_chain() ? fusion::element_type(chain()) : contraction().type();
+}
+double StudyWorkload::flops() const { return is_chain() ? chain().flops() : contraction().flops(); }
 
 std::int64_t Study::design_count() const {
   return std::accumulate(machines.begin(), machines.end(), std::ssize(machines),
@@ -61,9 +86,9 @@ std::vector<std::pair<std::string, std::string>> meaning(const Study& study) {
   add("name", study.name);
   std::string text;
   for (const StudyWorkload& w : study.workloads) {
-    const Contraction& c = w.contraction;
-    text += fmt::format("{} {} {} {} {} x {}|", c.name(), c.label(), c.sizes(), to_text(c.layout()),
-                        to_text(c.type()), w.weight);
+    text += fmt::format("{} {} {} {} {} x {}|", w.name(), w.label(), w.sizes(),
+                        w.is_chain() ? "chain" : to_text(w.contraction().layout()),
+                        to_text(w.type()), w.weight);
   }
   add("workloads", text);
   text.clear();

@@ -26,9 +26,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/explore/knob.hpp"
+#include "core/fusion/chain_request.hpp"
+#include "core/fusion/operation_tree.hpp"
 #include "core/machine/machine.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/study/cost.hpp"
@@ -53,9 +56,19 @@ inline constexpr StudyObjective all_study_objectives[] = {
 const char* to_text(Compute);
 const char* to_text(StudyObjective);
 
+// A contraction inside caches, or a chain on explicit levels (core/levels).
 struct StudyWorkload {
-  Contraction contraction;
+  std::variant<Contraction, fusion::OperationTree> what;
   double weight = 1;  // of its time, traffic and energy in the sums over all workloads
+
+  bool is_chain() const { return what.index() == 1; }
+  const Contraction& contraction() const { return std::get<Contraction>(what); }
+  const fusion::OperationTree& chain() const { return std::get<fusion::OperationTree>(what); }
+  const std::string& name() const;
+  std::string label() const;  // of a chain its statements
+  std::string sizes() const;
+  ElementType type() const;
+  double flops() const;
 };
 
 // A knob of one machine and the values that it takes.
@@ -95,6 +108,8 @@ struct Study {
   int repetitions = 3;  // of a run
   std::optional<CostModel> cost;
 
+  // Whether all workloads are chains and all machines have explicit levels; otherwise none.
+  bool of_chains() const { return !workloads.empty() && workloads.front().is_chain(); }
   std::int64_t design_count() const;  // with the machines as they are, before constraints
   std::int64_t point_count() const { return design_count() * std::ssize(workloads); }
   // What a schedule is chosen for.
@@ -110,6 +125,7 @@ inline constexpr std::int64_t most_study_points = 1'000'000'000;
 struct StudySources {
   std::function<Machine(const std::string& name)> machine;
   std::function<std::vector<Contraction>(const std::string& name)> workloads;
+  std::function<std::vector<fusion::Chain>(const fusion::ChainRequest& request)> chains;
   std::function<std::string(const std::string& name)> cost_model;  // text of its file
 };
 // Shipped names and files beside `study_file`. "host" is left to the caller.

@@ -152,8 +152,9 @@ const std::vector<std::vector<std::string>> floors{
     {"model"},
     {"optimize"},
     {"bounds", "explore", "saved"},
-    {"fusion", "study"},
+    {"fusion"},
     {"levels"},
+    {"study"},
 };
 
 // -1 if it has none.

@@ -12,17 +12,22 @@
 void fuzz_one(std::string_view bytes) {
   using namespace tcsim;
   static const Machine machine = find_machine("e5-2680v4");
+  static const Machine levels = find_machine("gpu-cluster-node");
   static const Contraction contraction = parse_contraction(
       "ij-ik-kj", parse_sizes("i=40,j=48,k=56"), Layout::row_major, ElementType::f64);
   // Other files are not what is tried here.
   const StudySources sources{
       [](const std::string& name) {
-        if (name != "m") throw UsageError(name, "no such machine", "");
-        return machine;
+        if (name != "m" && name != "l") throw UsageError(name, "no such machine", "");
+        return name == "m" ? machine : levels;
       },
       [](const std::string& name) {
         if (name != "w") throw UsageError(name, "no such suite", "");
         return std::vector<Contraction>{contraction};
+      },
+      [](const fusion::ChainRequest& request) {
+        if (request.sizes.empty()) throw UsageError(request.name, "no such chain", "");
+        return fusion::find_chains(request);
       },
       [](const std::string& name) -> std::string { throw UsageError(name, "no such model", ""); }};
   try {

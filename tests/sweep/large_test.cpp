@@ -38,7 +38,7 @@ TEST(Sweep, Rows_of_large_problems_are_right_or_refused) {
       const Chains chains(study);
       for (std::int64_t n = 0; n < chains.size(); ++n) {
         for (const PointResult& r : evaluator.evaluate(n).points) {
-          const Contraction& w = study.workloads[0].contraction;
+          const Contraction& w = study.workloads[0].contraction();
           const Schedule s = parse_schedule(r.schedule, w, "row");
           const Wide total = test::wide_core_link(w, s).total();
           EXPECT_EQ(r.link_bytes[0], test::to_double(total));

@@ -6,39 +6,15 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "core/optimize/optimize.hpp"
 #include "sweep/database.hpp"
 #include "tests/core/study/study_file.hpp"
+#include "tests/sweep/whole_sweep.hpp"
 
 namespace tcsim {
 namespace {
-
-using nlohmann::json;
-
-SweepOptions into(const Folder& folder, int threads) {
-  SweepOptions o;
-  o.folder = folder.path();
-  o.threads = threads;
-  o.version = "test";
-  return o;
-}
-
-// All that a folder has but for what tells host and time.
-std::map<std::string, std::string> contents(const Folder& folder) {
-  std::map<std::string, std::string> all;
-  for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
-    const std::string name = file.path().filename().string();
-    all[name] = file_text(file.path());
-    if (name != "manifest.json") continue;
-    json j = json::parse(all[name]);
-    j.erase("made");
-    all[name] = j.dump();
-  }
-  return all;
-}
 
 TEST(Sweep, Gives_the_same_bytes_on_any_number_of_threads_and_after_any_stops) {
   const Study study = small_study();
@@ -102,8 +78,8 @@ TEST(Sweep, Finds_what_optimize_finds_or_proves_that_it_is_near) {
     const auto d = designs.at(points.integer(0), why);
     ASSERT_TRUE(d);
     for (const StudyWorkload& w : study.workloads) {
-      if (w.contraction.name() != points.text(1)) continue;
-      const Optimized cold = optimize(w.contraction, d->with);
+      if (w.name() != points.text(1)) continue;
+      const Optimized cold = optimize(w.contraction(), d->with);
       const double seconds = points.real(2), best = cold.prediction.timing.total.value();
       EXPECT_LE(seconds, best * 1.02) << points.text(1) << " design " << d->number;
       EXPECT_GE(seconds, points.real(3) * (1 - 1e-9));
@@ -249,7 +225,7 @@ TEST(Sweep, A_folder_is_not_written_over) {
 
 // The shipped studies with few values.
 TEST(Sweep, Shipped_studies_run_in_reduced_size) {
-  for (const char* name : {"l3-growth", "bandwidth-wall", "budget"}) {
+  for (const char* name : {"l3-growth", "bandwidth-wall", "budget", "explicit-levels"}) {
     const std::filesystem::path file =
         std::filesystem::path(TCSIM_SOURCE_DIR) / "data/studies" / (std::string(name) + ".toml");
     Study study = parse_study(file_text(file), file.string(), shipped_sources(file));

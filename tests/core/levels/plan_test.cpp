@@ -63,6 +63,46 @@ TEST(LevelPlans, OfRandomChainsFitAndMoveWhatIsPredicted) {
             << ratios[ratios.size() / 2] << ", worst " << ratios.back() << "\n";
 }
 
+// All ways to give the intermediates a home, one at a time.
+TEST(LevelPlans, WithGivenHomesKeepThemAndTheirBound) {
+  std::mt19937_64 random(test::new_seed());
+  RandomLevels draw(random);
+  int looked = 0;
+  for (int trial = 0; trial < test::draws(12); ++trial) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 2, 6, false));
+    const Hierarchy h = draw.hierarchy();
+    std::optional<LevelOptimum> best;
+    try {
+      best = optimum(tree, h);
+    } catch (const UnsupportedError&) {
+      continue;
+    }
+    for (int home = 0; home <= h.links(); ++home) {
+      OptimumOptions options;
+      options.homes = unfused(tree, h);
+      for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
+        if (tree.arrays[a].is_intermediate()) (*options.homes)[a] = home;
+      }
+      SCOPED_TRACE(home);
+      try {
+        const LevelOptimum one = optimum(tree, h, options);
+        ++looked;
+        EXPECT_EQ(one.plan.homes, *options.homes);
+        EXPECT_TRUE(fits(h, one.plan.counts));
+        EXPECT_GE(one.plan.time().value(), best->bound.value() * (1 - 1e-9));
+        EXPECT_LE(one.bound.value(), one.plan.time().value() * (1 + 1e-9));
+        if (*options.homes == best->plan.homes) {
+          EXPECT_LE(one.bound.value(), best->plan.time().value() * (1 + 1e-9));
+        }
+      } catch (const UnsupportedError&) {
+        EXPECT_NE(*options.homes, best->plan.homes);
+      }
+    }
+  }
+  EXPECT_GE(looked, test::found(10));
+}
+
 // Every order and every whole tile of small contractions: none is quicker than the optimum by more
 // than its gap, and none is below the bound.
 TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {

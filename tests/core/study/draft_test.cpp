@@ -37,7 +37,7 @@ TEST(Study_draft, Says_all_of_a_label) {
   draft.design.machine = "i7-6700k";
   const Study study = study_of(to_toml(draft));
   ASSERT_EQ(study.workloads.size(), 1u);
-  const Contraction& c = study.workloads[0].contraction;
+  const Contraction& c = study.workloads[0].contraction();
   EXPECT_EQ(c.sizes(), "i=96,j=72,k=80");
   EXPECT_EQ(c.layout(), Layout::column_major);
   EXPECT_EQ(c.type(), ElementType::f32);

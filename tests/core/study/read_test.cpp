@@ -40,7 +40,7 @@ TEST(Study_file, A_workload_may_be_a_convolution_or_a_statement) {
     return study_of("schema = 1\nname = \"s\"\nmachines = [\"i7-6700k\"]\n[[workload]]\n" + lines +
                     knob("L3.capacity", "values = [\"1x\"]"))
         .workloads.front()
-        .contraction;
+        .contraction();
   };
   const Contraction conv =
       workload("label = \"conv2d\"\nsizes = \"k=8,c=4,y=6,x=6,r=3,s=3,layout=nhwc\"\n");

@@ -1,5 +1,5 @@
 // The front that grows against the obvious one.
-#include "core/study/pareto.hpp"
+#include "core/explore/pareto.hpp"
 
 #include <gtest/gtest.h>
 
