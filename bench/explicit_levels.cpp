@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bench/small_tiles.hpp"
 #include "chains/levels/device.hpp"
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/staging.hpp"
@@ -78,6 +79,8 @@ class LevelProber {
         chains::global_memory<double>(team_, pieces);
     m.disk = disk(*global);
     m.global = processes(*global);
+    m.tiles = small_tile_times(team_, options_.folder, options_.repetitions,
+                               link_figure(m.global).bandwidth, [&] { step("small tiles"); });
     if (options_.device) {
       measure_device(m);
     } else {
@@ -88,7 +91,7 @@ class LevelProber {
 
  private:
   void step(const std::string& what) {
-    const double steps = 4.0 * options_.repetitions;
+    const double steps = 5.0 * options_.repetitions;
     options_.progress(what, std::min(1.0, steps_++ / steps));
     team_.on_each([] { StopScope::heed(); });
   }
@@ -229,14 +232,6 @@ class LevelProber {
     return times;
   }
 
-  // C[i,j] += A[i,k] * B[k,j] as a statement of a chain.
-  fusion::OperationTree product() const {
-    return fusion::operation_tree(parse_program(
-        fmt::format("program product\ndims i={0} j={0} k={0}\nf64 input A[i, k]\nf64 input B[k, "
-                    "j]\nf64 output C[i, j]\nC[i, j] += A[i, k] * B[k, j]\n",
-                    options_.matrix),
-        "the probe"));
-  }
   fusion::Leaf leaf(const fusion::OperationTree& tree) const {
     const fusion::Ranges ranges = fusion::all_of(tree);
     const std::vector<fusion::Ranges> held(tree.arrays.size());
@@ -255,7 +250,7 @@ class LevelProber {
   }
 
   void measure_host(MeasuredLevels& m) {
-    const fusion::OperationTree tree = product();
+    const fusion::OperationTree tree = product_chain(options_.matrix);
     std::unique_ptr<Contractor<double>> multiply;
     const std::int64_t all = options_.matrix * options_.matrix;
     std::vector<double> a(static_cast<std::size_t>(all), 1), b = a, c = a;
@@ -266,7 +261,7 @@ class LevelProber {
   }
 
   void measure_device(MeasuredLevels& m) {
-    const fusion::OperationTree tree = product();
+    const fusion::OperationTree tree = product_chain(options_.matrix);
     const std::int64_t all = options_.matrix * options_.matrix;
     const std::int64_t large = std::max(rows_ * part_row, 3 * all);
     std::unique_ptr<chains::Device<double>> device;
@@ -446,6 +441,16 @@ Machine machine_of(const MeasuredLevels& m, const Machine& host) {
   global.processes = m.processes;
   set_link(disk, m.disk, 1);
   set_link(global, m.global, m.processes);
+  // Where a device is inside, its own link says what a tile takes.
+  if (!m.device && !m.tiles.empty()) {
+    std::vector<double> microseconds;
+    for (Seconds s : m.tiles) microseconds.push_back(1e6 * s.value());
+    const double tile = median(microseconds);
+    if (tile > global.transfer.value) {
+      global.transfer = {tile, Origin::measured,
+                         "a run with small tiles: with starting a statement on them"};
+    }
+  }
   const auto to_registers = [](Level& l, const Figure<Bandwidth>& next) {
     l.bandwidth = {next.value, Origin::assumed,
                    "its link to the registers, which nothing asks for"};

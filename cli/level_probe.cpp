@@ -64,6 +64,13 @@ void print_table(const MeasuredLevels& m, const Machine& machine, std::ostream& 
   out << fmt::format("  products: {:.4g} Gflop/s a process, spread {:.1f} %, by {}\n",
                      median(rates) / 1e9, 100 * relative_spread(rates),
                      m.device ? visible(m.device->name) : "tcsim's executor");
+  if (!m.tiles.empty()) {
+    const std::vector<double> tiles = numbers(m.tiles);
+    out << fmt::format(
+        "  small tiles in a run: {} each beyond their bytes, spread {:.1f} %, with starting a "
+        "statement on them\n",
+        to_display(Seconds(median(tiles))), 100 * relative_spread(tiles));
+  }
   for (const Level& l : machine.levels) {
     if (l.capacity.value == Bytes(0)) continue;
     out << fmt::format("  {}: {}, {}\n", l.name, to_binary_display(l.capacity.value),
@@ -99,6 +106,7 @@ void print_json(const MeasuredLevels& m, const Machine& machine, std::ostream& o
                           {"large", json_of(times->large)}});
   }
   j["products_flops_per_second"] = numbers(m.products);
+  j["small_tile_seconds"] = numbers(m.tiles);
   j["capacities"] = ordered_json::array();
   for (const Level& l : machine.levels) {
     if (l.capacity.value == Bytes(0)) continue;

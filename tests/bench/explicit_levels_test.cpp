@@ -84,6 +84,26 @@ TEST(ExplicitLevels, MakeAMachineThatIsReadBack) {
   EXPECT_EQ(m.core.peaks.at(0).repetitions[0], FlopsPerSecond(12e9));
 }
 
+// A tile takes what it takes in a run, where that is more than the line through both sizes says.
+TEST(ExplicitLevels, CountWhatSmallTilesTakeInARun) {
+  MeasuredLevels made = made_up_levels();
+  const auto transfer_of = [&](int level) {
+    const Machine m = machine_of(made, assumed_machine());
+    EXPECT_EQ(parse_machine(to_toml(m), "test"), m);
+    return levels::hierarchy(m, Bytes(8)).level(level).transfer.value();
+  };
+  made.tiles = seconds({50e-6, 30e-6, 90e-6});
+  EXPECT_NEAR(transfer_of(0), 50e-6, 1e-11);
+  EXPECT_NEAR(transfer_of(1), 1e-3, 1e-9);
+  made.tiles = seconds({5e-6, 3e-6, 9e-6});
+  EXPECT_NEAR(transfer_of(0), 20e-6, 1e-11);
+  made.tiles = seconds({50e-6});
+  made.device = DeviceMeasured{"a device", Bytes(std::int64_t{4} << 30),
+                               Bytes(std::int64_t{256} << 20), made_up(5e-6, 1e9)};
+  EXPECT_NEAR(transfer_of(0), 5e-6, 1e-11);
+  EXPECT_NEAR(transfer_of(1), 20e-6, 1e-11);
+}
+
 TEST(ExplicitLevels, OfADeviceAreFour) {
   MeasuredLevels made = made_up_levels();
   made.device = DeviceMeasured{"a device", Bytes(std::int64_t{4} << 30),
@@ -130,7 +150,7 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   const MeasuredLevels m = measure_levels(Processes::all(), o);
   EXPECT_EQ(m.processes, 1);
   EXPECT_EQ(m.global.through, "memory");
-  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(steps, 8);
   for (const LinkTimes* link : {&m.disk, &m.global}) {
     EXPECT_EQ(link->small.tile, Bytes(4096));
     for (const TileTimes* tile : {&link->small, &link->large}) {
@@ -145,6 +165,9 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   EXPECT_EQ(m.disk.large.tile, Bytes(2 << 20));
   ASSERT_EQ(m.products.size(), 2U);
   EXPECT_GT(m.products[0].value(), 0);
+  ASSERT_EQ(m.tiles.size(), 2U);
+  EXPECT_GE(m.tiles[0].value(), 0);
+  EXPECT_LT(m.tiles[0].value(), 1e-2);
   EXPECT_TRUE(fs::is_empty(folder));
   EXPECT_EQ(levels::hierarchy(machine_of(m, assumed_machine()), Bytes(8)).links(), 2);
   fs::remove_all(folder);
@@ -156,7 +179,7 @@ TEST(ExplicitLevels, AreRefusedOrStoppedWithoutATrace) {
   EXPECT_THROW(measure_levels(Processes::all(), small("/proc")), InputError);
   const fs::path folder = test::scratch("levels_stop");
   fs::create_directory(folder);
-  for (const int after : {0, 2, 4}) {
+  for (const int after : {0, 2, 4, 6}) {
     std::stop_source source;
     LevelProbeOptions o = small(folder);
     o.stop = source.get_token();

@@ -40,6 +40,7 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
   EXPECT_EQ(j["links"][0]["large"]["in_seconds"].size(), 3U);
   EXPECT_GT(j["links"][1]["bandwidth_bytes_per_second"], 0);
   EXPECT_EQ(j["products_flops_per_second"].size(), 3U);
+  EXPECT_EQ(j["small_tile_seconds"].size(), 3U);
   EXPECT_TRUE(contains(r.err, "machine file: " + file)) << r.err;
 
   const json fused = json::parse(
@@ -60,7 +61,8 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
   const Ran table = tcsim(probe);
   for (const char* part :
        {"explicit levels of 1 process, on 1 computer; disk of ", "  global-disk ",
-        "  local-global ", "  products: ", "half of the memory that was free", "(fsync)"}) {
+        "  local-global ", "  products: ", "  small tiles in a run: ",
+        "half of the memory that was free", "(fsync)"}) {
     EXPECT_TRUE(contains(table.out, part)) << part << "\n" << table.out;
   }
   EXPECT_EQ(tcsim({"probe", "--levels", "/nowhere"}).code, Exit::input);
