@@ -185,6 +185,7 @@ void use(Chosen& chosen, Schedule schedule, const std::string& place,
   require_registers(chosen.schedule, contraction.type(), machine, place);
   chosen.prediction = predict(contraction, chosen.schedule, machine, model);
   chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+  if (model == ModelKind::window) chosen.least = bound_of_all(contraction, machine).time;
 }
 
 }  // namespace

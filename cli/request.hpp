@@ -60,7 +60,8 @@ struct Chosen {
   std::optional<Tiling> tiling;  // of the optimizer's choice
   Prediction prediction;
   std::optional<Certificate> certificate;  // of the optimizer's choice
-  std::string not_certified;  // of a given or tuned one: why the optimizer's bound does not hold
+  std::string not_certified;     // of a given or tuned one: why the optimizer's bound does not hold
+  std::optional<Seconds> least;  // of the same: bound_of_all()
   double seconds_to_solve = 0;
 };
 Chosen choose(const Options&, const Contraction&, const Machine&, Context&,

@@ -182,8 +182,11 @@ ordered_json to_json(const Result& r) {
                         {"gap", r.certificate->gap},
                         {"seconds_to_solve", r.seconds_to_solve},
                         {"family", r.certificate->family},
-                        {"any_schedule", r.certificate->roof}};
+                        {"any_schedule", r.certificate->any_schedule()},
+                        {fmt::format("any_schedule_bound_{}", unit), r.certificate->any_bound},
+                        {"any_schedule_gap", r.certificate->any_gap()}};
   }
+  if (r.least) j["any_schedule_bound_seconds"] = r.least->value();
   if (!r.not_certified.empty()) j["not_certified"] = r.not_certified;
   if (r.advice) j["what_would_help"] = json_of(*r.advice);
   return j;
@@ -418,6 +421,10 @@ void print_certificate(const Certificate& c, std::ostream& out) {
       "  certificate   relaxed bound {}, achieved {}{}, gap {:.2f} %: {} is {}\n",
       display(c.relaxed_bound), display(c.achieved), of, 100 * c.gap, c.bound_words(),
       c.objective == Objective::energy ? "below the bound" : "quicker than the bound");
+  if (c.any_schedule()) return;
+  out << fmt::format("  {:14}no schedule at all is {} {}, gap {:.2f} %\n", "",
+                     c.objective == Objective::energy ? "below" : "quicker than",
+                     display(c.any_bound), 100 * c.any_gap());
 }
 
 void print_table(const Result& r, std::ostream& out) {
@@ -453,6 +460,11 @@ void print_table(const Result& r, std::ostream& out) {
   if (r.certificate) print_certificate(*r.certificate, out);
   if (!r.not_certified.empty()) {
     out << fmt::format("  certificate   not certified: {}\n", r.not_certified);
+  }
+  if (r.least && r.prediction) {
+    out << fmt::format("  {:14}no schedule at all is quicker than {}, gap {:.2f} %\n",
+                       r.not_certified.empty() ? "certificate" : "", to_display(*r.least),
+                       100 * (r.prediction->timing.total / *r.least - 1));
   }
   if (r.tuned) out << fmt::format("  schedule      {}\n", r.tuned->words());
   if (!r.kernel.empty()) {

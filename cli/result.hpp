@@ -49,7 +49,8 @@ struct Result {
   int copies = 1;                     // of it that ran at a time, each on a thread
   std::optional<Counted> counted;     // while it ran
   std::optional<Certificate> certificate;
-  std::string not_certified;  // why a given schedule lies outside the optimizer's family
+  std::string not_certified;     // why a given schedule lies outside the optimizer's family
+  std::optional<Seconds> least;  // of a given schedule: by the window model none is quicker
   double seconds_to_solve = 0;
   std::optional<Advice> advice;
 };

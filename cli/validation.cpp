@@ -25,6 +25,29 @@ const Contraction& workload_of(const Validation& v, const Validated& one) {
 
 std::string percent(double error) { return fmt::format("{:+.2f} %", 100 * error); }
 
+// Source: chosen; a choice that near is as good as the best.
+constexpr double near_best = 0.03;
+
+// How many choices take at most near_best longer than the best of their neighbours.
+std::size_t near_the_best(const Validation& v) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      v.beside, [](const auto& one) { return one.second.excess() <= near_best; }));
+}
+
+double worst_choice(const Validation& v) {
+  double worst = 0;
+  for (const auto& [workload, beside] : v.beside) worst = std::max(worst, beside.excess());
+  return worst;
+}
+
+ordered_json neighbours_json(const Neighbourhood& n, const Contraction& c) {
+  return {{"drawn", n.neighbours},
+          {"simulated", n.simulated},
+          {"chosen_seconds", n.chosen.value()},
+          {"best_seconds", n.best.value()},
+          {"best_schedule", to_line(n.schedule, c)}};
+}
+
 // null where it is infinite: JSON has no infinity.
 ordered_json number_or_null(double x) {
   return std::isfinite(x) ? ordered_json(x) : ordered_json();
@@ -71,6 +94,9 @@ void print_json(const Validation& v, std::ostream& out) {
                    {"simulated_seconds", one.simulated.value()},
                    {"levels", ordered_json::array()}};
     for (const ValidatedLink& link : one.links) w["levels"].push_back(link_json(link, v.machine));
+    if (const auto found = v.beside.find(one.workload); found != v.beside.end()) {
+      w["neighbours"] = neighbours_json(found->second, workload_of(v, one));
+    }
     j["workloads"].push_back(std::move(w));
   }
   const ValidationSummary s = summary(v.complete);
@@ -81,6 +107,12 @@ void print_json(const Validation& v, std::ostream& out) {
                   {"time_off_2_percent", s.time_off_2_percent},
                   {"time_above_2_percent", s.time_above_2_percent},
                   {"passed", v.passed()}};
+  if (v.neighbours > 0) {
+    j["summary"]["neighbours"] = {{"choices", v.beside.size()},
+                                  {"near_best", near_the_best(v)},
+                                  {"near", near_best},
+                                  {"worst", worst_choice(v)}};
+  }
   out << json_text(j) << "\n";
 }
 
@@ -105,7 +137,9 @@ void print_csv(const Validation& v, std::ostream& out) {
 void print_table(const Validation& v, std::ostream& out) {
   out << fmt::format("machine {}, accounting {}, model {}\n{}\n", v.machine.name,
                      to_words(v.machine.accounting), to_text(v.model), warning_line(v.machine));
-  if (v.seed) {
+  if (v.seed && !v.drawn && v.neighbours > 0) {
+    out << fmt::format("neighbours drawn at random with seed {}\n", *v.seed);
+  } else if (v.seed) {
     out << fmt::format("{} drawn at random, {} with seed {}\n",
                        v.drawn ? "contractions" : "schedules", v.workloads.size(), *v.seed);
   }
@@ -136,6 +170,13 @@ void print_table(const Validation& v, std::ostream& out) {
       100 * s.worst,
       v.passed() ? fmt::format("within {:g} %", 100 * v.limit)
                  : fmt::format("above the limit of {:g} %", 100 * v.limit));
+  if (!v.beside.empty()) {
+    out << fmt::format(
+        "  simulated time of the choice within {:g} % of the best of {} random neighbours: {} of "
+        "{}, "
+        "worst {:.1f} %\n",
+        100 * near_best, v.neighbours, near_the_best(v), v.beside.size(), 100 * worst_choice(v));
+  }
   if (!v.drawn) return;
   const auto all = static_cast<double>(v.complete.size());
   out << fmt::format("  simulated time more than 2 % above the predicted one: {} ({:.1f} %)\n",

@@ -25,6 +25,7 @@ Result predicted_result(const std::string& command, const Options& options,
   r.prediction = std::move(chosen.prediction);
   r.certificate = chosen.certificate;
   r.not_certified = std::move(chosen.not_certified);
+  r.least = chosen.least;
   r.seconds_to_solve = chosen.seconds_to_solve;
   r.tuned = std::move(tuned);
   return r;

@@ -42,6 +42,7 @@ Result simulated_result(const Options& options, const Contraction& c, const Mach
     r.prediction.reset();
     r.certificate.reset();
     r.not_certified.clear();
+    r.least.reset();
     if (!context.quiet) context.err << "note: nothing is predicted: " << gap << "\n";
   }
   if (options.count("write-trace") != 0) {

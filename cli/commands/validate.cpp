@@ -1,7 +1,10 @@
 // validate: what the model predicts against what the simulator counts, and why they differ.
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
 #include <random>
+#include <string>
 
 #include "cli/validation.hpp"
 #include "cli/values.hpp"
@@ -16,6 +19,7 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr std::uint64_t most_random = 100000;  // schedules or contractions
+constexpr std::size_t most_neighbours = 100000;
 
 // An option in percent, as a fraction.
 double fraction(const Options& options, const char* option) {
@@ -61,6 +65,34 @@ ChooseSchedule draw(const Options& options, Validation& v) {
   };
 }
 
+// Tilings of the optimizer's choices, by workload. Several threads add to them.
+struct Tilings {
+  std::mutex mutex;
+  std::map<std::string, Tiling> of;
+};
+
+// What lies beside the choices of those workloads that are complete.
+void look_beside(Validation& v, const Tilings& tilings, ValidateOptions how) {
+  NeighbourhoodOptions options;
+  options.count = v.neighbours;
+  options.threads = how.threads;
+  options.stop = how.stop;
+  const auto all = static_cast<double>(v.complete.size());
+  double done = 0;
+  for (const Validated& one : v.complete) {
+    options.seed = *v.seed + static_cast<std::uint64_t>(done);
+    options.progress = [&](double share) { how.progress((done + share) / all); };
+    const auto found = std::ranges::find(v.workloads, one.workload, &Contraction::name);
+    try {
+      v.beside.emplace(one.workload,
+                       neighbourhood(*found, v.machine, tilings.of.at(one.workload), options));
+    } catch (const Interrupted&) {
+      return;
+    }
+    ++done;
+  }
+}
+
 Exit run_validate(const Options& options, Context& context) {
   const Format form = format(options);
   ValidateOptions how;
@@ -71,28 +103,47 @@ Exit run_validate(const Options& options, Context& context) {
   const bool random = options.count("random") != 0;
   Validation v{{}, machine(options, context), how.model, fraction(options, "limit"), {}};
   ChooseSchedule schedule;
+  Tilings tilings;
   v.drawn = random && arguments(options).empty();
-  if (v.drawn) {
+  if (options.count("neighbours") != 0) {
+    if (has_schedule(options) || (random && !v.drawn)) {
+      throw UsageError("--neighbours", "only choices of the optimizer have neighbours",
+                       "leave out --schedule, --scheme, and --random of a workload");
+    }
+    v.neighbours = options["neighbours"].as<std::size_t>();
     v.seed = seed_of(options);
+  }
+  if (v.drawn) {
+    if (!v.seed) v.seed = seed_of(options);
     v.workloads = draw_contractions(options, *v.seed);
   } else {
     v.workloads = workloads(options);
   }
   if (random && !v.drawn) {
     schedule = draw(options, v);
-  } else if (options.count("seed") != 0 && !v.drawn) {
-    throw UsageError("--seed", "nothing is drawn", "give --random as well");
+  } else if (options.count("seed") != 0 && !v.drawn && v.neighbours == 0) {
+    throw UsageError("--seed", "nothing is drawn", "give --random or --neighbours as well");
   } else {
     // Several threads choose at once: none of them writes.
     schedule = [&](const Contraction& c) {
       Context silent{context.out, context.err, context.stop, false, true, false};
-      return choose(options, c, v.machine, silent).schedule;
+      Chosen chosen = choose(options, c, v.machine, silent);
+      if (chosen.tiling) {
+        const std::lock_guard lock(tilings.mutex);
+        tilings.of.insert_or_assign(c.name(), *std::move(chosen.tiling));
+      }
+      return chosen.schedule;
     };
   }
   {
     Progress progress(context, "validating");
     how.progress = [&](double share) { progress.show(share); };
     v.complete = validate(v.workloads, v.machine, schedule, how);
+  }
+  if (v.neighbours > 0) {
+    Progress progress(context, "simulating neighbours");
+    how.progress = [&](double share) { progress.show(share); };
+    look_beside(v, tilings, how);
   }
   print(v, form, context.out);
   if (v.complete.size() < v.workloads.size()) {
@@ -122,6 +173,9 @@ const Command& validate_command() {
                         "contractions and choose good schedules for them")(
             "seed", whole_if_given<std::uint64_t>(0),
             "that --random draws the same ones by again; otherwise a new one, which is printed");
+        o.add_options()("neighbours", whole_if_given<std::size_t>(1, most_neighbours),
+                        "simulate so many schedules beside each choice as well, and say how often "
+                        "the choice is within 3 % of the best of them");
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/machine/share.hpp"
 #include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
 
 namespace tcsim {
 
@@ -103,6 +105,23 @@ double packed_elements(const Contraction& c, const Accounting& accounting,
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
+// Those that load least of all that the core's registers hold: of every number of vectors the one
+// with the most columns, with rows and along k.
+std::vector<Kernel> widest_kernels(const Core& core, ElementType type) {
+  std::vector<Kernel> kernels;
+  for (const bool along_k : {false, true}) {
+    const std::int64_t unit = along_k ? 1 : lanes_of(core, type);
+    for (std::int64_t vectors = 1;; ++vectors) {
+      Kernel kernel{Elements(vectors * unit), Elements(1), 0, along_k};
+      if (!fits_registers(kernel, core, type)) break;
+      const auto wider = [&] { return Kernel{kernel.mr, kernel.nr + Elements(1), 0, along_k}; };
+      while (fits_registers(wider(), core, type)) kernel = wider();
+      kernels.push_back(kernel);
+    }
+  }
+  return kernels;
+}
+
 Seconds least_computing(const Contraction& c, const Machine& machine,
                         std::span<const Kernel> kernels) {
   Seconds least(HUGE_VAL);
@@ -128,10 +147,9 @@ std::string listed(std::span<const Kernel> kernels) {
   return text;
 }
 
-}  // namespace
-
-ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
-                         std::span<const Kernel> kernels) {
+// `packed`: elements that packs load and store at least; `computing`: what kernels take at least.
+ProvenBound bound_with(const Contraction& contraction, const Machine& machine,
+                       std::span<const Kernel> kernels, double packed, Seconds computing) {
   common_line(machine);  // refuses what has no lines to count
   const auto extent = [&](DimClass c) {
     return static_cast<double>(contraction.extent(c).value());
@@ -156,7 +174,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     register_tile =
         std::max(register_tile, static_cast<double>(kernel.mr.value() * kernel.nr.value()));
   }
-  bound.bytes.push_back((least + packed_elements(contraction, accounting, kernels)) * element);
+  bound.bytes.push_back((least + packed) * element);
 
   double survivors = register_tile;  // elements; a line that an inner level holds is not asked for
   for (int l = 0; l < machine.cache_count(); ++l) {
@@ -181,7 +199,7 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     bound.bytes.push_back(first + reuse * element * contraction.flops() / 2);
   }
 
-  if (accounting.compute_roof) bound.time = least_computing(contraction, machine, kernels);
+  if (accounting.compute_roof) bound.time = computing;
   for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
     const LevelId level{static_cast<int>(l)};
     // Rounded as the traffic is, to whole bytes.
@@ -189,8 +207,23 @@ ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
     bound.time = std::max(bound.time, bound.links.back());
   }
   bound.computing = std::ranges::all_of(bound.links, [&](Seconds l) { return l < bound.time; });
-  bound.roof = bound.computing && bound.time <= peak_time(contraction, machine);
   return bound;
+}
+
+}  // namespace
+
+ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
+                         std::span<const Kernel> kernels) {
+  return bound_with(contraction, machine, kernels,
+                    packed_elements(contraction, machine.accounting, kernels),
+                    least_computing(contraction, machine, kernels));
+}
+
+ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine) {
+  if (machine.core.cores > 1) return bound_of_all(contraction, view_of_one_core(machine));
+  // Packs are optional, and vectors along k may all be full.
+  return bound_with(contraction, machine, widest_kernels(machine.core, contraction.type()), 0,
+                    peak_time(contraction, machine));
 }
 
 std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels) {

@@ -40,6 +40,11 @@
 // 4. Computing: the compute roof; and vectors are whole, so at least ceil(M / lanes) of them for
 //    each of N, K and the batch.
 //
+// Nothing of 2 and 3 asks whether an operand is packed, nor where: between two touches of one
+// element lie m k elements of its tensor or of its copy. So for all schedules there are
+// (bound_of_all()) it is enough to take in 1 every kernel that the registers hold and no pack, and
+// in 4 the compute roof alone.
+//
 // A set-associative cache is softer. Of an array with L > S lines up to S may survive, so a growth
 // beyond S costs only the share 1 - S / L. That share is the mean over u in [0, 1] of
 // [L > S / (1 - u)]. So the cost is at least the mean of the hard bounds with caches of S / (1 -
@@ -62,13 +67,16 @@ struct ProvenBound {
   std::vector<Seconds> links;
   Seconds time;            // the slowest link, or computing
   bool computing = false;  // it is computing, whatever the links
-  bool roof = false;       // it is the compute roof, which bounds schedules outside the family too
 };
 
 // For schedules of the family with any of the kernels. Throws UnsupportedError as
 // common_line() does.
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
                          std::span<const Kernel> kernels);
+
+// For every schedule that check() and require_registers() let pass, whatever its kernels, packs,
+// loops and groups. No more than proven_bound() for any kernels that fit. Throws as that does.
+ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine);
 
 // For which schedules the bound holds, as part of a sentence: "kernels within 8x6, 12x4 or 4x12, A
 // and B packed". Any loops and tiles are among them.

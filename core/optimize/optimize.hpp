@@ -25,19 +25,22 @@ enum class Objective {
 };
 const char* to_text(Objective);
 
-// How good the choice is known to be: no schedule of the family comes below `relaxed_bound` by the
-// window model's count (core/optimize/bound.hpp has the proof). Legal schedules outside the family
-// may.
+// How good the choice is known to be: by the window model's count no schedule of the family comes
+// below `relaxed_bound`, and no legal schedule whatever below `any_bound` (core/optimize/bound.hpp
+// has the proof).
 struct Certificate {
   Objective objective = Objective::time;
   double relaxed_bound = 0;  // seconds, or joules
   double achieved = 0;
-  double gap = 0;      // achieved / relaxed_bound - 1
-  std::string family;  // family_words()
-  bool roof = false;   // the bound is the compute roof, which holds outside the family too
+  double gap = 0;        // achieved / relaxed_bound - 1
+  std::string family;    // family_words()
+  double any_bound = 0;  // of bound_of_all(); no more than relaxed_bound
 
-  // Whom the bound binds, as part of a sentence: "no schedule of the family (kernels within 8x6, A
-  // and B packed)", or "no schedule at all".
+  // Whether the family's bound holds for all schedules.
+  bool any_schedule() const { return any_bound >= relaxed_bound; }
+  double any_gap() const { return achieved / any_bound - 1; }
+  // Whom the family's bound binds, as part of a sentence: "no schedule of the family (kernels
+  // within 8x6, A and B packed)", or "no schedule at all".
   std::string bound_words() const;
 };
 

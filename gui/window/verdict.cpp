@@ -232,6 +232,11 @@ void Verdict::follow() {
                              shown(to_display(Seconds(c->relaxed_bound))))
                         .arg(100 * c->gap, 0, 'f', 2)
                         .arg(scene.now->settled ? QString() : tr(" (still searching)"));
+      if (!c->any_schedule()) {
+        certificate += " " + tr("No schedule at all is quicker than %1: gap %2 %.")
+                                 .arg(shown(to_display(Seconds(c->any_bound))))
+                                 .arg(100 * c->any_gap(), 0, 'f', 2);
+      }
     } else if (scene.now->settled) {
       certificate = tr("This schedule is kept; it was not searched for on this machine.");
       if (const std::string& why = scene.now->notCertified; !why.empty()) {

@@ -163,5 +163,34 @@ TEST(Validate_command, Refuses_limits_that_are_none) {
   }
 }
 
+TEST(Validate_command, Says_how_good_choices_are_among_their_neighbours) {
+  const std::vector<std::string> drawn{
+      "validate", "--machine", "zen5",    "--random",     "2", "--seed", "5", "--limit",
+      "1000000",  "--explain", "1000000", "--neighbours", "6"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), drawn.begin(), drawn.end());
+    return tcsim(more);
+  };
+  const Ran ran = with({"--format", "json"});
+  const json j = json::parse(ran.out);
+  ASSERT_EQ(j["workloads"].size(), 2u) << ran.err;
+  double worst = 0;
+  for (const json& w : j["workloads"]) {
+    const json& n = w["neighbours"];
+    EXPECT_EQ(n["drawn"], 6);
+    EXPECT_LE(n["simulated"], 6);
+    EXPECT_EQ(n["chosen_seconds"], w["simulated_seconds"]);
+    worst =
+        std::max(worst, n["chosen_seconds"].get<double>() / n["best_seconds"].get<double>() - 1);
+  }
+  EXPECT_EQ(j["summary"]["neighbours"]["choices"], 2);
+  EXPECT_DOUBLE_EQ(j["summary"]["neighbours"]["worst"].get<double>(), worst);
+  EXPECT_TRUE(contains(with({}).out, "of the best of 6 random neighbours: "));
+  const Ran refused =
+      tcsim({"validate", "tccg:29", "--machine", "zen5", "--random", "1", "--neighbours", "6"});
+  EXPECT_EQ(refused.code, Exit::usage);
+  EXPECT_TRUE(contains(refused.err, "--neighbours")) << refused.err;
+}
+
 }  // namespace
 }  // namespace tcsim::cli

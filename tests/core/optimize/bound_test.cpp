@@ -1,15 +1,21 @@
 #include "core/optimize/bound.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/workload/request.hpp"
 #include "tests/core/build.hpp"
+#include "tests/core/random_convolution.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/draws.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -162,6 +168,153 @@ TEST(Bound, No_tiling_of_small_convolutions_is_below_it) {
     });
     EXPECT_GT(tilings, 300);
   }
+}
+
+// Whether a schedule is one that --schedule accepts.
+bool accepted(const Schedule& schedule, const Contraction& c, const Machine& m) {
+  return is_legal(schedule, c) && fits_registers(schedule, m.core, c.type());
+}
+
+// Asserts that no link, and not the time, is below the bound of all schedules.
+void expect_above(const ProvenBound& bound, const Contraction& c, const Machine& m,
+                  const Schedule& schedule, SetCounter& counter) {
+  for (const Detail detail : {Detail::full, Detail::counted}) {
+    const Prediction p = predict(c, schedule, m, counter, 1, detail);
+    for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
+      ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
+                std::floor(bound.bytes[l] * (1 - 1e-9)))
+          << "link " << l << " of " << to_line(schedule, c) << ", " << c.label() << ' ' << c.sizes()
+          << ' ' << to_text(c.layout()) << ", " << m.accounting.name;
+    }
+    ASSERT_GE(p.timing.total.value(), bound.time.value() * (1 - 1e-9)) << to_line(schedule, c);
+  }
+}
+
+// One to three caches of up to a hundred lines, small registers, either accounting.
+Machine random_small_machine(test::Random& random) {
+  std::vector<test::CacheSpec> caches;
+  std::int64_t lines = 1;
+  for (std::int64_t l = random.between(1, 3); l > 0; --l) {
+    const std::int64_t sets = random.chance(40) ? 1 : std::int64_t{1} << random.between(0, 4);
+    const std::int64_t ways = std::max(random.between(1, sets == 1 ? 60 : 8), lines / sets + 1);
+    caches.push_back({sets, ways});
+    lines = sets * ways;
+  }
+  Machine m = test::machine(caches, random.chance(50) ? 8 : 64);
+  m.core.vector_bits.value = random.chance(50) ? 64 : 256;
+  m.core.vector_registers.value = random.chance(50) ? 8 : 16;
+  if (random.chance(50)) m.accounting = Accounting::paper();
+  for (std::size_t l = 1; l + 1 < m.levels.size(); ++l) {
+    if (random.chance(20)) m.levels[l].inclusion.value = Inclusion::exclusive;
+  }
+  return m;
+}
+
+// Whatever their kernels, packs, groups, tiles and loops, with two kernels for a range, lanes and
+// vectors along k among them.
+TEST(Bound, Of_all_is_above_no_schedule_that_is_legal) {
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  test::Random random(seed);
+  int schedules = 0;
+  for (int i = 0; i < test::draws(400); ++i) {
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+      return random.between(low, high);
+    };
+    const Contraction c = i % 4 == 0 ? test::random_convolution(between, ElementType::f64)
+                                     : test::random_contraction(random);
+    const Machine m = random_small_machine(random);
+    const ProvenBound bound = bound_of_all(c, m);
+    SetCounter counter;
+    for (int j = 0; j < 15; ++j) {
+      const Schedule schedule = test::random_schedule(c, random);
+      if (!accepted(schedule, c, m)) continue;
+      ++schedules;
+      ASSERT_NO_FATAL_FAILURE(expect_above(bound, c, m, schedule, counter));
+    }
+  }
+  EXPECT_GT(schedules, test::found(1500));
+}
+
+// Calls f(schedule) for all of c = test::matmul() with one band of tiles around those of the
+// registers: every kernel, tile, order of loops, and place of either pack or none.
+template <class F>
+void for_each_schedule(const Contraction& c, const Machine& m, F&& f) {
+  const Groups groups = groupings(c).front();
+  const auto extent = [&](DimClass g) { return extent_of(c, groups[g]); };
+  std::array<DimClass, 3> order{DimClass::m, DimClass::n, DimClass::k};
+  const auto with = [&](const Kernel& kernel, const std::array<std::int64_t, 3>& tile, int pack_a,
+                        int pack_b) {
+    std::vector<Node> spine;
+    const auto packs = [&](int place) {
+      for (const auto& [t, at] : {std::pair{TensorId::A, pack_a}, {TensorId::B, pack_b}}) {
+        if (at == place) spine.push_back({Move{Move::Kind::pack, t, m.levels.front().name, {}}});
+      }
+    };
+    packs(0);
+    int place = 1;
+    for (DimClass g : order) {
+      spine.push_back({Loop{g, Elements(tile[static_cast<std::size_t>(index(g))]), {}}});
+      packs(place++);
+    }
+    spine.push_back({Loop{DimClass::n, kernel.nr, {}}});
+    spine.push_back({Loop{DimClass::m, kernel.mr, {}}});
+    const Schedule schedule{groups, nested(std::move(spine), kernel)};
+    if (accepted(schedule, c, m)) f(schedule);
+  };
+  for (std::int64_t mr = 1; mr <= extent(DimClass::m); ++mr) {
+    for (std::int64_t nr = 1; nr <= extent(DimClass::n); ++nr) {
+      const Kernel kernel{Elements(mr), Elements(nr)};
+      if (!fits_registers(kernel, m.core, c.type())) continue;
+      for (std::int64_t tm = mr; tm <= extent(DimClass::m); ++tm) {
+        for (std::int64_t tn = nr; tn <= extent(DimClass::n); ++tn) {
+          for (std::int64_t tk = 1; tk <= extent(DimClass::k); ++tk) {
+            std::ranges::sort(order);
+            do {
+              for (int pack_a = -1; pack_a <= 3; ++pack_a) {
+                for (int pack_b = -1; pack_b <= 3; ++pack_b) {
+                  with(kernel, {tm, tn, tk}, pack_a, pack_b);
+                }
+              }
+            } while (std::next_permutation(order.begin(), order.end()));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Bound, Of_all_is_above_none_of_all_schedules_with_one_band) {
+  for (const test::CacheSpec cache : {test::CacheSpec{1, 10}, {4, 4}}) {
+    Machine m = small_machine({cache});
+    m.accounting.compute_roof = true;
+    const Contraction c = test::matmul(4, 3, 5);
+    const ProvenBound bound = bound_of_all(c, m);
+    SetCounter counter;
+    int schedules = 0, asked = 0;
+    for_each_schedule(c, m, [&](const Schedule& schedule) {
+      // Those in between are much like their neighbours.
+      constexpr int few = 23;
+      if (++schedules % (few * test::one_of) != 0 || ::testing::Test::HasFatalFailure()) return;
+      ++asked;
+      expect_above(bound, c, m, schedule, counter);
+    });
+    EXPECT_GT(asked, test::found(1000));
+  }
+}
+
+// The schedule that reads both operands in place is a quarter below the bound of a family that
+// packs one of them.
+TEST(Bound, Of_all_knows_what_a_family_that_packs_does_not) {
+  const Contraction c =
+      find_workload({"edc-eabc-adb", "a=14,b=11,c=5,d=13,e=25", Layout::row_major, {}});
+  const Machine m = find_machine("i7-6700k");
+  const Schedule schedule = parse_schedule(
+      "groups m=ce n=d k=ba for m by 80 { for m by 8 { for n by 5 { kernel 8x5 } } }", c, "test");
+  const Prediction p = predict(c, schedule, m);
+  EXPECT_FALSE(outside_family(c, schedule, m).empty());
+  EXPECT_LT(p.timing.total, proven_bound(c, m, kernel_choices(m.core, c)).time * 0.9);
+  EXPECT_GE(p.timing.total, bound_of_all(c, m).time);
 }
 
 // By hand: C = A B with m = n = k = 64 and a fully associative cache of 64 elements. C stays as 8 x
