@@ -1,12 +1,12 @@
 #include "chains/journal.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/io/on_disk.hpp"
+#include "core/io/new_file.hpp"
 #include "core/io/read_file.hpp"
 
 namespace tcsim::chains {
@@ -16,11 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* name = "tcsim-run.json";
-
-void sync(const fs::path& path) {
-  if (on_disk(path)) return;
-  throw InputError(path.string(), "cannot be written to the disk", "look at the room on it");
-}
 
 }  // namespace
 
@@ -53,11 +48,12 @@ int Journal::done_before(bool resume, int parts) const {
 }
 
 void Journal::note(int done) const {
-  const fs::path part = file_.string() + ".part";
-  std::ofstream(part) << nlohmann::json{{"schedule", schedule_}, {"done", done}}.dump() << "\n";
-  sync(part);
-  fs::rename(part, file_);
-  sync(file_.parent_path());
+  try {
+    replace_file(file_, nlohmann::json{{"schedule", schedule_}, {"done", done}}.dump() + "\n");
+  } catch (const std::system_error& e) {
+    throw InputError(file_.string(), "cannot be written: " + e.code().message(),
+                     mend_of_writing(e.code().value(), "see that the folder is writable"));
+  }
 }
 
 void Journal::remove() const { fs::remove(file_); }

@@ -2,6 +2,7 @@
 
 #include "cli/pages.hpp"
 #include "cli/values.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim::cli {
 
@@ -56,14 +57,10 @@ std::vector<std::string> command_names() {
 std::string escaped(const std::string& text, const std::string& special) {
   std::string safe;
   for (char c : text) {
-    if (c == '\'') {
-      safe += "'\\''";
-    } else {
-      if (special.find(c) != std::string::npos) safe += '\\';
-      safe += c;
-    }
+    if (special.find(c) != std::string::npos) safe += '\\';
+    safe += c;
   }
-  return safe;
+  return in_single_quotes(safe);
 }
 
 // A name a line. The names are those of files, so no shell may read them as code.

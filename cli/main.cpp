@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <system_error>
 #include <thread>
@@ -8,6 +9,7 @@
 #include "cli/command.hpp"
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails, and is told
   // SIGINT and SIGTERM are taken by a thread of their own, which asks the work to stop.
   sigset_t signals;
   sigemptyset(&signals);

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/io/on_disk.hpp"
 
 namespace tcsim::cli {
 
@@ -37,55 +35,40 @@ OutFile::OutFile(std::string name, std::string option)
 
 OutFile::~OutFile() {
   if (file_ >= 0) close(file_);
-  std::error_code ignored;
-  if (!part_.empty()) fs::remove(part_, ignored);
 }
 
 void OutFile::write(const std::string& text) {
-  write_all(text);
-  if (!part_.empty()) put_in_place();
+  if (part_) return put_in_place(text);
+  if (write_whole(file_, text) != 0) refuse(errno);
 }
 
-// Always a new file: what has its name, a link above all, may be somebody else's.
 void OutFile::create_part() {
   constexpr int most = 100;
-  for (int i = 0; i < most && file_ < 0; ++i) {
-    part_ = fmt::format("{}.{}.{}.part", target_.string(), getpid(), i);
-    file_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file_ < 0 && errno != EEXIST) break;
+  int error = 0;
+  for (int i = 0; i < most && !part_; ++i) {
+    try {
+      part_.emplace(fmt::format("{}.{}.{}.part", target_.string(), getpid(), i));
+    } catch (const std::system_error& e) {
+      error = e.code().value();
+      if (error != EEXIST) break;
+    }
   }
-  if (file_ >= 0) return;
-  const int error = errno;
-  part_.clear();  // it is not ours to remove
-  refuse(error);
+  if (!part_) refuse(error);
 }
 
-void OutFile::write_all(const std::string& text) {
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t written = ::write(file_, rest.data(), rest.size());
-    if (written < 0 && errno != EINTR) refuse(errno);
-    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+void OutFile::put_in_place(const std::string& text) {
+  try {
+    part_->write(text);
+    // The new file takes over the rights of the one that it replaces.
+    struct stat before {};
+    if (stat(target_.c_str(), &before) == 0) part_->set_mode(before.st_mode);
+    part_->end();
+    if (rename(part_->path().c_str(), target_.c_str()) != 0) refuse(errno);
+    part_->keep();
+    sync_folder(target_.parent_path());
+  } catch (const std::system_error& e) {
+    refuse(e.code().value());
   }
-}
-
-void OutFile::put_in_place() {
-  // The new file takes over the rights of the one that it replaces.
-  struct stat before {};
-  if (stat(target_.c_str(), &before) == 0 && fchmod(file_, before.st_mode & 07777) != 0) {
-    refuse(errno);
-  }
-  if (!on_disk(file_)) refuse(errno);
-  const int closed = close(std::exchange(file_, -1));
-  if (closed != 0) refuse(errno);
-  if (rename(part_.c_str(), target_.c_str()) != 0) refuse(errno);
-  part_.clear();
-  // The name is on the disk when the folder is; one that may not be read cannot be asked for it.
-  const int folder = open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  const bool named = on_disk(folder);
-  const int error = errno;
-  close(folder);
-  if (!named) refuse(error);
 }
 
 void OutFile::refuse(const std::string& problem, const std::string& mend) const {
@@ -93,9 +76,7 @@ void OutFile::refuse(const std::string& problem, const std::string& mend) const 
 }
 
 void OutFile::refuse(int error) const {
-  const bool full = error == ENOSPC || error == EDQUOT;
-  refuse(std::generic_category().message(error),
-         full ? "make room, or name a file on another disk" : "name another one");
+  refuse(std::generic_category().message(error), mend_of_writing(error, "name another one"));
 }
 
 }  // namespace tcsim::cli

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "core/io/new_file.hpp"
 
 namespace tcsim::cli {
 
@@ -23,15 +26,14 @@ class OutFile {
 
  private:
   void create_part();
-  void write_all(const std::string& text);
-  void put_in_place();
+  void put_in_place(const std::string& text);
   [[noreturn]] void refuse(const std::string& problem, const std::string& mend) const;
   [[noreturn]] void refuse(int error) const;
 
   std::string name_, option_;
   std::filesystem::path target_;  // what the name leads to
-  std::filesystem::path part_;    // empty: written directly
-  int file_ = -1;                 // of the part, or of what is written directly
+  std::optional<NewFile> part_;   // none: written directly
+  int file_ = -1;                 // of what is written directly
 };
 
 }  // namespace tcsim::cli

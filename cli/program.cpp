@@ -116,6 +116,16 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   return code;
 }
 
+// One line that quotes at most a line of what was given.
+std::string message_of(const std::exception& e) {
+  const auto* error = dynamic_cast<const Error*>(&e);
+  if (error == nullptr) return shortened(e.what());
+  constexpr std::size_t most_mend = 2000;  // lists what there is
+  return Error(shortened(error->place()), shortened(error->problem()),
+               shortened(error->mend(), most_mend))
+      .what();
+}
+
 const Command& find_command(const std::string& name) {
   std::vector<std::string> names;
   for (const Command* c : all_commands()) {
@@ -160,7 +170,7 @@ Exit dispatch(const std::vector<std::string>& args, Context& context) {
   const std::vector<std::string> rest(args.begin() + 1, args.end());
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") return help(rest, context);
   if (args[0] == "--version") {
-    context.out << "tcsim " << version << "\n";
+    context.out << "tcsim " << version << "\n" << built_with;
     return Exit::done;
   }
   if (args[0] == "--man") {
@@ -200,7 +210,7 @@ Exit main(const std::vector<std::string>& args, Context& plain) {
   VisibleStream out(plain.out), err(plain.err);
   Context context{out, err, plain.stop, plain.terminal, plain.quiet, plain.verbose};
   const auto fail = [&](const std::exception& e, Exit code) {
-    context.err << "tcsim: " << visible(e.what()) << "\n";
+    context.err << "tcsim: " << message_of(e) << "\n";
     return code;
   };
   try {

@@ -2,6 +2,7 @@
 #include <QCommandLineParser>
 #include <QIcon>
 #include <QStyleFactory>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -140,6 +141,7 @@ std::vector<std::string> joinedSession(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails, and is told
   if (tcsim::gui::asksForRunProcess(argc, argv)) return tcsim::gui::runProcess();
   // A picture needs no display.
   for (int i = 1; i < argc; ++i) {

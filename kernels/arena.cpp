@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
-#include "core/error.hpp"
 #include "core/units/text.hpp"
 #include "kernels/execute.hpp"
 
@@ -14,17 +11,11 @@ namespace {
 
 // `need` in bytes, which may be more than an int64_t of them.
 void require(const Contraction& c, const std::string& what, double need) {
-  const Bytes have = available_memory();
-  if (need <= static_cast<double>(have.value())) return;
-  constexpr double most = 0x1p62;
-  const std::string shown = need < most ? to_display(Bytes(std::llround(need)))
-                                        : to_display(Bytes(std::llround(most))) + " or more";
   const auto of = [&](TensorId t) { return to_display(c.size(t).value() * size_of(c.type())); };
-  throw UnsupportedError(
-      fmt::format("{} {}", c.name(), c.sizes()),
-      fmt::format("{} need {} (A {}, B {}, C {}), this machine has {} available", what, shown,
-                  of(TensorId::A), of(TensorId::B), of(TensorId::C), to_display(have)),
-      c.type() == ElementType::f64 ? "use smaller sizes, or f32" : "use smaller sizes");
+  require_available(
+      need, fmt::format("{} {}", c.name(), c.sizes()), what,
+      c.type() == ElementType::f64 ? "use smaller sizes, or f32" : "use smaller sizes",
+      fmt::format("A {}, B {}, C {}", of(TensorId::A), of(TensorId::B), of(TensorId::C)));
 }
 
 }  // namespace

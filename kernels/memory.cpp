@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <limits>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"
@@ -24,17 +21,6 @@ constexpr std::size_t slack = 256;
 constexpr std::size_t at_once = std::size_t{64} << 20;  // is touched between two looks at the stop
 
 }  // namespace
-
-Bytes available_memory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key, rest;
-  while (info >> key) {
-    std::int64_t kib = 0;
-    if (key == "MemAvailable:" && info >> kib) return Bytes(kib * 1024);
-    std::getline(info, rest);
-  }
-  return Bytes(std::numeric_limits<std::int64_t>::max());
-}
 
 Bytes Memory::taken(Bytes size) {
   if (size.value() == 0) return size;

@@ -5,13 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/io/available_memory.hpp"
 #include "core/units/quantity.hpp"
 
 namespace tcsim {
-
-// Memory that can be had without swapping, by the kernel's own estimate; unlimited if it keeps
-// silent.
-Bytes available_memory();
 
 class Memory {
  public:

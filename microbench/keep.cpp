@@ -1,13 +1,11 @@
 #include "microbench/keep.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <fstream>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/io/new_file.hpp"
 #include "core/machine/toml.hpp"
 
 namespace tcsim {
@@ -32,17 +30,12 @@ bool keep(const std::string& text, const fs::path& file) {
   if (file.empty()) return false;
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
-  // Two processes may measure at once.
-  const fs::path part = fmt::format("{}.{}.part", file.string(), getpid());
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  out.close();
-  if (out) {
-    fs::rename(part, file, error);
-    if (!error) return true;
+  try {
+    replace_file(file, text);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
   }
-  fs::remove(part, error);
-  return false;
 }
 
 bool keep(const Machine& machine, const fs::path& file) { return keep(to_toml(machine), file); }

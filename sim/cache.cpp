@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 
+#include "core/io/available_memory.hpp"
 #include "sim/policy/policy.hpp"
 
 namespace tcsim::sim {
@@ -46,6 +47,8 @@ Cache::Cache(const LevelConfig& level, std::uint64_t seed)
   magic_ = std::numeric_limits<std::uint64_t>::max() / sets_ + 1;
   padded_ = (ways_ + 15) / 16 * 16;
   row_bytes_ = (2 * padded_ + sizeof(Masks) + ways_ * sizeof(std::uint64_t) + 63) / 64 * 64;
+  require_available(static_cast<double>(row_bytes_) * static_cast<double>(sets_), "the simulation",
+                    "the lines of the caches", "simulate smaller ones");
   rows_.reset(new (row_alignment) char[row_bytes_ * sets_]);
   std::memset(rows_.get(), 0, row_bytes_ * sets_);
   for (std::uint64_t set = 0; set < sets_; ++set) {

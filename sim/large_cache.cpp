@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/io/available_memory.hpp"
 #include "sim/policy/bit_plru.hpp"
 #include "sim/policy/fifo.hpp"
 #include "sim/policy/lru.hpp"
@@ -106,6 +107,9 @@ class LargeCacheOf final : public LargeCache {
 }  // namespace
 
 std::unique_ptr<LargeCache> make_large_cache(const LevelConfig& level, std::uint64_t seed) {
+  // Its tables of lines; what finds a line grows with what is in the cache.
+  require_available(16.0 * static_cast<double>(level.sets) * static_cast<double>(level.ways),
+                    "the simulation", "the lines of the caches", "simulate smaller ones");
   switch (level.replacement) {
     case Replacement::lru:
       return std::make_unique<LargeCacheOf<Lru>>(level, seed);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "core/io/available_memory.hpp"
 #include "sim/access_policy.hpp"
 #include "sim/access_wide.hpp"
 
@@ -68,6 +69,8 @@ LevelData make_level(std::int64_t sets, std::int64_t ways, std::uint32_t width) 
   const std::uint32_t rows = width == 1 ? (level.ways + lanes - 1) / lanes * lanes : level.ways;
   level.group_stride = std::size_t{rows} * width;
   const std::size_t tags = level.group_stride * level.groups;
+  require_available(static_cast<double>(tags * sizeof(Tag)), "the simulation",
+                    "the lines of the caches", "simulate smaller ones");
   level.tags.reset(new (alignment) Tag[tags]);
   std::fill_n(level.tags.get(), tags, no_tag);
   return level;

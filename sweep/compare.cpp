@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/text/safe.hpp"
 #include "sweep/database.hpp"
 #include "sweep/result_folder.hpp"
 #include "sweep/results.hpp"

@@ -1,14 +1,30 @@
 #include "sweep/database.hpp"
 
 #include <sqlite3.h>
+#include <sys/resource.h>
 
+#include <cerrno>
 #include <cmath>
 #include <limits>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/new_file.hpp"
 
 namespace tcsim {
+
+namespace {
+
+// Why a write may have failed of which nothing else is known.
+int unwritten() {
+  rlimit limit{};
+  const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? EFBIG : 0;
+}
+
+}  // namespace
 
 Database::Database(const std::filesystem::path& file, Mode mode) : file_(file.string()) {
   const int flags = mode == Mode::create  ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -20,10 +36,14 @@ Database::Database(const std::filesystem::path& file, Mode mode) : file_(file.st
     if (mode == Mode::read) harden();
     return;
   }
-  const std::string why = sqlite3_errstr(code);
+  const int error = database_ == nullptr ? 0 : sqlite3_system_errno(database_);
+  std::string why = sqlite3_errstr(code);
+  if (error != 0) why += ": " + std::generic_category().message(error);
   sqlite3_close(database_);
   database_ = nullptr;
-  throw UsageError(file_, why, "name a folder that can be read and written");
+  if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  throw UsageError(file_, why,
+                   mend_of_writing(error, "name a folder that can be read and written"));
 }
 
 Database::~Database() { sqlite3_close(database_); }
@@ -45,6 +65,17 @@ void Database::harden() {
   run("PRAGMA cell_size_check = ON");
 }
 
+// What the system said to what SQLite asked last; 0 where that is not known.
+int Database::system_error() const {
+  const int code = sqlite3_errcode(database_), whole = sqlite3_extended_errcode(database_);
+  if (code == SQLITE_FULL) return ENOSPC;
+  if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN) return 0;
+  if (const int error = sqlite3_system_errno(database_); error != 0) return error;
+  // Of writes SQLite keeps it for itself at times: a full disk is told apart, what is left is a
+  // limit.
+  return whole == SQLITE_IOERR_WRITE ? unwritten() : 0;
+}
+
 void Database::fail() const {
   const int code = sqlite3_errcode(database_);
   if (code == SQLITE_INTERRUPT) throw Interrupted();
@@ -54,12 +85,20 @@ void Database::fail() const {
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || other_format) {
     throw InputError(file_, why, "it is damaged: begin anew in another folder");
   }
-  throw UsageError(file_, why,
-                   code == SQLITE_FULL   ? "make room on the disk"
-                   : code == SQLITE_BUSY ? "another tcsim works in that folder: wait for it, or "
-                                           "use another one"
-                                         : "");
+  const int error = system_error();
+  if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  if (code == SQLITE_BUSY) {
+    throw UsageError(file_, why,
+                     "another tcsim works in that folder: wait for it, or use another one");
+  }
+  const bool told = error != 0 && code != SQLITE_FULL;
+  throw UsageError(file_, why + (told ? ": " + std::generic_category().message(error) : ""),
+                   mend_of_writing(error, "see that its folder can be written"));
 }
+
+bool Database::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
+
+std::int64_t Database::changes() const { return sqlite3_changes(database_); }
 
 void Database::stop_when(std::stop_token stop) {
   stop_ = std::move(stop);
@@ -150,12 +189,6 @@ Cell Statement::cell(int column) const {
     default:
       return Cell(text(column));
   }
-}
-
-std::string quoted_sql(const std::string& name) {
-  std::string text = "\"";
-  for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
 }
 
 }  // namespace tcsim

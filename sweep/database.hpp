@@ -47,7 +47,8 @@ class Statement {
 };
 
 // Throws with the file as its place: InputError where the file is damaged or no database,
-// UsageError where SQLite cannot do what it should for another reason.
+// UsageError where SQLite cannot do what it should for another reason, with what the system said;
+// std::bad_alloc.
 class Database {
  public:
   enum class Mode { create, write, read };
@@ -63,16 +64,16 @@ class Database {
   // From now on, statements under way when `stop` is requested throw Interrupted.
   void stop_when(std::stop_token stop);
   void close();  // at once, with what that can find wrong
+  bool in_transaction() const;
+  std::int64_t changes() const;  // rows that the last statement changed
   sqlite3* handle() const { return database_; }
   [[noreturn]] void fail() const;
 
  private:
+  int system_error() const;
   std::string file_;
   sqlite3* database_ = nullptr;
   std::stop_token stop_;
 };
-
-// A name of a column or a table, in quotes.
-std::string quoted_sql(const std::string& name);
 
 }  // namespace tcsim

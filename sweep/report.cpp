@@ -8,13 +8,13 @@
 
 #include "core/explore/verdict.hpp"
 #include "core/model/predict.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 #include "sweep/svg.hpp"
 
 namespace tcsim {
 
 using svg::colour;
-using svg::escaped;
 
 namespace {
 
@@ -50,14 +50,14 @@ class Writer {
   void write() {
     out_ << "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-         << fmt::format("<title>{}</title><style>{}</style></head><body>\n", escaped(study_.name),
+         << fmt::format("<title>{}</title><style>{}</style></head><body>\n", in_markup(study_.name),
                         style);
-    out_ << fmt::format("<h1>{}</h1>\n", escaped(study_.name));
+    out_ << fmt::format("<h1>{}</h1>\n", in_markup(study_.name));
     if (!study_.description.empty()) {
-      out_ << fmt::format("<p class=\"soft\">{}</p>\n", escaped(study_.description));
+      out_ << fmt::format("<p class=\"soft\">{}</p>\n", in_markup(study_.description));
     }
     out_ << "<div class=\"verdict\">";
-    for (const std::string& said : f_.verdict()) out_ << fmt::format("<p>{}</p>", escaped(said));
+    for (const std::string& said : f_.verdict()) out_ << fmt::format("<p>{}</p>", in_markup(said));
     out_ << "</div>\n";
     summary();
     for (const KnobFindings& k : f_.knobs()) curve(k);
@@ -111,19 +111,19 @@ class Writer {
     return design_text(study_, d);
   }
 
-  void heading(const std::string& text) { out_ << "<h2>" << escaped(text) << "</h2>\n"; }
+  void heading(const std::string& text) { out_ << "<h2>" << in_markup(text) << "</h2>\n"; }
 
   void key(const Machine& m) {
     out_ << "<p class=\"key\">";
     for (std::size_t l = 0; l <= links(m); ++l) {
       out_ << fmt::format("<span><i style=\"background:{}\"></i>{}</span>", colour(l, links(m)),
-                          escaped(bottleneck_text(study_, m, static_cast<int>(l))));
+                          in_markup(bottleneck_text(study_, m, static_cast<int>(l))));
     }
     out_ << "</p>\n";
   }
 
   void figure(const std::string& picture, const std::string& caption) {
-    out_ << "<figure>" << picture << "<figcaption>" << escaped(caption)
+    out_ << "<figure>" << picture << "<figcaption>" << in_markup(caption)
          << "</figcaption></figure>\n";
   }
 
@@ -131,10 +131,10 @@ class Writer {
     out_ << fmt::format(
         "<p class=\"soft\">{} designs, {} points: {} workload{} on {}{}. {}</p>\n", f_.designs(),
         facts_.totals.points, study_.workloads.size(), study_.workloads.size() == 1 ? "" : "s",
-        study_.machines.size() == 1 ? escaped(machine(0).name)
+        study_.machines.size() == 1 ? in_markup(machine(0).name)
                                     : fmt::format("{} machines", study_.machines.size()),
-        study_.knobs.empty() ? "" : escaped(", varying " + joined(study_.knobs)),
-        escaped(how_computed()));
+        study_.knobs.empty() ? "" : in_markup(", varying " + joined(study_.knobs)),
+        in_markup(how_computed()));
   }
 
   static std::string joined(const std::vector<std::string>& words) {
@@ -353,7 +353,7 @@ class Writer {
     for (int i = 0; i <= 4; ++i) {
       const double value = low * std::pow(high / low, i / 4.0);
       out_ << fmt::format("<span><i style=\"background:{}\"></i>{}</span>", svg::heat(i / 4.0),
-                          escaped(objective_text(study_.objective, value)));
+                          in_markup(objective_text(study_.objective, value)));
     }
     out_ << "</p>\n";
     figure(plot.done(),
@@ -448,7 +448,7 @@ class Writer {
       out_ << "<p class=\"key\">";
       for (int i = 0; i <= 2; ++i) {
         out_ << fmt::format("<span><i style=\"background:{}\"></i>{}</span>", svg::heat(i / 2.0),
-                            escaped(to_display(Joules(e0 + (e1 - e0) * i / 2))));
+                            in_markup(to_display(Joules(e0 + (e1 - e0) * i / 2))));
       }
       out_ << "<span><i style=\"border:2px solid #d55e00;box-sizing:border-box\"></i>"
               "as it is</span></p>\n";
@@ -503,21 +503,21 @@ class Writer {
     const bool area = study_.cost && rows.front()->area.has_value();
     const bool cost = study_.cost && rows.front()->cost.has_value();
     const bool energy = !std::isnan(rows.front()->joules);
-    if (!title.empty()) out_ << "<p>" << escaped(title) << "</p>\n";
+    if (!title.empty()) out_ << "<p>" << in_markup(title) << "</p>\n";
     out_ << "<div class=\"scroll\"><table><tr><th>design</th>";
-    for (const std::string& k : study_.knobs) out_ << "<th>" << escaped(k) << "</th>";
+    for (const std::string& k : study_.knobs) out_ << "<th>" << in_markup(k) << "</th>";
     out_ << "<th>time</th><th>traffic, outermost</th>" << (energy ? "<th>energy</th>" : "")
          << (area ? "<th>mm2</th>" : "") << (cost ? "<th>cost</th>" : "")
          << "<th class=\"l\">decides most</th></tr>\n";
     for (const Found* f : rows) {
       const std::string& of = machine(f->machine).name;
       out_ << "<tr><td>"
-           << (f->base ? escaped(of + " as it is")
-                       : fmt::format("{}{}", study_.machines.size() > 1 ? escaped(of) + " " : "",
+           << (f->base ? in_markup(of + " as it is")
+                       : fmt::format("{}{}", study_.machines.size() > 1 ? in_markup(of) + " " : "",
                                      f->number))
            << "</td>";
       for (std::size_t k = 0; k < f->values.size(); ++k) {
-        out_ << "<td>" << escaped(knob_text(knob(f->machine, k), f->values[k])) << "</td>";
+        out_ << "<td>" << in_markup(knob_text(knob(f->machine, k), f->values[k])) << "</td>";
       }
       const auto most = std::max_element(f->decided.begin(), f->decided.end());
       out_ << "<td>" << seconds_text(f->seconds) << "</td><td>"
@@ -526,8 +526,8 @@ class Writer {
       if (area) out_ << fmt::format("<td>{:.4g}</td>", f->area.value_or(0));
       if (cost) out_ << fmt::format("<td>{:.4g}</td>", f->cost.value_or(0));
       out_ << "<td class=\"l\">"
-           << escaped(bottleneck_text(study_, machine(f->machine),
-                                      static_cast<int>(most - f->decided.begin())))
+           << in_markup(bottleneck_text(study_, machine(f->machine),
+                                        static_cast<int>(most - f->decided.begin())))
            << "</td></tr>\n";
     }
     out_ << "</table></div>\n";
@@ -549,9 +549,9 @@ class Writer {
       const StudyWorkload& c = study_.workloads[w];
       const double y = top + static_cast<double>(w) * row;
       if (row > 10) {
-        body += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6,
-                            y + row - 4,
-                            escaped(c.name() == c.label() ? c.name() : c.name() + " " + c.label()));
+        body += fmt::format(
+            "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6, y + row - 4,
+            in_markup(c.name() == c.label() ? c.name() : c.name() + " " + c.label()));
       }
       for (std::size_t i = 0; i < columns; ++i) {
         const auto link = static_cast<std::size_t>(k.best[i].workload_bottleneck[w]);
@@ -559,15 +559,15 @@ class Writer {
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
             "shape-rendering=\"crispEdges\"><title>{}: {} at {}</title></rect>\n",
             left + cell * static_cast<double>(i), y + 0.5, cell, row - 1, colour(link, links(m)),
-            escaped(c.name()), escaped(bottleneck_text(study_, m, static_cast<int>(link))),
-            escaped(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
+            in_markup(c.name()), in_markup(bottleneck_text(study_, m, static_cast<int>(link))),
+            in_markup(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
       }
     }
     const std::size_t step = (columns + 7) / 8;
     for (std::size_t i = 0; i < columns; i += step) {
       body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
                           left + cell * (static_cast<double>(i) + 0.5), top + height + 16,
-                          escaped(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
+                          in_markup(knob_text(knob(k.machine, k.knob), k.best[i].values[k.knob])));
     }
     key(m);
     figure(fmt::format("<svg viewBox=\"0 0 900 {:.0f}\" role=\"img\" aria-label=\"bottleneck of "
@@ -587,7 +587,7 @@ class Writer {
     if (base == nullptr) return;
     heading("Workloads: as it is, and on the best design");
     const Machine& m = machine(best.machine);
-    out_ << fmt::format("<p class=\"soft\">Best design: {}.</p>\n", escaped(name(best)));
+    out_ << fmt::format("<p class=\"soft\">Best design: {}.</p>\n", in_markup(name(best)));
     out_ << "<div class=\"scroll\"><table><tr><th>workload</th><th class=\"l\">contraction</th>"
             "<th>weight</th><th>as it is</th><th class=\"l\">decides</th><th>best design</th>"
             "<th class=\"l\">decides</th><th>change</th></tr>\n";
@@ -597,19 +597,19 @@ class Writer {
       out_ << fmt::format(
           "<tr><td>{}</td><td class=\"l\">{}</td><td>{}</td><td>{}</td><td class=\"l\">{}</td>"
           "<td>{}</td><td class=\"l\">{}</td><td>{}</td></tr>\n",
-          escaped(c.name()), escaped(c.label()), study_.workloads[w].weight,
+          in_markup(c.name()), in_markup(c.label()), study_.workloads[w].weight,
           seconds_text(base->workload_seconds[w]),
           bottleneck_text(study_, m, base->workload_bottleneck[w]),
           seconds_text(best.workload_seconds[w]),
-          escaped(bottleneck_text(study_, m, best.workload_bottleneck[w])),
-          std::abs(factor - 1) < 5e-4 ? nothing : escaped(change_words(factor)));
+          in_markup(bottleneck_text(study_, m, best.workload_bottleneck[w])),
+          std::abs(factor - 1) < 5e-4 ? nothing : in_markup(change_words(factor)));
     }
     out_ << "</table></div>\n";
   }
 
   void row(const std::string& what, const std::string& text) {
-    out_ << fmt::format("<tr><td>{}</td><td class=\"l\">{}</td></tr>\n", escaped(what),
-                        escaped(text));
+    out_ << fmt::format("<tr><td>{}</td><td class=\"l\">{}</td></tr>\n", in_markup(what),
+                        in_markup(text));
   }
 
   void method() {

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/machine/toml.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/nearest.hpp"
 #include "sweep/database.hpp"
 #include "sweep/results.hpp"

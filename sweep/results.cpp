@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <unordered_set>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/explore/pareto.hpp"
@@ -265,16 +267,18 @@ Totals write_results(const Study& study, Store& store, const fs::path& folder, c
                  {"seed", fmt::format("{}", study.seed)},
                  {"compute", to_text(study.compute)},
                  {"objective", to_text(study.objective)}});
-  {
-    std::ofstream out(part_of(folder, "report.html"), std::ios::binary);
-    write_report(findings, {left_out, totals, made.version, hash}, out);
-    std::ofstream m(part_of(folder, "manifest.json"), std::ios::binary);
-    m << json_text(manifest(study, made, totals, std::ssize(on_front), hash, left_out)) << "\n";
-    if (!out.flush() || !m.flush()) {
-      throw UsageError(folder.string(), "results cannot be written", "make room on the disk");
-    }
+  std::ostringstream report;
+  write_report(findings, {left_out, totals, made.version, hash}, report);
+  const std::string told =
+      json_text(manifest(study, made, totals, std::ssize(on_front), hash, left_out)) + "\n";
+  for (const auto& [name, bytes] :
+       {std::pair{"report.html", report.str()}, {"manifest.json", told}}) {
+    ResultPart part(folder, name);
+    part.write(bytes);
+    part.end();
+    part.keep();
   }
-  for (const char* file : files) name_part(folder, file);
+  ResultPart::name_all(folder, files);
   return totals;
 }
 

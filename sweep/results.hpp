@@ -75,7 +75,8 @@ struct Totals {
 };
 
 // Writes all files, each under another name first, so that nothing has its name unless all is
-// there. `progress` gets the share that is done. Throws as for_each_design().
+// on the disk; when it returns, so are the names. `progress` gets the share that is done. Throws as
+// for_each_design().
 Totals write_results(const Study& study, Store& store, const std::filesystem::path& folder,
                      const Made& made, const std::function<void(double)>& progress);
 

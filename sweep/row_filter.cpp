@@ -7,11 +7,14 @@
 
 #include "core/error.hpp"
 #include "core/study/expression.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {
 
 namespace {
+
+constexpr std::size_t most_filter_bytes = 1000;
 
 double number_of(const std::string& column, std::string text) {
   std::erase(text, ' ');  // "8 MiB"
@@ -23,12 +26,6 @@ double number_of(const std::string& column, std::string text) {
   });
   if (!std::isfinite(value)) throw UsageError(text, "this is no number", "write 0.5 or 8MiB");
   return value;
-}
-
-std::string text_sql(const std::string& text) {
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string comparison_sql(const ResultFolder& folder, const std::string& part) {
@@ -46,13 +43,17 @@ std::string comparison_sql(const ResultFolder& folder, const std::string& part) 
   if (relation != "=" && relation != "!=") {
     throw UsageError(words[1], "a text is equal or not", "use = or !=");
   }
-  return fmt::format("{} {} {}", left, relation, text_sql(words[3]));
+  return fmt::format("{} {} {}", left, relation, sql_text(words[3].str()));
 }
 
 }  // namespace
 
 std::string filter_sql(const ResultFolder& folder, const std::string& filter) {
   if (filter.find_first_not_of(" \t") == filter.npos) return "1";
+  if (filter.size() > most_filter_bytes) {  // expressions are matched by recursion
+    throw UsageError("the filter", fmt::format("it has more than {} bytes", most_filter_bytes),
+                     "ask for less at once");
+  }
   static const std::regex conjunction(R"(\s+and\s+)");
   std::string sql;
   for (std::sregex_token_iterator part(filter.begin(), filter.end(), conjunction, -1), end;

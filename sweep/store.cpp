@@ -59,9 +59,12 @@ Store::Store(const std::filesystem::path& file, const Meaning& meaning, std::sto
   database_.harden();
   database_.stop_when(stop_);
   database_.run(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-      // One process at a time: a second one is told so at its first write.
+      // One process at a time: a second one is told so at its first write. Before WAL mode, which
+      // then needs no file that processes share.
       "PRAGMA locking_mode = EXCLUSIVE;"
+      "PRAGMA journal_mode = WAL;"
+      // What was committed is on the disk: a power cut loses as little as a kill.
+      "PRAGMA synchronous = FULL;"
       "BEGIN IMMEDIATE;");
   const bool is_new = number_in(database_, "SELECT count(*) FROM sqlite_schema") == 0;
   if (is_new) {
@@ -72,8 +75,13 @@ Store::Store(const std::filesystem::path& file, const Meaning& meaning, std::sto
   }
   database_.stop_when({});  // what was computed is kept, whoever asks to stop
   database_.run("COMMIT");
-  insert_point_ = std::make_unique<Statement>(database_, "INSERT INTO points VALUES(?, ?, ?, ?)");
-  insert_chain_ = std::make_unique<Statement>(database_, "INSERT INTO chains VALUES(?, ?, ?)");
+  // A chain that is there already was told as lost by a commit that failed late.
+  insert_point_ = std::make_unique<Statement>(
+      database_, "INSERT INTO points VALUES(?, ?, ?, ?) ON CONFLICT(point) DO NOTHING");
+  same_point_ = std::make_unique<Statement>(
+      database_, "SELECT count(*) FROM points WHERE point = ? AND schedule = ? AND figures = ?");
+  insert_chain_ =
+      std::make_unique<Statement>(database_, "INSERT OR REPLACE INTO chains VALUES(?, ?, ?)");
   insert_schedule_ =
       std::make_unique<Statement>(database_, "INSERT OR IGNORE INTO schedules VALUES(?, ?)");
 }
@@ -168,28 +176,53 @@ std::vector<bool> Store::done(const Chains& chains) {
 std::int64_t Store::points() { return number_in(database_, "SELECT count(*) FROM points"); }
 
 void Store::add(const ChainResult& result) {
-  if (!in_transaction_) database_.run("BEGIN");
-  in_transaction_ = true;
-  for (const PointResult& r : result.points) {
-    const std::int64_t id = schedule_id(r.schedule);
-    const std::string figures = encoded_figures(r);
-    insert_schedule_->bind(0, id).bind(1, std::string_view(r.schedule)).run();
-    insert_point_->bind(0, r.point)
-        .bind(1, id)
-        .bind_blob(2, figures)
-        .bind(3, point_checksum(r.point, id, figures))
+  try {
+    if (!database_.in_transaction()) database_.run("BEGIN");
+    for (const PointResult& r : result.points) add_point(r);
+    const std::int64_t points = std::ssize(result.points);
+    insert_chain_->bind(0, result.chain)
+        .bind(1, points)
+        .bind(2, chain_checksum(result.chain, points))
         .run();
+  } catch (...) {
+    give_up();
+    throw;
   }
-  const std::int64_t points = std::ssize(result.points);
-  insert_chain_->bind(0, result.chain)
-      .bind(1, points)
-      .bind(2, chain_checksum(result.chain, points))
+}
+
+void Store::add_point(const PointResult& r) {
+  const std::int64_t id = schedule_id(r.schedule);
+  const std::string figures = encoded_figures(r);
+  insert_schedule_->bind(0, id).bind(1, std::string_view(r.schedule)).run();
+  insert_point_->bind(0, r.point)
+      .bind(1, id)
+      .bind_blob(2, figures)
+      .bind(3, point_checksum(r.point, id, figures))
       .run();
+  if (database_.changes() == 1) return;
+  same_point_->bind(0, r.point).bind(1, id).bind_blob(2, figures);
+  same_point_->step();
+  const bool same = same_point_->integer(0) == 1;
+  same_point_->run();
+  if (!same) refuse_damaged(fmt::format("point {} is there with other figures", r.point));
 }
 
 void Store::commit() {
-  if (in_transaction_) database_.run("COMMIT");
-  in_transaction_ = false;
+  try {
+    if (database_.in_transaction()) database_.run("COMMIT");
+  } catch (...) {
+    give_up();
+    throw;
+  }
+}
+
+// No half of a chain is ever committed.
+void Store::give_up() noexcept {
+  try {
+    if (database_.in_transaction()) database_.run("ROLLBACK");
+  } catch (const std::exception&) {
+    // The transaction ends with the connection.
+  }
 }
 
 void Store::for_each(const std::function<void(PointResult&&)>& visit) {

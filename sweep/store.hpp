@@ -35,7 +35,9 @@ class Store {
   std::vector<bool> done(const Chains& chains);
   std::int64_t points();
 
-  // Kept from the next commit() on.
+  // Kept from the next commit() on, which is on the disk when it returns. Where one of them throws,
+  // nothing of what was added since the last commit is kept (or all of it, if the commit failed as
+  // late as that). A chain may be added again: its points must be the same.
   void add(const ChainResult& result);
   void commit();
 
@@ -49,14 +51,15 @@ class Store {
 
  private:
   void make(const std::vector<std::pair<std::string, std::string>>& meaning);
+  void add_point(const PointResult& point);
+  void give_up() noexcept;
   void require_form();
   void require_meaning(const std::vector<std::pair<std::string, std::string>>& meaning);
 
   std::string file_;
   Database database_;
   std::stop_token stop_;
-  std::unique_ptr<Statement> insert_point_, insert_chain_, insert_schedule_;
-  bool in_transaction_ = false;
+  std::unique_ptr<Statement> insert_point_, same_point_, insert_chain_, insert_schedule_;
 };
 
 }  // namespace tcsim

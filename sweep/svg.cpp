@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/safe.hpp"
+
 namespace tcsim::svg {
 
 double Scale::place(double x) const {
@@ -57,29 +59,6 @@ std::vector<double> Scale::ticks() const {
   return all;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // Okabe and Ito's colours, which colour-blind readers can tell apart.
 std::string colour(std::size_t link, std::size_t links) {
   static const char* const all[] = {"#56b4e9", "#009e73", "#e69f00", "#d55e00",
@@ -110,7 +89,7 @@ Plot::Plot(Scale x, Scale y, double width, double height, std::string title)
 
 namespace {
 std::string hinted(const std::string& hint) {
-  return hint.empty() ? "/>" : "><title>" + escaped(hint) + "</title>";
+  return hint.empty() ? "/>" : "><title>" + in_markup(hint) + "</title>";
 }
 }  // namespace
 
@@ -143,8 +122,8 @@ void Plot::dot(double px, double py, double radius, const std::string& style,
 }
 
 void Plot::text(double px, double py, const std::string& words, const std::string& style) {
-  body_ +=
-      fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", px, py, style, escaped(words));
+  body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", px, py, style,
+                       in_markup(words));
 }
 
 void Plot::vertical(double value, const std::string& style, const std::string& words) {
@@ -162,7 +141,7 @@ std::string Plot::done() {
   std::string axes;
   const double bottom = box_.top + box_.height;
   const auto write = [](const Scale& s, double t) {
-    return escaped(s.text ? s.text(t) : fmt::format("{:.4g}", t));
+    return in_markup(s.text ? s.text(t) : fmt::format("{:.4g}", t));
   };
   const bool bytes = x_.text && x_.text(1024).find("KiB") != std::string::npos;
   for (double t : bytes ? byte_ticks(x_.low, x_.high, x_.logarithmic) : x_.ticks()) {
@@ -186,9 +165,9 @@ std::string Plot::done() {
       "<text x=\"{9:.1f}\" y=\"{10:.1f}\" text-anchor=\"middle\" class=\"axis\">{11}</text>\n"
       "<text transform=\"translate(14,{12:.1f}) rotate(-90)\" text-anchor=\"middle\" "
       "class=\"axis\">{13}</text>\n</svg>\n",
-      width_, height_, escaped(title_), body_, axes, box_.left, box_.top, box_.width, box_.height,
-      box_.left + box_.width / 2, height_ - 8, escaped(x_.label), box_.top + box_.height / 2,
-      escaped(y_.label));
+      width_, height_, in_markup(title_), body_, axes, box_.left, box_.top, box_.width, box_.height,
+      box_.left + box_.width / 2, height_ - 8, in_markup(x_.label), box_.top + box_.height / 2,
+      in_markup(y_.label));
 }
 
 }  // namespace tcsim::svg

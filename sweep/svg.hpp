@@ -53,7 +53,6 @@ class Plot {
   std::string title_, body_;
 };
 
-std::string escaped(const std::string& text);  // for HTML and SVG
 // Colours of links from the core outward, compute last; the same in all pictures of a page.
 std::string colour(std::size_t link, std::size_t links);
 std::string heat(double share);  // 0 best to 1 worst

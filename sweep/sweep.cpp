@@ -4,8 +4,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -16,6 +18,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/io/new_file.hpp"
 #include "sweep/beyond.hpp"
 #include "sweep/encoding.hpp"
 #include "sweep/pipeline.hpp"
@@ -103,6 +106,9 @@ class BestSoFar {
   std::map<std::int64_t, Sum> open_;
 };
 
+// Of a sweep's time, at most about this much passes in commits.
+constexpr double commit_share = 0.05;
+
 // Rank 0's: gives chains away and keeps what comes back.
 class Keeper {
  public:
@@ -132,9 +138,11 @@ class Keeper {
     done_points_ += chains_.at(result.chain).count;
     best_.add(result);
     const double t = now();
-    if (t - committed_ >= options_.keep_every) {
+    if (t >= commit_at_) {
       store_.commit();
-      committed_ = t;
+      // On a slow disk less often.
+      const double done = now();
+      commit_at_ = done + std::max(options_.keep_every, (done - t) / commit_share);
     }
     if (!options_.progress || t - shown_ < 0.1) return;
     shown_ = t;
@@ -171,7 +179,7 @@ class Keeper {
   std::vector<bool> done_;
   std::int64_t next_ = 0, resumed_ = 0, points_ = 0, accepted_ = 0;
   std::int64_t done_points_ = 0, begun_with_ = 0;  // with designs that are left out
-  double started_ = now(), committed_ = now(), shown_ = 0;
+  double started_ = now(), commit_at_ = now() + options_.keep_every, shown_ = 0;
   bool failed_ = false;
 };
 
@@ -181,6 +189,25 @@ std::string study_hash(const Study& study) {
   std::string text;
   for (const auto& [what, value] : meaning(study)) text += what + "=" + value + "\n";
   return text_hash(text);
+}
+
+// With those around it that are missing, on the disk.
+void make_folder(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  std::error_code ignored;
+  for (fs::path f = fs::absolute(folder).lexically_normal(); !fs::exists(f, ignored);
+       f = f.parent_path()) {
+    if (f.has_filename()) missing.push_back(f);
+  }
+  try {
+    for (auto f = missing.rbegin(); f != missing.rend(); ++f) {
+      fs::create_directory(*f);
+      sync_folder(f->parent_path());
+    }
+  } catch (const std::system_error& e) {
+    throw UsageError(folder.string(), e.code().message(),
+                     mend_of_writing(e.code().value(), "name another folder with --out"));
+  }
 }
 
 // Whether there is something to do. Throws unless the folder can be used as asked.
@@ -207,9 +234,21 @@ bool prepare(const Study& study, const SweepOptions& options) {
   if (!begun && fs::exists(options.folder, error) && !fs::is_empty(options.folder, error)) {
     refuse("there are other files", "name another folder with --out");
   }
-  fs::create_directories(options.folder, error);
-  if (error) refuse(error.message(), "name another folder with --out");
+  make_folder(options.folder);
   return true;
+}
+
+// Its results are on the disk.
+void remove_store(const fs::path& folder) {
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const fs::path file = store_file(folder).string() + suffix;
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) {
+      throw UsageError(file.string(), "cannot be removed: " + error.message(),
+                       "the results are complete: remove it yourself");
+    }
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> identity(const Study& study,
@@ -277,7 +316,11 @@ bool compute(const Study& study, const SweepOptions& options, Keeper& keeper, Ra
       error = std::make_exception_ptr(UnsupportedError("another rank", told, ""));
     }
   }
-  keeper.commit();
+  try {
+    keeper.commit();
+  } catch (...) {
+    if (!error) throw;  // otherwise the first error is the one that says why
+  }
   if (error) std::rethrow_exception(error);
   return keeper.complete();
 }
@@ -345,43 +388,88 @@ SweepOutcome sweep(const Study& study, const SweepOptions& options) {
   }
   keeper.reset();
   store.reset();
-  for (const char* suffix : {"", "-wal", "-shm"}) {
-    fs::remove(store_file(options.folder).string() + suffix);
-  }
+  remove_store(options.folder);
   outcome.complete = true;
   return outcome;
 }
 
-double estimated_seconds(const Study& study, std::stop_token stop) {
+namespace {
+
+// Requests its stop when the user asks to stop, and after some seconds.
+class Deadline {
+ public:
+  Deadline(std::stop_token user, double seconds)
+      : asked_(std::move(user), [this] { stop_.request_stop(); }) {
+    try {
+      clock_ = std::jthread([this, seconds](const std::stop_token& done) {
+        std::unique_lock lock(mutex_);
+        over_.wait_for(lock, done, std::chrono::duration<double>(seconds), [] { return false; });
+        stop_.request_stop();
+      });
+    } catch (const std::system_error&) {  // no more threads: it takes as long as it takes
+    }
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+  std::stop_callback<std::function<void()>> asked_;
+  std::mutex mutex_;
+  std::condition_variable_any over_;
+  std::jthread clock_;
+};
+
+// Of one kind of work: how long those took that were tried, and the one that was cut off.
+struct Tried {
+  double seconds = 0;
+  std::int64_t count = 0;
+  double mean() const { return seconds / static_cast<double>(std::max<std::int64_t>(count, 1)); }
+};
+
+}  // namespace
+
+SweepEstimate estimated_seconds(const Study& study, std::stop_token stop, double most_seconds) {
+  const Deadline deadline(stop, most_seconds);
   const Chains chains(study);
-  Anchors anchors(study, stop);
-  Evaluator evaluator(study, anchors, stop, beyond(study, stop));
+  Anchors anchors(study, deadline.token());
+  Evaluator evaluator(study, anchors, deadline.token(), beyond(study, deadline.token()));
   // Chains all over the study, a few designs of each.
   const std::int64_t few = study.compute == Compute::simulate ? 1 : 8;
-  const std::int64_t workloads = std::ssize(study.workloads);
-  const std::int64_t bases = std::ssize(study.machines) * workloads;
+  const std::int64_t bases = std::ssize(study.machines) * std::ssize(study.workloads);
   const std::int64_t rest = chains.size() - bases;
-  double anchor_seconds = 0, point_seconds = 0;
-  std::int64_t anchored = 0, evaluated = 0;
+  SweepEstimate estimate;
+  Tried anchored, points;
   const double begin = now();
-  for (std::int64_t i = 0; i < 64 && (i < 2 || now() - begin < 1); ++i) {
-    const std::int64_t which = rest > 0 ? bases + (i * 7919 + i) % rest : i % bases;
-    const Chain c = chains.at(which);
-    double t = now();
-    if (study.of_chains()) {
-      anchors.levels_at(c.machine, c.workload);
-    } else {
-      anchors.at(c.machine, c.workload);
+  double t = begin;
+  Tried* under_way = &anchored;
+  try {
+    for (std::int64_t i = 0; i < 64 && (i < 2 || now() - begin < most_seconds / 4); ++i) {
+      const std::int64_t which = rest > 0 ? bases + (i * 7919 + i) % rest : i % bases;
+      const Chain c = chains.at(which);
+      t = now();
+      under_way = &anchored;
+      if (study.of_chains()) {
+        anchors.levels_at(c.machine, c.workload);
+      } else {
+        anchors.at(c.machine, c.workload);
+      }
+      anchored.seconds += now() - t;
+      ++anchored.count;
+      t = now();
+      under_way = &points;
+      evaluator.evaluate(which, few);
+      points.seconds += now() - t;
+      points.count += std::min<std::int64_t>(c.count, few);
     }
-    anchor_seconds += now() - t;
-    ++anchored;
-    t = now();
-    evaluator.evaluate(which, few);
-    point_seconds += now() - t;
-    evaluated += std::min<std::int64_t>(c.count, few);
+  } catch (const Interrupted&) {
+    if (stop.stop_requested()) throw;
+    under_way->seconds += now() - t;
+    ++under_way->count;
+    estimate.at_least = true;
   }
-  return anchor_seconds / static_cast<double>(anchored) * static_cast<double>(bases) +
-         point_seconds / static_cast<double>(evaluated) * static_cast<double>(study.point_count());
+  estimate.seconds = anchored.mean() * static_cast<double>(bases) +
+                     points.mean() * static_cast<double>(study.point_count());
+  return estimate;
 }
 
 }  // namespace tcsim

@@ -28,9 +28,9 @@ struct SweepOptions {
   std::filesystem::path folder;
   bool resume = false;  // go on in a folder that has a store; otherwise it must have none
   int threads = 1;
-  std::string version;  // of tcsim: a store that another version began is not resumed
-  double keep_every =
-      0.2;  // seconds between two commits: what a kill loses at most, and the chains in flight
+  std::string version;      // of tcsim: a store that another version began is not resumed
+  double keep_every = 0.2;  // seconds between two commits, more on a slow disk: what a kill or a
+                            // power cut loses at most, and the chains in flight
   std::stop_token stop = {};
   std::function<void(const SweepProgress&)> progress = {};  // by one thread at a time
 };
@@ -49,7 +49,14 @@ struct SweepOutcome {
 // machine or the model cannot do.
 SweepOutcome sweep(const Study& study, const SweepOptions& options);
 
-// Seconds that the study takes on one thread, from a second's worth of its points.
-double estimated_seconds(const Study& study, std::stop_token stop);
+// Seconds that the study takes on one thread.
+struct SweepEstimate {
+  double seconds = 0;
+  bool at_least = false;  // the first of its points had not ended when the time was over
+};
+
+// From some of its points, tried for a quarter of `most_seconds`, and longer only if one takes
+// longer; never beyond `most_seconds`. Throws Interrupted.
+SweepEstimate estimated_seconds(const Study& study, std::stop_token stop, double most_seconds = 4);
 
 }  // namespace tcsim

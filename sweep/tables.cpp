@@ -1,15 +1,20 @@
 #include "sweep/tables.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "core/explore/uncertainty.hpp"
 #include "core/io/json.hpp"
+#include "core/io/on_disk.hpp"
 #include "core/text/safe.hpp"
 
 namespace tcsim {
@@ -40,6 +45,11 @@ std::string members(const std::vector<Column>& columns, const Row& row) {
     text += json_line(columns[i].name) + ": " + row[i].json();
   }
   return text;
+}
+
+[[noreturn]] void refuse_to_write(const fs::path& file, int error) {
+  throw UsageError(file.string(), "cannot be written: " + std::generic_category().message(error),
+                   mend_of_writing(error, "see that the folder is writable"));
 }
 
 }  // namespace
@@ -203,17 +213,20 @@ Row TableForm::point_row(const DesignResult& d, std::size_t workload) const {
 }
 
 TableWriter::TableWriter(const Study& study, const fs::path& folder)
-    : study_(study), form_(study), folder_(folder) {
-  csv_.open(part_of(folder, "results.csv"), std::ios::binary);
-  jsonl_.open(part_of(folder, "results.jsonl"), std::ios::binary);
+    : study_(study),
+      form_(study),
+      folder_(folder),
+      csv_(folder, "results.csv"),
+      jsonl_(folder, "results.jsonl"),
+      tables_(std::in_place, folder, "results.sqlite") {
   std::vector<std::string> heads;
   for (const Column& c : form_.design_columns()) heads.push_back(c.name);
   for (const Column& c : form_.point_columns()) heads.push_back(c.name);
-  csv_ << csv_line(heads);
+  csv_.write(csv_line(heads));
 
-  const fs::path file = part_of(folder, "results.sqlite");
-  fs::remove(file);
-  database_ = std::make_unique<Database>(file, Database::Mode::create);
+  // An empty file is a database without tables. It is synced as a whole in the end.
+  tables_->end();
+  database_ = std::make_unique<Database>(tables_->path(), Database::Mode::write);
   database_->run(fmt::format(
       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 4096; BEGIN;"
       "CREATE TABLE meta(what TEXT PRIMARY KEY, value TEXT);"
@@ -248,52 +261,83 @@ void TableWriter::add(const DesignResult& d, bool on_front) {
   insert(*insert_design_, design);
   std::string prefix;
   for (const Cell& c : design) prefix += c.csv() + ",";
-  jsonl_ << "{" << members(form_.design_columns(), design) << ", \"points\": [";
+  jsonl_.write("{" + members(form_.design_columns(), design) + ", \"points\": [");
   for (std::size_t w = 0; w < d.points.size(); ++w) {
     Row row = form_.point_row(d, w);
-    csv_ << prefix;
-    for (const Cell& c : row) csv_ << c.csv() << (&c == &row.back() ? '\n' : ',');
-    jsonl_ << (w == 0 ? "" : ", ") << "{" << members(form_.point_columns(), row) << "}";
+    csv_.write(prefix);
+    for (const Cell& c : row) csv_.write(c.csv() + (&c == &row.back() ? '\n' : ','));
+    jsonl_.write((w == 0 ? "{" : ", {") + members(form_.point_columns(), row) + "}");
     insert_schedule_->bind(0, std::string_view(row.back().text))
         .bind(1, std::string_view(d.points[w].schedule))
         .run();
     row.insert(row.begin(), Cell(d.design.number));
     insert(*insert_point_, row);
   }
-  jsonl_ << "]}\n";
+  jsonl_.write("]}\n");
 }
 
 void TableWriter::finish(const std::vector<std::pair<std::string, std::string>>& meta) {
-  Statement insert_meta(*database_, "INSERT INTO meta VALUES(?, ?)");
-  for (const auto& [what, value] : meta) {
-    insert_meta.bind(0, std::string_view(what)).bind(1, std::string_view(value)).run();
-  }
   {
-    std::ofstream schedules(part_of(folder_, "schedules.csv"), std::ios::binary);
-    schedules << "schedule,text\n";
-    Statement all(*database_, "SELECT schedule, text FROM schedules ORDER BY schedule");
-    while (all.step()) {
-      schedules << csv_line({all.text(0), all.text(1)});
+    Statement insert_meta(*database_, "INSERT INTO meta VALUES(?, ?)");
+    for (const auto& [what, value] : meta) {
+      insert_meta.bind(0, std::string_view(what)).bind(1, std::string_view(value)).run();
     }
-    if (!schedules.flush()) throw UsageError("schedules.csv", "cannot be written", "make room");
+  }
+  ResultPart schedules(folder_, "schedules.csv");
+  schedules.write("schedule,text\n");
+  {
+    Statement all(*database_, "SELECT schedule, text FROM schedules ORDER BY schedule");
+    while (all.step()) schedules.write(csv_line({all.text(0), all.text(1)}));
   }
   database_->run("COMMIT");
-  csv_.close();
-  jsonl_.close();
-  if (!csv_ || !jsonl_) {
-    throw UsageError(folder_.string(), "results cannot be written", "make room on the disk");
+  insert_design_.reset();
+  insert_point_.reset();
+  insert_schedule_.reset();
+  database_->close();
+  if (!on_disk(tables_->path())) refuse_to_write(folder_ / "results.sqlite", errno);
+  for (ResultPart* part : {&csv_, &jsonl_, &schedules}) part->end();
+  for (ResultPart* part : {&csv_, &jsonl_, &schedules, &*tables_}) part->keep();
+}
+
+ResultPart::ResultPart(const fs::path& folder, const std::string& name) : named_(folder / name) {
+  const fs::path part = folder / (name + ".part");
+  ::unlink(part.c_str());  // of a process that was killed: the folder is ours as long as its store
+  try {
+    file_ = std::make_unique<NewFile>(part);
+  } catch (const std::system_error& e) {
+    refuse_to_write(named_, e.code().value());
   }
 }
 
-fs::path part_of(const fs::path& folder, const std::string& name) {
-  return folder / (name + ".part");
+void ResultPart::write(std::string_view text) {
+  try {
+    file_->write(text);
+  } catch (const std::system_error& e) {
+    refuse_to_write(named_, e.code().value());
+  }
 }
 
-void name_part(const fs::path& folder, const std::string& name) {
-  std::error_code error;
-  fs::rename(part_of(folder, name), folder / name, error);
-  if (error) {
-    throw UsageError((folder / name).string(), error.message(), "see that the folder is writable");
+void ResultPart::end() {
+  try {
+    file_->end();
+  } catch (const std::system_error& e) {
+    refuse_to_write(named_, e.code().value());
+  }
+}
+
+void ResultPart::keep() { file_->keep(); }
+
+void ResultPart::name_all(const fs::path& folder, std::span<const char* const> names) {
+  for (const char* name : names) {
+    const fs::path part = folder / (std::string(name) + ".part");
+    if (::rename(part.c_str(), (folder / name).c_str()) != 0) {
+      refuse_to_write(folder / name, errno);
+    }
+  }
+  try {
+    sync_folder(folder);
+  } catch (const std::system_error& e) {
+    refuse_to_write(folder, e.code().value());
   }
 }
 

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "core/bounds/link_bounds.hpp"
+#include "core/io/new_file.hpp"
 #include "core/machine/spread.hpp"
 #include "sweep/cell.hpp"
 #include "sweep/database.hpp"
@@ -45,13 +46,32 @@ class TableForm {
   mutable std::map<std::tuple<std::size_t, int, Bytes>, RateSpread> spreads_;
 };
 
-// Writes the rows of one design after another.
+// A file of the results under another name, "NAME.part", until all of them are whole. Throws
+// UsageError that says what the system said.
+class ResultPart {
+ public:
+  ResultPart(const std::filesystem::path& folder, const std::string& name);
+  void write(std::string_view text);
+  void end();   // it is on the disk, under this name
+  void keep();  // whatever happens now, it stays; after end()
+  std::filesystem::path path() const { return file_->path(); }
+
+  // Each gets its name, which is on the disk then.
+  static void name_all(const std::filesystem::path& folder, std::span<const char* const> names);
+
+ private:
+  std::filesystem::path named_;
+  std::unique_ptr<NewFile> file_;
+};
+
+// Writes the rows of one design after another, into parts (part_of()). Throws UsageError that says
+// what the system said.
 class TableWriter {
  public:
   TableWriter(const Study& study, const std::filesystem::path& folder);
   ~TableWriter();
   void add(const DesignResult& d, bool on_front);
-  // Ends the files and gives them their names.
+  // All of them are on the disk.
   void finish(const std::vector<std::pair<std::string, std::string>>& meta);
 
  private:
@@ -60,13 +80,10 @@ class TableWriter {
   const Study& study_;
   TableForm form_;
   std::filesystem::path folder_;
-  std::ofstream csv_, jsonl_;
+  ResultPart csv_, jsonl_;
+  std::optional<ResultPart> tables_;  // the database's
   std::unique_ptr<Database> database_;
   std::unique_ptr<Statement> insert_design_, insert_point_, insert_schedule_;
 };
-
-// "name.part" in the folder, which becomes "name" when it is whole.
-std::filesystem::path part_of(const std::filesystem::path& folder, const std::string& name);
-void name_part(const std::filesystem::path& folder, const std::string& name);
 
 }  // namespace tcsim

@@ -74,9 +74,11 @@ Exit dry_run(const Study& study, int threads, Context& context) {
     context.out << "  runs on this machine; their time is not estimated\n";
     return Exit::done;
   }
-  const double seconds = estimated_seconds(study, context.stop) / threads;
-  context.out << fmt::format("  about {} on {} thread{}, by trying some\n", duration(seconds),
-                             threads, threads == 1 ? "" : "s");
+  const SweepEstimate estimate = estimated_seconds(study, context.stop);
+  context.out << fmt::format("  {} {} on {} thread{}, by trying {}\n",
+                             estimate.at_least ? "more than" : "about",
+                             duration(estimate.seconds / threads), threads, threads == 1 ? "" : "s",
+                             estimate.at_least ? "one" : "some");
   return Exit::done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/machine/actions.hpp"
 #include "cli/request.hpp"
@@ -23,10 +24,20 @@ struct Checked {
   InspectedFile file;
 };
 
+// Of what the file has, at most a line.
+InspectedFile quoting_little(InspectedFile file) {
+  for (Finding& f : file.findings) {
+    for (std::string* text : {&f.place, &f.problem, &f.mend}) {
+      if (text->size() > most_quoted) *text = shortened(*text);
+    }
+  }
+  return file;
+}
+
 // With --set, and for the host, the machine in question stands in no file.
 InspectedFile inspect_named(const std::string& name, const Options& options, Context& context) {
   if (name != "host") {
-    InspectedFile file = inspect_machine_file(find_machine_file(name));
+    InspectedFile file = quoting_little(inspect_machine_file(find_machine_file(name)));
     if (options.count("set") == 0 || !file.ok()) return file;
   }
   InspectedFile result;
@@ -36,7 +47,7 @@ InspectedFile inspect_named(const std::string& name, const Options& options, Con
   } catch (const InputError& e) {
     result.findings.push_back({Severity::error, e.place(), e.problem(), e.mend()});
   }
-  return result;
+  return quoting_little(std::move(result));
 }
 
 std::string sentence(const Finding& f) {

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <system_error>
 
 #include "cli/simulation/options.hpp"
 #include "core/error.hpp"
+#include "core/io/new_file.hpp"
 #include "core/machine/share.hpp"
 #include "sim/simulate_trace.hpp"
 
@@ -49,12 +52,17 @@ void add_simulation(Result& result, const Options& options, Context& context) {
 }
 
 void write_trace(const Result& result, const std::string& file, Context& context) {
+  errno = 0;
   std::ofstream out(file, std::ios::binary);
   sim::TraceWriter writer(out);
   tcsim::write_trace(Plan(result.workload, result.schedule), writer, context.stop);
   out.close();
   if (!out) {
-    throw UsageError("--write-trace " + file, "the file cannot be written", "name another one");
+    const int error = errno;
+    throw UsageError("--write-trace " + file,
+                     "the file cannot be written" +
+                         (error == 0 ? "" : ": " + std::generic_category().message(error)),
+                     mend_of_writing(error, "name another one"));
   }
 }
 

@@ -17,7 +17,4 @@ inline constexpr int most_toml_depth = 32;  // arrays and inline tables within o
 // Throws InputError with "PLACE:LINE:COLUMN" for what is no TOML or beyond a limit.
 toml::table parse_toml(std::string_view text, const std::string& place);
 
-// The text, which is UTF-8, as a basic string in its quotes.
-std::string toml_string(std::string_view text);
-
 }  // namespace tcsim

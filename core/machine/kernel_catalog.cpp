@@ -13,6 +13,7 @@
 #include "core/io/toml.hpp"
 #include "core/machine/toml_reader.hpp"
 #include "core/text/name.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 
 namespace tcsim {

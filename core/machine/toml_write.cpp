@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/io/toml.hpp"
 #include "core/machine/fields.hpp"
 #include "core/machine/toml.hpp"
 #include "core/machine/toml_reader.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
 

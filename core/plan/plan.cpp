@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/io/available_memory.hpp"
 #include "core/stop.hpp"
 
 namespace tcsim {
@@ -146,6 +147,14 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     limit_array(contraction_, {t}, contraction_.size(t).value(), 1);
   }
   for (DimClass g : all_dim_classes) limit_extent(contraction_, g, extent(g));
+  double offsets = 0;
+  for (DimClass g : all_dim_classes) {
+    for (TensorId t : all_tensors) {
+      if (path_.follows(t, g)) offsets += static_cast<double>(extent(g));
+    }
+  }
+  require_available(offsets * sizeof(std::int64_t), contraction_.name(), "its tables of offsets",
+                    "use smaller sizes");
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
       if (path_.follows(t, g)) {

@@ -6,19 +6,9 @@
 
 #include "core/error.hpp"
 #include "core/machine/override.hpp"
+#include "core/text/safe.hpp"
 
 namespace tcsim {
-
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:=,+%@").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string text = "'";
-  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 std::string Design::value_of(std::string_view knob) const {
   const auto found = std::ranges::find(overrides, knob, &Override::knob);

@@ -40,8 +40,6 @@ Accounting accounting_named(const std::string& name);
 
 // Arguments of tcsim that say the same: the workload first, then options.
 std::vector<std::string> to_arguments(const Design& design);
-// A word for a POSIX shell, in quotes where it has to be.
-std::string shell_word(const std::string& word);
 // A line for a POSIX shell: "tcsim whatif tccg:29 --machine e5-2680v4 --vary ...".
 std::string command_line(const std::string& command, const Design& design,
                          const std::vector<std::string>& more = {});

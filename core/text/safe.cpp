@@ -108,6 +108,104 @@ std::string in_comment(std::string_view text) {
   return safe;
 }
 
+std::string in_markup(std::string_view text) {
+  std::string safe;
+  for (char c : visible_lines(text)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(c.bytes, 1));
+    text.remove_prefix(bytes.size());
+    if (c.bytes == 0 || c.code == no_character) {
+      quoted += fmt::format("\\\\x{:02x}", static_cast<unsigned char>(bytes[0]));
+    } else if (c.code == '"' || c.code == '\\') {
+      quoted += '\\';
+      quoted += bytes;
+    } else if (acts(c.code)) {
+      quoted += fmt::format("\\u{:04X}", static_cast<std::uint32_t>(c.code));
+    } else {
+      quoted += bytes;
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string in_single_quotes(std::string_view text) {
+  std::string safe;
+  for (char c : text) safe += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return safe;
+}
+
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:=,+%@").find(c) != std::string_view::npos;
+  };
+  // zsh takes =ls for the path of ls.
+  if (!word.empty() && word[0] != '=' && std::all_of(word.begin(), word.end(), plain)) return word;
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::none_of(word.begin(), word.end(), control)) return "'" + in_single_quotes(word) + "'";
+  std::string text = "$'";
+  for (char c : word) {
+    if (control(c)) {
+      text += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+namespace {
+
+std::string doubled(std::string_view text, char quote) {
+  std::string safe(1, quote);
+  for (char c : text) safe.append(c == quote ? 2 : 1, c);
+  return safe + quote;
+}
+
+}  // namespace
+
+std::string quoted_sql(std::string_view name) { return doubled(name, '"'); }
+std::string sql_text(std::string_view text) { return doubled(text, '\''); }
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return visible(text);
+  // Between characters: bytes that go on one are 10xxxxxx.
+  const auto inside = [&](std::size_t i) {
+    return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+  };
+  std::size_t head = most * 3 / 4, tail = text.size() - most / 4;
+  while (head > 0 && inside(head)) --head;
+  while (inside(tail)) ++tail;
+  return visible(text.substr(0, head)) + " ... " + visible(text.substr(tail));
+}
+
 std::string VisibleWriter::operator()(std::string_view piece) {
   const std::string text = cut_ + std::string(piece);
   std::string out;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/saved/design.hpp"
+#include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/request.hpp"
 

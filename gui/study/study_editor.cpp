@@ -17,6 +17,7 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/saved/design.hpp"
+#include "core/text/safe.hpp"
 #include "gui/studio/measuring.hpp"
 #include "gui/widgets/theme.hpp"
 #include "sweep/findings.hpp"

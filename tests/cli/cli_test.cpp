@@ -29,7 +29,15 @@ TEST(Help, Overview_names_every_command_and_each_has_a_page_with_its_example) {
     EXPECT_TRUE(contains(page.out, "Example: " + c->example)) << c->name;
   }
   EXPECT_EQ(tcsim({}).code, Exit::usage);
-  EXPECT_TRUE(contains(tcsim({"--version"}).out, "tcsim 0."));
+  const Ran r = tcsim({"--version"});
+  EXPECT_TRUE(r.out.starts_with("tcsim 0.")) << r.out;
+  EXPECT_TRUE(contains(r.out, "\ncompiler ")) << r.out;
+  // Each optional part is named once, as there or not.
+  for (const char* part : {"HDF5", "MPI", "OpenCL", "OpenMP", "PAPI", "hwloc", "likwid"}) {
+    const auto at = r.out.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+    EXPECT_EQ(r.out.find(part, at + 1), std::string::npos) << part;
+  }
 }
 
 TEST(Usage, Wrong_words_are_named_with_what_would_be_right) {

@@ -108,6 +108,26 @@ TEST_F(Hostile, An_error_is_one_line_that_acts_on_nothing) {
   }
 }
 
+TEST_F(Hostile, An_error_quotes_at_most_a_line_of_what_was_given) {
+  const std::string much(100000, 'y');
+  const std::string file = (folder_ / "much.toml").string();
+  std::ofstream(file) << "schema = 1\nname = \"" << much << "\"\n" << much << " = 1\n";
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", much},
+                                                  {"predict", "tccg:1", "--set", much},
+                                                  {"predict", "tccg:1", "--set", "L1.ways=" + much},
+                                                  {"predict", "tccg:1", "--schedule", much},
+                                                  {"predict", "tccg:1", "--" + much},
+                                                  {"predict", "ij-ik-kj", "--size", much},
+                                                  {"machine", "show", file},
+                                                  {"machine", "check", file},
+                                                  {"sweep", file},
+                                                  {much}}) {
+    const Ran r = tcsim(command);
+    EXPECT_NE(r.code, Exit::done) << command[0];
+    EXPECT_LT(r.err.size() + r.out.size(), 3500u) << command[0] << ": " << r.err.substr(0, 300);
+  }
+}
+
 TEST_F(Hostile, A_trace_may_have_any_name) {
   const std::string trace = (folder_ / "t\xff\033.din").string();
   std::ofstream(trace) << "0 1000\n1 1040\n";

@@ -6,10 +6,6 @@
 namespace tcsim::svg {
 namespace {
 
-TEST(Svg, Text_means_nothing_to_html) {
-  EXPECT_EQ(escaped("<script>\"a\" & b"), "&lt;script&gt;&quot;a&quot; &amp; b");
-}
-
 TEST(Svg, Names_in_a_picture_are_escaped_wherever_they_stand) {
   const std::string hostile = "</text><b>&";
   Plot plot({.low = 1, .high = 2, .label = hostile, .text = [&](double) { return hostile; }},

@@ -63,6 +63,22 @@ TEST(Sweep, Keeps_its_points_while_it_runs) {
   EXPECT_GT(outcome.resumed, 0);
 }
 
+// A point that takes long must not hold up what asks how long all of them may take.
+TEST(Sweep, An_estimate_does_not_wait_for_a_point_that_takes_long) {
+  const Study study = study_of(
+      "schema = 1\nname = \"long\"\nmachines = [\"i7-6700k\"]\ncompute = \"simulate\"\n"
+      "[[workload]]\nlabel = \"abcd-aebf-dfce\"\nsizes = \"a=72,b=72,c=72,d=72,e=72,f=72\"\n"
+      "[[knob]]\nname = \"L3.capacity\"\nrange = \"1MiB..64MiB\"\npoints = 100\n");
+  const SweepEstimate estimate = estimated_seconds(study, {}, 0.02);
+  EXPECT_TRUE(estimate.at_least);
+  EXPECT_GT(estimate.seconds, 0);
+  EXPECT_FALSE(estimated_seconds(small_study(), {}, 100).at_least);
+
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(estimated_seconds(study, stop.get_token(), 100), Interrupted);
+}
+
 TEST(Sweep, Finds_what_optimize_finds_or_proves_that_it_is_near) {
   const Study study = small_study();
   const Folder folder("near");

@@ -2,6 +2,10 @@
 #include "core/text/safe.hpp"
 
 #include <gtest/gtest.h>
+#include <toml++/toml.h>
+
+#include <cstdio>
+#include <string>
 
 namespace tcsim {
 namespace {
@@ -85,6 +89,73 @@ TEST(SafeText, Nothing_ends_a_comment) {
   EXPECT_EQ(in_comment("the next line too \\"), "the next line too");
   EXPECT_EQ(in_comment("?\?/\n"), "? ?/\\n");
   EXPECT_EQ(in_comment("\\\r"), "\\\\r");
+}
+
+TEST(SafeText, Nothing_begins_or_ends_in_markup) {
+  EXPECT_EQ(in_markup("<script>\"a\" & b"), "&lt;script&gt;&quot;a&quot; &amp; b");
+  EXPECT_EQ(in_markup("' onload='x"), "&#39; onload=&#39;x");
+  EXPECT_EQ(in_markup("]]><!--"), "]]&gt;&lt;!--");
+  EXPECT_EQ(in_markup("a\033\n\u202eb\xff"), "a\\u001b\n\\u202eb\\xff");
+  EXPECT_EQ(in_markup("&lt;"), "&amp;lt;") << "what looks escaped was not";
+}
+
+TEST(SafeText, Toml_reads_back_what_was_written) {
+  for (const std::string text :
+       {"", "plain", "\"", "\\", "\\\"", "a\nb\r\t\033\x7f", "'''\"\"\"", "\u009b\u202e",
+        "]\n[machine]\nx = 1 # ", "\U0001f600", "\\u0041"}) {
+    const toml::table read = toml::parse("x = " + toml_string(text));
+    EXPECT_EQ(read.size(), 1u) << text;
+    EXPECT_EQ(read["x"].value<std::string>(), text);
+  }
+  EXPECT_EQ(toml_string("a\nb"), "\"a\\u000Ab\"");
+  // No byte that is no UTF-8 is written: TOML would not be read at all.
+  EXPECT_EQ(toml::parse("x = " + toml_string("a\xff\xe2\x82"))["x"].value<std::string>(),
+            "a\\xff\\xe2\\x82");
+}
+
+// What a shell makes of the word, by asking one.
+std::string read_by(const std::string& shell, const std::string& word) {
+  FILE* pipe = popen(
+      ("exec " + shell + " <<'END_OF_TEST'\nprintf %s. " + word + "\nEND_OF_TEST\n").c_str(), "r");
+  std::string all;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) all += static_cast<char>(c);
+  return pclose(pipe) == 0 ? all : "no such shell";
+}
+
+TEST(SafeText, A_word_of_a_shell_is_one_word_and_no_command) {
+  for (const std::string word :
+       {"plain", "", "two words", "a'b", "'; touch /x; '", "$(id) `id` $HOME", "*", "~", "a\\",
+        "#x", "-rf", "!x", "a\"b", "a&b|c;d<e>f", "\u00b5\xff", "{a,b}", "=ls"}) {
+    EXPECT_EQ(read_by("sh", shell_word(word)), word + ".");
+  }
+  for (const std::string word : {"a\nb", "\n", "a\033[201~b\r", "it's\t\\n", "\x7f"}) {
+    const std::string written = shell_word(word);
+    EXPECT_TRUE(is_visible(written)) << "pasted into a terminal it would act: " << written;
+    EXPECT_EQ(read_by("bash", written), word + ".");
+  }
+  EXPECT_EQ(shell_word("L3.capacity=4MiB"), "L3.capacity=4MiB");
+  EXPECT_EQ(shell_word("=ls"), "'=ls'") << "zsh would take it for a path";
+  EXPECT_EQ(in_single_quotes("it's"), "it'\\''s");
+}
+
+TEST(SafeText, Quotes_of_sql_are_doubled) {
+  EXPECT_EQ(quoted_sql("a\"; DROP TABLE b; --"), "\"a\"\"; DROP TABLE b; --\"");
+  EXPECT_EQ(sql_text("it's"), "'it''s'");
+}
+
+TEST(SafeText, A_message_quotes_at_most_a_line) {
+  EXPECT_EQ(shortened("as it is"), "as it is");
+  EXPECT_EQ(shortened("a\nb"), "a\\nb");
+  const std::string head = shortened(std::string(1000000, 'x') + "end");
+  EXPECT_LE(head.size(), most_quoted + 5);
+  EXPECT_TRUE(head.starts_with("xxx") && head.ends_with("xend")) << head;
+  EXPECT_EQ(shortened("0123456789abcdef", 8), "012345 ... ef");
+  // No character is cut apart, wherever it lies.
+  for (std::size_t before = 0; before < 8; ++before) {
+    std::string text(before, 'x');
+    for (int i = 0; i < 50; ++i) text += "\U0001f600";
+    EXPECT_EQ(shortened(text, 40).find("\\x"), std::string::npos) << shortened(text, 40);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// Any bytes as a store's file are refused, or are points that read back: never a crash, and nothing
+// beyond what a store may take.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "core/study/study.hpp"
+#include "sweep/store.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const tcsim::Study& study() {
+  static const tcsim::Study s = tcsim::parse_study(
+      "schema = 1\nname = \"x\"\nmachines = [\"i7-6700k\"]\ncompute = \"predict\"\n"
+      "[[workload]]\nlabel = \"ij-ik-kj\"\nsizes = \"i=8,j=8,k=8\"\n"
+      "[[knob]]\nname = \"L3.capacity\"\nvalues = [\"4MiB\", \"8MiB\"]\n",
+      "study.toml", tcsim::shipped_sources("study.toml"));
+  return s;
+}
+
+// In memory where there is such a folder.
+fs::path file() {
+  const fs::path memory = "/dev/shm";
+  std::error_code ignored;
+  return (fs::exists(memory, ignored) ? memory : fs::temp_directory_path()) /
+         ("tcsim.store_fuzz." + std::to_string(getpid()));
+}
+
+}  // namespace
+
+void fuzz_one(std::string_view bytes) {
+  static const fs::path path = file();
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    tcsim::Store store(path, {{"name", "x"}});
+    store.done(tcsim::Chains(study()));
+    store.for_each([](tcsim::PointResult&&) {});
+  } catch (const tcsim::Error&) {
+  }
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(path.string() + suffix);
+}
