@@ -92,7 +92,7 @@ Result with_memory(const Contraction& c, const std::function<Result()>& work) {
 std::optional<Counting> counting(const Options& options, Runner::Counters counters) {
   if (options.count("counters") == 0) {
     if (counters == Runner::Counters::as_asked) return {};
-    return choose_counting(CounterChoice::automatic);
+    return choose_counting(CounterChoice::unasked);
   }
   const auto& source = options["counters"].as<std::string>();
   return choose_counting(source == "papi"     ? CounterChoice::papi

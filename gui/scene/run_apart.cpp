@@ -106,7 +106,7 @@ json execute(const std::function<void(double)>& progress) {
   const Contraction contraction = find_workload(design.workload);
   const Plan plan(contraction, parse_schedule(design.schedule, contraction, "schedule"));
   require_memory(plan);
-  Counting counting = choose_counting(CounterChoice::automatic);
+  Counting counting = choose_counting(CounterChoice::unasked);
   progress(0);
   const RunResult result =
       run(plan, {.repeat = Repeat::until_known(counting.groups()),

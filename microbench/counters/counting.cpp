@@ -172,10 +172,12 @@ Counting asked_for(std::unique_ptr<CounterSource> source) {
   return counting;
 }
 
-Counting best_of_all(const std::vector<EventFile>& files) {
+using MakeSource = std::unique_ptr<CounterSource> (*)();
+
+Counting best_of(std::initializer_list<MakeSource> sources, const std::vector<EventFile>& files) {
   std::optional<Counting> best;
   std::string why;
-  for (const auto& make : {make_papi_source, make_likwid_source}) {
+  for (const MakeSource make : sources) {
     try {
       Counting counting(make(), files);
       why = joined(why, "\n", outcome(counting));
@@ -184,7 +186,11 @@ Counting best_of_all(const std::vector<EventFile>& files) {
       why = joined(why, "\n", e.what());
     }
   }
-  if (!best) best.emplace(make_no_source("neither PAPI nor likwid can count here"), files);
+  if (!best) {
+    best.emplace(make_no_source(sources.size() == 1 ? "PAPI cannot count here"
+                                                    : "neither PAPI nor likwid can count here"),
+                 files);
+  }
   best->explain(why);
   return std::move(*best);
 }
@@ -201,8 +207,10 @@ Counting choose_counting(CounterChoice choice) {
       return Counting(make_no_source("counting is switched off"), {}, "asked for by name");
     case CounterChoice::automatic:
       break;
+    case CounterChoice::unasked:
+      return best_of({make_papi_source}, shipped_events());
   }
-  return best_of_all(shipped_events());
+  return best_of({make_papi_source, make_likwid_source}, shipped_events());
 }
 
 }  // namespace tcsim

@@ -89,11 +89,11 @@ class Counting {
   std::size_t next_ = 0;
 };
 
-enum class CounterChoice { automatic, papi, likwid, none };
+enum class CounterChoice { automatic, unasked, papi, likwid, none };
 
 // With the event files that ship with tcsim. `automatic` takes the source that counts most figures
-// of traffic, PAPI before likwid, and never fails; the others throw UnsupportedError if they
-// are not there.
+// of traffic, PAPI before likwid, and never fails; `unasked` does the same without likwid, whose
+// library starts other programs; the others throw UnsupportedError if they are not there.
 Counting choose_counting(CounterChoice choice);
 
 }  // namespace tcsim

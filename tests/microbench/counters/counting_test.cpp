@@ -169,6 +169,15 @@ TEST(Counting, Automatic_never_fails_and_says_why_each_source_is_taken_or_not) {
   EXPECT_EQ(c.limits.empty(), counting.figures() > 0);
 }
 
+// likwid's library starts other programs.
+TEST(Sources, Unasked_nobody_starts_likwid) {
+  Counting counting = choose_counting(CounterChoice::unasked);
+  const Counted c = count(counting, counting.groups());
+  EXPECT_NE(c.why.find("papi: "), std::string::npos) << c.why;
+  EXPECT_EQ(c.why.find("likwid"), std::string::npos) << c.why;
+  EXPECT_NE(c.source, "likwid");
+}
+
 TEST(Events, A_file_is_read_with_alternatives_and_sums) {
   const EventFile f = file("/some/where/papi-x", two_links);
   EXPECT_EQ(f.name, "papi-x");
