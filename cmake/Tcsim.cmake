@@ -85,3 +85,19 @@ function(tcsim_test name)
       PROPERTIES ${properties} ENVIRONMENT ASAN_OPTIONS=fast_unwind_on_malloc=0)
   endif()
 endfunction()
+
+# tcsim_package(COMPONENT summary [DEPENDS text] [SUGGESTS text]): a Debian package of that name, of what is
+# installed with that COMPONENT. It depends on what its libraries do, and on DEPENDS.
+set(TCSIM_PACKAGES "" CACHE INTERNAL "")
+function(tcsim_package component summary)
+  cmake_parse_arguments(ARG "" "DEPENDS;SUGGESTS" "" ${ARGN})
+  string(TOUPPER ${component} upper)
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}" CACHE INTERNAL "")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${component} CACHE INTERNAL "")
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}" CACHE INTERNAL "")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${ARG_DEPENDS}" CACHE INTERNAL "")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS "${ARG_SUGGESTS}" CACHE INTERNAL "")
+  set(TCSIM_PACKAGES ${TCSIM_PACKAGES} ${component} CACHE INTERNAL "")
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component}
+    RENAME copyright COMPONENT ${component})
+endfunction()

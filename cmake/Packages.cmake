@@ -1,0 +1,25 @@
+# Debian packages: cpack, or scripts/package, which also tries them. The version is that of project().
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "tcsim")
+set(CPACK_PACKAGE_CONTACT "tcsim maintainers <maintainers@tcsim.invalid>")
+set(CPACK_PACKAGE_HOMEPAGE_URL "")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+
+set(same_version "tcsim (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+tcsim_package(tcsim "data movement and time of tensor contractions in memory hierarchies"
+  SUGGESTS "gcc, tcsim-gui")
+install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tcsim COMPONENT tcsim)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tcsim COMPONENT tcsim
+  FILES_MATCHING PATTERN "*.md" PATTERN history EXCLUDE PATTERN images EXCLUDE)
+if(TARGET tcsim-gui)
+  tcsim_package(tcsim-gui "the window of tcsim" DEPENDS "${same_version}")
+endif()
+set(CPACK_COMPONENTS_ALL ${TCSIM_PACKAGES})
+include(CPack)
