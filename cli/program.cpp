@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <new>
 #include <sstream>
 
 #include "cli/command.hpp"
@@ -112,6 +113,7 @@ Exit run(const Command& command, const std::vector<std::string>& args, Context& 
   VisibleStream out(text);
   Context to_file{out, context.err, context.stop, context.terminal, context.quiet, context.verbose};
   const Exit code = command.run(options, to_file);
+  if (out.bad() || text.bad()) throw std::bad_alloc();  // which streams keep for themselves
   if (!to_file.helper) file.write(text.str());
   return code;
 }

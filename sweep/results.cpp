@@ -268,6 +268,7 @@ Totals write_results(const Study& study, Store& store, const fs::path& folder, c
                  {"compute", to_text(study.compute)},
                  {"objective", to_text(study.objective)}});
   std::ostringstream report;
+  report.exceptions(std::ios::badbit);  // without memory it would end early, and say nothing
   write_report(findings, {left_out, totals, made.version, hash}, report);
   const std::string told =
       json_text(manifest(study, made, totals, std::ssize(on_front), hash, left_out)) + "\n";

@@ -1,13 +1,12 @@
 // Any bytes as a store's file are refused, or are points that read back: never a crash, and nothing
 // beyond what a store may take.
-#include <unistd.h>
-
 #include <filesystem>
 
 #include "core/error.hpp"
 #include "core/study/study.hpp"
 #include "sweep/store.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tests/scratch.hpp"
 
 namespace {
 
@@ -22,18 +21,10 @@ const tcsim::Study& study() {
   return s;
 }
 
-// In memory where there is such a folder.
-fs::path file() {
-  const fs::path memory = "/dev/shm";
-  std::error_code ignored;
-  return (fs::exists(memory, ignored) ? memory : fs::temp_directory_path()) /
-         ("tcsim.store_fuzz." + std::to_string(getpid()));
-}
-
 }  // namespace
 
 void fuzz_one(std::string_view bytes) {
-  static const fs::path path = file();
+  static const fs::path path = tcsim::test::scratch("store_fuzz");
   std::ofstream(path, std::ios::binary) << bytes;
   try {
     tcsim::Store store(path, {{"name", "x"}});

@@ -40,6 +40,14 @@ TEST(Share, Sets_are_rounded_and_a_fully_associative_cache_gives_up_ways) {
   EXPECT_EQ(one.levels[0].ways.value, 4);
   EXPECT_EQ(one.levels[1].sets(), 1);
   EXPECT_EQ(one.levels[1].ways.value, 33);
+
+  // To the nearest, not down.
+  Machine above = test::machine({{11, 4}, {1, 101}});
+  for (Level& l : above.levels) l.shared_by = 3;
+  above.core.cores = 3;
+  const Machine more = view_of_one_core(above);
+  EXPECT_EQ(more.levels[0].sets(), 4);
+  EXPECT_EQ(more.levels[1].ways.value, 34);
 }
 
 BandwidthSeries measured(AccessMix mix, int element, int cores, double rate) {
