@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 
 #include "bench/tuned_file.hpp"
 #include "cli/describe.hpp"
 #include "cli/values.hpp"
 #include "cli/visible_stream.hpp"
 #include "core/error.hpp"
-#include "core/io/read_file.hpp"
 #include "core/machine/override.hpp"
 #include "core/machine/toml.hpp"
-#include "core/schedule/registers.hpp"
-#include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
 #include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
@@ -150,45 +146,36 @@ std::string image_layouts(const Options& options) {
   return layouts;
 }
 
-std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
+WorkloadRequest workload_request(const Options& options, const std::string& argument) {
   WorkloadRequest request{argument, "", layout(options), type(options)};
   if (options.count("image-layout") != 0) request.image_layout = image_layouts(options);
   if (options.count("size") != 0) {
     request.sizes = options["size"].as<std::string>();
     if (request.sizes.empty()) parse_sizes(request.sizes);  // throws, with the right form
   }
-  return find_workloads(request);
+  return request;
 }
 
-std::vector<Contraction> workloads(const Options& options) {
+std::vector<Contraction> workloads(const Options& options, const std::string& argument) {
+  return find_workloads(workload_request(options, argument));
+}
+
+std::string the_argument(const Options& options) {
   const auto given = arguments(options);
   if (given.empty()) {
     throw UsageError("", "a WORKLOAD is missing",
                      "for example tccg:9, or abcd-aebf-dfce --size a=72,b=72,...");
   }
-  return workloads(options, given[0]);
+  return given[0];
+}
+
+std::vector<Contraction> workloads(const Options& options) {
+  return workloads(options, the_argument(options));
 }
 
 void refine_with_kernels(Machine& machine, const ProbeOptions& probe) {
   measure_overhead(machine, {probe.quick, probe.progress, probe.stop});
 }
-
-namespace {
-
-// A schedule that somebody wrote.
-void use(Chosen& chosen, Schedule schedule, const std::string& place,
-         const Contraction& contraction, const Machine& machine, ModelKind model) {
-  chosen.schedule = std::move(schedule);
-  std::vector<std::string> levels;
-  for (const Level& l : machine.levels) levels.push_back(l.name);
-  check(chosen.schedule, contraction, levels, place);
-  require_registers(chosen.schedule, contraction.type(), machine, place);
-  chosen.prediction = predict(contraction, chosen.schedule, machine, model);
-  chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
-  if (model == ModelKind::window) chosen.least = bound_of_all(contraction, machine).time;
-}
-
-}  // namespace
 
 bool is_host(const Options& options) { return options["machine"].as<std::string>() == "host"; }
 
@@ -232,77 +219,38 @@ bool has_schedule(const Options& options) {
   return options.count("schedule") != 0 || options.count("scheme") != 0;
 }
 
-namespace {
-
-// Of --schedule or --scheme.
-Schedule given_schedule(const Options& options, const Contraction& contraction,
-                        const Machine& machine, std::string& place) {
-  if (options.count("scheme") != 0) {
-    if (options.count("schedule") != 0) {
-      throw UsageError("--scheme", "there is --schedule as well", "leave one of them out");
-    }
-    place = "--scheme";
-    return parse_scheme(options["scheme"].as<std::string>(), contraction,
-                        lanes_of(machine.core, contraction.type()), place);
+ScheduleRequest schedule_request(const Options& options) {
+  ScheduleRequest request;
+  if (options.count("schedule") != 0) request.text = options["schedule"].as<std::string>();
+  if (options.count("scheme") != 0) request.scheme = options["scheme"].as<std::string>();
+  if (options.count("objective") != 0) {
+    request.objective = meaning(options, "objective", objectives);
+    request.dividing = options["divide"].as<bool>();
   }
-  const auto given = options["schedule"].as<std::string>();
-  std::string text = given;
-  place = "--schedule";
-  std::error_code ignored;
-  if (std::filesystem::exists(given, ignored)) {
-    text = read_file(given, "name the file of a schedule");
-    place = given;
-  } else if (given.find_first_of(" \n{") == std::string::npos) {
-    throw UsageError(
-        "--schedule", fmt::format("there is no file '{}'", given),
-        "name a file, or give a schedule such as 'groups m=a n=b k=c for m by 8 {...}'");
-  }
-  return parse_schedule(text, contraction, place);
+  request.model = parse_model(options["model"].as<std::string>());
+  return request;
 }
-
-}  // namespace
 
 Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
               Context& context, const std::optional<Tuned>& tuned) {
-  const ModelKind model = parse_model(options["model"].as<std::string>());
-  Chosen chosen;
-  if (has_schedule(options)) {
-    std::string place;
-    Schedule schedule = given_schedule(options, contraction, machine, place);
-    use(chosen, std::move(schedule), place, contraction, machine, model);
-    return chosen;
-  }
-  if (tuned) {
+  const ScheduleRequest request = schedule_request(options);
+  if (!request.given() && tuned) {
     const std::string place = bench::tuned_file().string();
     try {
-      use(chosen, parse_schedule(tuned->schedule, contraction, place), place, contraction, machine,
-          model);
+      return judged(parse_schedule(tuned->schedule, contraction, place), place, contraction,
+                    machine, request.model);
     } catch (const Error& e) {
       throw InputError(place, fmt::format("the schedule of {}: {}", contraction.label(), e.what()),
                        fmt::format("tune it anew after 'tcsim tune --forget {}', or use --untuned",
                                    contraction.name()));
     }
-    return chosen;
   }
-  const double start = now();
-  OptimizeOptions how;
-  if (options.count("objective") != 0) {
-    how.objective = meaning(options, "objective", objectives);
-    how.dividing = options["divide"].as<bool>();
-  }
-  Optimized best = optimize(contraction, machine, how, context.stop);
-  chosen.seconds_to_solve = now() - start;
-  chosen.schedule = std::move(best.schedule);
-  chosen.tiling = std::move(best.tiling);
-  chosen.certificate = best.certificate;
-  if (context.verbose) {
+  Chosen chosen = choose(request, contraction, machine, context.stop);
+  if (!request.given() && context.verbose) {
     context.err << fmt::format("{}: {} relaxed problems solved, {} schedules judged, {:.2f} s\n",
-                               contraction.name(), best.choices, best.evaluated,
+                               contraction.name(), chosen.choices, chosen.evaluated,
                                chosen.seconds_to_solve);
   }
-  chosen.prediction = model == ModelKind::window
-                          ? std::move(best.prediction)
-                          : predict(contraction, chosen.schedule, machine, model);
   return chosen;
 }
 

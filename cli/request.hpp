@@ -5,21 +5,22 @@
 #include <optional>
 #include <vector>
 
+#include "cli/answers/choose.hpp"
 #include "cli/command.hpp"
+#include "cli/format.hpp"
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/saved/tuned.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
+#include "core/workload/request.hpp"
 
 namespace tcsim {
 struct ProbeOptions;  // microbench/host.hpp
 }
 
 namespace tcsim::cli {
-
-enum class Format { table, json, csv };
 
 void declare_format(boost::program_options::options_description&);    // --format
 void declare_output(boost::program_options::options_description&);    // --format, --out
@@ -37,6 +38,10 @@ Format format(const Options&);
 // What --image-layout says, which must be there. Throws UsageError for a layout that is unknown.
 std::string image_layouts(const Options&);
 
+// The only argument of a command that takes a WORKLOAD. Throws UsageError where it is missing.
+std::string the_argument(const Options&);
+// A WORKLOAD argument with the options that belong to it.
+WorkloadRequest workload_request(const Options&, const std::string& argument);
 // The workloads that a WORKLOAD argument names: "tccg:8", "tccg", a label with --size, a
 // suite's .toml file, or a .program file.
 std::vector<Contraction> workloads(const Options&, const std::string& argument);
@@ -53,17 +58,10 @@ Machine named_machine(const std::string& name, const Options&, Context&);
 Machine machine(const Options&, Context&);
 bool is_host(const Options&);
 
+// What --schedule, --scheme, --objective, --divide and --model ask for.
+ScheduleRequest schedule_request(const Options&);
 // A schedule for the workload: the one that --schedule names or that was tuned (both checked), or
 // the optimizer's choice.
-struct Chosen {
-  Schedule schedule;
-  std::optional<Tiling> tiling;  // of the optimizer's choice
-  Prediction prediction;
-  std::optional<Certificate> certificate;  // of the optimizer's choice
-  std::string not_certified;     // of a given or tuned one: why the optimizer's bound does not hold
-  std::optional<Seconds> least;  // of the same: bound_of_all()
-  double seconds_to_solve = 0;
-};
 Chosen choose(const Options&, const Contraction&, const Machine&, Context&,
               const std::optional<Tuned>& tuned = {});
 

@@ -119,7 +119,9 @@ std::optional<std::string> scheme_of(const Result& r) {
   return to_scheme(r.schedule, r.workload, lanes_of(r.machine.core, r.workload.type()));
 }
 
-ordered_json to_json(const Result& r) {
+}  // namespace
+
+ordered_json json_of(const Result& r) {
   ordered_json j{{"schema", results_schema},
                  {"command", r.command},
                  {"tcsim_version", version},
@@ -192,16 +194,18 @@ ordered_json to_json(const Result& r) {
   return j;
 }
 
+namespace {
+
 void print_json(const std::vector<Result>& results, bool suite, std::ostream& out) {
   if (!suite && results.size() == 1) {
-    out << json_text(to_json(results.front())) << "\n";
+    out << json_text(json_of(results.front())) << "\n";
     return;
   }
   ordered_json all{{"schema", results_schema},
                    {"command", results.empty() ? "" : results.front().command},
                    {"tcsim_version", version},
                    {"results", ordered_json::array()}};
-  for (const Result& r : results) all["results"].push_back(to_json(r));
+  for (const Result& r : results) all["results"].push_back(json_of(r));
   out << json_text(all) << "\n";
 }
 
@@ -427,6 +431,8 @@ void print_certificate(const Certificate& c, std::ostream& out) {
                      display(c.any_bound), 100 * c.any_gap());
 }
 
+}  // namespace
+
 void print_table(const Result& r, std::ostream& out) {
   out << heading(r.workload, r.machine, fmt::format(", model {}", to_text(r.model))) << "\n";
   print_levels(r, out);
@@ -505,7 +511,14 @@ void print_table(const Result& r, std::ostream& out) {
   if (const auto scheme = scheme_of(r)) out << "scheme  " << *scheme << "\n";
 }
 
-}  // namespace
+void take(Result& result, RunResult run, int copies) {
+  result.measured = run.timed;
+  result.repetitions = std::move(run.repetitions);
+  result.worst_error = run.check.worst_error;
+  result.kernel = run.kernel;
+  result.threads = run.threads;
+  result.copies = copies;
+}
 
 std::optional<double> error(const Result& r, std::size_t link) {
   const auto p = predicted(r, link), s = simulated(r, link);

@@ -2,16 +2,21 @@
 // command does not know stays empty and is left out (docs/results.md).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/advice.hpp"
-#include "cli/request.hpp"
+#include "cli/format.hpp"
 #include "core/machine/machine.hpp"
+#include "core/model/predict.hpp"
 #include "core/model/traffic.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/saved/tuned.hpp"
+#include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
+#include "kernels/execute.hpp"
 #include "kernels/repetitions.hpp"
 #include "microbench/counters/counting.hpp"
 #include "sim/attribution.hpp"
@@ -62,6 +67,13 @@ inline constexpr double time_agreement = 0.02;
 
 // (predicted - simulated) / simulated bytes of a link; empty if either is unknown.
 std::optional<double> error(const Result& result, std::size_t link);
+
+// Puts a run into the result of its schedule; `copies` of it ran at a time.
+void take(Result& result, RunResult run, int copies = 1);
+
+// The record (docs/results.md), and the table.
+nlohmann::ordered_json json_of(const Result& result);
+void print_table(const Result& result, std::ostream& out);
 
 // `suite`: of several workloads, even if only one was done.
 void print(const std::vector<Result>& results, Format format, bool suite, std::ostream& out);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/text/list.hpp"
+
 namespace tcsim::cli {
 
 // A value that cannot be meant. program.cpp adds the option's name and makes a UsageError of it.
@@ -26,9 +28,6 @@ class BadValue : public boost::program_options::error_with_option_name {
  private:
   std::string problem_, mend_;
 };
-
-// The words of "a,b".
-std::vector<std::string> comma_list(const std::string& text);
 
 // One of a few words.
 class Words : public boost::program_options::typed_value<std::string> {

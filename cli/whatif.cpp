@@ -91,7 +91,9 @@ ordered_json points_json(const WhatIf& w) {
   return points;
 }
 
-ordered_json to_json(const WhatIf& w) {
+}  // namespace
+
+ordered_json json_of(const WhatIf& w) {
   ordered_json j{{"schema", results_schema},
                  {"command", "whatif"},
                  {"tcsim_version", version},
@@ -124,16 +126,18 @@ ordered_json to_json(const WhatIf& w) {
   return j;
 }
 
+namespace {
+
 void print_json(const std::vector<WhatIf>& all, bool suite, std::ostream& out) {
   if (!suite && all.size() == 1) {
-    out << json_text(to_json(all.front())) << "\n";
+    out << json_text(json_of(all.front())) << "\n";
     return;
   }
   ordered_json j{{"schema", results_schema},
                  {"command", "whatif"},
                  {"tcsim_version", version},
                  {"results", ordered_json::array()}};
-  for (const WhatIf& w : all) j["results"].push_back(to_json(w));
+  for (const WhatIf& w : all) j["results"].push_back(json_of(w));
   j["total"] = ordered_json::array();
   for (const Total& t : totals(all)) {
     j["total"].push_back({{"value", t.value},

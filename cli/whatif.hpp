@@ -1,12 +1,13 @@
 // The record that whatif prints about one workload, and its three printers (docs/results.md).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/advice.hpp"
-#include "cli/request.hpp"
+#include "cli/format.hpp"
 #include "core/explore/curve.hpp"
 #include "core/machine/machine.hpp"
 #include "core/workload/contraction.hpp"
@@ -26,6 +27,9 @@ struct WhatIf {
   std::optional<Advice> advice;   // empty if it was interrupted before
   bool complete = true;
 };
+
+// The record (docs/results.md).
+nlohmann::ordered_json json_of(const WhatIf& whatif);
 
 // `suite`: of several workloads; tables then end with all of them together.
 void print(const std::vector<WhatIf>& all, Format format, bool suite, std::ostream& out);

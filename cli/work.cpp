@@ -19,14 +19,7 @@ Result predicted_result(const std::string& command, const Options& options,
   r.seed = options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : 0;
   Progress progress(context, contraction.name() + ": choosing a schedule");
   progress.show(0);
-  Chosen chosen = choose(options, contraction, machine, context, tuned);
-  r.schedule = std::move(chosen.schedule);
-  r.tiling = std::move(chosen.tiling);
-  r.prediction = std::move(chosen.prediction);
-  r.certificate = chosen.certificate;
-  r.not_certified = std::move(chosen.not_certified);
-  r.least = chosen.least;
-  r.seconds_to_solve = chosen.seconds_to_solve;
+  take(r, choose(options, contraction, machine, context, tuned));
   r.tuned = std::move(tuned);
   return r;
 }
@@ -144,13 +137,7 @@ void Runner::add_run(Result& result) {
   if (counting_) {
     how.around = [&](const std::function<void()>& work) { counting_->count(work); };
   }
-  RunResult run = copies_ > 1 ? run_batched(plan, copies_, how) : tcsim::run(plan, how);
-  result.measured = run.timed;
-  result.repetitions = std::move(run.repetitions);
-  result.worst_error = run.check.worst_error;
-  result.kernel = run.kernel;
-  result.threads = run.threads;
-  result.copies = copies_;
+  take(result, copies_ > 1 ? run_batched(plan, copies_, how) : tcsim::run(plan, how), copies_);
   if (counting_) result.counted = counting_->result();
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/request.hpp"
 #include "cli/result.hpp"
 #include "kernels/repetitions.hpp"
 #include "microbench/counters/counting.hpp"

@@ -1,8 +1,7 @@
 #include "cli/simulation/options.hpp"
 #include "cli/simulation/simulation.hpp"
 #include "cli/work.hpp"
-#include "core/error.hpp"
-#include "core/model/window.hpp"
+#include "core/model/modelled.hpp"
 
 namespace tcsim::cli {
 
@@ -10,33 +9,10 @@ namespace po = boost::program_options;
 
 namespace {
 
-// A machine of the same size that the model knows, to choose a schedule by.
-Machine modelled(Machine machine) {
-  for (Level& level : machine.levels) {
-    level.replacement.value = Replacement::lru;
-    level.write = WritePolicy::write_back;
-    level.write_allocate = true;
-    level.prefetch = Prefetch::none;
-    level.victim_lines = 0;
-    level.line.value = machine.levels.front().line.value;
-  }
-  return machine;
-}
-
-// Why the model does not know the machine; empty if it does.
-std::string gap_of_model(const Machine& machine) {
-  try {
-    common_line(machine);
-  } catch (const UnsupportedError& e) {
-    return e.what();
-  }
-  return "";
-}
-
 Result simulated_result(const Options& options, const Contraction& c, const Machine& m,
                         Context& context) {
   const std::string gap = gap_of_model(m);
-  Result r = predicted_result("simulate", options, c, gap.empty() ? m : modelled(m), context);
+  Result r = predicted_result("simulate", options, c, known_to_model(m), context);
   r.machine = m;
   if (!gap.empty()) {
     r.prediction.reset();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/values.hpp"
-#include "core/error.hpp"
 
 namespace tcsim::cli {
 
@@ -12,51 +11,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::int64_t most_classes = std::int64_t{1} << 31;
-
-// "L2.write_back_miss=pass"
-void apply_rule(const std::string& rule, sim::SystemConfig& config) {
-  const auto dot = rule.find('.'), equals = rule.find('=');
-  const std::string place = "--rule " + rule;
-  if (dot == std::string::npos || equals == std::string::npos || equals < dot) {
-    throw UsageError(place, "it is not LEVEL.RULE=VALUE", "for example L2.write_back_miss=pass");
-  }
-  const std::string owner = rule.substr(0, dot), name = rule.substr(dot + 1, equals - dot - 1);
-  const std::string value = rule.substr(equals + 1);
-  const auto either = [&](const char* yes, const char* no) {
-    if (value == yes) return true;
-    if (value == no) return false;
-    throw UsageError(place, fmt::format("'{}' is not known", value),
-                     fmt::format("use {} or {}", yes, no));
-  };
-  for (sim::LevelConfig& level : config.levels) {
-    if (level.name != owner) continue;
-    if (name == "write_hit_refreshes") {
-      level.write_hit_refreshes = either("true", "false");
-    } else if (name == "write_back_refreshes") {
-      level.write_back_refreshes = either("true", "false");
-    } else if (name == "write_back_miss") {
-      level.write_back_miss =
-          either("allocate", "pass") ? sim::WriteBackMiss::allocate : sim::WriteBackMiss::pass;
-    } else if (name == "replacement") {
-      level.qlru = sim::qlru_named(value);
-      if (!level.qlru) {
-        throw UsageError(
-            place, fmt::format("'{}' is no variant of QLRU", value),
-            "name one as uops.info does, such as QLRU_H11_M1_R0_U0 or QLRU_H11_MR31_R1_U2 "
-            "(R0 and R2 do not go with U2 and U3); for others use --set " +
-                owner + ".replacement");
-      }
-    } else if (name == "empty_ways") {
-      level.empty_ways = either("first", "tree") ? sim::EmptyWays::first : sim::EmptyWays::tree;
-    } else {
-      throw UsageError(place, fmt::format("there is no rule '{}'", name),
-                       "use write_hit_refreshes, write_back_refreshes, write_back_miss, empty_ways "
-                       "or replacement");
-    }
-    return;
-  }
-  throw UsageError(place, fmt::format("there is no cache '{}'", owner), "use a level's name");
-}
 
 }  // namespace
 
@@ -90,16 +44,19 @@ void declare_simulation(po::options_description& options) {
       "of a trace: split gives them an innermost cache of their own");
 }
 
+SimulationRequest simulation_request(const Options& options) {
+  SimulationRequest request;
+  request.attribution = flag(options, "attribution");
+  request.tlb = flag(options, "tlb");
+  if (options.count("sample") != 0) request.sample = options["sample"].as<std::int64_t>();
+  if (options.count("rule") != 0) request.rules = options["rule"].as<std::vector<std::string>>();
+  request.drain = !flag(options, "no-drain");
+  if (options.count("seed") != 0) request.seed = options["seed"].as<std::uint64_t>();
+  return request;
+}
+
 sim::SystemConfig system(const Options& options, const Machine& machine, int cores) {
-  sim::SystemConfig config = sim::system_of(machine, cores);
-  config.drain = !flag(options, "no-drain");
-  if (options.count("seed") != 0) config.seed = options["seed"].as<std::uint64_t>();
-  if (options.count("rule") != 0) {
-    for (const auto& rule : options["rule"].as<std::vector<std::string>>()) {
-      apply_rule(rule, config);
-    }
-  }
-  return config;
+  return system(simulation_request(options), machine, cores);
 }
 
 Instructions instructions(const Options& options) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "cli/answers/simulation.hpp"
 #include "cli/command.hpp"
 #include "cli/result.hpp"
 #include "sim/simulate_trace.hpp"
@@ -15,6 +16,8 @@ void declare_simulation(boost::program_options::options_description&);
 
 // A switch that this command has and that is given.
 bool flag(const Options& options, const char* name);
+
+SimulationRequest simulation_request(const Options&);
 
 // The caches of the machine with --rule, --no-drain and --seed applied.
 sim::SystemConfig system(const Options&, const Machine&, int cores = 1);

@@ -10,7 +10,6 @@
 #include "cli/simulation/options.hpp"
 #include "core/error.hpp"
 #include "core/io/new_file.hpp"
-#include "core/machine/share.hpp"
 #include "sim/simulate_trace.hpp"
 
 namespace tcsim::cli {
@@ -24,22 +23,9 @@ void add_simulation(Result& result, const Options& options, Context& context) {
   how.threads = options["threads"].as<int>();
   how.replay = !flag(options, "no-replay");
   how.effort = &effort;
-  const Plan plan(result.workload, result.schedule);
-  const sim::SystemConfig config = system(options, view_of_one_core(result.machine));
   const auto start = std::chrono::steady_clock::now();
-  if (flag(options, "tlb")) result.tlbs = simulate_tlbs(plan, result.machine, how);
-  if (options.count("sample") != 0) {
-    result.sampled = sample(plan, config, options["sample"].as<std::int64_t>(), how);
-    return;
-  }
-  if (flag(options, "attribution")) {
-    Attribution a = attribute(plan, config, how);
-    result.attribution = std::move(a.levels);
-    result.simulation = std::move(a.simulation);
-  } else {
-    result.simulation = simulate(plan, config, how);
-  }
-  if (context.verbose) {
+  add_simulation(result, simulation_request(options), how);
+  if (context.verbose && result.simulation) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const auto touches = static_cast<double>(result.simulation->touches.value());
     context.err << fmt::format(

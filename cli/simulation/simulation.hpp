@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "cli/request.hpp"
 #include "cli/result.hpp"
 
 namespace tcsim::cli {

@@ -21,9 +21,15 @@ bool holds_data(const fs::path& folder) {
          fs::is_directory(folder / "data", ignored);
 }
 
+std::optional<fs::path>& of_module() {
+  static std::optional<fs::path> folder;
+  return folder;
+}
+
 // In the order in which they are tried.
 std::vector<fs::path> data_places() {
   std::vector<fs::path> all;
+  if (of_module()) all.push_back(*of_module());
   if (const auto beside = beside_program(TCSIM_DATA_FROM_PROGRAM)) all.push_back(*beside);
   // An installed program that took a source tree's files would change with it, or fail without it.
   if (program_lies_in(TCSIM_BUILD_DIR)) all.emplace_back(TCSIM_SOURCE_DATA_DIR);
@@ -97,6 +103,8 @@ fs::path data_dir() {
                    "install tcsim again, or set TCSIM_DATA_DIR to the folder that holds machines "
                    "and data");
 }
+
+void look_for_data_in(fs::path folder) { of_module() = std::move(folder); }
 
 std::vector<std::string> shipped_machines() { return names_in(data_dir() / "machines"); }
 std::vector<std::string> shipped_suites() { return names_in(data_dir() / "data"); }

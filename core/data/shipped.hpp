@@ -13,6 +13,10 @@ namespace tcsim {
 // if there is none.
 std::filesystem::path data_dir();
 
+// Where a module in somebody else's program has them: asked before the places beside that program.
+// Before any other thread asks.
+void look_for_data_in(std::filesystem::path folder);
+
 std::vector<std::string> shipped_machines();  // sorted names, such as "e5-2680v4"
 std::vector<std::string> shipped_suites();    // sorted names, such as "tccg"
 std::vector<std::string> shipped_chains();    // sorted names, such as "fourindex"
