@@ -62,6 +62,10 @@ struct Exported {
 Exported export_kerncraft(const Machine& machine);   // YAML for kerncraft 0.8.11 and later
 Exported export_pycachesim(const Machine& machine);  // JSON for CacheSimulator.from_dict
 Exported export_dinero(const Machine& machine);      // one command line for Dinero IV
+Exported export_gem5(const Machine& machine);        // classes of classic caches, in Python
+Exported export_champsim(const Machine& machine);    // configuration in JSON
+// Architecture in YAML, version 0.4. Caches become buffers that a mapping fills, which `lost` says.
+Exported export_timeloop(const Machine& machine);
 
 const char* to_text(ImportFormat);
 

@@ -321,9 +321,10 @@ void add(TraceAttribution::Level& to, const TraceAttribution::Level& more) {
 }
 
 // A sink that writes elements down.
+template <class Writer>
 class WriterSink {
  public:
-  WriterSink(sim::TraceWriter& writer, std::int64_t element, std::stop_token stop)
+  WriterSink(Writer& writer, std::int64_t element, std::stop_token stop)
       : writer_(writer), element_(element), stop_(std::move(stop)) {}
   void enter(Phase) {
     if (stop_.stop_requested()) throw Interrupted();
@@ -345,7 +346,7 @@ class WriterSink {
   }
 
  private:
-  sim::TraceWriter& writer_;
+  Writer& writer_;
   std::int64_t element_;
   std::stop_token stop_;
 };
@@ -417,11 +418,24 @@ SampledSimulation sample(std::span<const std::unique_ptr<sim::TraceReader>> trac
   return sampled.estimates();
 }
 
-void write_trace(const Plan& plan, sim::TraceWriter& writer, std::stop_token stop) {
-  WriterSink sink(writer, plan.element().value(), std::move(stop));
-  sim::PlanVisitor<WriterSink> visitor(plan, sink);
+namespace {
+
+template <class Writer>
+void write_all(const Plan& plan, Writer& writer, std::stop_token stop) {
+  WriterSink<Writer> sink(writer, plan.element().value(), std::move(stop));
+  sim::PlanVisitor<WriterSink<Writer>> visitor(plan, sink);
   walk(plan, visitor);
   writer.flush();
+}
+
+}  // namespace
+
+void write_trace(const Plan& plan, sim::TraceWriter& writer, std::stop_token stop) {
+  write_all(plan, writer, std::move(stop));
+}
+
+void write_trace(const Plan& plan, sim::ChampsimWriter& writer, std::stop_token stop) {
+  write_all(plan, writer, std::move(stop));
 }
 
 }  // namespace tcsim

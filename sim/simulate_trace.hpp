@@ -10,6 +10,7 @@
 #include "sim/sample.hpp"
 #include "sim/simulate.hpp"
 #include "sim/system.hpp"
+#include "sim/trace/champsim.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace tcsim {
@@ -70,5 +71,6 @@ SampledSimulation sample(std::span<const std::unique_ptr<sim::TraceReader>> trac
 
 // Every access of a plan, as simulate() has them, into a trace.
 void write_trace(const Plan& plan, sim::TraceWriter& writer, std::stop_token stop = {});
+void write_trace(const Plan& plan, sim::ChampsimWriter& writer, std::stop_token stop = {});
 
 }  // namespace tcsim

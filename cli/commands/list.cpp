@@ -7,6 +7,7 @@
 #include "bench/kernels.hpp"
 #include "bench/tuned_file.hpp"
 #include "cli/kernel_result.hpp"
+#include "cli/onnx_suite.hpp"
 #include "cli/pages.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -63,6 +64,24 @@ Table list_workloads() {
       t.rows.push_back({c.name(), c.label(), c.sizes(), to_text(c.type()), to_text(c.layout()),
                         fmt::format("{:.4g}", c.flops() / 1e9)});
     }
+  }
+  return t;
+}
+
+// Of an ONNX model; what is no contraction goes to standard error.
+Table list_network(const Options& options, Context& context) {
+  const std::string dims =
+      options.count("dims") != 0 ? options["dims"].as<std::string>() : std::string();
+  const OnnxSuite network = read_onnx(options["from"].as<std::string>(), dims);
+  Table t{"list workloads", {"workload", "count", "label", "sizes", "type", "layout", "gflop"}, {}};
+  for (std::size_t i = 0; i < network.suite.workloads.size(); ++i) {
+    const Contraction& c = network.suite.workloads[i];
+    t.rows.push_back({c.name(), fmt::format("{}", network.counts.at(i)), c.label(), c.sizes(),
+                      to_text(c.type()), to_text(c.layout()),
+                      fmt::format("{:.4g}", c.flops() / 1e9)});
+  }
+  for (const auto& [what, count] : network.left_out) {
+    if (!context.quiet) context.err << fmt::format("left out: {} x {}\n", count, visible(what));
   }
   return t;
 }
@@ -166,6 +185,15 @@ Exit list(const Options& options, Context& context) {
                        "leave it out; see 'tcsim help list'");
     }
   }
+  for (const char* option : {"from", "dims"}) {
+    if (options.count(option) == 0 || (what == "workloads" && options.count("from") != 0)) continue;
+    throw UsageError(fmt::format("--{}", option), "is for the workloads of a model",
+                     "say tcsim list workloads --from model.onnx");
+  }
+  if (options.count("from") != 0) {
+    print(list_network(options, context), format(options), context.out);
+    return Exit::done;
+  }
   print(what == "workloads"  ? list_workloads()
         : what == "chains"   ? list_chains()
         : what == "machines" ? list_machines()
@@ -185,7 +213,9 @@ void declare_list(po::options_description& o) {
       "scheme", words(scheme_words()),
       "of kernels: how the right operand lies, packed or as an image in place")(
       "machine", po::value<std::string>()->default_value("host"),
-      "of kernels: host, or a file that 'tcsim probe --kernels --out FILE' wrote");
+      "of kernels: host, or a file that 'tcsim probe --kernels --out FILE' wrote")(
+      "from", po::value<std::string>(), "of workloads: those of an ONNX model (docs/python.md)")(
+      "dims", po::value<std::string>(), "with --from: what the model leaves open, batch=1,...");
   declare_output(o);
 }
 

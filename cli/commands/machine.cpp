@@ -39,8 +39,9 @@ void declare(po::options_description& o) {
       "from", words(import_formats()), "import: the file's format, if it cannot be told")(
       "name", po::value<std::string>(), "import: the machine's name")(
       "base", po::value<std::string>(), "import: a machine that gives what the file does not say")(
-      "to", words({"kerncraft", "pycachesim", "dinero", "blis"}), "export: the format")(
-      "kernel", po::value<std::string>(), "export to blis: the microkernel, 8x6")(
+      "to", words({"kerncraft", "pycachesim", "dinero", "gem5", "champsim", "timeloop", "blis"}),
+      "export: the format")("kernel", po::value<std::string>(),
+                            "export to blis: the microkernel, 8x6")(
       "type", words({"f64", "f32"}, "f64"), "export to blis: the element type");
   declare_output(o);
 }

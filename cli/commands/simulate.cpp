@@ -22,7 +22,7 @@ Result simulated_result(const Options& options, const Contraction& c, const Mach
     if (!context.quiet) context.err << "note: nothing is predicted: " << gap << "\n";
   }
   if (options.count("write-trace") != 0) {
-    write_trace(r, options["write-trace"].as<std::string>(), context);
+    write_trace(r, options, context);
     return r;
   }
   add_simulation(r, options, context);

@@ -51,13 +51,16 @@ Exit export_machines(const Names& names, const Options& options, Context& contex
   const Format form = format(options);
   if (options.count("to") == 0) {
     throw UsageError("machine export", "--to is missing",
-                     "say --to kerncraft, pycachesim, dinero or blis");
+                     "say --to kerncraft, pycachesim, dinero, gem5, champsim, timeloop or blis");
   }
   const auto to = options["to"].as<std::string>();
   const Machine machine = named_machine(names[0], options, context);
   const Exported out = to == "kerncraft"    ? export_kerncraft(machine)
                        : to == "pycachesim" ? export_pycachesim(machine)
                        : to == "dinero"     ? export_dinero(machine)
+                       : to == "gem5"       ? export_gem5(machine)
+                       : to == "champsim"   ? export_champsim(machine)
+                       : to == "timeloop"   ? export_timeloop(machine)
                                             : export_blis(machine, options);
   if (form == Format::json) {
     const nlohmann::ordered_json j{

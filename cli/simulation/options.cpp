@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/values.hpp"
+#include "core/error.hpp"
 
 namespace tcsim::cli {
 
@@ -37,8 +38,9 @@ void declare_simulation(po::options_description& options) {
       "write the accesses of the schedule to this file and do no more")(
       "trace", po::value<std::vector<std::string>>(),
       "simulate this trace instead of a workload; - is standard input; one for each core "
-      "(repeatable)")("trace-format", words({"din", "lackey", "binary"}),
-                      "of the traces; otherwise they are looked at")(
+      "(repeatable)")(
+      "trace-format", words({"din", "lackey", "binary", "champsim"}),
+      "of the traces; otherwise they are looked at; of --write-trace binary or champsim")(
       "grain", whole<std::int64_t>(1, 1), "accesses of one core before the next one's turn")(
       "instructions", words({"ignore", "unified", "split"}, "ignore"),
       "of a trace: split gives them an innermost cache of their own");
@@ -68,6 +70,10 @@ Instructions instructions(const Options& options) {
 std::optional<sim::TraceFormat> trace_format(const Options& options) {
   if (options.count("trace-format") == 0) return {};
   const auto& given = options["trace-format"].as<std::string>();
+  if (given == "champsim") {
+    throw UsageError("--trace-format", "traces for ChampSim are written, not read",
+                     "leave it out, or use --write-trace FILE");
+  }
   if (given == "din") return sim::TraceFormat::din;
   return given == "lackey" ? sim::TraceFormat::lackey : sim::TraceFormat::binary;
 }

@@ -37,11 +37,24 @@ void add_simulation(Result& result, const Options& options, Context& context) {
   }
 }
 
-void write_trace(const Result& result, const std::string& file, Context& context) {
+void write_trace(const Result& result, const Options& options, Context& context) {
+  const auto& file = options["write-trace"].as<std::string>();
+  const std::string format =
+      options.count("trace-format") != 0 ? options["trace-format"].as<std::string>() : "binary";
+  if (format != "binary" && format != "champsim") {
+    throw UsageError("--trace-format", fmt::format("no trace is written as {}", format),
+                     "use binary or champsim");
+  }
   errno = 0;
   std::ofstream out(file, std::ios::binary);
-  sim::TraceWriter writer(out);
-  tcsim::write_trace(Plan(result.workload, result.schedule), writer, context.stop);
+  const Plan plan(result.workload, result.schedule);
+  if (format == "champsim") {
+    sim::ChampsimWriter writer(out);
+    tcsim::write_trace(plan, writer, context.stop);
+  } else {
+    sim::TraceWriter writer(out);
+    tcsim::write_trace(plan, writer, context.stop);
+  }
   out.close();
   if (!out) {
     const int error = errno;

@@ -13,6 +13,6 @@ void add_simulation(Result&, const Options&, Context&);
 // tcsim simulate --trace.
 Exit simulate_traces(const Options&, Context&);
 // tcsim simulate --write-trace.
-void write_trace(const Result&, const std::string& file, Context&);
+void write_trace(const Result&, const Options&, Context&);
 
 }  // namespace tcsim::cli

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -34,7 +35,7 @@ class Layer {
         refuse(fmt::format("repeats its elements along axis {}", a), mend_);
     }
     std::ranges::stable_sort(order, {}, [&](int a) { return stride(where, a); });
-    place(where, order);
+    place(where, order, alone);
     tensor_.order = alone;
     tensor_.order.insert(tensor_.order.end(), order.begin(), order.end());
     return std::move(tensor_);
@@ -45,15 +46,18 @@ class Layer {
     return where.strides[static_cast<std::size_t>(axis)];
   }
 
-  // Places of each axis, from the innermost outward.
-  void place(const Strided& where, const std::vector<int>& order) {
+  // Places of each axis, from the innermost outward. `alone`, of one element, lie further in.
+  void place(const Strided& where, const std::vector<int>& order, const std::vector<int>& alone) {
     if (order.empty()) return;
-    const std::int64_t apart = stride(where, order.front());
-    if (apart > 1) {
+    std::int64_t apart = stride(where, order.front());
+    std::int64_t step = 1;  // of one place of the axis
+    if (apart > 1 && !alone.empty()) {
+      tensor_.extents[static_cast<std::size_t>(alone.front())] = apart;
+      step = std::exchange(apart, 1);
+    } else if (apart > 1) {
       if (id_ == TensorId::C) refuse(fmt::format("has neighbours {} elements apart", apart), mend_);
       for (Affine::Term& term : axis(order.front()).terms) term.coefficient *= apart;
     }
-    std::int64_t step = 1;  // of one place of the axis
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto a = static_cast<std::size_t>(order[i]);
       std::int64_t reach = where.extents[a];

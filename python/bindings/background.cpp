@@ -1,5 +1,6 @@
 #include "python/bindings/background.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -57,6 +58,10 @@ class Beside {
 
  private:
   void serve() {
+    // Signals are for Python's own threads; a read here is not to end early for one.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [&] { return end_ || job_; });
@@ -86,12 +91,6 @@ Beside& beside() {
   return *mine;
 }
 
-bool on_main_thread() {
-  static const py::object* const main_thread =
-      new py::object(py::module_::import("threading").attr("main_thread"));
-  return (*main_thread)().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
-}
-
 // What Python wants to be raised: a signal's exception, or the progress callback's.
 void look(const py::object& progress, double share, double& shown) {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -101,6 +100,12 @@ void look(const py::object& progress, double share, double& shown) {
 }
 
 }  // namespace
+
+bool on_main_thread() {
+  static const py::object* const main_thread =
+      new py::object(py::module_::import("threading").attr("main_thread"));
+  return (*main_thread)().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+}
 
 void apart(const py::object& progress, const std::function<void(const Watch&)>& work) {
   std::stop_source source;

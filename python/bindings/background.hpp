@@ -15,6 +15,9 @@ struct Watch {
   std::function<void(double)> progress;  // share that is done; may be called from any thread
 };
 
+// Whether the caller is. To be asked once while the module is imported: what it keeps is made then.
+bool on_main_thread();
+
 // Does the work without the GIL. On Python's main thread, which alone hears of signals, it runs on
 // a thread beside that one; signals are looked at every 20 ms, and one that raises (Ctrl-C) asks
 // the work to stop and is raised when it has. `progress` is None or is called with the share now

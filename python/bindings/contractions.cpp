@@ -142,7 +142,7 @@ class PreparedContraction {
   PreparedContraction(const Label& label, const py::array& a, const py::array& b,
                       const py::array& c, int threads, const std::optional<Machine>& machine,
                       const std::optional<std::string>& schedule, const py::object& progress)
-      : workload_(laid_out(label, a, b, c)) {
+      : workload_(laid_out(label, a, b, c)), threads_(threads) {
     apart(progress, [&](const Watch&) {
       if (workload_.type() == ElementType::f64) {
         contractor_ = made<double>(threads, machine, schedule);
@@ -213,7 +213,9 @@ class PreparedContraction {
       const std::lock_guard one_at_a_time(mutex_);
       contractor(left, right, out, static_cast<T>(alpha), static_cast<T>(beta), std::move(stop));
     };
-    if (workload_.flops() < soon_over) {
+    // OpenMP's threads belong to the one that calls: in a forked process they are gone, a new one
+    // has new ones.
+    if (threads_ == 1 && workload_.flops() < soon_over) {
       const py::gil_scoped_release without;
       return work({});
     }
@@ -222,6 +224,7 @@ class PreparedContraction {
 
   std::array<Strided, 3> where_;
   Contraction workload_;
+  int threads_;
   Either contractor_;
   std::mutex mutex_;
 };

@@ -15,7 +15,7 @@ def random_view(rng, shape, dtype, innermost_apart):
     """An array of the shape that lies in some way that the executor takes."""
     order = list(range(len(shape)))
     rng.shuffle(order)  # from the outermost inward
-    padded = [shape[axis] + (rng.choice([0, 0, 1, 3]) if shape[axis] > 1 or innermost_apart else 0) for axis in order]
+    padded = [shape[axis] + rng.choice([0, 0, 1, 3]) for axis in order]
     apart = rng.choice([1, 1, 2, 3]) if innermost_apart else 1
     if order:
         padded[-1] *= apart

@@ -1,6 +1,9 @@
 """Networks from ONNX: a model that is made here, with counts worked out by hand."""
 
+import json
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -89,6 +92,26 @@ class Networks(unittest.TestCase):
                 out.write(self.network.toml())
             for w, l in zip(tcsim.workloads(file), self.network):
                 self.assertEqual((w.label, w.sizes, w.type), (l.workload.label, l.workload.sizes, l.workload.type))
+
+    def test_the_command_line_lists_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "small.onnx")
+            onnx.save(small_model(), file)
+            call = lambda *more, **how: subprocess.run(
+                [os.environ["TCSIM"], "list", "workloads", "--from", *more], capture_output=True, text=True,
+                env={**os.environ, "TCSIM_PYTHON": sys.executable, **how})
+            done = call(file, "--dims", "batch=2", "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = json.loads(done.stdout)["rows"]
+            self.assertEqual([(r["count"], r["label"], r["gflop"]) for r in rows],
+                             [(str(l.count), l.workload.label, f"{l.workload.flops / 1e9:.4g}") for l in self.network])
+            self.assertIn("left out: 1 x Relu", done.stderr)
+            open_ = call(file)
+            self.assertEqual((open_.returncode, "give dims={'batch': 1}" in open_.stderr), (2, True))
+            none = call(file + "x")
+            self.assertEqual((none.returncode, "there is no such file" in none.stderr), (2, True))
+            nobody = call(file, TCSIM_PYTHON="/no/such/python")
+            self.assertEqual((nobody.returncode, "it is not there" in nobody.stderr), (4, True))
 
     def test_files_are_read_and_wrong_ones_refused(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -126,6 +126,25 @@ TEST(Simulate, A_written_trace_misses_as_often_as_its_schedule) {
   }
 }
 
+TEST(Simulate, A_trace_for_ChampSim_has_an_instruction_for_each_access) {
+  const File trace("trace", ""), champsim("champsim", "");
+  ASSERT_EQ(simulate({"--write-trace", trace.path()}).code, Exit::done);
+  const Ran ran =
+      simulate({"--write-trace", champsim.path(), "--trace-format", "champsim", "--quiet"});
+  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  const json ours = json::parse(
+      tcsim({"simulate", "--trace", trace.path(), "--machine", "i7-6700k", "--format", "json"})
+          .out);
+  EXPECT_EQ(std::filesystem::file_size(champsim.path()), 64 * ours["accesses"].get<std::size_t>());
+  const Ran other = simulate({"--write-trace", champsim.path(), "--trace-format", "din"});
+  EXPECT_EQ(other.code, Exit::usage);
+  EXPECT_TRUE(contains(other.err, "use binary or champsim"));
+  const Ran read = tcsim(
+      {"simulate", "--trace", trace.path(), "--machine", "i7-6700k", "--trace-format", "champsim"});
+  EXPECT_EQ(read.code, Exit::usage);
+  EXPECT_TRUE(contains(read.err, "written, not read"));
+}
+
 // A victim cache, two prefetchers and slices at once: the counts are the same on two threads, of
 // the accesses as a trace, and with the causes of misses. A sample is refused with the reason.
 TEST(Simulate, Rules_of_real_caches_go_with_threads_traces_and_causes) {
