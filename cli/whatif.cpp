@@ -9,6 +9,7 @@
 #include "cli/describe.hpp"
 #include "cli/result.hpp"
 #include "cli/version.hpp"
+#include "cli/worth.hpp"
 #include "core/io/json.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
@@ -85,6 +86,11 @@ ordered_json points_json(const WhatIf& w) {
       ordered_json j{{"values", p.values}, {"factors", p.factors}};
       if (p.choice) j.update(prediction_json(w.workload, *p.choice, p.bottleneck));
       if (!p.remark.empty()) j["remark"] = p.remark;
+      if (w.plane_costs && p.choice) {
+        const auto i = static_cast<std::size_t>(&p - w.plane->points.data());
+        j[w.plane_costs->is_price ? "price" : "area_mm2"] = w.plane_costs->costs[i];
+        j["pareto"] = static_cast<bool>(w.plane_costs->front[i]);
+      }
       points.push_back(std::move(j));
     }
   }
@@ -123,6 +129,8 @@ ordered_json json_of(const WhatIf& w) {
     j["larger_caches"] = json_of(w.advice->caches);
     j["text"] = w.advice->words;
   }
+  if (w.cost) j["cost"] = json_of(*w.model, *w.cost);
+  if (!w.worth.empty()) j["worth"] = json_of(w.worth);
   return j;
 }
 
@@ -157,7 +165,7 @@ class Csv {
             "accounting,row,knob,unit,value,factor,knob_2,unit_2,value_2,factor_2,"
             "predicted_seconds,predicted_gflops,bottleneck,from,to,elasticity,schedule,"
             "bottleneck_share,predicted_seconds_5,predicted_seconds_95,value_5,value_95,"
-            "gaining_share\n";
+            "gaining_share,area_mm2,watts,joules\n";
   }
 
   void print(const WhatIf& w) {
@@ -194,6 +202,13 @@ class Csv {
                      : std::vector<std::string>{"", "", "", "", "", "", ""});
       }
     }
+    for (const Worth& x : w.worth) {
+      row("worth", {&x.knob, x.value, x.factor}, {},
+          {csv_number(x.time.value()), csv_number(w.workload.flops() / x.time.value() / 1e9),
+           x.bottleneck, "", "", "", ""},
+          std::vector<std::string>(6),
+          {number(x.area), number(x.watts), x.energy ? csv_number(x.energy->value()) : ""});
+    }
     if (!w.advice) return;
     for (const Elasticity& e : w.advice->elasticities.knobs) {
       for (const auto& step : {e.up, e.down}) {
@@ -223,10 +238,11 @@ class Csv {
     return value ? csv_number(*value) : "";
   }
 
-  // `sure`: the columns behind the schedule.
+  // `sure`: the columns behind the schedule, `cost`: those of a cost model behind them.
   void row(const char* kind, const At& first, const At& second,
            const std::vector<std::string>& rest,
-           const std::vector<std::string>& sure = std::vector<std::string>(6)) {
+           const std::vector<std::string>& sure = std::vector<std::string>(6),
+           const std::vector<std::string>& cost = std::vector<std::string>(3)) {
     std::vector<std::string> cells = head_;
     cells.emplace_back(kind);
     for (const At& at : {first, second}) {
@@ -241,6 +257,7 @@ class Csv {
     }
     cells.insert(cells.end(), rest.begin(), rest.end());
     cells.insert(cells.end(), sure.begin(), sure.end());
+    cells.insert(cells.end(), cost.begin(), cost.end());
     out_ << csv_line(cells);
   }
 
@@ -299,7 +316,7 @@ void print_curve(const Curve& curve, std::ostream& out) {
   }
 }
 
-void print_plane(const Plane& plane, std::ostream& out) {
+void print_plane(const Plane& plane, const std::optional<PlaneCosts>& costs, std::ostream& out) {
   const std::size_t columns = static_cast<std::size_t>(std::count_if(
       plane.points.begin(), plane.points.end(),
       [&](const PlanePoint& p) { return p.values[0] == plane.points.front().values[0]; }));
@@ -321,6 +338,14 @@ void print_plane(const Plane& plane, std::ostream& out) {
   };
   table("bottleneck", [](const PlanePoint& p) { return p.bottleneck; });
   table("time", [](const PlanePoint& p) { return to_display(p.choice->time()); });
+  if (costs) {
+    table(costs->is_price ? "price; * none as quick is cheaper"
+                          : "area in mm2; * none as quick is smaller",
+          [&](const PlanePoint& p) {
+            const auto i = static_cast<std::size_t>(&p - plane.points.data());
+            return fmt::format("{}{:.4g}", costs->front[i] ? "* " : "", costs->costs[i]);
+          });
+  }
   std::vector<std::string> reasons;
   for (const PlanePoint& p : plane.points) {
     if (p.remark.empty() || std::find(reasons.begin(), reasons.end(), p.remark) != reasons.end()) {
@@ -368,11 +393,13 @@ void print_table(const WhatIf& w, std::ostream& out) {
     if (!r.remark.empty()) out << r.remark << "\n";
   }
   if (w.curve) print_curve(*w.curve, out);
-  if (w.plane) print_plane(*w.plane, out);
+  if (w.plane) print_plane(*w.plane, w.plane_costs, out);
   if (w.advice) {
     print_elasticities(w.advice->elasticities, out);
     out << "\n  " << w.advice->words << "\n";
   }
+  if (w.cost) print_cost(*w.model, *w.cost, out);
+  if (!w.worth.empty()) print_worth(w.worth, out);
   if (!w.complete) out << "\n  interrupted: this is what there is\n";
 }
 

@@ -10,6 +10,7 @@
 #include "cli/format.hpp"
 #include "core/explore/curve.hpp"
 #include "core/machine/machine.hpp"
+#include "core/study/worth.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim::cli {
@@ -20,11 +21,16 @@ struct WhatIf {
   Contraction workload;
   Machine machine;
   bool fixed_schedule = false;
-  std::vector<KnobRange> ranges;  // what varies: none, one or two
-  CurvePoint base;                // the machine as it is
-  std::optional<Curve> curve;     // of one
-  std::optional<Plane> plane;     // of two
-  std::optional<Advice> advice;   // empty if it was interrupted before
+  std::vector<KnobRange> ranges;          // what varies: none, one or two
+  CurvePoint base;                        // the machine as it is
+  std::optional<Curve> curve;             // of one
+  std::optional<Plane> plane;             // of two
+  std::optional<Advice> advice;           // empty if it was interrupted before
+  std::optional<CostModel> model;         // with --cost
+  std::optional<DesignCost> cost;         // of the machine as it is, by that
+  std::optional<PlaneCosts> plane_costs;  // of two knobs, by that
+  bool wants_worth = false;               // --worth or --cost
+  std::vector<Worth> worth;
   bool complete = true;
 };
 

@@ -54,6 +54,14 @@ void explore(WhatIf& w, ExploreOptions options) {
   }
   const Elasticities& e = w.advice->elasticities;
   if (w.ranges.empty()) w.base = {1, 1, e.base, e.bottleneck, e.sure};
+  if (w.model && w.plane) w.plane_costs = plane_costs(*w.plane, w.machine, *w.model);
+  if (w.model) w.cost = design_cost(*w.model, w.workload, w.machine, w.base.choice.prediction);
+  if (!w.wants_worth) return;
+  try {
+    w.worth = worth_of_knobs(w.workload, w.machine, w.model ? &*w.model : nullptr, options);
+  } catch (const Interrupted&) {
+    w.complete = false;
+  }
 }
 
 }  // namespace tcsim::cli

@@ -23,6 +23,8 @@ WhatIf whatif(const Options& options, const Contraction& contraction, const Mach
   WhatIf w(contraction, machine);
   w.ranges = ranges(options, machine);
   w.fixed_schedule = options["fixed-schedule"].as<bool>() || has_schedule(options);
+  if (options.count("cost") != 0) w.model = find_cost_model(options["cost"].as<std::string>());
+  w.wants_worth = w.model.has_value() || options["worth"].as<bool>();
   Progress progress(context, contraction.name() + ": what if");
   ExploreOptions explore_options;
   explore_options.stop = context.stop;
@@ -89,7 +91,11 @@ const Command& whatif_command() {
                         "L3.capacity=8MiB..128MiB, memory.bandwidth=1x..1.5x:11 (once or twice; "
                         "without it, elasticities alone)")(
             "fixed-schedule", po::bool_switch(),
-            "keep the schedule of the machine as it is (so does --schedule)");
+            "keep the schedule of the machine as it is (so does --schedule)")(
+            "worth", po::bool_switch(),
+            "what twice as much of each knob would bring, the most first")(
+            "cost", po::value<std::string>(),
+            "a cost model, shipped or a file: energy and area, and --worth by mm2 and watt");
         declare_workload(o);
         declare_machine(o);
         declare_schedule(o);

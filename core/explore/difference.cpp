@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/explore/uncertainty.hpp"
 #include "core/explore/verdict.hpp"
 #include "core/model/held_tiles.hpp"
 #include "core/schedule/path.hpp"
@@ -103,21 +104,42 @@ void traffic_words(const PredictedDesign& before, const PredictedDesign& after,
   }
 }
 
+bool same_work(const PredictedDesign& before, const PredictedDesign& after) {
+  return before.contraction.label() == after.contraction.label() &&
+         before.contraction.sizes() == after.contraction.sizes() &&
+         before.contraction.type() == after.contraction.type() &&
+         before.contraction.layout() == after.contraction.layout();
+}
+
 }  // namespace
 
 std::vector<std::string> difference_words(const PredictedDesign& before,
                                           const PredictedDesign& after) {
   std::vector<std::string> words{time_words(before, after), bottleneck_words(before, after)};
-  const bool same_work = before.contraction.label() == after.contraction.label() &&
-                         before.contraction.sizes() == after.contraction.sizes() &&
-                         before.contraction.type() == after.contraction.type() &&
-                         before.contraction.layout() == after.contraction.layout();
-  if (!same_work) return words;
+  if (!same_work(before, after)) return words;
   schedule_words(before, after, words);
   if (before.machine.levels.size() == after.machine.levels.size()) {
     traffic_words(before, after, words);
   }
   return words;
+}
+
+std::string answer_words(const PredictedDesign& before, const PredictedDesign& after,
+                         const Knob& knob) {
+  if (!same_work(before, after)) return "";
+  const double from = value_of(before.machine, knob), to = value_of(after.machine, knob);
+  if (!(from > 0) || from == to) return "";
+  const Seconds a = before.prediction.timing.total, b = after.prediction.timing.total;
+  const std::string was = bottleneck_name(before.prediction.timing, before.machine);
+  const std::string is = bottleneck_name(after.prediction.timing, after.machine);
+  const double faster = a / b;
+  const bool same = std::abs(faster - 1) < no_gain_below;
+  std::string text =
+      fmt::format("{} {} ({}): {}", knob_words(knob), change_words(to / from), display(knob, to),
+                  same ? "nothing changes" : change_words(faster) + " GFLOPS");
+  text += was == is ? fmt::format(", {} limits as before.", is)
+                    : fmt::format(", and {} limits instead of {}.", is, was);
+  return text;
 }
 
 }  // namespace tcsim

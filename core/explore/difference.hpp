@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/explore/knob.hpp"
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/schedule.hpp"
@@ -24,5 +25,11 @@ struct PredictedDesign {
 // Of two workloads only time and bottleneck are compared.
 std::vector<std::string> difference_words(const PredictedDesign& before,
                                           const PredictedDesign& after);
+
+// The answer to what is asked by turning one knob: "L3 capacity 2 times (70 MiB): nothing changes,
+// L3-memory limits as before." Empty where the knob is the same on both machines, or the two are
+// not of the same work.
+std::string answer_words(const PredictedDesign& before, const PredictedDesign& after,
+                         const Knob& knob);
 
 }  // namespace tcsim

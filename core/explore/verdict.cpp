@@ -23,19 +23,6 @@ double gain(const Elasticity& e) {
   return s->factor > 1 ? -s->elasticity : s->elasticity;
 }
 
-// "memory.bandwidth" as "memory bandwidth".
-std::string words(const Knob& knob) {
-  const auto dot = knob.name.find('.');
-  std::string owner = knob.name.substr(0, dot), field = knob.name.substr(dot + 1);
-  if (owner == "core" && field == "cores") return "cores at work";
-  if (owner == "caches") return "line size";
-  for (char& c : field) {
-    if (c == '_') c = ' ';
-  }
-  if (field == "fma per cycle") field = "FMA per cycle";
-  return owner + " " + field;
-}
-
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -72,11 +59,24 @@ std::string other_words(const Elasticities& elasticities, const Elasticity* stro
   }
   if (other == nullptr) return "";
   const KnobStep& s = *other->better();
-  return fmt::format(" {} {} gains in {} of 100{}.", change_words(s.factor), words(other->knob),
-                     hundredths(*s.gains), strongest == nullptr ? " draws" : "");
+  return fmt::format(" {} {} gains in {} of 100{}.", change_words(s.factor),
+                     knob_words(other->knob), hundredths(*s.gains),
+                     strongest == nullptr ? " draws" : "");
 }
 
 }  // namespace
+
+std::string knob_words(const Knob& knob) {
+  const auto dot = knob.name.find('.');
+  std::string owner = knob.name.substr(0, dot), field = knob.name.substr(dot + 1);
+  if (owner == "core" && field == "cores") return "cores at work";
+  if (owner == "caches") return "line size";
+  for (char& c : field) {
+    if (c == '_') c = ' ';
+  }
+  if (field == "fma per cycle") field = "FMA per cycle";
+  return owner + " " + field;
+}
 
 std::vector<const Elasticity*> strongest(const Elasticities& elasticities) {
   double most = 0;
@@ -160,7 +160,7 @@ std::string help_words(const Machine& machine, const Elasticities& elasticities,
     }
     told = e;
     const KnobStep& s = *e->better();
-    text = fmt::format("{} {} brings {} GFLOPS{}", change_words(s.factor), words(e->knob),
+    text = fmt::format("{} {} brings {} GFLOPS{}", change_words(s.factor), knob_words(e->knob),
                        faster(s.time), in_draws(s.gains));
     if (next) {
       text += fmt::format("; {} ({}{}) moves the bottleneck to {}", change_words(next->factor),
@@ -192,6 +192,25 @@ std::string help_words(const Machine& machine, const Elasticities& elasticities,
   }
   const std::string roof = roof_words(machine, elasticities.base);
   return roof.empty() ? text : text + " " + roof;
+}
+
+std::string rate_words(const Machine& machine, const Prediction& prediction, Bytes element) {
+  const FlopsPerSecond peak = machine.peak(element);
+  const double share = prediction.rate / peak;
+  const std::string of = fmt::format("{:.4g} GFLOPS", peak.value() / 1e9);
+  if (machine.accounting.compute_roof) {
+    return fmt::format("{:.1f} % of what the core's multiply-adds reach, {}", 100 * share, of);
+  }
+  if (share <= 1) {
+    return fmt::format(
+        "{:.1f} % of what the core's multiply-adds reach, {}; this accounting times moving data "
+        "alone",
+        100 * share, of);
+  }
+  return fmt::format(
+      "No core runs that fast: its multiply-adds reach {}. This accounting times moving data "
+      "alone, as if computing took no time",
+      of);
 }
 
 std::string roof_words(const Machine& machine, const Choice& choice) {

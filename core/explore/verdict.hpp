@@ -31,6 +31,9 @@ std::vector<LargerCache> larger_caches(const Contraction& contraction, const Mac
                                        const Elasticities& elasticities,
                                        const ExploreOptions& options = {});
 
+// "memory.bandwidth" as "memory bandwidth", "caches.line" as "line size".
+std::string knob_words(const Knob& knob);
+
 // "+21 %" or "-5 %" for 1.21 and 0.95, with a digit more below 10 %; "3.2 times" from twice on.
 std::string change_words(double factor);
 
@@ -45,6 +48,10 @@ std::string band_words(const CrossoverBand& band, double base);
 std::string help_words(const Machine& machine, const Elasticities& elasticities,
                        const std::optional<Crossover>& next,
                        const std::vector<LargerCache>& caches);
+
+// How a predicted rate stands to the FMA peak for elements of that size, without a full stop; where
+// the accounting leaves computing out it may be above it, and that is explained.
+std::string rate_words(const Machine& machine, const Prediction& prediction, Bytes element);
 
 // What the compute roof does to this prediction; empty where the accounting has none.
 std::string roof_words(const Machine& machine, const Choice& choice);

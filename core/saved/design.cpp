@@ -28,6 +28,22 @@ Design Design::with(const std::string& knob, const std::string& value) const {
   return d;
 }
 
+std::string changed_knob(const Design& before, const Design& after) {
+  std::string changed;
+  for (const Design* d : {&before, &after}) {
+    for (const Override& o : d->overrides) {
+      if (before.value_of(o.knob) == after.value_of(o.knob) || o.knob == changed) continue;
+      if (!changed.empty()) return "";
+      changed = o.knob;
+    }
+  }
+  const auto rest = [](Design d) {
+    d.overrides.clear();
+    return d;
+  };
+  return rest(before) == rest(after) ? changed : "";
+}
+
 Accounting accounting_named(const std::string& name) {
   if (name == "honest") return Accounting::honest();
   if (name == "paper") return Accounting::paper();
@@ -60,13 +76,16 @@ std::vector<std::string> to_arguments(const Design& d) {
   for (const Override& o : d.overrides) option("--set", o.knob + "=" + o.value);
   if (!d.accounting.empty()) option("--accounting", d.accounting);
   if (!d.schedule.empty()) option("--schedule", d.schedule);
+  if (!d.cost.empty()) option("--cost", d.cost);
   return all;
 }
 
 std::string command_line(const std::string& command, const Design& design,
                          const std::vector<std::string>& more) {
   std::string line = "tcsim " + command;
-  for (const std::string& word : to_arguments(design)) line += " " + shell_word(word);
+  Design asked = design;
+  if (command != "whatif") asked.cost.clear();
+  for (const std::string& word : to_arguments(asked)) line += " " + shell_word(word);
   for (const std::string& word : more) line += " " + shell_word(word);
   return line;
 }

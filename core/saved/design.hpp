@@ -22,6 +22,7 @@ struct Design {
   std::vector<Override> overrides;
   std::string accounting;  // "honest" or "paper"; empty: the machine's own
   std::string schedule;    // its text; empty: the best one is chosen
+  std::string cost;        // a cost model (core/study/cost.hpp), by name or file; empty: none
 
   // The value that the knob is set to; empty if it is not.
   std::string value_of(std::string_view knob) const;
@@ -29,6 +30,10 @@ struct Design {
   Design with(const std::string& knob, const std::string& value) const;
   bool operator==(const Design&) const = default;
 };
+
+// The one knob whose override differs between designs that are the same in all else; empty if there
+// is no such knob, or more than one.
+std::string changed_knob(const Design& before, const Design& after);
 
 // `base` (the design's machine as its file has it) with the overrides and the accounting applied,
 // and checked. Notes about values that had to give way are added to `notes`. Throws UsageError and
@@ -40,7 +45,8 @@ Accounting accounting_named(const std::string& name);
 
 // Arguments of tcsim that say the same: the workload first, then options.
 std::vector<std::string> to_arguments(const Design& design);
-// A line for a POSIX shell: "tcsim whatif tccg:29 --machine e5-2680v4 --vary ...".
+// A line for a POSIX shell, with the cost model for the command that takes one: "tcsim whatif
+// tccg:29 --machine e5-2680v4 --vary ...".
 std::string command_line(const std::string& command, const Design& design,
                          const std::vector<std::string>& more = {});
 

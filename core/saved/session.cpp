@@ -94,8 +94,9 @@ class Reader {
   }
 
   Design design(const toml::table& t) const {
-    known(t, "a design",
-          {"workload", "size", "layout", "type", "machine", "set", "accounting", "schedule"});
+    known(
+        t, "a design",
+        {"workload", "size", "layout", "type", "machine", "set", "accounting", "schedule", "cost"});
     Design d;
     if (!text(t, "workload", d.workload.name) || d.workload.name.empty()) {
       throw InputError(place(t), "no workload", "add one, such as workload = \"tccg:29\"");
@@ -106,6 +107,7 @@ class Reader {
     text(t, "machine", d.machine);
     d.machine = beside(d.machine);
     text(t, "schedule", d.schedule);
+    if (text(t, "cost", d.cost)) d.cost = beside(d.cost);
     if (text(t, "accounting", d.accounting)) {
       try {
         accounting_named(d.accounting);
@@ -131,12 +133,12 @@ class Reader {
     return {given->substr(0, equals), given->substr(equals + 1)};
   }
 
-  // A machine's file may be named from where the session lies.
-  std::string beside(const std::string& machine) const {
-    const std::filesystem::path path = std::filesystem::path(file_).parent_path() / machine;
+  // A file may be named from where the session lies.
+  std::string beside(const std::string& name) const {
+    const std::filesystem::path path = std::filesystem::path(file_).parent_path() / name;
     std::error_code ignored;
-    const bool file = machine.ends_with(".toml") && std::filesystem::exists(path, ignored);
-    return file ? path.string() : machine;
+    const bool file = name.ends_with(".toml") && std::filesystem::exists(path, ignored);
+    return file ? path.string() : name;
   }
 
   std::string file_;
@@ -157,6 +159,7 @@ toml::table table_of(const Design& d) {
   if (!set.empty()) t.insert("set", std::move(set));
   text("accounting", d.accounting);
   text("schedule", d.schedule);
+  text("cost", d.cost);
   return t;
 }
 

@@ -8,6 +8,7 @@
 //     set = ["L3.capacity=64MiB"]       # overrides, in the order in which they apply
 //     accounting = "paper"              # otherwise what the machine says
 //     schedule = "groups m=acf ..."     # kept; otherwise the best one is chosen
+//     cost = "45nm"                     # a cost model, for energy and area
 //     [baseline]                        # the same keys
 //     [view]
 //     name = "bottleneck"

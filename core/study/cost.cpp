@@ -83,12 +83,25 @@ const CostModel::Rules* CostModel::rules_of(const Level& level) const {
   return level.kind == LevelKind::cache ? named("caches") : nullptr;
 }
 
+std::vector<CostModel::Part> CostModel::parts(const Machine& machine) const {
+  const auto part = [](const std::string& what, const Rules* rules,
+                       const Expression::Lookup& lookup) {
+    Part p{what, {}, 0};
+    if (const CostRule* r = rule(rules, "area")) p.area = r->value(lookup);
+    if (const CostRule* r = rule(rules, "power")) p.power = r->value(lookup);
+    return p;
+  };
+  std::vector<Part> all{part("core", &core, core_lookup(machine))};
+  for (const Level& l : machine.levels) {
+    all.push_back(part(l.name, rules_of(l), level_lookup(machine, l)));
+  }
+  return all;
+}
+
 std::optional<double> CostModel::area(const Machine& machine) const {
   std::optional<double> sum;
-  const auto add = [&](double mm2) { sum = sum.value_or(0) + mm2; };
-  if (const CostRule* r = rule(&core, "area")) add(r->value(core_lookup(machine)));
-  for (const Level& l : machine.levels) {
-    if (const CostRule* r = rule(rules_of(l), "area")) add(r->value(level_lookup(machine, l)));
+  for (const Part& p : parts(machine)) {
+    if (p.area) sum = sum.value_or(0) + *p.area;
   }
   return sum;
 }
@@ -106,12 +119,7 @@ std::optional<double> CostModel::cost(const Machine& machine) const {
 
 double CostModel::power(const Machine& machine) const {
   double watts = 0;
-  if (const CostRule* r = rule(&core, "power")) watts += r->value(core_lookup(machine));
-  for (const Level& l : machine.levels) {
-    if (const CostRule* r = rule(rules_of(l), "power")) {
-      watts += r->value(level_lookup(machine, l));
-    }
-  }
+  for (const Part& p : parts(machine)) watts += p.power;
   return watts;
 }
 

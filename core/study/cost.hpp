@@ -58,6 +58,14 @@ struct CostModel {
   std::vector<std::pair<std::string, Rules>> levels;
   std::optional<CostRule> price;
 
+  // The core, then the machine's levels from the innermost outward.
+  struct Part {
+    std::string name;
+    std::optional<double> area;  // mm2; empty without a rule
+    double power = 0;            // W; 0 without one
+  };
+  std::vector<Part> parts(const Machine& machine) const;
+
   // mm2; empty unless the core or any level has a rule for it. Memory and disk count only where
   // they have one.
   std::optional<double> area(const Machine& machine) const;

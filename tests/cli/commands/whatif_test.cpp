@@ -25,6 +25,33 @@ json parsed(const std::vector<std::string>& args) {
   return json::parse(r.out);
 }
 
+TEST(Whatif, A_cost_model_adds_energy_area_and_what_more_is_worth) {
+  const json j = parsed(whatif({"--cost", "45nm", "--format", "json"}));
+  double joules = 0, area = 0;
+  for (const auto& part : j["cost"]["parts"]) {
+    joules += part["standing_joules"].get<double>();
+    if (!part["joules"].is_null()) joules += part["joules"].get<double>();
+    if (!part["area_mm2"].is_null()) area += part["area_mm2"].get<double>();
+  }
+  EXPECT_NEAR(j["cost"]["joules"].get<double>(), joules, 1e-9 * joules);
+  EXPECT_NEAR(j["cost"]["area_mm2"].get<double>(), area, 1e-9 * area);
+  EXPECT_FALSE(j["worth"].empty());
+  const Ran table = tcsim(whatif({"--cost", "45nm"}));
+  EXPECT_NE(table.out.find("energy and area by 45nm"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("would more help?"), std::string::npos);
+  const Ran csv = tcsim(whatif({"--worth", "--format", "csv"}));
+  std::size_t rows = 0;
+  for (auto at = csv.out.find(",worth,"); at != csv.out.npos;
+       at = csv.out.find(",worth,", at + 1)) {
+    ++rows;
+  }
+  EXPECT_EQ(rows, j["worth"].size());
+  EXPECT_FALSE(parsed(whatif({"--format", "json"})).contains("worth"));
+  const Ran wrong = tcsim(whatif({"--cost", "44nm"}));
+  EXPECT_EQ(wrong.code, Exit::usage);
+  EXPECT_NE(wrong.err.find("did you mean '45nm'?"), std::string::npos) << wrong.err;
+}
+
 TEST(Whatif, Prints_a_table_json_and_csv_with_the_same_numbers) {
   const std::vector<std::string> vary{"--vary", "L1.bandwidth=1x..8x:5"};
   const auto with = [&](std::vector<std::string> more) {

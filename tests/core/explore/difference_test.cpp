@@ -33,5 +33,25 @@ TEST(Difference, Names_time_bottleneck_and_links) {
   EXPECT_TRUE(tile);
 }
 
+TEST(Difference, Answers_what_is_asked_by_turning_a_knob) {
+  const Contraction c = find_workload({"tccg:29", "", {}, {}});
+  Machine m = find_machine("e5-2680v4");
+  m.accounting = Accounting::paper();
+  const Optimized a = optimize(c, m);
+  const auto answer = [&](const char* knob, double value) {
+    const Machine other = with_knob(m, find_knob(m, knob), value);
+    const Optimized b = optimize(c, other);
+    return answer_words({c, m, a.schedule, a.prediction}, {c, other, b.schedule, b.prediction},
+                        find_knob(m, knob));
+  };
+  EXPECT_EQ(answer("L3.capacity", 70 << 20),
+            "L3 capacity 2 times (70 MiB): nothing changes, L3-memory limits as before.");
+  EXPECT_EQ(
+      answer("memory.bandwidth", 6.08 * 1.5),
+      "memory bandwidth +50.0 % (9.12B/cycle): +19.7 % GFLOPS, and L1-register limits instead "
+      "of L3-memory.");
+  EXPECT_EQ(answer("L3.capacity", 35 << 20), "");  // it was not turned
+}
+
 }  // namespace
 }  // namespace tcsim

@@ -74,6 +74,32 @@ TEST(Session, A_knob_is_set_in_its_place_and_unset) {
   EXPECT_EQ(d.with("L1.ways", ""), d);
 }
 
+TEST(Session, A_design_that_differs_by_one_knob_names_it) {
+  Design a;
+  a.workload.name = "tccg:29";
+  a.overrides = {{"L2.capacity", "1MiB"}};
+  EXPECT_EQ(changed_knob(a, a), "");
+  EXPECT_EQ(changed_knob(a, a.with("L3.capacity", "64MiB")), "L3.capacity");
+  EXPECT_EQ(changed_knob(a, a.with("L2.capacity", "")), "L2.capacity");
+  EXPECT_EQ(changed_knob(a, a.with("L2.capacity", "2MiB")), "L2.capacity");
+  EXPECT_EQ(changed_knob(a, a.with("L3.capacity", "64MiB").with("L2.capacity", "")), "");
+  Design other = a.with("L3.capacity", "64MiB");
+  other.accounting = "paper";
+  EXPECT_EQ(changed_knob(a, other), "");
+}
+
+TEST(Session, A_cost_model_goes_to_the_command_that_takes_one) {
+  Design d;
+  d.workload.name = "tccg:29";
+  d.machine = "e5-2680v4";
+  d.cost = "45nm";
+  EXPECT_EQ(command_line("whatif", d), "tcsim whatif tccg:29 --machine e5-2680v4 --cost 45nm");
+  EXPECT_EQ(command_line("simulate", d), "tcsim simulate tccg:29 --machine e5-2680v4");
+  Session s;
+  s.design = d;
+  EXPECT_EQ(parse_session(to_toml(s), "s.toml"), s);
+}
+
 TEST(Session, Says_the_same_as_a_command_line) {
   Design d;
   d.workload = {"ij,jk->ik", "i=4,j=5,k=6", {}, {}};
