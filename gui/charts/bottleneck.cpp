@@ -18,6 +18,11 @@ int linkOf(const Machine& machine, const std::string& bottleneck) {
   return -1;
 }
 
+// All of a column in the unit of the machine's own value.
+std::string inOneUnit(const Knob& knob, double value) {
+  return knob.unit == KnobUnit::bytes ? display(knob, value, knob.base) : shown(knob, value);
+}
+
 double gflops(const CurvePoint& p) { return p.choice.prediction.rate.value() / 1e9; }
 
 Line lineOf(const Curve& curve) {
@@ -194,7 +199,7 @@ Table bottleneckTable(const Scene& scene) {
   }
   table.columns[1] = fmt::format("value_{}", to_text(curve.knob.unit));
   const auto row = [&](const std::string& what, double value, double factor) {
-    return std::vector<Cell>{what, Cell(shown(curve.knob, value), value),
+    return std::vector<Cell>{what, Cell(inOneUnit(curve.knob, value), value),
                              Cell(fmt::format("{:.4g}x", factor), factor)};
   };
   for (const CurvePoint& p : curve.points) {

@@ -34,8 +34,9 @@ constexpr ViewKind kinds[] = {
     {Draws::plot, "traffic", "Traffic",
      "Bytes over each link, by tensor. Simulate counts them line by line.", trafficPlot,
      trafficTable},
-    {Draws::text, "schedule", "Schedule", "Loops and packs that all numbers are about.", nullptr,
-     scheduleTable},
+    {Draws::text, "schedule", "Schedule",
+     "Loops and packs that all numbers are about. Edit them: each change is judged at once.",
+     nullptr, scheduleTable},
     {Draws::plot, "kernels", "Kernels",
      "The microkernels on this computer, each by itself: rows across, columns upward. Outlined "
      "are those that are worth composing.",
@@ -44,6 +45,10 @@ constexpr ViewKind kinds[] = {
      "Bytes over the link to a memory, over its capacity: what no order of the multiply-adds moves "
      "less than, and what schedules do. Marks are this machine's links.",
      boundsPlot, boundsTable},
+    {Draws::plot, "cost", "Cost",
+     "What the work takes at each level by a cost model, working and standing by, and how large "
+     "each level is.",
+     costPlot, costTable},
 };
 
 }  // namespace
@@ -55,6 +60,26 @@ std::string shown(const Knob& knob, double value) {
       std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
   if (unit == text.end() || unit == text.begin()) return text;
   return std::string(text.begin(), unit) + " " + std::string(unit, text.end());
+}
+
+std::string subtitleOf(const Evaluation& e) {
+  const Subject& s = e.subject;
+  std::string text = fmt::format(
+      "{}  {}  on {}, {} accounting\n", s.contraction.name(),
+      s.contraction.name() == s.contraction.label() ? s.contraction.sizes() : s.contraction.label(),
+      s.machine.name, s.machine.accounting.name);
+  if (s.design.overrides.empty()) return text + "all figures as in the machine's file";
+  for (const Override& o : s.design.overrides) {
+    if (&o != &s.design.overrides.front()) text += ", ";
+    text += o.knob + " ";
+    try {
+      const Knob knob = find_knob(s.base, o.knob);
+      text += shown(knob, value_of(s.machine, knob));
+    } catch (const UsageError&) {  // a field that no slider has, such as a policy
+      text += o.value;
+    }
+  }
+  return text;
 }
 
 std::string tickText(const Knob& knob, double value) {
@@ -105,22 +130,6 @@ const ViewKind& viewKind(const std::string& id) {
     known += (known.empty() ? "" : ", ") + std::string(k.id);
   }
   throw UsageError("--view", fmt::format("there is no view '{}'", id), "use one of " + known);
-}
-
-Table helpTable(const Scene& scene) {
-  Table table{{"knob", "more", "time"}, {}};
-  if (!scene.help) return table;
-  const Elasticities& all = scene.help->advice.elasticities;
-  for (const Elasticity& e : all.knobs) {
-    const KnobStep* step = e.up ? &*e.up : nullptr;
-    std::vector<Cell> row{e.knob.name, "-", "-"};
-    if (step != nullptr) {
-      row[1] = {change_words(step->factor), step->factor};
-      row[2] = {change_words(step->time / all.base.time()), step->time / all.base.time()};
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
 }
 
 }  // namespace tcsim::gui

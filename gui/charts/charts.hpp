@@ -23,6 +23,8 @@ Plot trafficPlot(const Scene& scene);  // bytes, predicted and simulated
 Table trafficTable(const Scene& scene);
 Plot boundsPlot(const Scene& scene);  // bytes over the capacity: what is proven, found, simulated
 Table boundsTable(const Scene& scene);
+Plot costPlot(const Scene& scene);  // joules by level and mm2, by a cost model
+Table costTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
 Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's
@@ -49,7 +51,10 @@ const ViewKind& viewKind(const std::string& id);
 std::string verdictHeadline(const Scene& scene);
 // Baseline against now, a row for each figure.
 Table compareTable(const Scene& scene);
-// d log time / d log knob, a row for each knob.
-Table helpTable(const Scene& scene);
+// What twice as much of each knob would bring, for what it costs: a row for each that brings
+// something, what is worth most first.
+Table worthTable(const Scene& scene);
+// The other knobs: "L1.capacity, L1.ways".
+std::string idleKnobs(const Scene& scene);
 
 }  // namespace tcsim::gui

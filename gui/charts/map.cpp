@@ -90,6 +90,22 @@ Line machineMark(const Mapped& map, const Machine& m, std::string name, Ink ink)
   return mark;
 }
 
+// Those that no other is at least as quick as for at most as much.
+Line frontMark(const Mapped& map, std::size_t rows) {
+  Line mark;
+  mark.name = map.costs->is_price ? "none as quick is cheaper" : "none as quick is smaller";
+  mark.joined = false;
+  mark.marked = true;
+  mark.hollow = true;
+  mark.width = 1.4;
+  for (std::size_t i = 0; i < map.costs->front.size(); ++i) {
+    if (!map.costs->front[i]) continue;
+    mark.x.push_back(static_cast<double>(i / rows));
+    mark.y.push_back(static_cast<double>(i % rows));
+  }
+  return mark;
+}
+
 // Whether the baseline has a map over the same knobs.
 bool hasGhost(const Scene& scene) {
   return scene.baseline && scene.baselineMap && scene.map &&
@@ -117,9 +133,19 @@ Plot mapPlot(const Scene& scene) {
   p.hollow = !scene.map.current;
   p.subtitle = subtitleOf(*scene.now);
   p.title = fmt::format("Predicted time over {} and {}", plane.knobs[0].name, plane.knobs[1].name);
-  double most = 0;
+  double most = 0, least = std::numeric_limits<double>::infinity();
   for (const PlanePoint& q : plane.points) {
-    if (q.choice) most = std::max(most, q.choice->time().value());
+    if (!q.choice) continue;
+    most = std::max(most, q.choice->time().value());
+    least = std::min(least, q.choice->time().value());
+  }
+  if (most > 0 && most < least * (1 + no_gain_below)) {
+    p.title =
+        fmt::format("Nothing changes over {} and {}", plane.knobs[0].name, plane.knobs[1].name);
+    p.subtitle += fmt::format(
+        "\nEvery one of these machines takes {}. Choose other knobs or a wider range, or see what "
+        "would help on the right.",
+        to_display(Seconds(most)));
   }
   const TimeUnit unit = unitOf(most);
   p.cells = {columns, rows, std::vector<double>(columns * rows, std::nan("")),
@@ -186,6 +212,7 @@ Plot mapPlot(const Scene& scene) {
   ticks(p.x, 0, columns);
   ticks(p.y, 1, rows);
   std::vector<Line> machines;
+  if (map.costs) machines.push_back(frontMark(map, rows));
   if (hasGhost(scene)) {
     const std::vector<Segment> ghost = ghostOutlines(*scene.baselineMap.value, map);
     p.outlines.insert(p.outlines.end(), ghost.begin(), ghost.end());
@@ -213,6 +240,10 @@ Table mapTable(const Scene& scene) {
   if (ghost) {
     table.columns.insert(table.columns.end(), {"baseline_seconds", "baseline_bottleneck"});
   }
+  const auto& costs = scene.map->costs;
+  if (costs) {
+    table.columns.insert(table.columns.end(), {costs->is_price ? "price" : "area_mm2", "front"});
+  }
   for (std::size_t i = 0; i < plane.points.size(); ++i) {
     const PlanePoint& p = plane.points[i];
     std::vector<Cell> row{Cell(shown(plane.knobs[0], p.values[0]), p.values[0]),
@@ -228,6 +259,10 @@ Table mapTable(const Scene& scene) {
       const PlanePoint& a = scene.baselineMap->plane.points[i];
       row.push_back(a.choice ? timeCell(a.choice->time()) : Cell());
       row.emplace_back(nameOf(a));
+    }
+    if (costs) {
+      row.push_back(p.choice ? numberCell(costs->costs[i]) : Cell());
+      row.emplace_back(costs->front[i] ? "yes" : "");
     }
     table.rows.push_back(std::move(row));
   }

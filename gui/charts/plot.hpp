@@ -67,7 +67,7 @@ struct Label {
   double x = 0, y = 0;
   std::string text = {};
   Ink ink = Ink::text;
-  bool above = true;
+  bool ofMark = false;  // beside a mark, and on no other
 };
 
 // Coloured cells at whole numbers of both axes; NaN: none.

@@ -9,6 +9,9 @@ namespace tcsim::gui {
 
 namespace {
 
+// Logarithm of the factor between intensities whose points lie on one another.
+constexpr double nearlySame = 0.1;
+
 struct LinkRoof {
   std::string name;
   double intensity;  // flops per counted byte
@@ -125,7 +128,14 @@ Plot rooflinePlot(const Scene& scene) {
                                 roofs[l].intensity, ceiling)};
     dot.marked = true;
     dot.width = roofs[l].name == e.bottleneck ? 5 : 3;
+    // Those that lie on one another are rings around the ones that are drawn later.
+    for (std::size_t later = l + 1; later < roofs.size(); ++later) {
+      if (std::abs(std::log(roofs[later].intensity / roofs[l].intensity)) < nearlySame) {
+        dot.width += 2.5;
+      }
+    }
     p.lines.push_back(dot);
+    p.labels.push_back({roofs[l].intensity, e.gflops(), roofs[l].name, dot.ink, true});
   }
   return p;
 }

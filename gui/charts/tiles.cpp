@@ -1,5 +1,8 @@
 #include "gui/charts/tiles.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/error.hpp"
 #include "core/model/held_tiles.hpp"
 #include "core/plan/plan.hpp"
@@ -16,6 +19,31 @@ Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; }
 
 std::string extentsText(const std::array<std::int64_t, 3>& e) {
   return fmt::format("m {} \u00d7 n {} \u00d7 k {}", e[0], e[1], e[2]);
+}
+
+// From below the smallest part to the largest sum.
+void addMeasure(TileBoxes& all) {
+  constexpr int step = 5;  // doublings between two ticks: 1 KiB, 32 KiB, 1 MiB
+  double least = HUGE_VAL, most = 0;
+  for (const TileBox& box : all.boxes) {
+    most = std::max({most, box.bytes, box.capacityBytes});
+    for (const TileBox::Part& part : box.parts) {
+      if (part.bytes > 0) least = std::min(least, part.bytes);
+    }
+  }
+  if (!(most > 0)) return;
+  // The smallest has some length too.
+  all.low = std::exp2(std::floor(std::log2(std::min(least, most))) - 2);
+  all.high = most;
+  for (int e = 0; e < 63; e += step) {
+    const double v = std::exp2(e);
+    if (v >= all.low && v <= all.high) {
+      all.ticks.emplace_back(v, to_binary_display(Bytes(std::int64_t{1} << e)));
+    }
+  }
+  all.measure =
+      "logarithmic: each of the fine lines is 32 times the size of the one before; the thick one "
+      "is what the cache holds";
 }
 
 }  // namespace
@@ -41,8 +69,10 @@ TileBoxes tileBoxes(const Scene& scene) {
       {path.extents[DimClass::m], path.extents[DimClass::n], path.extents[DimClass::k]});
   for (TensorId t : all_tensors) {
     const Bytes size = c.size(t).value() * size_of(c.type());
+    const double bytes = static_cast<double>(size.value());
     memory.parts.push_back(
-        {fmt::format("{} {}", to_text(t), to_binary_display(size)), 0, inkOf(t), true});
+        {fmt::format("{} {}", to_text(t), to_binary_display(size)), 0, bytes, inkOf(t), true});
+    memory.bytes += bytes;
   }
   all.boxes.push_back(memory);
   const auto held = held_tiles(c, e.choice.schedule, m);
@@ -57,14 +87,16 @@ TileBoxes tileBoxes(const Scene& scene) {
     box.name = m.level(h.cache).name;
     box.capacity = to_binary_display(h.capacity);
     const double capacity = static_cast<double>(h.capacity.value());
+    box.capacityBytes = capacity;
     if (h.tile) {
       box.tile = extentsText(h.tile->extents);
-      box.filled = static_cast<double>(h.tile->total().value()) / capacity;
+      box.bytes = static_cast<double>(h.tile->total().value());
+      box.filled = box.bytes / capacity;
       for (TensorId t : all_tensors) {
         const auto add = [&](const char* what, Bytes bytes, bool halo) {
+          const double size = static_cast<double>(bytes.value());
           box.parts.push_back({fmt::format("{}{} {}", to_text(t), what, to_binary_display(bytes)),
-                               static_cast<double>(bytes.value()) / capacity, inkOf(t),
-                               h.tile->whole[t], halo});
+                               size / capacity, size, inkOf(t), h.tile->whole[t], halo});
         };
         const Bytes halo = h.tile->halo[t];
         add("", h.tile->bytes[t] - halo, false);
@@ -79,6 +111,7 @@ TileBoxes tileBoxes(const Scene& scene) {
     }
     all.boxes.push_back(box);
   }
+  addMeasure(all);
   return all;
 }
 

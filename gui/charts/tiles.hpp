@@ -1,9 +1,10 @@
-// The tiles of a schedule as boxes within boxes: each cache, how full the largest tile that fits in
-// it makes it, and by which tensor.
+// The tiles of a schedule, a box for memory and for each cache: how full the largest tile that fits
+// in it makes it, and by which tensor. All bars are of one logarithmic measure.
 #pragma once
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/charts/ink.hpp"
@@ -17,9 +18,12 @@ struct TileBox {
   std::string tile;          // "m 384 x n 36 x k 24"
   double filled = 0;         // share of the capacity, in [0, 1]
   double filledBefore = -1;  // in the baseline; < 0: there is none
+  double capacityBytes = 0;  // 0: it has no end
+  double bytes = 0;          // of all parts
   struct Part {
     std::string label;  // "A 72KiB"
     double share = 0;   // of the capacity
+    double bytes = 0;
     Ink ink = Ink::A;
     bool whole = false;
     bool halo = false;  // what neighbouring tiles have as well, behind the rest of its tensor
@@ -33,6 +37,10 @@ struct TileBoxes {
   std::string kernel;          // "kernel 8x6"
   std::vector<TileBox> boxes;  // the outermost first: memory, L3, ..., L1
   std::string legend;          // of halos; empty where there are none
+  // The measure, the same in all boxes: its ends, round sizes on it, and what it is, in words.
+  double low = 0, high = 0;  // bytes
+  std::vector<std::pair<double, std::string>> ticks;
+  std::string measure;
 };
 TileBoxes tileBoxes(const Scene& scene);
 

@@ -41,13 +41,19 @@ Plot trafficPlot(const Scene& scene) {
       scene.simulation && scene.simulation->simulation.traffic.links.size() == links
           ? &scene.simulation->simulation.traffic
           : nullptr;
+  double largest = 0;
+  for (std::size_t l = 0; l < links; ++l) {
+    largest = std::max(largest, static_cast<double>(predicted[l].counted(accounting).value()));
+  }
+  const ByteUnit unit = byteUnitOf(largest);
+  const auto scaled = [&](Bytes b) { return static_cast<double>(b.value()) / unit.bytes; };
   double most = 0;
   const auto stack = [&](const LinkTraffic& link, double at, double thickness, bool hollow,
                          const std::string& what) {
     double from = 0;
     const Bytes total = link.counted(accounting);
     for (const Array& a : printed_arrays) {
-      const double bytes = static_cast<double>(link.counted(accounting, a).value()) / 1e9;
+      const double bytes = scaled(link.counted(accounting, a));
       if (bytes == 0) continue;
       Bar b;
       b.at = at;
@@ -68,7 +74,7 @@ Plot trafficPlot(const Scene& scene) {
     if (measured) {
       Bar b;
       b.at = at - 0.42;
-      b.to = static_cast<double>(measured->value()) / 1e9;
+      b.to = scaled(*measured);
       b.thickness = 0.08;
       b.ink = Ink::text;
       b.label = fmt::format("{}  measured", to_display(*measured));
@@ -85,16 +91,14 @@ Plot trafficPlot(const Scene& scene) {
       const Evaluation& a = *scene.baseline;
       Bar b;
       b.at = at + 0.2;
-      b.to = static_cast<double>(
-                 a.prediction().traffic.links[l].counted(a.subject.machine.accounting).value()) /
-             1e9;
+      b.to = scaled(a.prediction().traffic.links[l].counted(a.subject.machine.accounting));
       b.thickness = 0.42;
       b.ink = Ink::baseline;
       b.ghost = true;
       p.bars.push_back(b);
       most = std::max(most, b.to);
     }
-    const double least = static_cast<double>(e.bounds[l].value()) / 1e9;
+    const double least = scaled(e.bounds[l]);
     Line line;
     line.dashed = true;
     line.x = {least, least};
@@ -107,7 +111,7 @@ Plot trafficPlot(const Scene& scene) {
     p.lines.push_back(std::move(line));
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
-  p.x = {"bytes [GB]", false, 0, 1.12 * most, {}};
+  p.x = {fmt::format("bytes [{}]", unit.name), false, 0, 1.12 * most, {}};
   p.y.low = -0.6;
   p.y.high = static_cast<double>(links) - 0.4;
   if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);

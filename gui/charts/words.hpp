@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -36,25 +37,27 @@ inline TimeUnit unitOf(double seconds) {
   return {1, "s"};
 }
 
+// The same for bytes.
+struct ByteUnit {
+  double bytes;
+  const char* name;
+};
+inline ByteUnit byteUnitOf(double bytes) {
+  constexpr ByteUnit units[] = {{1, "B"},     {1e3, "kB"},  {1e6, "MB"}, {1e9, "GB"},
+                                {1e12, "TB"}, {1e15, "PB"}, {1e18, "EB"}};
+  const ByteUnit* unit = units;
+  while (unit + 1 != std::end(units) && bytes >= 1000 * unit->bytes) ++unit;
+  return *unit;
+}
+
 inline Cell timeCell(Seconds t) { return {to_display(t), t.value()}; }
 inline Cell bytesCell(Bytes b) { return {to_display(b), static_cast<double>(b.value())}; }
 inline Cell numberCell(double v, const char* format = "{:.4g}") {
   return {fmt::format(fmt::runtime(format), v), v};
 }
 
-// Two lines where there are overrides.
-inline std::string subtitleOf(const Evaluation& e) {
-  const Subject& s = e.subject;
-  std::string text = fmt::format(
-      "{}  {}  on {}, {} accounting", s.contraction.name(),
-      s.contraction.name() == s.contraction.label() ? s.contraction.sizes() : s.contraction.label(),
-      s.machine.name, s.machine.accounting.name);
-  for (const Override& o : s.design.overrides) {
-    text +=
-        fmt::format("{}{} {}", &o == &s.design.overrides.front() ? "\n" : ", ", o.knob, o.value);
-  }
-  return text;
-}
+// Always of two lines, so that a picture stays where it is when a figure is turned.
+std::string subtitleOf(const Evaluation& e);
 
 // What the last run of this schedule moved over a link, where that was counted.
 std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link);

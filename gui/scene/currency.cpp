@@ -26,6 +26,11 @@ bool sameButFor(const Design& a, const Design& b, const std::string& knob) {
 void markCurrency(Scene& scene, const Design& design, bool possible, const std::string& firstKnob,
                   const std::string& secondKnob) {
   const Design& d = design;
+  Design free = d;
+  free.schedule.clear();
+  scene.best.current =
+      possible && scene.best && !d.schedule.empty() && scene.best->subject.design == free;
+  scene.worth.current = possible && scene.worth && scene.worth->design == d;
   scene.help.current = possible && scene.help && scene.help->design == d;
   if (scene.curve) {
     const std::string& knob = scene.curve->curve.knob.name;

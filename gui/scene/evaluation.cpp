@@ -33,9 +33,7 @@ std::vector<std::string> levelNames(const Machine& machine) {
 bool keep(Evaluation& e) {
   const Subject& s = e.subject;
   if (s.design.schedule.empty()) return false;
-  e.choice.schedule = parse_schedule(s.design.schedule, s.contraction, "schedule");
-  check(e.choice.schedule, s.contraction, levelNames(s.machine), "schedule");
-  require_registers(e.choice.schedule, s.contraction.type(), s.machine, "schedule");
+  e.choice.schedule = checkedSchedule(s.design.schedule, s, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
   e.notCertified = outside_family(s.contraction, e.choice.schedule, s.machine);
   e.settled = true;
@@ -64,6 +62,9 @@ EvaluationPtr finished(std::shared_ptr<Evaluation> e, double began) {
   e->bottleneck = bottleneck_name(timing, machine);
   e->sure =
       uncertainty(timing, rate_spread(machine, size_of(e->subject.contraction.type())), machine);
+  if (e->subject.costModel) {
+    e->cost = design_cost(*e->subject.costModel, e->subject.contraction, machine, e->prediction());
+  }
   e->seconds = now() - began;
   return e;
 }
@@ -110,7 +111,18 @@ Subject subjectOf(const Design& design, const Machine& base, const Contraction& 
   if (std::string caveat = model_caveat(machine); !caveat.empty()) {
     notes.push_back(std::move(caveat));
   }
-  return {design, base, std::move(machine), contraction, std::move(notes)};
+  Subject s{design, base, std::move(machine), contraction, std::move(notes)};
+  if (!design.cost.empty()) {
+    s.costModel = std::make_shared<const CostModel>(find_cost_model(design.cost));
+  }
+  return s;
+}
+
+Schedule checkedSchedule(const std::string& text, const Subject& s, const std::string& where) {
+  Schedule schedule = parse_schedule(text, s.contraction, where);
+  check(schedule, s.contraction, levelNames(s.machine), where);
+  require_registers(schedule, s.contraction.type(), s.machine, where);
+  return schedule;
 }
 
 EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
@@ -160,6 +172,13 @@ Helped help(const Evaluation& e, std::stop_token stop) {
   return {e.subject.design, advice(e.subject.contraction, e.subject.machine, options)};
 }
 
+Worths worthOf(const Evaluation& e, std::stop_token stop) {
+  ExploreOptions options = exploring(e, std::move(stop));
+  if (e.choice.tiling) options.incumbents = {*e.choice.tiling};
+  return {e.subject.design, worth_of_knobs(e.subject.contraction, e.subject.machine,
+                                           e.subject.costModel.get(), options)};
+}
+
 std::string varyText(const Subject& subject, const std::string& knob, const std::string& range) {
   const Knob k = find_knob(subject.base, knob);
   const auto dots = range.find("..");
@@ -200,6 +219,9 @@ Mapped mapOf(const Evaluation& e, const std::string& first, const std::string& s
                 {}};
   mapped.plane = plane(e.subject.contraction, m, mapped.ranges[0], mapped.ranges[1], options);
   if (!mapped.plane.complete) throw Interrupted();
+  if (const auto& model = e.subject.costModel; model && (model->cost(m) || model->area(m))) {
+    mapped.costs = plane_costs(mapped.plane, m, *model);
+  }
   return mapped;
 }
 

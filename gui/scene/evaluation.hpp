@@ -15,6 +15,7 @@
 #include "core/machine/machine.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/saved/design.hpp"
+#include "core/study/worth.hpp"
 #include "core/workload/contraction.hpp"
 #include "kernels/execute.hpp"
 #include "microbench/counters/counting.hpp"
@@ -33,7 +34,8 @@ struct Subject {
   Machine base;     // as its file has it
   Machine machine;  // with overrides, which scale what was measured, and accounting
   Contraction contraction;
-  std::vector<std::string> notes;  // about values that had to give way
+  std::vector<std::string> notes;                   // about values that had to give way
+  std::shared_ptr<const CostModel> costModel = {};  // null: the design names none
 };
 // Throws the errors of core/error.hpp. `base` is the machine that design.machine names.
 Subject subjectOf(const Design& design, const Machine& base);
@@ -52,6 +54,7 @@ struct Evaluation {
   bool settled = false;
   double seconds = 0;                    // that it took
   std::optional<Uncertainty> sure = {};  // empty where no rate of the machine has a spread
+  std::optional<DesignCost> cost = {};   // by the subject's model
   // What says `bounds` of the workload on any machine.
   std::shared_ptr<const bounds::LinkBounds> linkBounds = {};
 
@@ -60,6 +63,10 @@ struct Evaluation {
   double gflops() const { return choice.prediction.rate.value() / 1e9; }
 };
 using EvaluationPtr = std::shared_ptr<const Evaluation>;
+
+// The schedule that a text says, checked for the subject as tcsim predict --schedule does. Throws
+// InputError "place:line:column" and what else that throws.
+Schedule checkedSchedule(const std::string& text, const Subject& subject, const std::string& place);
 
 // As tcsim predict. What another evaluation of the workload knows of its bounds may be passed on:
 // on one more machine they take a millisecond or, where a capacity passes a power of two, a few.
@@ -90,7 +97,15 @@ struct Mapped {
   std::string vary[2];
   KnobRange ranges[2];
   Plane plane;
+  std::optional<PlaneCosts> costs = {};  // with a cost model
 };
+// As tcsim whatif --worth, and by the design's cost model.
+struct Worths {
+  Design design;
+  std::vector<Worth> knobs;
+};
+Worths worthOf(const Evaluation& evaluation, std::stop_token stop);
+
 // "memory.bandwidth=1.52B/cycle..24.32B/cycle": a range of `view`, which is relative to the
 // machine's file, in absolute values, so that it stays where it is while the knob moves.
 std::string varyText(const Subject& subject, const std::string& knob, const std::string& range);

@@ -28,7 +28,9 @@ struct Scene {
   std::string error;       // why the design cannot be judged; empty if it can
   EvaluationPtr baseline;  // null: none is pinned
   ViewState view;
+  Late<Evaluation> best;  // where the design keeps a schedule: the best one
   Late<Helped> help;
+  Late<Worths> worth;
   Late<Curved> curve;
   Late<Curved> baselineCurve;
   Late<Mapped> map;

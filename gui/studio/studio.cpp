@@ -3,6 +3,7 @@
 #include <QUndoStack>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/explore/difference.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/scene/currency.hpp"
@@ -23,6 +24,14 @@ PredictedDesign judgedOf(const Evaluation& e) {
   return {e.subject.contraction, e.subject.machine, e.choice.schedule, e.prediction()};
 }
 
+std::string answerOf(const Evaluation& before, const Evaluation& now, const std::string& knob) {
+  try {
+    return answer_words(judgedOf(before), judgedOf(now), find_knob(now.subject.base, knob));
+  } catch (const UsageError&) {
+    return "";  // a field without a slider
+  }
+}
+
 }  // namespace
 
 Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)) {
@@ -30,6 +39,8 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
   live_ = worker(tr("prediction"), livePatienceMs);
   settler_ = worker(tr("choosing a schedule"), patienceMs);
   helper_ = worker(tr("what would help"), patienceMs);
+  bestWorker_ = worker(tr("the best schedule"), patienceMs);
+  worthWorker_ = worker(tr("what more would bring"), patienceMs);
   curveWorker_ = worker(tr("curve"), patienceMs);
   mapWorker_ = worker(tr("map"), 0);
   boundsWorker_ = worker(tr("bounds"), 0);
@@ -42,8 +53,7 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
 
 Studio::~Studio() {
   // Results that are on their way must not find a studio half gone.
-  for (Worker* w :
-       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
+  for (Worker* w : everyWorker()) {
     delete w;
   }
 }
@@ -59,9 +69,13 @@ int Studio::newGesture() {
   return ++last;
 }
 
+std::vector<Worker*> Studio::everyWorker() const {
+  return {live_,        settler_,   helper_,       bestWorker_,     worthWorker_,
+          curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_};
+}
+
 void Studio::open(const Session& session) {
-  for (Worker* w :
-       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
+  for (Worker* w : everyWorker()) {
     w->cancel();
   }
   history_->clear();
@@ -71,6 +85,7 @@ void Studio::open(const Session& session) {
   before_.reset();
   lastGesture_ = 0;
   changes_.clear();
+  answer_.clear();
   session_ = {};
   base_.reset();
   apply(session);
@@ -145,8 +160,7 @@ std::string Studio::mapKnob(int which) const {
 }
 
 bool Studio::isBusy() const {
-  for (const Worker* w :
-       {live_, settler_, helper_, curveWorker_, mapWorker_, boundsWorker_, baselineWorker_, job_}) {
+  for (const Worker* w : everyWorker()) {
     if (w->isBusy()) return true;
   }
   return rest_.isActive();
@@ -220,6 +234,13 @@ void Studio::fail(const QString& why) {
   emit sceneChanged();
 }
 
+// What is under way for the design before an edit takes the processors from judging this one: a
+// drag would wait for it.
+void Studio::dropStale() {
+  for (Worker* w : {settler_, helper_, bestWorker_, worthWorker_, curveWorker_, mapWorker_})
+    w->cancel();
+}
+
 void Studio::judge() {
   if (!hasSession() || !base_) {
     emit verdictChanged();
@@ -239,6 +260,7 @@ void Studio::judge() {
     auto subject =
         std::make_shared<const Subject>(subjectOf(session_.design, *base_, *contraction_));
     error_.clear();
+    dropStale();
     EvaluationPtr before = scene_.now;
     if (before && !(before->subject.design.workload == session_.design.workload)) before.reset();
     live_->start(
@@ -263,8 +285,11 @@ void Studio::judged(const EvaluationPtr& e) {
   scene_.now = e;
   modelMs_ = e->seconds * 1e3;
   changes_.clear();
+  answer_.clear();
   if (before_ && before_->settled) {
     changes_ = difference_words(judgedOf(*before_), judgedOf(*e));
+    const std::string knob = changed_knob(before_->subject.design, e->subject.design);
+    if (!knob.empty()) answer_ = answerOf(*before_, *e, knob);
   }
   markCurrency();
   emit verdictChanged();
@@ -292,6 +317,7 @@ void Studio::settle() {
         [this](const QString& why) { fail(why); });
     return;
   }
+  findBest();
   if (!scene_.help.current) {
     helper_->start(
         [this, now = scene_.now](std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
@@ -300,6 +326,7 @@ void Studio::settle() {
             scene_.help = {helped, false, ""};
             markCurrency();
             emit verdictChanged();
+            weigh();
           };
         },
         [this](const QString& why) {
@@ -308,6 +335,42 @@ void Studio::settle() {
         });
   }
   explore();
+}
+
+void Studio::findBest() {
+  if (session_.design.schedule.empty() || scene_.best.current) return;
+  auto subject = std::make_shared<Subject>(scene_.now->subject);
+  subject->design.schedule.clear();
+  bestWorker_->start(
+      [this, subject, bounds = scene_.now->linkBounds](std::stop_token stop,
+                                                       const Worker::Progress&) -> Worker::Deliver {
+        const EvaluationPtr e = evaluate(*subject, std::move(stop), bounds);
+        return [this, e] {
+          scene_.best = {e, false, ""};
+          markCurrency();
+          emit sceneChanged();
+        };
+      },
+      [this](const QString& why) {
+        scene_.best = {nullptr, false, why.toStdString()};
+      });
+}
+
+void Studio::weigh() {
+  if (!scene_.now || !scene_.now->settled || scene_.worth.current || !error_.isEmpty()) return;
+  worthWorker_->start(
+      [this, now = scene_.now](std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
+        auto worths = std::make_shared<const Worths>(worthOf(*now, std::move(stop)));
+        return [this, worths] {
+          scene_.worth = {worths, false, ""};
+          markCurrency();
+          emit verdictChanged();
+        };
+      },
+      [this](const QString& why) {
+        scene_.worth = {nullptr, false, why.toStdString()};
+        emit verdictChanged();
+      });
 }
 
 void Studio::painted() {

@@ -92,6 +92,8 @@ class Studio : public QObject {
 
   // What the last edit changed, in words.
   const std::vector<std::string>& changes() const { return changes_; }
+  // The same in a line, where it turned one knob; empty otherwise.
+  const std::string& answer() const { return answer_; }
 
  signals:
   void sessionChanged();  // the design, the baseline or the view
@@ -106,9 +108,12 @@ class Studio : public QObject {
   void goTo(const Session& session);
   void apply(const Session& session);
   void baseChanged();
+  void dropStale();
   void judge();
   void judged(const EvaluationPtr& evaluation);
   void settle();
+  void findBest();  // where a schedule is kept
+  void weigh();     // what twice as much of each knob would bring
   void explore();
   void exploreBounds(bool simulate);
   void judgeBaseline();
@@ -119,6 +124,7 @@ class Studio : public QObject {
   void markCurrency();
   void fail(const QString& why);
   Worker* worker(const QString& what, int patienceMs);
+  std::vector<Worker*> everyWorker() const;
 
   Session session_;
   Scene scene_;
@@ -134,13 +140,14 @@ class Studio : public QObject {
   int lastGesture_ = 0;  // of the last step; 0 after undo and redo
   bool goesOn_ = false;  // the step that is taken belongs to that gesture
   std::vector<std::string> changes_;
+  std::string answer_;
   QElapsedTimer clock_;
   qint64 editedAt_ = 0;    // by the clock, in nanoseconds
   qint64 shownEdit_ = -1;  // the edit whose result is shown and not painted yet
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
-  Worker *live_, *settler_, *helper_, *curveWorker_, *mapWorker_, *boundsWorker_, *baselineWorker_,
-      *job_;
+  Worker *live_, *settler_, *helper_, *bestWorker_, *worthWorker_, *curveWorker_, *mapWorker_,
+      *boundsWorker_, *baselineWorker_, *job_;
   // What boundsWorker_ was last asked for: of which design, and whether to simulate.
   EvaluationPtr bounding_;
   bool boundsSimulated_ = false;

@@ -12,10 +12,10 @@ namespace tcsim::gui {
 
 namespace {
 
-constexpr double edge = 12;    // around all boxes
-constexpr double inside = 10;  // between a box and what is in it
-constexpr double swatch = 15;  // of a part whose words stand elsewhere
-constexpr double apart = 24;   // between words on a line
+constexpr double edge = 12;       // around all boxes
+constexpr double inside = 10;     // between a box and what is in it
+constexpr double apart = 24;      // between words on a line
+constexpr double leastBars = 90;  // width
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
@@ -33,30 +33,49 @@ QString headOf(const TileBox& b) {
   return text(b.name + (b.capacity.empty() ? "" : "  " + b.capacity));
 }
 
+// A tensor: its bytes, and its halo behind the rest.
+struct Row {
+  QString words;
+  std::vector<const TileBox::Part*> parts;
+};
+
+std::vector<Row> rowsOf(const TileBox& b) {
+  std::vector<Row> rows;
+  for (const TileBox::Part& p : b.parts) {
+    if (p.halo && !rows.empty()) {
+      rows.back().words += ", " + text(p.label);
+      rows.back().parts.push_back(&p);
+    } else {
+      rows.push_back({text(p.label), {&p}});
+    }
+  }
+  return rows;
+}
+
 // Where everything is, by the widths of the words. Lines are those of the font.
 class Boxes {
  public:
   Boxes(const TileBoxes& boxes, const QFont& font, QSizeF size)
       : boxes_(boxes), font_(font), bold_(font), line_(QFontMetricsF(font).height()) {
     bold_.setBold(true);
-    title_ = wrapped(text(boxes.title), bold_, size.width() - 2 * edge, 3);
-    legend_ = wrapped(text(boxes.legend), font_, size.width() - 2 * edge, 3);
-    QRectF r(edge, 8, size.width() - 2 * edge, size.height() - 8 - edge);
-    if (!legend_.isEmpty()) r.setBottom(r.bottom() - legendLines() * line_ - 4);
-    r.setTop(r.top() + (static_cast<double>(title_.size()) + 0.6) * line_);
-    first_ = r;
-    for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
-      heads_ = std::max(heads_, static_cast<int>(headLines(boxes.boxes[i], r.width()).size()));
-      feet_ = std::max(feet_, feetOf(boxes.boxes[i], r.width()));
-      r = within(r, 0);
+    const double room = size.width() - 2 * edge;
+    title_ = wrapped(text(boxes.title), bold_, room, 3);
+    for (const std::string& words : {boxes.kernel, boxes.measure, boxes.legend}) {
+      if (!words.empty()) below_ << wrapped(text(words), font_, room, 3);
     }
-    // Bars share the height, as long as they stay bars.
+    for (const TileBox& b : boxes.boxes) {
+      for (const Row& row : rowsOf(b)) names_ = std::max(names_, advance(font_, row.words));
+      rows_ += std::max(1.0, static_cast<double>(b.parts.empty() ? 0 : rowsOf(b).size()));
+      heads_ += static_cast<double>(headLines(b, room).size());
+    }
     const auto n = static_cast<double>(boxes.boxes.size());
-    const double each = (first_.height() - 3 * line_) / (n + 1);
-    const double least = line_ + 8;
-    bar_ = std::clamp(each - around(), least, 3.2 * line_);
-    height_ =
-        first_.top() + n * (least + around() + 0.6 * line_) + (1.5 + legendLines()) * line_ + edge;
+    top_ = 8 + (static_cast<double>(title_.size()) + 0.4) * line_;
+    // Of all but the bars, which share what is left.
+    const double fixed = top_ + heads_ * line_ + n * (gap() + 2 * pad()) + feet() + edge;
+    const double least = line_ + 1;
+    row_ = std::clamp((size.height() - fixed) / std::max(1.0, rows_), least, 4 * line_);
+    height_ = fixed + rows_ * least;
+    width_ = size.width();
   }
 
   // The least height in which nothing lies on another.
@@ -64,58 +83,54 @@ class Boxes {
 
   // The least width in which each word stands within its box.
   double width() const {
-    double most = 0, taken = 2 * edge;
+    double most = names_ + apart + leastBars;
     for (const TileBox& b : boxes_.boxes) {
-      double own = advance(bold_, headOf(b)) + apart;
-      for (const QString& r : remarksOn(b)) own = std::max(own, advance(font_, r));
-      double parts = 0;
-      for (const TileBox::Part& p : b.parts) {
-        parts = b.capacity.empty() ? parts + shareOf(b, p, 0) : std::max(parts, besides(p));
-      }
-      own = std::max(own, parts);
-      most = std::max(most, own + taken + 2 * inside);
-      taken += 2 * mostSide;
+      most = std::max(most, advance(bold_, headOf(b)) + apart);
+      for (const QString& r : remarksOn(b)) most = std::max(most, advance(font_, r));
     }
-    return most;
+    return most + 2 * edge + 2 * inside;
   }
 
   void draw(QPainter& painter, const Theme& theme) {
     p_ = &painter;
     theme_ = theme;
     p_->setRenderHint(QPainter::Antialiasing);
-    QRectF at(edge, 8, first_.width(), line_);
+    QRectF at(edge, 8, width_ - 2 * edge, line_);
     for (const QString& words : title_) {
       write(bold_, theme_.text(), at, words);
       at.translate(0, line_);
     }
-    QRectF r = first_;
-    for (std::size_t i = 0; i < boxes_.boxes.size(); ++i) {
-      box(boxes_.boxes[i], r, i);
-      r = within(r, bar_ + around());
+    double top = top_;
+    for (const TileBox& b : boxes_.boxes) {
+      const auto heads = static_cast<double>(headLines(b, width_ - 2 * edge).size());
+      const auto rows = std::max(1.0, static_cast<double>(rowsOf(b).size()));
+      const QRectF r(edge, top, width_ - 2 * edge, heads * line_ + rows * row_ + 2 * pad());
+      box(b, r);
+      top = r.bottom() + gap();
     }
-    write(bold_, theme_.text(), r, text(boxes_.kernel), Qt::AlignHCenter);
-    QRectF below(first_.left(), first_.bottom() + 4, first_.width(), line_);
-    for (const QString& words : legend_) {
-      write(font_, theme_.faint(), below, words, Qt::AlignHCenter);
-      below.translate(0, line_);
+    ticks(top - gap() + 2);
+    QRectF words(edge, top - gap() + 2 + 1.3 * line_, width_ - 2 * edge, line_);
+    for (const QString& line : below_) {
+      write(font_, theme_.faint(), words, line, Qt::AlignHCenter);
+      words.translate(0, line_);
     }
   }
 
  private:
-  static constexpr double mostSide = 18;
-
   static double advance(const QFont& font, const QString& words) {
     return QFontMetricsF(font).horizontalAdvance(words);
   }
+  double gap() const { return 0.4 * line_; }
+  double pad() const { return 4; }
+  // The sizes below the last box, and the words below them.
+  double feet() const { return (1.5 + static_cast<double>(below_.size())) * line_; }
 
-  double legendLines() const { return static_cast<double>(legend_.size()); }
-
-  // Of a box but for its bar: lines of words above it and below, and what parts it from the next.
-  double around() const { return (1.4 + heads_ + feet_) * line_; }
-
-  QRectF within(const QRectF& r, double step) const {
-    const double side = std::min(mostSide, r.width() * 0.02);
-    return r.adjusted(side, step, -side, -line_ * 0.6);
+  double left() const { return edge + inside + names_ + apart / 2; }
+  double right() const { return width_ - edge - inside; }
+  // The place of a size on the measure.
+  double x(double bytes) const {
+    const double share = std::log(bytes / boxes_.low) / std::log(boxes_.high / boxes_.low);
+    return left() + std::clamp(share, 0.0, 1.0) * (right() - left());
   }
 
   // The remarks on as few lines as they fit; the first begins with the box's name.
@@ -134,38 +149,6 @@ class Boxes {
     return lines;
   }
 
-  double shareOf(const TileBox& b, const TileBox::Part& part, double width) const {
-    const double words = advance(font_, text(part.label)) + 12;
-    return b.capacity.empty() ? words + 14 : part.share * width;
-  }
-
-  // Words do not stand on a halo's hatching.
-  bool fitsInBar(const TileBox& b, const TileBox::Part& part, double width) const {
-    return !part.halo && advance(font_, text(part.label)) + 12 <= shareOf(b, part, width);
-  }
-
-  double besides(const TileBox::Part& part) const {
-    return advance(font_, text(part.label)) + swatch + 17;
-  }
-
-  // Lines below the bar, for the parts that find room neither in it nor behind it.
-  int feetOf(const TileBox& b, double width) const {
-    width -= 2 * inside;
-    double free = 0, end = 0;
-    int lines = 0;
-    for (const TileBox::Part& p : b.parts) end += shareOf(b, p, width);
-    free = width - std::max(end, b.filledBefore * width) - inside;
-    for (const TileBox::Part& p : b.parts) {
-      if (fitsInBar(b, p, width)) continue;
-      if (besides(p) > free) {
-        ++lines;
-        free = width;
-      }
-      free -= besides(p);
-    }
-    return lines;
-  }
-
   void write(const QFont& font, const QColor& colour, const QRectF& at, const QString& words,
              Qt::Alignment align = Qt::AlignLeft) {
     p_->setFont(font);
@@ -173,57 +156,59 @@ class Boxes {
     p_->drawText(at, static_cast<int>(align | Qt::AlignVCenter | Qt::TextDontClip), words);
   }
 
-  void box(const TileBox& b, const QRectF& r, std::size_t depth) {
+  void box(const TileBox& b, const QRectF& r) {
     p_->setPen(QPen(theme_.faint(), 1.4));
-    QColor fill = theme_.dark ? QColor(Qt::white) : QColor(Qt::black);
-    fill.setAlphaF(0.012F * static_cast<float>(depth));
-    p_->setBrush(fill);
+    p_->setBrush(Qt::NoBrush);
     p_->drawRoundedRect(r, 6, 6);
-    const QRectF inner = r.adjusted(inside, 4, -inside, 0);
-    QRectF head(inner.left(), inner.top(), inner.width(), line_);
+    QRectF head(r.left() + inside, r.top() + pad(), r.width() - 2 * inside, line_);
     write(bold_, theme_.text(), head, headOf(b));
     for (const QStringList& remarks : headLines(b, r.width())) {
-      double right = head.right();
+      double end = head.right();
       for (auto remark = remarks.rbegin(); remark != remarks.rend(); ++remark) {
-        write(font_, theme_.faint(), QRectF(head.left(), head.top(), right - head.left(), line_),
+        write(font_, theme_.faint(), QRectF(head.left(), head.top(), end - head.left(), line_),
               *remark, Qt::AlignRight);
-        right -= advance(font_, *remark) + apart;
+        end -= advance(font_, *remark) + apart;
       }
       head.translate(0, line_);
     }
-    bar(b, QRectF(inner.left(), inner.top() + heads_ * line_ + 4, inner.width(), bar_));
+    bars(b, QRectF(head.left(), head.top(), head.width(), r.bottom() - pad() - head.top()));
   }
 
-  // The cache from empty to full, with each tensor's part; memory's has no end and shows names.
-  void bar(const TileBox& b, const QRectF& r) {
-    if (!b.capacity.empty()) {
-      p_->setPen(QPen(theme_.grid(), 1));
-      p_->setBrush(Qt::NoBrush);
-      p_->drawRect(r);
-    }
-    double x = r.left();
-    for (const TileBox::Part& part : b.parts) {
-      const QRectF at(x, r.top(), shareOf(b, part, r.width()), r.height());
-      fill(part, at, QPen(theme_.paper(), 1));
-      const QColor ink = theme_.dark || part.ink == Ink::B ? QColor(Qt::black) : QColor(Qt::white);
-      if (fitsInBar(b, part, r.width())) {
-        write(font_, ink, at, text(part.label), Qt::AlignHCenter);
+  void bars(const TileBox& b, const QRectF& r) {
+    if (!(boxes_.high > boxes_.low)) return;
+    p_->setPen(QPen(theme_.grid(), 1));
+    for (const auto& [bytes, name] : boxes_.ticks) upright(x(bytes), r);
+    double top = r.top();
+    for (const Row& row : rowsOf(b)) {
+      write(font_, theme_.text(), QRectF(r.left(), top, names_, row_), row.words);
+      const double thick = std::min(0.8 * row_, 2 * line_);
+      double bytes = 0, from = left();
+      for (const TileBox::Part* part : row.parts) {
+        bytes += part->bytes;
+        const double to = x(bytes);
+        fill(*part, QRectF(from, top + (row_ - thick) / 2, to - from, thick));
+        from = to;
       }
-      x = at.right();
+      top += row_;
     }
-    if (b.filledBefore >= 0) {  // as full as in the baseline
-      const double at = r.left() + b.filledBefore * r.width();
+    if (b.capacityBytes > 0) {
+      p_->setPen(QPen(theme_.text(), 2.5));
+      upright(x(b.capacityBytes), r);
+    }
+    if (b.filledBefore > 0) {  // as full as in the baseline
       p_->setPen(QPen(theme_.text(), 2, Qt::DashLine));
-      p_->drawLine(QPointF(at, r.top() - 3), QPointF(at, r.bottom() + 3));
-      x = std::max(x, at);
+      upright(x(b.filledBefore * b.capacityBytes), r);
     }
-    outside(b, r, x + inside);
+  }
+
+  void upright(double at, const QRectF& r) {
+    p_->drawLine(QPointF(at, r.top()), QPointF(at, r.bottom()));
   }
 
   // A halo is hatched in its tensor's colour.
-  void fill(const TileBox::Part& part, const QRectF& at, const QPen& pen) {
-    p_->setPen(pen);
+  void fill(const TileBox::Part& part, const QRectF& at) {
     const QColor colour = theme_.colour(part.ink);
+    p_->setPen(QPen(colour, 1));
     if (part.halo) {
       p_->setBrush(theme_.paper());
       p_->drawRect(at);
@@ -232,18 +217,15 @@ class Boxes {
     p_->drawRect(at);
   }
 
-  void outside(const TileBox& b, const QRectF& r, double free) {
-    double middle = r.center().y();
-    for (const TileBox::Part& part : b.parts) {
-      if (fitsInBar(b, part, r.width())) continue;
-      if (free + besides(part) > r.right()) {
-        middle = std::max(middle, r.bottom() - line_ / 2 + 2) + line_;
-        free = r.left();
-      }
-      fill(part, QRectF(free, middle - 5, 10, 10), Qt::NoPen);
-      write(font_, theme_.text(), QRectF(free + swatch, middle - line_ / 2, r.width(), line_),
-            text(part.label));
-      free += besides(part);
+  // Those that stand apart.
+  void ticks(double top) {
+    double free = left() - apart;
+    for (const auto& [bytes, name] : boxes_.ticks) {
+      const double wide = advance(font_, text(name));
+      const double from = std::min(x(bytes) - wide / 2, width_ - edge - wide);
+      if (from < free) continue;
+      write(font_, theme_.faint(), QRectF(from, top, wide, line_), text(name));
+      free = from + wide + apart / 2;
     }
   }
 
@@ -252,11 +234,10 @@ class Boxes {
   Theme theme_;
   QFont font_, bold_;
   double line_;
-  QStringList title_, legend_;
-  QRectF first_;              // the outermost box
-  int heads_ = 1, feet_ = 0;  // lines of words above and below each bar
-  double bar_ = 0;            // height
-  double height_ = 0;
+  QStringList title_, below_;
+  double names_ = 0;             // width of the longest name of a row
+  double rows_ = 0, heads_ = 0;  // of all boxes
+  double top_ = 0, row_ = 0, height_ = 0, width_ = 0;
 };
 
 }  // namespace
@@ -264,6 +245,7 @@ class Boxes {
 void BoxesView::show(const TileBoxes& boxes) {
   boxes_ = boxes;
   setAccessibleName(text(boxes.title));
+  setAccessibleDescription(text(boxes.missing.empty() ? boxes.measure : boxes.missing));
   const double wide = Boxes(boxes_, font(), size()).width();
   setMinimumWidth(static_cast<int>(std::ceil(wide)));
   fitHeight();

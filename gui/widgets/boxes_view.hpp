@@ -1,4 +1,4 @@
-// Draws TileBoxes: caches as boxes within boxes, each with a bar that says how full it is.
+// Draws TileBoxes: a box for memory and each cache, with a bar for each tensor, all of one measure.
 #pragma once
 
 #include <QWidget>

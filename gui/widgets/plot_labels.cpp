@@ -31,6 +31,7 @@ class Labels {
   QStringList place() {
     if (canvas_.legend->visible()) places_.take(canvas_.legend->outerRect());
     if (plot_.hollow) stale();
+    takeLines();
     for (const Region& r : plot_.regions) {
       if (!r.label.empty()) region(r);
     }
@@ -79,6 +80,32 @@ class Labels {
   template <class Where>
   void putOrLeaveOut(const QString& words, const Look& look, const Where& where) {
     if (!put(words, look, where)) leftOut_ << words;
+  }
+
+  // Words beside bars do not cross the ends of outlines and upright lines, those of marks no mark.
+  void takeLines() {
+    constexpr double wide = 3;
+    const auto upright = [&](double at, double from, double to) {
+      const double low = std::min(from, to), high = std::max(from, to);
+      places_.take(QRectF(at - wide / 2, low, wide, high - low));
+    };
+    for (const Bar& b : plot_.bars) {
+      if (b.ghost && b.label.empty()) {
+        upright(x(b.to), y(b.at - b.thickness / 2), y(b.at + b.thickness / 2));
+      }
+    }
+    const bool marks = std::any_of(plot_.labels.begin(), plot_.labels.end(),
+                                   [](const Label& l) { return l.ofMark; });
+    for (const Line& l : plot_.lines) {
+      if (!plot_.bars.empty() && l.joined && l.x.size() == 2 && l.x[0] == l.x[1]) {
+        upright(x(l.x[0]), y(l.y[0]), y(l.y[1]));
+      }
+      if (!marks || !l.marked || l.joined) continue;
+      const double half = 2 + 1.1 * l.width;  // as plot_painter.cpp draws it
+      for (std::size_t i = 0; i < l.x.size(); ++i) {
+        places_.take(QRectF(x(l.x[i]) - half, y(l.y[i]) - half, 2 * half, 2 * half));
+      }
+    }
   }
 
   double x(double v) const { return canvas_.xAxis->coordToPixel(v); }
@@ -152,6 +179,7 @@ class Labels {
     const Look look{bold_, theme_.colour(l.ink), {5, 2, 5, 2}};
     putOrLeaveOut(text(l.text), look, [&](QSizeF size) {
       std::vector<QRectF> all;
+      if (l.ofMark) return besideMark(l, size);
       for (const int row : {0, 1, -1, 2, -2, 3, -3}) {
         all.emplace_back(
             QPointF(leftOf(x(l.x), size.width()), y(l.y) - size.height() / 2 + row * size.height()),
@@ -159,6 +187,21 @@ class Labels {
       }
       return all;
     });
+  }
+
+  // Above the mark or below it, in rows that go away from it.
+  std::vector<QRectF> besideMark(const Label& l, QSizeF size) const {
+    constexpr double off = 9;  // of the first row from the mark's middle
+    constexpr int rows = 8;
+    std::vector<QRectF> all;
+    for (int row = 0; row < rows; ++row) {
+      for (const bool above : {true, false}) {
+        const double away = off + row * size.height();
+        const double top = above ? y(l.y) - away - size.height() : y(l.y) + away;
+        all.emplace_back(QPointF(leftOf(x(l.x), size.width()), top), size);
+      }
+    }
+    return all;
   }
 
   // Behind the bar's end, or before it where the words would leave the picture. What stands behind
@@ -173,12 +216,27 @@ class Labels {
     for (auto gap = gaps.globalMatch(words); gap.hasNext();) {
       tries.insert(tries.begin() + 1, words.left(gap.next().capturedStart()));
     }
+    // The outline of the baseline around it may end further out.
+    double outline = end;
+    for (const Bar& other : plot_.bars) {
+      if (other.ghost && std::abs(other.at - b.at) < b.thickness / 2) {
+        outline = std::max(outline, x(other.to));
+      }
+    }
     for (const QString& some : tries) {
       const bool done = put(some, look, [&](QSizeF size) {
         const double top = middle - size.height() / 2;
-        return std::vector<QRectF>{{QPointF(end, top), size},
-                                   {QPointF(end - size.width(), top), size},
-                                   {QPointF(places_.area().right() - size.width(), top), size}};
+        std::vector<QRectF> all{{QPointF(end, top), size},
+                                {QPointF(outline + 2, top), size},
+                                {QPointF(end - size.width(), top), size},
+                                {QPointF(end - size.width() - 4, top), size}};
+        // Further in, where a line goes up before the end.
+        for (double left = end - 1.5 * size.width(); left > room_.left();
+             left -= size.width() / 2) {
+          all.emplace_back(QPointF(left, top), size);
+        }
+        all.emplace_back(QPointF(places_.area().right() - size.width(), top), size);
+        return all;
       });
       if (!done) continue;
       if (some != words) leftOut_ << words;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/explore/uncertainty.hpp"
 #include "gui/widgets/plot_labels.hpp"
 #include "gui/widgets/words_room.hpp"
 
@@ -311,10 +312,9 @@ class Painter {
       low = std::min(low, c.values[i]);
       high = std::max(high, c.values[i]);
     }
-    if (!(high > low * 1.0001)) {  // all the same
-      low *= 0.9;
-      high *= 1.1;
-    }
+    // Of all the same there is no scale.
+    const bool flat = high > 0 && high < low * (1 + no_gain_below);
+    if (!(high > low)) high = low + 1;
     QCPColorGradient gradient;  // viridis, bright where it is good
     gradient.clearColorStops();
     const char* stops[] = {"#fde725", "#5ec962", "#21918c", "#3b528b", "#440154"};
@@ -323,6 +323,21 @@ class Painter {
     gradient.setNanHandling(QCPColorGradient::nhTransparent);
     canvas_.axisRect()->setBackground(QBrush(theme_.grid(), Qt::BDiagPattern));
     for (QCPAxis* a : {canvas_.xAxis, canvas_.yAxis}) a->grid()->setVisible(false);
+    map->setInterpolate(false);
+    map->setTightBoundary(false);
+    map->removeFromLegend();
+    map->setDataScaleType(c.logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    map->setGradient(gradient);
+    map->setDataRange(flat ? QCPRange(low / 2, 2 * high) : QCPRange(low, high));
+    if (flat) return;
+    addScale(*map, low, high);
+  }
+
+  // Beside a map of colours: what they mean.
+  void addScale(QCPColorMap& colours, double low, double high) {
+    const Cells& c = plot_.cells;
+    QCPColorMap* map = &colours;
+    const QCPColorGradient gradient = map->gradient();
     auto* scale = scale_ = new QCPColorScale(&canvas_);
     // Beside the diagram alone: titles and legend have the whole width.
     auto* layout = canvas_.plotLayout();
@@ -333,8 +348,6 @@ class Painter {
     both->addElement(0, 0, diagram);
     both->addElement(0, 1, scale);
     map->setColorScale(scale);
-    map->setInterpolate(false);
-    map->setTightBoundary(false);
     map->setGradient(gradient);
     map->setDataScaleType(c.logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     map->setDataRange(QCPRange(low, high));
@@ -359,7 +372,6 @@ class Painter {
     a->setTickPen(QPen(theme_.faint()));
     a->setSubTickPen(QPen(theme_.faint()));
     a->setBasePen(QPen(theme_.faint()));
-    map->removeFromLegend();
     auto* sides = new QCPMarginGroup(&canvas_);
     for (QCPLayoutElement* e : {static_cast<QCPLayoutElement*>(canvas_.axisRect()),
                                 static_cast<QCPLayoutElement*>(scale)}) {

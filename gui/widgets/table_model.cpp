@@ -1,15 +1,26 @@
 #include "gui/widgets/table_model.hpp"
 
+#include <algorithm>
+
 namespace tcsim::gui {
 
 void TableModel::show(Table table) {
+  // A word among numbers stands in line with them.
+  std::vector<bool> ofNumbers(table.columns.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < std::min(row.size(), ofNumbers.size()); ++i) {
+      if (row[i].value) ofNumbers[i] = true;
+    }
+  }
   const bool sameShape = table.rows.size() == table_.rows.size() && table.columns == table_.columns;
   if (sameShape && !table.rows.empty()) {
+    ofNumbers_ = std::move(ofNumbers);
     table_ = std::move(table);
     emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
     return;
   }
   beginResetModel();
+  ofNumbers_ = std::move(ofNumbers);
   table_ = std::move(table);
   endResetModel();
 }
@@ -26,7 +37,7 @@ QVariant TableModel::data(const QModelIndex& at, int role) const {
   if (!checkIndex(at, CheckIndexOption::IndexIsValid)) return {};
   const auto& row = table_.rows[static_cast<std::size_t>(at.row())];
   const auto column = static_cast<std::size_t>(at.column());
-  if (column >= row.size()) return {};
+  if (column >= row.size() || column >= ofNumbers_.size()) return {};
   const Cell& cell = row[column];
   switch (role) {
     case Qt::DisplayRole:
@@ -35,7 +46,7 @@ QVariant TableModel::data(const QModelIndex& at, int role) const {
       if (cell.value) return QString::number(*cell.value, 'g', 17);
       return {};
     case Qt::TextAlignmentRole:
-      return QVariant(Qt::AlignVCenter | (cell.value ? Qt::AlignRight : Qt::AlignLeft));
+      return QVariant(Qt::AlignVCenter | (ofNumbers_[column] ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::UserRole:
       return cell.value ? QVariant(*cell.value) : QVariant();
     default:

@@ -24,6 +24,7 @@ class TableModel : public QAbstractTableModel {
 
  private:
   Table table_;
+  std::vector<bool> ofNumbers_;  // by column
 };
 
 }  // namespace tcsim::gui

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <QComboBox>
+#include <QFileDialog>
 #include <QFormLayout>
 #include <QGridLayout>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include "core/data/shipped.hpp"
 #include "core/error.hpp"
 #include "core/explore/knob.hpp"
+#include "core/study/worth.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
@@ -30,6 +32,7 @@ namespace {
 QString text(const std::string& s) { return QString::fromStdString(s); }
 
 constexpr int nameRole = Qt::UserRole;
+constexpr const char* fileWanted = "...";
 
 void addWorkloads(QComboBox& box) {
   for (const std::string& name : shipped_suites()) {
@@ -123,6 +126,7 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
       machine_(new QComboBox),
       accounting_(new QComboBox),
       mode_(new QComboBox),
+      cost_(new QComboBox),
       sizes_(new QLineEdit),
       labelRow_(new QWidget),
       sizesName_(new QLabel(tr("si&zes"))),
@@ -148,6 +152,7 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   form->addRow(tr("&machine"), machine_);
   form->addRow(tr("&accounting"), accounting_);
   form->addRow(tr("s&chedule"), mode_);
+  form->addRow(tr("c&ost"), cost_);
   all->addLayout(form);
   problem_->setWordWrap(true);
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -158,10 +163,10 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     box->setMinimumContentsLength(22);
   }
-  for (QComboBox* box : {accounting_, mode_}) {
+  for (QComboBox* box : {accounting_, mode_, cost_}) {
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
-  for (QComboBox* box : {workload_, layoutOf_, type_, machine_, accounting_, mode_}) {
+  for (QComboBox* box : {workload_, layoutOf_, type_, machine_, accounting_, mode_, cost_}) {
     keepFromWheel(box);
   }
   workload_->setEditable(true);
@@ -192,9 +197,16 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   mode_->addItem(tr("the best for each machine"), false);
   mode_->addItem(tr("keep this one"), true);
   mode_->setAccessibleName(tr("schedule"));
+  cost_->setAccessibleName(tr("cost model"));
+  cost_->setToolTip(tr(
+      "What energy and area are reckoned by: what a byte over each link and a multiply-add take, "
+      "and how large each level is"));
+  cost_->addItem(tr("not asked for"), "");
   try {
     addWorkloads(*workload_);
     addMachines(*machine_);
+    for (const std::string& name : shipped_cost_models()) cost_->addItem(text(name), text(name));
+    cost_->addItem(tr("open a cost model..."), fileWanted);
   } catch (const std::exception& e) {
     problem_->setText(QString::fromUtf8(e.what()));
     problem_->show();
@@ -217,6 +229,7 @@ Inputs::Inputs(Studio& studio, QWidget* parent)
   connect(machine_, &QComboBox::activated, this, &Inputs::chooseMachine);
   connect(accounting_, &QComboBox::activated, this, &Inputs::chooseAccounting);
   connect(mode_, &QComboBox::activated, this, &Inputs::chooseMode);
+  connect(cost_, &QComboBox::activated, this, &Inputs::chooseCost);
   connect(&studio_, &Studio::sessionChanged, this, &Inputs::follow);
   connect(&studio_, &Studio::verdictChanged, this, &Inputs::showError);
   follow();
@@ -251,6 +264,7 @@ void Inputs::follow() {
   }
   accounting_->setCurrentIndex(std::max(0, accounting_->findData(text(d.accounting))));
   mode_->setCurrentIndex(d.schedule.empty() ? 0 : 1);
+  showMachine(*cost_, text(d.cost));
   buildKnobs();
   following_ = false;
 }
@@ -433,6 +447,20 @@ void Inputs::chooseMode() {
   d.schedule = keep ? to_line(now->choice.schedule, now->subject.contraction) : std::string();
   lastEdited_.clear();
   studio_.edit(d, keep ? tr("keep the schedule") : tr("the best schedule"));
+}
+
+void Inputs::chooseCost() {
+  if (following_ || !studio_.hasSession()) return follow();
+  QString name = cost_->currentData().toString();
+  if (name == fileWanted) {
+    name = QFileDialog::getOpenFileName(this, tr("Open a cost model"), {},
+                                        tr("Cost models (*.toml);;All files (*)"));
+    if (name.isEmpty()) return follow();
+  }
+  Design d = studio_.session().design;
+  d.cost = name.toStdString();
+  lastEdited_.clear();
+  studio_.edit(d, d.cost.empty() ? tr("no cost model") : tr("cost model %1").arg(name));
 }
 
 }  // namespace tcsim::gui

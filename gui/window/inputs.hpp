@@ -27,6 +27,7 @@ class Inputs : public QWidget {
   KnobRow* row(const std::string& knob) const;
   QComboBox* workload() const { return workload_; }
   QComboBox* machine() const { return machine_; }
+  QComboBox* cost() const { return cost_; }
   QLineEdit* sizes() const { return sizes_; }
   // What is wrong beside the knobs; empty if nothing is.
   QString problem() const;
@@ -42,9 +43,10 @@ class Inputs : public QWidget {
   void chooseMachine();
   void chooseAccounting();
   void chooseMode();
+  void chooseCost();
 
   Studio& studio_;
-  QComboBox *workload_, *layoutOf_, *type_, *machine_, *accounting_, *mode_;
+  QComboBox *workload_, *layoutOf_, *type_, *machine_, *accounting_, *mode_, *cost_;
   QLineEdit* sizes_;
   QWidget* labelRow_;
   QLabel* sizesName_;

@@ -21,6 +21,7 @@
 #include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/widgets/layouts.hpp"
+#include "gui/window/help_window.hpp"
 #include "gui/window/inputs.hpp"
 #include "gui/window/session_file.hpp"
 #include "gui/window/start_page.hpp"
@@ -32,6 +33,8 @@ namespace tcsim::gui {
 namespace {
 
 constexpr int layoutVersion = 1;
+// Of a knob that was chosen as one of which more would help.
+constexpr const char* moreRange = "0.5x..4x";
 constexpr QSize defaultSize(1280, 800);
 // Widths in letters: of the views at least, of the views between two panels, of a panel.
 constexpr int leastCentre = 40, goodCentre = 60, panelLetters = 59;
@@ -47,6 +50,7 @@ MainWindow::MainWindow(QWidget* parent)
       tabs_(new QTabWidget),
       centre_(new QStackedWidget) {
   setWindowTitle("tcsim");
+  setAcceptDrops(true);
   auto* start = new StartPage;
   connect(start, &StartPage::chosen, this, &MainWindow::open);
   connect(start, &StartPage::openFile, this, [this](const QString& file) { file_->open(file); });
@@ -56,6 +60,15 @@ MainWindow::MainWindow(QWidget* parent)
     ChainDesign design = chains().planner().design();
     design.chain = chain.toStdString();
     chains().open(design);
+  });
+  connect(verdict_, &Verdict::knobChosen, this, [this](const QString& knob) {
+    if (!studio_->hasSession()) return;
+    ViewState v = studio_->session().view;
+    v.name = "bottleneck";
+    v.knob = knob.toStdString();
+    v.range = moreRange;
+    studio_->setView(v);
+    showView("bottleneck");
   });
   connect(file_, &SessionFile::changed, this, &MainWindow::followSession);
   centre_->addWidget(scrolled(start, tr("examples and recent sessions")));
@@ -100,6 +113,7 @@ MainWindow::MainWindow(QWidget* parent)
 MainWindow::~MainWindow() {
   studies_.reset();
   chains_.reset();
+  help_.reset();
   // The views must not follow a studio that is going.
   studio_->disconnect(this);
   studio_->history()->disconnect();
@@ -201,6 +215,7 @@ void MainWindow::widenDocks() {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
+  styleToolBar();
   const bool ours = isNarrow() == narrow_;
   if (ours && squeezed_) widenDocks();
   if (ours) return;
@@ -264,10 +279,19 @@ void MainWindow::followSession() {
       if (name == pages_[i]->kind().id) tabs_->setCurrentIndex(static_cast<int>(i));
     }
   }
-  for (QAction* action : needSession_) action->setEnabled(some);
+  const auto enable = [](QAction* action, bool enabled, const QString& why) {
+    action->setEnabled(enabled);
+    action->setToolTip(enabled ? action->property(plainTip).toString() : why);
+  };
+  for (QAction* action : needSession_) {
+    enable(action, some, tr("Choose a workload and a machine first"));
+  }
   const bool pinned = studio_->session().baseline.has_value();
-  swap_->setEnabled(pinned);
-  unpin_->setEnabled(pinned);
+  for (QAction* action : {swap_, unpin_}) {
+    enable(action, pinned, tr("No baseline is pinned: pin one with Ctrl+B"));
+  }
+  enable(reset_, some && !studio_->session().design.overrides.empty(),
+         tr("Every figure is the machine file's"));
   const QString what =
       file_->name().isEmpty() ? tr("unsaved session") : QFileInfo(file_->name()).fileName();
   setWindowTitle(some ? tr("%1[*] - tcsim").arg(what) : QStringLiteral("tcsim"));
@@ -286,10 +310,23 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   }
   if (studies_) studies_->hide();
   if (chains_) chains_->hide();
+  if (help_) help_->hide();
   QSettings settings;
   settings.setValue("geometry", saveGeometry());
   settings.setValue("layout", saveState(layoutVersion));
   event->accept();
+}
+
+HelpWindow& MainWindow::help() {
+  if (!help_) help_ = std::make_unique<HelpWindow>();
+  return *help_;
+}
+
+void MainWindow::showHelp(const QString& page) {
+  help().open(page);
+  help().show();
+  help().raise();
+  help().activateWindow();
 }
 
 void MainWindow::showView(const char* id) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,15 +11,18 @@ class QDockWidget;
 class QLabel;
 class QStackedWidget;
 class QTabWidget;
+class QToolBar;
 class QToolButton;
 
 namespace tcsim {
+struct Design;
 struct Session;
-}
+}  // namespace tcsim
 
 namespace tcsim::gui {
 
 class ChainWindow;
+class HelpWindow;
 class Inputs;
 class SessionFile;
 class ShareBar;
@@ -26,6 +30,9 @@ class Studio;
 class StudyWindow;
 class Verdict;
 class ViewPage;
+
+// A property of actions: the tooltip that they have while they are possible.
+inline constexpr const char* plainTip = "plainTip";
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -39,6 +46,7 @@ class MainWindow : public QMainWindow {
   Verdict& verdict() { return *verdict_; }
   StudyWindow& studies();  // not shown unless it was
   ChainWindow& chains();   // the same
+  HelpWindow& help();      // the same
   ViewPage& page(const char* id);
   ViewPage& currentPage();
 
@@ -51,10 +59,15 @@ class MainWindow : public QMainWindow {
   void restoreDefaultLayout();
   void setTablesShown(bool shown);
   QString equivalentCommand() const;
+  // As if it had been dropped: a session, a study, a machine, a cost model, a program, or a folder
+  // of results. Says in a box why not, and returns false.
+  bool take(const QString& file);
   static QString shortcutList();
 
  protected:
   void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -76,6 +89,10 @@ class MainWindow : public QMainWindow {
   void complain(const QString& why);
   void showStudies();
   void showChains();
+  void showHelp(const QString& page);
+  void makeToolBar();
+  void styleToolBar();  // icons too, where there is room
+  void edit(const std::function<void(Design&)>& change, const QString& name);
   QAction* act(class QMenu* menu, const QString& name, const QKeySequence& keys, auto&& slot);
 
   Studio* studio_;
@@ -92,11 +109,14 @@ class MainWindow : public QMainWindow {
   QByteArray defaultLayout_;
   bool squeezed_ = false;  // the panels have found less width than they are to have
   bool narrow_ = false;    // the panels are on one another, unless somebody has moved them
+  QToolBar* bar_ = nullptr;
   std::vector<QAction*> needSession_;  // there is nothing that they could do without one
-  QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr;
+  QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr, *undo_ = nullptr,
+          *redo_ = nullptr, *reset_ = nullptr, *pin_ = nullptr, *simulate_ = nullptr;
   // Made when they are first asked for.
   std::unique_ptr<StudyWindow> studies_;
   std::unique_ptr<ChainWindow> chains_;
+  std::unique_ptr<HelpWindow> help_;
 };
 
 }  // namespace tcsim::gui

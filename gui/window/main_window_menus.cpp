@@ -2,17 +2,21 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QDir>
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QStatusBar>
+#include <QStyle>
 #include <QToolBar>
 #include <QUndoStack>
 
+#include "core/data/shipped.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
+#include "gui/window/help_window.hpp"
 #include "gui/window/main_window.hpp"
 #include "gui/window/session_file.hpp"
 #include "gui/window/start_page.hpp"
@@ -27,7 +31,7 @@ struct Shortcut {
 };
 // Those of the menus, and of the widgets themselves.
 constexpr Shortcut shortcuts[] = {
-    {"Ctrl+1 ... Ctrl+9", "the views"},
+    {"Ctrl+1 ... Ctrl+9, Ctrl+0", "the views"},
     {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
     {"Tab, Shift+Tab", "next and previous slider, field, button"},
     {"Left, Right", "a slider by 7 %"},
@@ -50,8 +54,18 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl+Shift+C", "copy the table"},
     {"Ctrl+Alt+C", "copy the equivalent tcsim command"},
     {"F1", "this list"},
+    {"Shift+F1", "the page of the manual about the window"},
     {"Ctrl+Q", "quit"},
 };
+
+QFileInfoList shippedStudies() {
+  try {
+    const QDir folder(QString::fromStdString((data_dir() / "data" / "studies").string()));
+    return folder.entryInfoList({"*.toml"}, QDir::Files, QDir::Name);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
 
 }  // namespace
 
@@ -92,6 +106,16 @@ void MainWindow::makeMenus() {
     showStudies();
     studies().newFromSession();
   }));
+  QMenu* studiesMenu = file->addMenu(tr("S&hipped studies"));
+  connect(studiesMenu, &QMenu::aboutToShow, this, [this, studiesMenu] {
+    studiesMenu->clear();
+    for (const QFileInfo& study : shippedStudies()) {
+      act(studiesMenu, study.completeBaseName(), {}, [this, f = study.filePath()] { take(f); });
+    }
+    if (studiesMenu->isEmpty()) {
+      studiesMenu->addAction(tr("none ship with this build"))->setEnabled(false);
+    }
+  });
   act(file, tr("Open &chain..."), K(tr("Ctrl+K")), [this] { showChains(); });
   file->addSeparator();
   needs(act(file, tr("E&xport picture..."), K(tr("Ctrl+E")), [this] { askExport(); }));
@@ -100,16 +124,16 @@ void MainWindow::makeMenus() {
   act(file, tr("&Quit"), K(tr("Ctrl+Q")), [this] { close(); });
 
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
-  QAction* undo = studio_->history()->createUndoAction(this, tr("&Undo"));
-  undo->setShortcut(K(tr("Ctrl+Z")));
-  QAction* redo = studio_->history()->createRedoAction(this, tr("&Redo"));
-  redo->setShortcut(K(tr("Ctrl+Shift+Z")));
+  undo_ = studio_->history()->createUndoAction(this, tr("&Undo"));
+  undo_->setShortcut(K(tr("Ctrl+Z")));
+  redo_ = studio_->history()->createRedoAction(this, tr("&Redo"));
+  redo_->setShortcut(K(tr("Ctrl+Shift+Z")));
   // In the tool bar the names of the edits would move everything behind them.
-  undo->setIconText(tr("Undo"));
-  redo->setIconText(tr("Redo"));
-  edit->addAction(undo);
-  edit->addAction(redo);
-  QAction* reset = act(edit, tr("Re&set all figures"), K(tr("Ctrl+R")), [this] {
+  undo_->setIconText(tr("Undo"));
+  redo_->setIconText(tr("Redo"));
+  edit->addAction(undo_);
+  edit->addAction(redo_);
+  reset_ = act(edit, tr("Re&set all figures"), K(tr("Ctrl+R")), [this] {
     Design d = studio_->session().design;
     d.overrides.clear();
     studio_->edit(d, tr("reset all figures"));
@@ -125,7 +149,7 @@ void MainWindow::makeMenus() {
   QMenu* view = menuBar()->addMenu(tr("&View"));
   int number = 1;
   for (const ViewKind& kind : viewKinds()) {
-    act(view, tr(kind.title), K(QString("Ctrl+%1").arg(number++)),
+    act(view, tr(kind.title), K(QString("Ctrl+%1").arg(number++ % 10)),
         [this, id = kind.id] { showView(id); });
   }
   view->addSeparator();
@@ -137,7 +161,7 @@ void MainWindow::makeMenus() {
   act(view, tr("Restore &default layout"), K(), [this] { restoreDefaultLayout(); });
 
   QMenu* compare = menuBar()->addMenu(tr("&Compare"));
-  QAction* pin =
+  pin_ =
       act(compare, tr("&Pin as baseline A"), K(tr("Ctrl+B")), [this] { studio_->pinBaseline(); });
   swap_ =
       act(compare, tr("&Swap with baseline A"), K(tr("F7")), [this] { studio_->swapBaseline(); });
@@ -145,7 +169,7 @@ void MainWindow::makeMenus() {
                [this] { studio_->clearBaseline(); });
 
   QMenu* run = menuBar()->addMenu(tr("&Run"));
-  QAction* simulate = act(run, tr("&Simulate"), K(tr("F5")), [this] {
+  simulate_ = act(run, tr("&Simulate"), K(tr("F5")), [this] {
     showView("traffic");
     studio_->simulate();
   });
@@ -157,6 +181,17 @@ void MainWindow::makeMenus() {
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   act(help, tr("&Shortcuts"), K::HelpContents, [this] { showShortcuts(); });
+  act(help, tr("&The window"), K(tr("Shift+F1")), [this] { showHelp("gui"); });
+  act(help, tr("&Would more help?"), K(), [this] { showHelp("whatif"); });
+  QMenu* pages = help->addMenu(tr("All &pages"));
+  connect(pages, &QMenu::aboutToShow, this, [this, pages] {
+    pages->clear();
+    for (const QString& page : HelpWindow::pages()) {
+      act(pages, page, {}, [this, page] { showHelp(page); });
+    }
+    if (pages->isEmpty()) pages->addAction(tr("none ship with this build"))->setEnabled(false);
+  });
+  help->addSeparator();
   act(help, tr("&About tcsim"), K(), [this] {
     QMessageBox::about(
         this, tr("About tcsim"),
@@ -166,21 +201,61 @@ void MainWindow::makeMenus() {
             .arg(QApplication::applicationVersion()));
   });
 
-  for (QAction* action : {reset, pin, simulate}) needs(action);
+  for (QAction* action : {pin_, simulate_}) needs(action);
+  // Of what is not possible the tooltip says why.
+  for (QMenu* menu : menuBar()->findChildren<QMenu*>()) menu->setToolTipsVisible(true);
+  makeToolBar();
+}
 
-  auto* bar = addToolBar(tr("Tools"));
-  bar->setObjectName("tools");
-  bar->setMovable(false);
-  bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  bar->addAction(undo);
-  bar->addAction(redo);
-  bar->addAction(reset);
-  bar->addSeparator();
-  bar->addAction(pin);
-  bar->addAction(swap_);
-  bar->addSeparator();
-  bar->addAction(simulate);
-  bar->addAction(tables_);
+// Icons of the desktop's theme, or the style's own.
+void MainWindow::makeToolBar() {
+  bar_ = addToolBar(tr("Tools"));
+  bar_->setObjectName("tools");
+  bar_->setMovable(false);
+  const int small = style()->pixelMetric(QStyle::PM_SmallIconSize);
+  bar_->setIconSize(QSize(small, small));
+  const auto add = [this](QAction* action, const char* theme, QStyle::StandardPixmap own,
+                          const QString& tip) {
+    action->setIcon(QIcon::fromTheme(theme, style()->standardIcon(own)));
+    action->setIconVisibleInMenu(false);
+    action->setProperty(plainTip, tip);
+    action->setToolTip(tip);
+    bar_->addAction(action);
+  };
+  add(undo_, "edit-undo", QStyle::SP_ArrowBack, tr("Undo the last edit (Ctrl+Z)"));
+  add(redo_, "edit-redo", QStyle::SP_ArrowForward, tr("Do again what was undone (Ctrl+Shift+Z)"));
+  add(reset_, "edit-clear-all", QStyle::SP_BrowserReload,
+      tr("Every figure back to the machine file's (Ctrl+R)"));
+  bar_->addSeparator();
+  add(pin_, "bookmark-new", QStyle::SP_DialogSaveButton,
+      tr("Keep this design to compare with (Ctrl+B)"));
+  add(swap_, "object-flip-horizontal", QStyle::SP_FileDialogBack,
+      tr("The baseline becomes the design, and the other way round (F7)"));
+  bar_->addSeparator();
+  add(simulate_, "media-playback-start", QStyle::SP_MediaPlay,
+      tr("Count every line that this schedule moves (F5)"));
+  add(tables_, "view-list-details", QStyle::SP_FileDialogDetailedView,
+      tr("The numbers behind each chart (Ctrl+T)"));
+  // The history enables these two by itself.
+  const auto explain = [](QAction* action, const QString& why) {
+    return [action, why](bool possible) {
+      action->setToolTip(possible ? action->property(plainTip).toString() : why);
+    };
+  };
+  const auto undo = explain(undo_, tr("Nothing has been edited"));
+  const auto redo = explain(redo_, tr("Nothing has been undone"));
+  connect(studio_->history(), &QUndoStack::canUndoChanged, undo_, undo);
+  connect(studio_->history(), &QUndoStack::canRedoChanged, redo_, redo);
+  undo(false);
+  redo(false);
+  styleToolBar();
+}
+
+void MainWindow::styleToolBar() {
+  if (bar_ == nullptr) return;
+  constexpr int wide = 150;  // letters
+  const bool room = width() >= wide * fontMetrics().averageCharWidth();
+  bar_->setToolButtonStyle(room ? Qt::ToolButtonTextBesideIcon : Qt::ToolButtonTextOnly);
 }
 
 QString MainWindow::shortcutList() {

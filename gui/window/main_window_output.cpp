@@ -1,15 +1,23 @@
 // What of the main window goes to files and to the clipboard.
 #include <QApplication>
 #include <QClipboard>
+#include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QStatusBar>
+#include <QTimer>
+#include <QUrl>
 
 #include "core/saved/session.hpp"
 #include "gui/studio/studio.hpp"
+#include "gui/study/study_window.hpp"
 #include "gui/widgets/save_name.hpp"
+#include "gui/window/dropped.hpp"
 #include "gui/window/export.hpp"
 #include "gui/window/main_window.hpp"
+#include "gui/window/session_file.hpp"
+#include "gui/window/start_page.hpp"
 #include "gui/window/view_page.hpp"
 
 namespace tcsim::gui {
@@ -85,6 +93,8 @@ QString MainWindow::equivalentCommand() const {
     }
     if (b.lru.empty()) more.emplace_back("--no-simulate");
     if (scene.run) more.emplace_back("--run");
+  } else if (s.view.name == "cost" && !s.design.cost.empty()) {
+    command = "whatif";
   } else if (s.view.name == "traffic") {
     command = "simulate";
   } else if (s.view.name == "schedule" || s.view.name == "tiles") {
@@ -92,6 +102,70 @@ QString MainWindow::equivalentCommand() const {
     if (!s.design.schedule.empty()) command = "predict";
   }
   return QString::fromStdString(command_line(command, s.design, more));
+}
+
+// As an edit where there is a session, otherwise as a session of the first example's workload.
+void MainWindow::edit(const std::function<void(Design&)>& change, const QString& name) {
+  Session s = studio_->session();
+  if (!studio_->hasSession()) s = examples().front().session;
+  change(s.design);
+  if (studio_->hasSession()) {
+    studio_->edit(s.design, name);
+  } else {
+    studio_->open(s);
+  }
+}
+
+bool MainWindow::take(const QString& file) {
+  const std::string path = file.toStdString();
+  switch (kindOfFile(file)) {
+    case FileKind::session:
+      return file_->mayDrop() && file_->open(file);
+    case FileKind::study:
+      showStudies();
+      return studies().openStudy(file);
+    case FileKind::results:
+      showStudies();
+      studies().openResults(file);
+      return true;
+    case FileKind::machine:
+      edit(
+          [&](Design& d) {
+            d.machine = path;
+            d.overrides.clear();
+          },
+          tr("machine %1").arg(file));
+      return true;
+    case FileKind::costModel:
+      edit([&](Design& d) { d.cost = path; }, tr("cost model %1").arg(file));
+      return true;
+    case FileKind::program:
+      edit(
+          [&](Design& d) {
+            d.workload = {path, "", {}, {}};
+            d.schedule.clear();
+          },
+          tr("workload %1").arg(file));
+      return true;
+    case FileKind::unknown:
+      break;
+  }
+  complain(
+      tr("%1 is no session, study, machine, cost model, program or folder of results").arg(file));
+  return false;
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QString file = event->mimeData()->urls().value(0).toLocalFile();
+  if (file.isEmpty()) return;
+  event->acceptProposedAction();
+  // Once the drag is over: there may be a box to answer.
+  QTimer::singleShot(0, this, [this, file] { take(file); });
 }
 
 void MainWindow::complain(const QString& why) { QMessageBox::warning(this, tr("tcsim"), why); }

@@ -13,12 +13,12 @@ namespace {
 constexpr int kept = 8;
 
 Session session(const char* workload, const char* machine, const char* accounting, const char* view,
-                const char* knob, const char* second) {
+                const char* knob, const char* second, const char* range = "0.25x..4x") {
   Session s;
   s.design.workload.name = workload;
   s.design.machine = machine;
   s.design.accounting = accounting;
-  s.view = {view, knob, second, "0.25x..4x"};
+  s.view = {view, knob, second, range};
   return s;
 }
 
@@ -31,9 +31,11 @@ std::vector<Example> examples() {
        "right "
        "answers; the curve in the middle shows what helps instead.",
        session("tccg:29", "e5-2680v4", "paper", "bottleneck", "memory.bandwidth", "L3.capacity")},
-      {"How much cache does a matrix multiplication need?",
-       "abcd-aebf-dfce on an i7-6700K, over L2's capacity and memory's bandwidth at once.",
-       session("tccg:8", "i7-6700k", "", "map", "memory.bandwidth", "L2.capacity")},
+      {"How much cache makes up for a slow memory?",
+       "abcd-aebf-dfce on an i7-6700K, over L3's capacity and memory's bandwidth at once: down to "
+       "a "
+       "16th of what the machine has.",
+       session("tccg:8", "i7-6700k", "", "map", "memory.bandwidth", "L3.capacity", "0.0625x..1x")},
       {"Where does the time go?",
        "The same contraction as in the first example, with packing, write-backs and the FMA peak "
        "counted.",

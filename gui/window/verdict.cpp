@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "core/explore/verdict.hpp"
 #include "core/units/text.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/studio/studio.hpp"
@@ -109,6 +110,12 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
     all->addWidget(label);
     return label;
   };
+  answer_ = add("");
+  QFont bold = answer_->font();
+  bold.setBold(true);
+  answer_->setFont(bold);
+  answer_->setAccessibleName(tr("what the knob that was turned changes"));
+  answer_->hide();
   headline_ = add("");
   QFont big = headline_->font();
   big.setPointSizeF(big.pointSizeF() * 1.45);
@@ -118,13 +125,11 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   figures_ = add("");
   help_ = add(tr("What would help"));
   helpTitle_ = titled_;
-  crossovers_ = add(tr("The same, counted in other ways"));
+  crossovers_ = add(tr("If packing counted as well"));
   crossoversTitle_ = titled_;
   changes_ = add(tr("Since the last edit"));
   changesTitle_ = titled_;
   compareTitle_ = new QLabel(tr("Baseline A against now"));
-  QFont bold = compareTitle_->font();
-  bold.setBold(true);
   compareTitle_->setFont(bold);
   compareTitle_->setContentsMargins(0, 8, 0, 0);
   all->addWidget(compareTitle_);
@@ -135,12 +140,19 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   certificateTitle_ = titled_;
   notes_ = add(tr("Notes"));
   notesTitle_ = titled_;
-  knobsTitle_ = new QLabel(tr("A little more of each knob"));
+  knobsTitle_ = new QLabel(tr("Would more help?"));
   knobsTitle_->setFont(bold);
   knobsTitle_->setContentsMargins(0, 8, 0, 0);
   all->addWidget(knobsTitle_);
-  knobsView_ = tableOf(knobs_, tr("what a little more of each knob changes"));
+  knobsView_ = tableOf(knobs_, tr("what twice as much of each knob brings"));
+  knobsView_->setToolTip(tr("Click a row to see the curve along that knob"));
+  const auto choose = [this](const QModelIndex& at) {
+    emit knobChosen(knobs_->index(at.row(), 0).data().toString());
+  };
+  connect(knobsView_, &QTableView::clicked, this, choose);
+  connect(knobsView_, &QTableView::activated, this, choose);
   all->addWidget(knobsView_);
+  idle_ = add("");
   all->addStretch(1);
   connect(&studio_, &Studio::verdictChanged, this, &Verdict::follow);
   connect(&studio_, &Studio::sessionChanged, this, &Verdict::markCurrency);
@@ -152,6 +164,7 @@ void Verdict::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange && knobsView_ != nullptr) follow();
 }
 
+QString Verdict::answer() const { return answer_->isHidden() ? QString() : answer_->text(); }
 QString Verdict::headline() const { return headline_->text(); }
 QString Verdict::words() const { return help_->text(); }
 
@@ -163,7 +176,8 @@ void Verdict::markCurrency() {
   };
   const bool possible = studio_.error().isEmpty();
   mark({changes_, compareView_, notes_}, possible);
-  mark({help_, crossovers_, knobsView_}, scene.help.current);
+  mark({help_, crossovers_}, scene.help.current);
+  mark({knobsView_, idle_}, scene.worth.current);
   mark({certificate_}, possible && scene.now && scene.now->settled &&
                            scene.now->subject.design == studio_.session().design);
 }
@@ -185,15 +199,13 @@ void Verdict::follow() {
   } else {
     const Evaluation& e = *scene.now;
     headline_->setText(shown(verdictHeadline(scene)));
-    const FlopsPerSecond peak = e.subject.machine.peak(size_of(e.subject.contraction.type()));
-    figures_->setText(tr("%1, %2 GFLOPS: %3 % of the FMA peak%4")
-                          .arg(shown(to_display(e.time())))
-                          .arg(e.gflops(), 0, 'f', 1)
-                          .arg(100 * (e.prediction().rate.value() / peak.value()), 0, 'f', 1)
-                          .arg(e.subject.machine.accounting.compute_roof
-                                   ? QString()
-                                   : tr(", which this accounting leaves out")) +
-                      "\n" + howSure(e));
+    const Subject& s = e.subject;
+    figures_->setText(
+        tr("%1, %2 GFLOPS. %3.")
+            .arg(shown(to_display(e.time())))
+            .arg(e.gflops(), 0, 'f', 1)
+            .arg(shown(rate_words(s.machine, e.prediction(), size_of(s.contraction.type())))) +
+        "\n" + howSure(e));
   }
   colour(*headline_, colours);
 
@@ -202,11 +214,16 @@ void Verdict::follow() {
                  : !help.error.empty() ? shown(help.error)
                  : scene.now           ? tr("being worked out...")
                                        : QString());
+  const std::string& answer = studio_.answer();
+  answer_->setText(shown(answer));
+  answer_->setVisible(!answer.empty() && studio_.error().isEmpty());
   QString variants;
-  if (help && help->advice.next) {
+  if (help && help->advice.next && !help->advice.next->packing.empty()) {
+    variants =
+        tr("This accounting leaves out what it takes to copy A and B into packed buffers. "
+           "Where the bottleneck moves then, and where it would with that:");
     for (const PackingVariant& v : help->advice.next->packing) {
-      variants +=
-          (variants.isEmpty() ? "" : "\n") + shown(change_words(v.factor) + "  " + v.counted);
+      variants += "\n" + shown(change_words(v.factor) + "  " + v.counted);
     }
   }
   crossovers_->setText(variants);
@@ -262,16 +279,22 @@ void Verdict::follow() {
   notes_->setText(notes.join("\n"));
   notes_->setVisible(!notes.isEmpty());
   notesTitle_->setVisible(!notes.isEmpty());
-  if (scene.help.value != knobsOf_) {
-    knobsOf_ = scene.help.value;
-    knobs_->show(helpTable(scene));
+  if (scene.worth.value != knobsOf_ || !scene.worth) {
+    knobsOf_ = scene.worth.value;
+    knobs_->show(worthTable(scene));
     fit(*knobsView_);
+    const QString idle = shown(idleKnobs(scene));
+    idle_->setText(!scene.worth.error.empty() ? shown(scene.worth.error)
+                   : !scene.worth             ? tr("being worked out...")
+                   : idle.isEmpty()           ? tr("Twice as much of each knob brings something.")
+                                              : tr("Nothing: twice %1.").arg(idle));
   }
   const bool some = scene.now != nullptr;
   for (QWidget* w : {static_cast<QWidget*>(helpTitle_), static_cast<QWidget*>(certificateTitle_),
-                     static_cast<QWidget*>(knobsTitle_), static_cast<QWidget*>(knobsView_)}) {
+                     static_cast<QWidget*>(knobsTitle_), static_cast<QWidget*>(idle_)}) {
     w->setVisible(some);
   }
+  knobsView_->setVisible(some && knobs_->rowCount() > 0);
 }
 
 }  // namespace tcsim::gui

@@ -10,7 +10,7 @@ class QTableView;
 
 namespace tcsim::gui {
 
-struct Helped;
+struct Worths;
 class Studio;
 class TableModel;
 
@@ -21,7 +21,12 @@ class Verdict : public QWidget {
   explicit Verdict(Studio& studio, QWidget* parent = nullptr);
 
   QString headline() const;  // "Limited by L3-memory"
+  QString answer() const;    // what turning one knob has brought; empty if none was turned
   QString words() const;     // what would help
+  QTableView* knobs() const { return knobsView_; }
+
+ signals:
+  void knobChosen(const QString& knob);  // to see what more of it brings
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -31,11 +36,12 @@ class Verdict : public QWidget {
   void markCurrency();  // what is of another state than the one that is shown is grey
 
   Studio& studio_;
-  QLabel *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_;
+  QLabel *answer_, *headline_, *figures_, *help_, *crossovers_, *certificate_, *changes_, *notes_,
+      *idle_;
   QLabel *crossoversTitle_ = nullptr, *changesTitle_ = nullptr, *notesTitle_ = nullptr,
          *compareTitle_ = nullptr, *helpTitle_ = nullptr, *certificateTitle_ = nullptr,
          *knobsTitle_ = nullptr, *titled_ = nullptr;
-  std::shared_ptr<const Helped> knobsOf_;  // that the table of knobs shows
+  std::shared_ptr<const Worths> knobsOf_;  // that the table of knobs shows
   TableModel *compare_, *knobs_;
   QTableView *compareView_ = nullptr, *knobsView_ = nullptr;
 };

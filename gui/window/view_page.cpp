@@ -1,12 +1,10 @@
 #include "gui/window/view_page.hpp"
 
 #include <QComboBox>
-#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSplitter>
 #include <QTableView>
@@ -20,6 +18,7 @@
 #include "gui/widgets/plot_view.hpp"
 #include "gui/widgets/table_model.hpp"
 #include "gui/widgets/wheel.hpp"
+#include "gui/window/schedule_editor.hpp"
 
 namespace tcsim::gui {
 
@@ -51,12 +50,8 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
     boxes_ = new BoxesView;
     splitter_->addWidget(boxes_);
   } else {
-    text_ = new QPlainTextEdit;
-    text_->setReadOnly(true);
-    text_->setTabChangesFocus(true);
-    text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    text_->setAccessibleName(tr("schedule"));
-    splitter_->addWidget(text_);
+    schedule_ = new ScheduleEditor(studio_);
+    splitter_->addWidget(schedule_);
   }
   tableView_->setModel(table_);
   tableView_->setAlternatingRowColors(true);
@@ -154,7 +149,9 @@ void ViewPage::followKnobs() {
     }
     box->setCurrentText(QString::fromStdString(studio_.mapKnob(i)));
   }
-  if (!range_->hasFocus()) range_->setText(QString::fromStdString(studio_.session().view.range));
+  if (range_->hasFocus()) return;
+  range_->setText(QString::fromStdString(studio_.session().view.range));
+  range_->setCursorPosition(0);  // of a long one its beginning is seen
 }
 
 void ViewPage::refresh() {
@@ -165,10 +162,7 @@ void ViewPage::refresh() {
     boxes_->show(tileBoxes(scene));
     if (boxes_->isVisible()) boxes_->repaint();
   }
-  if (text_ != nullptr) {
-    const QString words = QString::fromStdString(scheduleText(scene) + "\n" + scheduleAsC(scene));
-    if (text_->toPlainText() != words) text_->setPlainText(words);
-  }
+  if (schedule_ != nullptr) schedule_->refresh();
   if (!tableView_->isHidden()) {
     table_->show(kind_.table(scene));
     tableView_->resizeColumnsToContents();

@@ -7,7 +7,6 @@
 
 class QComboBox;
 class QLineEdit;
-class QPlainTextEdit;
 class QSplitter;
 class QTableView;
 
@@ -16,6 +15,7 @@ namespace tcsim::gui {
 class BoxesView;
 class PlotView;
 class ReadingLabel;
+class ScheduleEditor;
 class Studio;
 class TableModel;
 
@@ -31,6 +31,7 @@ class ViewPage : public QWidget {
   void setTableShown(bool shown);
   TableModel* table() const { return table_; }
   PlotView* plot() const { return plot_; }
+  ScheduleEditor* schedule() const { return schedule_; }
   // Any of the two knobs' pickers; nullptr where there is none.
   QComboBox* knob(int which) const { return which == 0 ? first_ : second_; }
 
@@ -42,7 +43,7 @@ class ViewPage : public QWidget {
   Studio& studio_;
   PlotView* plot_ = nullptr;
   BoxesView* boxes_ = nullptr;
-  QPlainTextEdit* text_ = nullptr;
+  ScheduleEditor* schedule_ = nullptr;
   QComboBox *first_ = nullptr, *second_ = nullptr;
   QLineEdit* range_ = nullptr;
   QSplitter* splitter_;

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "gui/charts/charts.hpp"
+#include "gui/charts/words.hpp"
 #include "tests/core/made_up_catalog.hpp"
 
 namespace tcsim::gui {
@@ -280,6 +281,63 @@ TEST(Map, Cells_are_the_points_and_outlines_part_the_bottlenecks) {
   EXPECT_EQ(p.outlines.size(), borders);  // none between rows: L3 changes nothing here
 }
 
+// As the machine files of slow caches would have it; here all cells are made to be alike.
+TEST(Map, Says_where_nothing_changes) {
+  Scene s = example();
+  Mapped same = *s.map.value;
+  for (PlanePoint& q : same.plane.points) {
+    if (q.choice) q.choice = s.now->choice;
+  }
+  s.map = late(same);
+  const Plot p = mapPlot(s);
+  EXPECT_EQ(p.title, "Nothing changes over memory.bandwidth and L3.capacity");
+  EXPECT_NE(p.subtitle.find("Every one of these machines takes 20.86 ms"), std::string::npos);
+  EXPECT_EQ(mapPlot(example()).title.find("Nothing"), std::string::npos);
+}
+
+TEST(Map, A_cost_model_marks_what_is_worth_it) {
+  Scene s = example();
+  Design d = paperExample();
+  d.cost = "45nm";
+  s.now = evaluated(d);
+  const Mapped before = *s.map.value;
+  s.map = late(mapOf(*s.now, before.vary[0], before.vary[1], nullptr, {}));
+  ASSERT_TRUE(s.map->costs);
+  const Plot p = mapPlot(s);
+  ASSERT_EQ(p.lines.size(), 2u);
+  EXPECT_EQ(p.lines[0].name, "none as quick is smaller");
+  EXPECT_EQ(p.lines[0].x.size(),
+            static_cast<std::size_t>(std::ranges::count(s.map->costs->front, true)));
+  // Of L3 the smallest is enough here.
+  for (double y : p.lines[0].y) EXPECT_EQ(y, 0);
+  EXPECT_EQ(mapTable(s).columns.size(), mapTable(example()).columns.size() + 2);
+}
+
+TEST(Roofline, Every_point_has_a_name) {
+  const Plot p = rooflinePlot(example());
+  std::string names;
+  for (const Label& l : p.labels) {
+    names += l.text + " ";
+    EXPECT_TRUE(l.ofMark);
+    const bool marked = std::ranges::any_of(p.lines, [&](const Line& line) {
+      return line.marked && line.x == std::vector<double>{l.x} &&
+             line.y == std::vector<double>{l.y};
+    });
+    EXPECT_TRUE(marked) << l.text;
+  }
+  EXPECT_EQ(names, "L1-register L1-L2 L2-L3 L3-memory ");
+}
+
+TEST(Subtitle, Has_as_many_lines_whether_a_figure_is_turned_or_not) {
+  Scene s = example();
+  const auto lines = [](const Plot& p) { return std::ranges::count(p.subtitle, '\n'); };
+  const auto before = lines(trafficPlot(s));
+  s.now = evaluated(paperExample().with("L3.capacity", "9616640B"));
+  EXPECT_EQ(lines(trafficPlot(s)), before);
+  EXPECT_NE(trafficPlot(s).subtitle.find("L3.capacity 9.17"), std::string::npos)
+      << trafficPlot(s).subtitle;
+}
+
 TEST(Roofline, The_point_of_the_link_that_decides_touches_its_roof) {
   const Table table = rooflineTable(example());
   ASSERT_EQ(table.rows.size(), 4u);
@@ -323,6 +381,15 @@ TEST(Tiles, Boxes_hold_no_more_than_their_caches_and_count_what_they_hold) {
     EXPECT_NEAR(sum, boxes.boxes[b].filled, 1e-12);
     EXPECT_LE(sum, 1);
   }
+  // One measure for all: what memory has to hold is the most, and every part has some length.
+  double most = 0;
+  for (const auto& part : boxes.boxes[0].parts) most += part.bytes;
+  EXPECT_EQ(most, boxes.boxes[0].bytes);
+  EXPECT_EQ(boxes.high, most);
+  for (const TileBox& box : boxes.boxes) {
+    for (const auto& part : box.parts) EXPECT_GT(part.bytes, boxes.low);
+  }
+  EXPECT_NE(boxes.measure.find("logarithmic"), std::string::npos);
   // m 32 x n 36 x k 24 of f64 in L1: A 6 KiB, B 6.75 KiB (group m is B's), C 9 KiB.
   const auto l1 = tilesTable(example()).rows.at(0);
   EXPECT_EQ(*l1[2].value * *l1[4].value * 8, *l1[6].value);
@@ -388,14 +455,74 @@ TEST(Traffic, Simulated_bytes_stand_beside_the_predicted_ones_until_the_inputs_m
   EXPECT_TRUE(std::any_of(p.bars.begin(), p.bars.end(), [](const Bar& b) { return b.ghost; }));
 }
 
-TEST(Help, Has_a_row_for_each_knob) {
-  const Table table = helpTable(example());
-  const auto& knobs = example().help->advice.elasticities.knobs;
-  ASSERT_EQ(table.rows.size(), knobs.size());
-  for (std::size_t i = 0; i < knobs.size(); ++i)
-    EXPECT_EQ(table.rows[i][0].text, knobs[i].knob.name);
-  EXPECT_NE(example().help->advice.words.find("A larger L1, L2 or L3 changes nothing"),
-            std::string::npos);
+TEST(Traffic, Is_in_a_unit_of_one_to_three_digits) {
+  EXPECT_STREQ(byteUnitOf(999).name, "B");
+  EXPECT_STREQ(byteUnitOf(1000).name, "kB");
+  EXPECT_STREQ(byteUnitOf(2.1e9).name, "GB");
+  EXPECT_STREQ(byteUnitOf(1.5e15).name, "PB");
+  EXPECT_EQ(byteUnitOf(1e30).bytes, 1e18);
+}
+
+TEST(Worth, Knobs_that_bring_something_have_a_row_and_the_others_are_folded) {
+  Scene s = example();
+  Design d = paperExample();
+  s.worth = late(worthOf(*s.now, {}));
+  const Table plain = worthTable(s);
+  EXPECT_EQ(plain.columns.size(), 2u);
+  d.cost = "45nm";
+  s.now = evaluated(d);
+  s.worth = late(worthOf(*s.now, {}));
+  const Table table = worthTable(s);
+  ASSERT_EQ(table.columns.size(), 4u);
+  const auto& knobs = s.worth->knobs;
+  std::size_t row = 0;
+  std::string idle;
+  for (const Worth& w : knobs) {
+    if (w.gain > 0) {
+      EXPECT_EQ(table.rows.at(row)[0].text, w.knob.name);
+      EXPECT_EQ(*table.rows.at(row)[1].value, 1 + w.gain);
+      EXPECT_EQ(table.rows.at(row)[2].value, w.per_area());
+      EXPECT_EQ(table.rows.at(row)[3].value, w.per_watt());
+      ++row;
+    } else {
+      idle += (idle.empty() ? "" : ", ") + w.knob.name;
+    }
+  }
+  EXPECT_EQ(table.rows.size(), row);
+  EXPECT_GE(row, 1u);
+  EXPECT_EQ(idleKnobs(s), idle);
+  EXPECT_NE(idle.find("L3.capacity"), std::string::npos);
+}
+
+TEST(Cost, Bars_are_what_each_part_takes_and_without_a_model_it_is_asked_for) {
+  Scene s = example();
+  EXPECT_NE(costPlot(s).missing.find("No cost model is chosen"), std::string::npos);
+  EXPECT_TRUE(costTable(s).rows.empty());
+  Design d = paperExample();
+  d.cost = "45nm";
+  s.now = evaluated(d);
+  const DesignCost& cost = *s.now->cost;
+  const Plot p = costPlot(s);
+  EXPECT_TRUE(p.missing.empty());
+  ASSERT_EQ(p.bars.size(), 2 * cost.parts.size());
+  ASSERT_EQ(p.y.ticks.size(), cost.parts.size());
+  EXPECT_EQ(p.y.ticks[0].second, "core");
+  EXPECT_EQ(p.y.ticks[4].second, "L3-memory");
+  const Table table = costTable(s);
+  ASSERT_EQ(table.rows.size(), cost.parts.size() + 1);
+  double sum = 0;
+  for (std::size_t i = 0; i < cost.parts.size(); ++i) {
+    const double joules = *table.rows[i][2].value + *table.rows[i][3].value;
+    // All bars are of one unit, beginning with what works.
+    EXPECT_NEAR(
+        p.bars[2 * i + 1].to / p.bars[1].to * (*table.rows[0][2].value + *table.rows[0][3].value),
+        joules, 1e-9 * joules);
+    sum += joules;
+  }
+  EXPECT_NEAR(sum, cost.energy->value(), 1e-9 * sum);
+  EXPECT_EQ(*table.rows.back()[1].value, *cost.area);
+  s.baseline = s.now;
+  EXPECT_EQ(costPlot(s).bars.size(), 3 * cost.parts.size());
 }
 
 // Two schemes of four vectors beside one another, with an empty column between them.
@@ -558,8 +685,12 @@ TEST(Tables, Csv_has_all_digits_and_quotes_what_needs_it) {
 }
 
 TEST(Views, Every_one_has_a_table_and_its_rows_are_as_wide_as_its_header) {
+  Scene s = example();
+  Design d = paperExample();
+  d.cost = "45nm";
+  s.now = evaluated(d);
   for (const ViewKind& kind : viewKinds()) {
-    const Table table = kind.table(example());
+    const Table table = kind.table(s);
     EXPECT_FALSE(table.rows.empty()) << kind.id;
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size()) << kind.id;
     kind.table(Scene{});

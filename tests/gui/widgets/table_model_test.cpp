@@ -39,6 +39,19 @@ TEST(TableModel, Changes_in_place_where_the_shape_stays) {
   EXPECT_EQ(reset.count(), 1);
 }
 
+TEST(TableModel, A_word_among_numbers_stands_in_line_with_them) {
+  TableModel model;
+  Table t = table(2, 1);
+  t.rows.push_back({"limited by", "compute"});
+  model.show(t);
+  const auto at = [&](int row, int column) {
+    return model.data(model.index(row, column), Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
+  };
+  EXPECT_TRUE(at(0, 1));
+  EXPECT_TRUE(at(2, 1));
+  EXPECT_FALSE(at(2, 0));
+}
+
 TEST(TableModel, Gives_text_to_readers_and_all_digits_to_programs) {
   TableModel model;
   model.show(table(1, 1.0 / 3));

@@ -143,17 +143,23 @@ TEST_F(Window, Every_step_of_a_drag_is_followed_by_a_measured_frame) {
     });
     KnobRow& l3 = row("L3.capacity");
     l3.slider()->setSliderDown(true);
-    for (int step = 1; step <= 40; ++step) {
-      l3.slider()->setValue(2 * step);
+    for (int step = 1; step <= 100; ++step) {  // three seconds
+      l3.slider()->setValue(step);
       runFor(30);
     }
     l3.slider()->setSliderDown(false);
     waitFor(studio());
     QObject::disconnect(measured);
     ASSERT_GE(frames.size(), 5u);
+    constexpr double frame = 16;  // ms
+    const auto late = std::ranges::count_if(frames, [](double ms) { return ms > frame; });
+    const auto worst = std::ranges::max_element(frames) - frames.begin();
+    std::printf("%s: %zu steps, %td longer than 16 ms, the longest %.1f ms (model %.1f ms); ", view,
+                frames.size(), late, frames[static_cast<std::size_t>(worst)],
+                models[static_cast<std::size_t>(worst)]);
     std::sort(frames.begin(), frames.end());
     std::sort(models.begin(), models.end());
-    std::printf("%s: edit to picture %.1f ms (median), %.1f ms (9 of 10); model %.1f ms\n", view,
+    std::printf("edit to picture %.1f ms (median), %.1f ms (9 of 10); model %.1f ms\n",
                 frames[frames.size() / 2], frames[frames.size() * 9 / 10],
                 models[models.size() / 2]);
   }
