@@ -220,8 +220,9 @@ void Verdict::follow() {
   QString variants;
   if (help && help->advice.next && !help->advice.next->packing.empty()) {
     variants =
-        tr("This accounting leaves out what it takes to copy A and B into packed buffers. "
-           "Where the bottleneck moves then, and where it would with that:");
+        tr("This accounting leaves out what it takes to copy A and B into packed buffers. The "
+           "bottleneck "
+           "moves at the first of these; with the copies it would at the others:");
     for (const PackingVariant& v : help->advice.next->packing) {
       variants += "\n" + shown(change_words(v.factor) + "  " + v.counted);
     }
