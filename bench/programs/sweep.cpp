@@ -64,7 +64,7 @@ void measure(const std::string& machine, const char* accounting, const Case& c) 
     LeftOut why;
     const auto d = designs.at(points[i].point / workloads, why);
     const auto w = static_cast<std::size_t>(points[i].point % workloads);
-    const Optimized cold = optimize(study.workloads[w].contraction, d->with);
+    const Optimized cold = optimize(study.workloads[w].contraction(), d->with);
     const double apart = points[i].predicted_seconds / cold.prediction.timing.total.value() - 1;
     worst = std::max(worst, apart);
     sum += apart;

@@ -138,7 +138,7 @@ TEST_F(Measurements, Whatif_has_a_band_and_an_interval) {
   const std::vector<std::string> rows = lines(with("whatif", csv).out);
   EXPECT_TRUE(rows[0].ends_with(
       ",schedule,bottleneck_share,predicted_seconds_5,predicted_seconds_95,value_5,value_95,"
-      "gaining_share"));
+      "gaining_share,area_mm2,watts,joules"));
   const auto commas = std::ranges::count(rows[0], ',');
   for (const std::string& row : rows) {
     if (contains(row, "\"")) continue;  // which may hold commas

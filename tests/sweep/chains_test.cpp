@@ -117,7 +117,7 @@ TEST(Sweep_of_chains, Has_the_optimum_of_each_design) {
 // With more bandwidth the kept schedule takes less, and no design has less than the optimum.
 TEST(Sweep_of_chains, Keeps_the_schedule_of_the_machine_as_it_is) {
   const Study study = study_of(chains_study("predict"));
-  EXPECT_GT(estimated_seconds(study, {}), 0);
+  EXPECT_GT(estimated_seconds(study, {}).seconds, 0);
   const Folder folder("chains-kept");
   const SweepOutcome outcome = sweep(study, into(folder, 2));
   // Of two processes there is none, and 1 MB does not hold it.

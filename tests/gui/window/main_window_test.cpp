@@ -378,6 +378,9 @@ TEST_F(Window, Bounds_follow_the_workload_and_simulate_when_asked) {
 
 TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {
   openExample(0);
+  Design design = studio().session().design;
+  design.cost = "45nm";
+  studio().edit(design, "cost");
   window.setTablesShown(true);
   for (const bool dark : {false, true}) {
     QApplication::setPalette(Theme::palette(dark));

@@ -68,7 +68,7 @@ void onEveryScreen(QWidget& window, const std::string& what, const Check& check)
     const QSize size =
         (QSizeF(screen) / window.devicePixelRatioF()).toSize() - QSize(0, desktopFrame);
     window.resize(size);
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 6; ++i)
       QApplication::processEvents();  // one change of layout leads to another
     EXPECT_EQ(window.size(), size) << what << ": a window on such a screen is larger than it";
     for (const bool dark : {false, true}) {
