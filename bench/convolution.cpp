@@ -31,9 +31,8 @@ std::unique_ptr<OnednnConvolution> fastest_way(const PlainConvolution& p, Onednn
     for_each_way(
         onednn_problem(p, padded), layout, reorders, [&](std::unique_ptr<OnednnConvolution> way) {
           if (options.stop.stop_requested()) throw Interrupted();
-          const Seconds begin = thread_time();
-          way->run();
-          if (best && thread_time() - begin > hopeless * least) return;
+          const Seconds first = time_of([&] { way->run(); });
+          if (best && first > hopeless * least) return;
           const auto cold = [&] { return yardstick(ElementType::f32, [&] { way->run(); }).time; };
           Seconds time = cold();
           if (time < behind * least) time = std::min(time, cold());

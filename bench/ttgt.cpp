@@ -180,9 +180,7 @@ class Ttgt : public PeerOf<T> {
     const auto quickest_of_two = [&](const Order<T>& order) {
       Seconds best(std::numeric_limits<double>::infinity());
       for (int i = 0; i < 2; ++i) {
-        const Seconds begin = thread_time();
-        order.run(gemm_, a, b, c);
-        best = std::min(best, thread_time() - begin);
+        best = std::min(best, time_of([&] { order.run(gemm_, a, b, c); }));
       }
       return best;
     };

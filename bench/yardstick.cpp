@@ -1,10 +1,11 @@
 #include "bench/yardstick.hpp"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "kernels/repetitions.hpp"
 #include "microbench/loops.hpp"
 #include "microbench/statistics.hpp"
 
@@ -25,19 +26,23 @@ Bytes more_than_caches() {
 
 }  // namespace
 
-Seconds thread_time() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return Seconds(static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec));
+Seconds time_of(const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const Seconds before = processor_time();
+  work();
+  const Seconds taken = processor_time() - before;
+  if (taken > Seconds(0)) return taken;
+  const Clock::duration passed = std::max(Clock::now() - begin, Clock::duration(1));
+  return Seconds(std::chrono::duration<double>(passed).count());
 }
 
 FlopsPerSecond measured_peak(ElementType type) {
   constexpr long rounds = 400'000;
   const InstructionSetLoops& widest = **loops_here();
   const double lanes = widest.vector_bits / 8.0 / static_cast<double>(size_of(type).value());
-  const Seconds begin = thread_time();
-  loops_for(type).independent(rounds);
-  return FlopsPerSecond(2 * lanes * accumulators * rounds / (thread_time() - begin).value());
+  const Seconds time = time_of([&] { loops_for(type).independent(rounds); });
+  return FlopsPerSecond(2 * lanes * accumulators * rounds / time.value());
 }
 
 Bytes compulsory_traffic(const Contraction& c) {
@@ -87,13 +92,11 @@ ColdYardstick::ColdYardstick() : block_(more_than_caches()) {}
 Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& work) {
   Sample s;
   const long size = static_cast<long>(block_.size().value());
-  Seconds begin = thread_time();
-  loops_for(ElementType::f64).load_fma_store(block_.data(), size, 1);
-  s.bandwidth = BytesPerSecond(2.0 * static_cast<double>(size) / (thread_time() - begin).value());
+  const Seconds passing =
+      time_of([&] { loops_for(ElementType::f64).load_fma_store(block_.data(), size, 1); });
+  s.bandwidth = BytesPerSecond(2.0 * static_cast<double>(size) / passing.value());
   const FlopsPerSecond before = measured_peak(type);
-  begin = thread_time();
-  work();
-  s.time = thread_time() - begin;
+  s.time = time_of(work);
   s.peak = std::max(before, measured_peak(type));
   return s;
 }
@@ -101,11 +104,13 @@ Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& 
 HotYardstick::HotYardstick(ElementType type, std::function<void()> work, Seconds at_least)
     : type_(type), work_(std::move(work)) {
   work_();
-  for (;; calls_ *= 2) {
-    const Seconds begin = thread_time();
+  while (calls() < at_least) calls_ *= 2;
+}
+
+Seconds HotYardstick::calls() const {
+  return time_of([&] {
     for (long i = 0; i < calls_; ++i) work_();
-    if (thread_time() - begin >= at_least) return;
-  }
+  });
 }
 
 Sample HotYardstick::operator()() {
@@ -113,9 +118,7 @@ Sample HotYardstick::operator()() {
   work_();
   const FlopsPerSecond before = measured_peak(type_);
   work_();
-  const Seconds begin = thread_time();
-  for (long i = 0; i < calls_; ++i) work_();
-  s.time = 1.0 / static_cast<double>(calls_) * (thread_time() - begin);
+  s.time = 1.0 / static_cast<double>(calls_) * calls();
   s.peak = std::max(before, measured_peak(type_));
   return s;
 }

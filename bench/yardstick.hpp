@@ -12,8 +12,10 @@
 
 namespace tcsim::bench {
 
-// Processor time of the calling thread.
-Seconds thread_time();
+// Processor time of this thread that `work` takes. Above zero: where the host of a virtual machine
+// takes its processor away, that clock may stand still for a while, and then the wall's clock
+// counts.
+Seconds time_of(const std::function<void()>& work);
 
 // Multiply-adds on registers with the widest vectors, one thread, now: a millisecond's work.
 FlopsPerSecond measured_peak(ElementType type);
@@ -76,6 +78,8 @@ class HotYardstick {
   Sample operator()();
 
  private:
+  Seconds calls() const;
+
   ElementType type_;
   std::function<void()> work_;
   long calls_ = 1;

@@ -24,6 +24,10 @@ Sample sample(double seconds, double peak, double bandwidth) {
   return {Seconds(seconds), FlopsPerSecond(peak), BytesPerSecond(bandwidth)};
 }
 
+TEST(Times, Are_never_none) {
+  for (int i = 0; i < 1000; ++i) EXPECT_GT(time_of([] {}), Seconds(0));
+}
+
 TEST(Samples, Of_peak_and_limit_are_medians_of_what_was_measured_around_each) {
   // 100 operations, 30 bytes.
   Samples s(100, Bytes(30));

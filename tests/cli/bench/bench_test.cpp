@@ -42,7 +42,8 @@ class Bench : public testing::Test {
 
 TEST_F(Bench, Tccg_prints_the_same_cases_in_every_format) {
   const Ran ran = bench("tccg", {"--format", "json"});
-  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  ASSERT_EQ(ran.code, Exit::done) << ran.err << ran.out;
+  SCOPED_TRACE(ran.out);
   const json j = json::parse(ran.out);
   EXPECT_EQ(j["schema"], 1);
   EXPECT_EQ(j["command"], "bench tccg");
