@@ -10,7 +10,7 @@ import os
 import tcsim
 from tcsim import plot
 
-MAKERS = ["workload", "workloads", "machine", "schedule", "suites", "chains", "machines", "from_onnx", "chain_from_path"]
+MAKERS = ["workload", "workloads", "machine", "schedule", "suites", "chains", "machines", "from_onnx", "chain_from_path", "chains_from_tce", "tce_sizes"]
 QUESTIONS = ["optimize", "predict", "simulate", "run", "whatif", "bounds", "report", "sweep"]
 ARRAYS = ["einsum", "contract"]
 VALUES = ["Workload", "Machine", "Schedule", "Network", "Layer", "NetworkTime"]

@@ -19,7 +19,7 @@ except ImportError:
 _tcsim.look_for_data_in(_data)
 
 from ._answers import bounds, optimize, predict, report, run, simulate, sweep, whatif
-from ._chains import chain_from_path
+from ._chains import chain_from_path, chains_from_tce, tce_sizes
 from ._contract import contract, einsum
 from ._errors import ArgumentTypeError, Error, InputError, UnsupportedError, UsageError
 from ._machines import MachineWarning, machine
@@ -70,7 +70,7 @@ def chains() -> list:
 __all__ = [
     "ArgumentTypeError", "Bounds", "Error", "Fields", "InputError", "Layer", "Machine", "MachineWarning", "Network",
     "NetworkTime", "Optimized", "Prediction", "Record", "Report", "Run", "Schedule", "Simulation", "Sweep", "UnsupportedError", "UsageError",
-    "WhatIf", "Workload", "WorkloadRecord", "bounds", "chain_from_path", "chains", "contract", "einsum", "from_onnx", "machine", "machines",
-    "optimize", "predict", "report", "run", "schedule", "simulate", "suites", "sweep", "whatif", "workload",
-    "workloads",
+    "WhatIf", "Workload", "WorkloadRecord", "bounds", "chain_from_path", "chains", "chains_from_tce", "contract", "einsum",
+    "from_onnx", "machine", "machines", "optimize", "predict", "report", "run", "schedule", "simulate", "suites", "sweep",
+    "tce_sizes", "whatif", "workload", "workloads",
 ]
