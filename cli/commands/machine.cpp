@@ -28,6 +28,7 @@ constexpr std::pair<const char*, Action> actions[] = {{"show", show_machines},
 std::vector<std::string> import_formats() {
   std::vector<std::string> names;
   for (ImportFormat f : all_import_formats) names.push_back(to_text(f));
+  names.emplace_back(accelergy);
   return names;
 }
 
@@ -39,6 +40,8 @@ void declare(po::options_description& o) {
       "from", words(import_formats()), "import: the file's format, if it cannot be told")(
       "name", po::value<std::string>(), "import: the machine's name")(
       "base", po::value<std::string>(), "import: a machine that gives what the file does not say")(
+      "component", po::value<std::vector<std::string>>(),
+      "import of energy tables: L3=shared_glb:8B, core=mac (repeatable)")(
       "to", words({"kerncraft", "pycachesim", "dinero", "gem5", "champsim", "timeloop", "blis"}),
       "export: the format")("kernel", po::value<std::string>(),
                             "export to blis: the microkernel, 8x6")(

@@ -10,6 +10,9 @@ namespace tcsim::cli {
 
 using Names = std::vector<std::string>;
 
+// Of --from: tables of energy and area, which become a cost model (exchange/costs.hpp).
+inline constexpr const char* accelergy = "accelergy";
+
 Exit show_machines(const Names& names, const Options& options, Context& context);
 // Exit::input if a file has an error, Exit::done with warnings.
 Exit check_machines(const Names& names, const Options& options, Context& context);

@@ -225,6 +225,32 @@ TEST(MachineImport, A_damaged_file_of_each_format_is_one_line_with_its_place) {
   EXPECT_TRUE(contains(unknown.err, "say --from hwloc")) << unknown.err;
 }
 
+TEST(MachineImport, Tables_of_energy_and_area_become_a_cost_model) {
+  const std::string energies = corpus("accelergy_fuzz/ert.yaml").string(),
+                    areas = corpus("accelergy_fuzz/art.yaml").string();
+  const std::vector<std::string> asked{"machine", "import",      energies,
+                                       areas,     "--component", "L3=psum_spad:2B"};
+  Ran r = tcsim(asked);
+  EXPECT_EQ(r.code, Exit::usage);
+  EXPECT_TRUE(contains(r.err, "--base zen5")) << r.err;
+  std::vector<std::string> whole = asked;
+  whole.insert(whole.end(), {"--base", "i7-6700k", "--name", "mine"});
+  r = tcsim(whole);
+  EXPECT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.err, "not read:\n  system_top_level.L3\n")) << r.err;
+  const File file("cost_model", r.out);
+  const Ran used = tcsim({"whatif", "ij-ik-kj", "--size", "i=64,j=64,k=64", "--machine", "i7-6700k",
+                          "--cost", file.path()});
+  EXPECT_EQ(used.code, Exit::done) << used.err;
+  whole.insert(whole.end(), {"--format", "json"});
+  const json j = json::parse(tcsim(whole).out);
+  EXPECT_EQ(j["toml"], r.out);
+  EXPECT_EQ(j["ignored"].size(), 1u);
+  const Ran wrong = tcsim(
+      {"machine", "import", corpus("hwloc_fuzz/i7-6700k.xml").string(), "--component", "L3=x"});
+  EXPECT_EQ(wrong.code, Exit::usage);
+}
+
 TEST(MachineExport, Each_format_comes_out_with_what_it_loses) {
   for (const char* to : {"kerncraft", "pycachesim", "dinero"}) {
     const Ran r = tcsim({"machine", "export", "i7-6700k", "--to", to});
