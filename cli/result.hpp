@@ -21,6 +21,7 @@
 #include "microbench/counters/counting.hpp"
 #include "sim/attribution.hpp"
 #include "sim/sample.hpp"
+#include "sim/set_use.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::cli {
@@ -46,6 +47,7 @@ struct Result {
   std::vector<LevelAttribution> attribution;  // with --attribution
   std::optional<SampledSimulation> sampled;   // with --sample, instead of a simulation
   std::vector<TlbCounts> tlbs;                // with --tlb
+  std::optional<SetUse> sets;                 // with --sets
   std::optional<RunTime> measured;
   std::vector<Repetition> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound

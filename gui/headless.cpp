@@ -68,6 +68,10 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
     studio.simulate();
     waitFor(studio);
   }
+  if (s.view.name == "sets" && studio.error().isEmpty()) {
+    studio.simulateSets();
+    waitFor(studio);
+  }
   if (s.view.name == "bounds" && simulatedForPicture(studio)) {
     studio.simulateBounds();
     waitFor(studio);
@@ -79,6 +83,7 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   }
   if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
   if (s.view.name == "bounds" && !scene.bounds) throw UsageError("", scene.bounds.error, "");
+  if (s.view.name == "sets" && !scene.sets) throw UsageError("", scene.sets.error, "");
   if (s.view.name == "kernels" && !scene.kernels) throw UsageError("", scene.kernels.error, "");
   exportView(kind, scene, file, palette, size);
 }
@@ -105,6 +110,10 @@ void exportWindow(const Session& session, const QString& view, const QString& fi
     waitFor(window.studio());
     if (s.view.name == "traffic") {
       window.studio().simulate();
+      waitFor(window.studio());
+    }
+    if (s.view.name == "sets") {
+      window.studio().simulateSets();
       waitFor(window.studio());
     }
   }

@@ -19,7 +19,7 @@ struct Place {
   std::vector<std::uint64_t> began;  // by step: when the loop's current iteration began
 };
 
-class Observer {
+class Observer : public sim::NoObserver {
  public:
   Observer(const sim::SystemConfig& config, const ArrayOrder& order, const Place& place,
            std::vector<LevelAttribution>& levels)

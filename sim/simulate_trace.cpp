@@ -268,7 +268,7 @@ TraceSimulation simulate_general(Feed& feed, const sim::SystemConfig& config,
 }
 
 // The observer of attribute(), with a stream for each cache.
-class CauseObserver {
+class CauseObserver : public sim::NoObserver {
  public:
   using Level = TraceAttribution::Level;
   CauseObserver(const sim::SystemConfig& config, std::vector<std::vector<Level>>& levels)

@@ -2,59 +2,24 @@
 // access; docs/simulator.md, "Rules of a level", is its specification. Plain LRU levels are
 // simulated several times faster by sim/hierarchy.hpp.
 //
-// An observer, a template argument, is told what happens; without one nothing is paid. It has
-//   void request(int level, int cache, std::uint64_t address, bool write, bool hit)
-//       a cache of a level was asked for the line at `address` by one inside it, or by the core
-//   void arrival(int level, int cache, std::uint64_t address)
-//       a line was written back to the cache and was put in, or was there
-// and is called before the level changes.
+// An observer, a template argument, is told what happens (sim/events.hpp); without one nothing is
+// paid.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/cache.hpp"
 #include "sim/config.hpp"
+#include "sim/events.hpp"
 #include "sim/prefetcher.hpp"
 #include "sim/victim_cache.hpp"
 
 namespace tcsim::sim {
-
-// What happened at the caches of one level, together.
-struct LevelEvents {
-  // Requests from inside: fetches, writes of the core, writes that a write-through level passed on.
-  std::int64_t hits = 0, misses = 0;
-  std::int64_t victim_hits = 0;  // of the hits, those in the victim cache
-  // Lines got over the link outside: for misses that fetch, partial write-backs, prefetches.
-  std::int64_t fetches = 0;
-  std::int64_t prefetches = 0;         // of these, before they were asked for
-  std::int64_t useful_prefetches = 0;  // of these, asked for before they left
-  std::int64_t fills = 0;              // lines put in, from either side
-  std::int64_t evictions = 0;          // lines that left for another one
-  std::int64_t invalidations = 0;      // lines that left because an inclusive level lost them
-  std::int64_t write_backs = 0;        // dirty lines sent outward
-  std::int64_t clean_victims = 0;      // clean lines sent outward, to an exclusive level
-  std::int64_t writes_through = 0;     // writes sent outward
-  Bytes bytes_in, bytes_out;           // over the link outside the level
-
-  LevelEvents& operator+=(const LevelEvents& o);
-
-  bool operator==(const LevelEvents&) const = default;
-};
-
-struct NoObserver {
-  void request(int, int, std::uint64_t, bool, bool) {}
-  void arrival(int, int, std::uint64_t) {}
-};
-
-// Bytes over the link outside each level by who they belong to; see System::System.
-struct OwnerBytes {
-  Bytes in, out;
-  bool operator==(const OwnerBytes&) const = default;
-};
 
 template <class Observer = NoObserver>
 class System {
@@ -74,9 +39,7 @@ class System {
 
   // A line that the first cache of a level has from the beginning; within a set later ones were
   // used later. Nothing is counted.
-  void put(int level, std::uint64_t line, bool dirty) {
-    cache(level, 0).insert({line, dirty, false});
-  }
+  void put(int level, std::uint64_t line, bool dirty) { insert(level, 0, {line, dirty, false}); }
 
   int level_count() const { return level_count_; }
   // Of all caches of a level, and of one of them.
@@ -156,6 +119,8 @@ class System {
   void write_through(int l, int core, Span bytes);
   bool fetch_from_outside(int l, int core, std::uint64_t line);
   void install(int l, int core, Cache::Line line);
+  std::optional<Cache::Line> insert(int l, int core, Cache::Line line);
+  void remove(int l, int cache, Cache::Slot slot);
   void leave(int l, int core, Cache::Line line);
   void write_back(int l, int core, Span span, bool dirty);
   void write_back_line(int l, int core, std::uint64_t line, Span bytes, bool dirty);
@@ -165,7 +130,7 @@ class System {
   static bool among_victims(const Instance& here, Cache::Slot slot, std::uint64_t line) {
     return slot == Cache::absent && here.victims.exists() && here.victims.has(line);
   }
-  static Cache::Slot take_back(Instance& here, std::uint64_t line);
+  Cache::Slot take_back(int l, int core, std::uint64_t line);
   // Prefetches wait until the access that led to them is done, so that they cannot take away what
   // it is about to put in.
   void notice(int l, int core, std::uint64_t line, bool missed);
@@ -250,10 +215,27 @@ void System<Observer>::hit(Instance& here, Cache::Slot slot, bool refresh) {
 // A line of the victim cache goes back into the cache, as one that comes, and the line that has to
 // leave for it takes its place.
 template <class Observer>
-Cache::Slot System<Observer>::take_back(Instance& here, std::uint64_t line) {
+Cache::Slot System<Observer>::take_back(int l, int core, std::uint64_t line) {
+  Instance& here = instance(l, core);
   const auto back = here.victims.take(line);
-  if (const auto left = here.cache.insert(*back)) here.victims.put(*left);
+  if (const auto left = insert(l, core, *back)) here.victims.put(*left);
   return here.cache.find(line);
+}
+
+template <class Observer>
+std::optional<Cache::Line> System<Observer>::insert(int l, int core, Cache::Line line) {
+  const auto victim = cache(l, core).insert(line);
+  if (victim) observer_.left(l, instance_of(l, core), span_of(l, victim->number).begin);
+  observer_.came(l, instance_of(l, core), span_of(l, line.number).begin);
+  return victim;
+}
+
+template <class Observer>
+void System<Observer>::remove(int l, int cache, Cache::Slot slot) {
+  Cache& c = levels_[at(l)].instances[at(cache)].cache;
+  const std::uint64_t line = c.number(slot);
+  c.remove(slot);
+  observer_.left(l, cache, span_of(l, line).begin);
 }
 
 // Tells the observer and counts; a line of the victim cache goes back into the cache.
@@ -267,7 +249,7 @@ auto System<Observer>::ask(int l, int core, std::uint64_t line, bool write) -> A
   ++(found ? here.events.hits : here.events.misses);
   if (is_victim) {
     ++here.events.victim_hits;
-    slot = take_back(here, line);
+    slot = take_back(l, core, line);
   }
   return {here, slot, found};
 }
@@ -281,7 +263,7 @@ bool System<Observer>::read_line(int l, int core, std::uint64_t line) {
     hit(here, slot, true);
     if (level.is_exclusive) {  // the line moves inward, with what was written to it
       dirty = here.cache.dirty(slot);
-      here.cache.remove(slot);
+      remove(l, instance_of(l, core), slot);
     }
   } else {
     dirty = fetch_from_outside(l, core, line);
@@ -341,7 +323,7 @@ void System<Observer>::install(int l, int core, Cache::Line line) {
   LevelState& level = levels_[at(l)];
   ++count(l, core).fills;
   Instance& here = instance(l, core);
-  auto victim = here.cache.insert(line);
+  auto victim = insert(l, core, line);
   if (victim && here.victims.exists()) victim = here.victims.put(*victim);
   if (!victim) return;
   ++count(l, core).evictions;
@@ -389,7 +371,7 @@ void System<Observer>::write_back_line(int l, int core, std::uint64_t line, Span
   const bool is_victim = among_victims(instance(l, core), slot, line);
   if (is_victim || slot != Cache::absent) {
     observer_.arrival(l, instance_of(l, core), whole.begin);
-    if (is_victim) slot = take_back(instance(l, core), line);
+    if (is_victim) slot = take_back(l, core, line);
     if (level.config.write_back_refreshes) c.use(slot);
     if (dirty && !passes_through) c.set_dirty(slot, true);
     if (passes_through) pass_on();
@@ -437,7 +419,7 @@ auto System<Observer>::flush(int l, int instance, Span span) -> std::vector<Span
     const bool dirty = std::ranges::any_of(inner, within) || was_dirty;
     std::erase_if(inner, within);
     ++level.instances[instance].events.invalidations;
-    if (!victim) c.remove(slot);
+    if (!victim) remove(l, instance, slot);
     if (dirty) out.push_back(whole);
   });
   out.insert(out.end(), inner.begin(), inner.end());  // not held here: they pass

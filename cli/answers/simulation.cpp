@@ -27,10 +27,26 @@ std::string take_for_simulation(Result& result, const ScheduleRequest& request,
   return gap;
 }
 
+namespace {
+
+std::size_t cache_of(const SimulationRequest& request, const sim::SystemConfig& config) {
+  return cache_named(config, *request.sets, "--sets " + *request.sets);
+}
+
+}  // namespace
+
+void add_set_use(Result& result, const SimulationRequest& request, const SimulationOptions& how) {
+  if (!request.sets) return;
+  const sim::SystemConfig config = system(request, view_of_one_core(result.machine));
+  result.sets =
+      set_use(Plan(result.workload, result.schedule), config, cache_of(request, config), how);
+}
+
 void add_simulation(Result& result, const SimulationRequest& request,
                     const SimulationOptions& how) {
   const Plan plan(result.workload, result.schedule);
   const sim::SystemConfig config = system(request, view_of_one_core(result.machine));
+  if (request.sets) cache_of(request, config);
   if (request.tlb) result.tlbs = simulate_tlbs(plan, result.machine, how);
   if (request.sample) {
     result.sampled = sample(plan, config, *request.sample, how);

@@ -16,10 +16,11 @@ namespace tcsim::cli {
 
 struct SimulationRequest {
   bool attribution = false, tlb = false;
-  std::optional<std::int64_t> sample;  // so many classes of sets only
-  std::vector<std::string> rules;      // "L2.write_back_miss=pass"
-  bool drain = true;                   // dirty lines at the end
-  std::optional<std::uint64_t> seed;   // of random replacement
+  std::optional<std::int64_t> sample;    // so many classes of sets only
+  std::vector<std::string> rules;        // "L2.write_back_miss=pass"
+  bool drain = true;                     // dirty lines at the end
+  std::optional<std::uint64_t> seed;     // of random replacement
+  std::optional<std::string> sets = {};  // the level whose sets are looked at
 };
 
 // The caches of the machine with what the request says. Throws UsageError for a rule.
@@ -31,7 +32,9 @@ std::string take_for_simulation(Result& result, const ScheduleRequest& request,
                                 std::stop_token stop);
 
 // Adds the simulation to a result that has its schedule. Throws as simulate(), attribute(),
-// sample() and simulate_tlbs().
+// sample() and simulate_tlbs(). UsageError where there is no cache of the name request.sets.
 void add_simulation(Result& result, const SimulationRequest& request, const SimulationOptions& how);
+// Adds what set_use() says of request.sets, where that is given.
+void add_set_use(Result& result, const SimulationRequest& request, const SimulationOptions& how);
 
 }  // namespace tcsim::cli

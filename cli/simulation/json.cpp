@@ -7,6 +7,7 @@ namespace tcsim::cli {
 using nlohmann::ordered_json;
 
 void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
+  if (is_of_sets(r, link)) level["sets"] = sets_json(r);
   if (r.simulation && link < r.simulation->levels.size()) {
     level["cache"] = counts_json(r.simulation->levels[link]);
   }

@@ -26,6 +26,10 @@ void declare_simulation(po::options_description& options) {
       "sample", new Whole<std::int64_t>(2, most_classes),
       "simulate so many classes of sets only and estimate the rest")(
       "tlb", po::bool_switch(), "also simulate the machine's TLBs")(
+      "sets", po::value<std::string>(),
+      "also say of each set of this level which tensors' lines fall into it, and what it misses "
+      "and "
+      "why; slower")(
       "rule", po::value<std::vector<std::string>>(),
       "LEVEL.RULE=VALUE: write_hit_refreshes or write_back_refreshes=true|false, "
       "write_back_miss=allocate|pass, empty_ways=first|tree, replacement=QLRU_H11_M1_R0_U0 or the "
@@ -53,6 +57,7 @@ SimulationRequest simulation_request(const Options& options) {
   if (options.count("sample") != 0) request.sample = options["sample"].as<std::int64_t>();
   if (options.count("rule") != 0) request.rules = options["rule"].as<std::vector<std::string>>();
   request.drain = !flag(options, "no-drain");
+  if (options.count("sets") != 0) request.sets = options["sets"].as<std::string>();
   if (options.count("seed") != 0) request.seed = options["seed"].as<std::uint64_t>();
   return request;
 }

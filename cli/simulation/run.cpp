@@ -24,7 +24,8 @@ void add_simulation(Result& result, const Options& options, Context& context) {
   how.replay = !flag(options, "no-replay");
   how.effort = &effort;
   const auto start = std::chrono::steady_clock::now();
-  add_simulation(result, simulation_request(options), how);
+  const SimulationRequest request = simulation_request(options);
+  add_simulation(result, request, how);
   if (context.verbose && result.simulation) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const auto touches = static_cast<double>(result.simulation->touches.value());
@@ -35,6 +36,10 @@ void add_simulation(Result& result, const Options& options, Context& context) {
         effort.threads == 1 ? "" : "s",
         100 * static_cast<double>(effort.repeated.value()) / touches);
   }
+  if (!request.sets) return;
+  Progress sets(context, fmt::format("{}: sets of {}", result.workload.name(), *request.sets));
+  how.progress = [&](double share) { sets.show(share); };
+  add_set_use(result, request, how);
 }
 
 void write_trace(const Result& result, const Options& options, Context& context) {

@@ -76,6 +76,7 @@ void print_simulation(const Result& r, std::ostream& out) {
     out << "\n";
   }
   if (!r.attribution.empty()) print_attribution(r, out);
+  if (r.sets) print_sets(r, out);
 }
 
 }  // namespace tcsim::cli

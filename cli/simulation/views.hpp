@@ -16,4 +16,11 @@ void add_simulation(nlohmann::ordered_json& result, const Result&);
 std::vector<std::string> simulation_columns();
 std::vector<std::string> simulation_cells(const Result&, std::size_t link);
 
+// Of --sets, whose result `r` has: whether a link's level is the one, its entry in JSON, and the
+// table. CSV has a row for each array and set of each workload, and nothing else.
+bool is_of_sets(const Result& r, std::size_t link);
+nlohmann::ordered_json sets_json(const Result& r);
+void print_sets(const Result& r, std::ostream& out);
+void print_sets_csv(const std::vector<Result>& results, std::ostream& out);
+
 }  // namespace tcsim::cli

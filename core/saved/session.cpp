@@ -35,13 +35,16 @@ class Reader {
     s.design = design(*chosen);
     if (const toml::table* t = table(root, "baseline")) s.baseline = design(*t);
     if (const toml::table* t = table(root, "view")) {
-      known(*t, "[view]", {"name", "knob", "second", "range"});
+      known(*t, "[view]", {"name", "knob", "second", "range", "level", "show", "tensor"});
       if (text(*t, "name", s.view.name)) {
         require_name(s.view.name, place(*t->get("name")), "the view's name");
       }
       text(*t, "knob", s.view.knob);
       text(*t, "second", s.view.second);
       text(*t, "range", s.view.range);
+      text(*t, "level", s.view.level);
+      text(*t, "show", s.view.show);
+      text(*t, "tensor", s.view.tensor);
     }
     return s;
   }
@@ -184,6 +187,9 @@ std::string to_toml(const Session& s) {
   text("knob", s.view.knob);
   text("second", s.view.second);
   text("range", s.view.range);
+  text("level", s.view.level);
+  text("show", s.view.show);
+  text("tensor", s.view.tensor);
   root.insert("view", std::move(view));
   std::ostringstream out;
   out << root << "\n";

@@ -15,6 +15,9 @@
 //     knob = "memory.bandwidth"         # along which the curve runs
 //     second = "L3.capacity"            # the other one of the map
 //     range = "0.25x..4x"
+//     level = "L1"                      # whose sets are shown
+//     show = "wanted"                   # of the sets
+//     tensor = "B"                      # of which tensor; otherwise of all
 #pragma once
 
 #include <filesystem>
@@ -30,6 +33,7 @@ struct ViewState {
   std::string name = "time";
   std::string knob, second;  // empty: what fits the workload
   std::string range = "0.25x..4x";
+  std::string level, show, tensor = {};  // of the sets; empty: the innermost, the first, all
   bool operator==(const ViewState&) const = default;
 };
 

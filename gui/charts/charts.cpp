@@ -49,6 +49,11 @@ constexpr ViewKind kinds[] = {
      "What the work takes at each level by a cost model, working and standing by, and how large "
      "each level is.",
      costPlot, costTable},
+    {Draws::plot, "sets", "Sets",
+     "Which sets of a cache the lines of each tensor fall into. Where a window of the run wants "
+     "more "
+     "lines of a set than it has ways, some are missed though there is room elsewhere.",
+     setsPlot, setsTable},
 };
 
 }  // namespace

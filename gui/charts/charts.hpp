@@ -25,6 +25,8 @@ Plot boundsPlot(const Scene& scene);  // bytes over the capacity: what is proven
 Table boundsTable(const Scene& scene);
 Plot costPlot(const Scene& scene);  // joules by level and mm2, by a cost model
 Table costTable(const Scene& scene);
+Plot setsPlot(const Scene& scene);  // what the sets of a cache are asked for, hold and miss
+Table setsTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
 Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's
@@ -33,6 +35,15 @@ std::string scheduleText(const Scene& scene);
 // The schedule as one C file, as tcsim emit writes it; empty while it is not settled, or says why
 // there is none.
 std::string scheduleAsC(const Scene& scene);
+
+// What the picture of the sets shows, as ViewState::show has it.
+struct SetsShow {
+  const char* id;
+  const char* title;
+  bool overTime;  // a row for each window, otherwise for each tensor
+};
+std::span<const SetsShow> setsShows();
+const SetsShow& setsShow(const std::string& id);  // the first one where there is none of that name
 
 // Names of the views, as a session and --view have them.
 struct ViewKind {

@@ -52,6 +52,9 @@ void markCurrency(Scene& scene, const Design& design, bool possible, const std::
   scene.simulation.current = ofThis(scene.simulation) &&
                              sameGeometry(scene.simulation->machine, scene.now->subject.machine);
   scene.run.current = ofThis(scene.run);
+  scene.sets.current = ofThis(scene.sets) &&
+                       scene.sets->isOn(scene.now->subject.machine,
+                                        cacheNamed(scene.now->subject.machine, scene.view.level));
 }
 
 }  // namespace tcsim::gui

@@ -235,6 +235,36 @@ Simulated simulated(const Evaluation& e, const std::function<void(double)>& prog
           simulate(plan, view_of_one_core(e.subject.machine), options)};
 }
 
+std::string cacheNamed(const Machine& machine, const std::string& name) {
+  std::string innermost;
+  for (int l = machine.cache_count() - 1; l >= 0; --l) {
+    innermost = machine.level(LevelId{l}).name;
+    if (innermost == name) break;
+  }
+  return innermost;
+}
+
+bool SetsSeen::isOn(const Machine& other, const std::string& level) const {
+  return use.level.name == level &&
+         sim::system_of(view_of_one_core(machine)) == sim::system_of(view_of_one_core(other));
+}
+
+SetsSeen setsSeen(const Evaluation& e, const std::string& level,
+                  const std::function<void(double)>& progress, std::stop_token stop) {
+  SimulationOptions options;
+  options.progress = progress;
+  options.stop = std::move(stop);
+  const sim::SystemConfig config = sim::system_of(view_of_one_core(e.subject.machine));
+  return {e.subject.design, e.subject.machine, e.choice.schedule,
+          set_use(Plan(e.subject.contraction, e.choice.schedule), config,
+                  cache_named(config, level, "level"), options)};
+}
+
+bool setsSeenSoon(const Evaluation& e) {
+  constexpr double most = 2e7;  // multiply-adds; of 100 ns or less each where they all miss
+  return e.subject.contraction.flops() / 2 <= most;
+}
+
 namespace {
 
 constexpr std::int64_t firstCapacity = 1024;      // bytes

@@ -20,6 +20,7 @@
 #include "kernels/execute.hpp"
 #include "microbench/counters/counting.hpp"
 #include "sim/lru_curve.hpp"
+#include "sim/set_use.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim::bounds {
@@ -123,6 +124,23 @@ struct Simulated {
 };
 Simulated simulated(const Evaluation& evaluation, const std::function<void(double)>& progress,
                     std::stop_token stop);
+
+// As tcsim simulate --sets.
+struct SetsSeen {
+  Design design;
+  Machine machine;
+  Schedule schedule;
+  SetUse use;
+
+  // Whether the level of the machine, and all that decides what reaches it, is the same.
+  bool isOn(const Machine& other, const std::string& level) const;
+};
+// The cache of this name, or the innermost where there is none; empty where there is no cache.
+std::string cacheNamed(const Machine& machine, const std::string& name);
+SetsSeen setsSeen(const Evaluation& evaluation, const std::string& level,
+                  const std::function<void(double)>& progress, std::stop_token stop);
+// Whether that takes a few seconds at most.
+bool setsSeenSoon(const Evaluation& evaluation);
 
 // As tcsim bounds --curve. It depends on the workload and on what counts, not on the machine.
 struct BoundCurve {

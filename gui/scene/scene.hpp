@@ -37,6 +37,7 @@ struct Scene {
   Late<Mapped> baselineMap;
   Late<BoundCurve> bounds;
   Late<Simulated> simulation;
+  Late<SetsSeen> sets;
   Late<Ran> run;
   Late<KernelCatalog> kernels;  // of this machine, whatever the design's is
 };

@@ -35,6 +35,8 @@ void Studio::explore() {
     }
   } else if (view == "bounds") {
     exploreBounds(false);
+  } else if (view == "sets") {
+    exploreSets(false);
   } else if (view == "map") {
     try {
       const std::string a = varyText(now->subject, mapKnob(0), session_.view.range);
@@ -62,6 +64,34 @@ void Studio::explore() {
       emit sceneChanged();
     }
   }
+}
+
+void Studio::simulateSets() {
+  if (mayBegin()) exploreSets(true);
+}
+
+void Studio::exploreSets(bool asked) {
+  const EvaluationPtr now = scene_.now;
+  const std::string level = cacheNamed(now->subject.machine, session_.view.level);
+  markCurrency();
+  if (level.empty() || scene_.sets.current || !(asked || setsSeenSoon(*now))) return;
+  if (setsWorker_->isBusy() && looking_ == now && lookingLevel_ == level) return;
+  looking_ = now;
+  lookingLevel_ = level;
+  setsWorker_->start(
+      [this, now, level](std::stop_token stop,
+                         const Worker::Progress& progress) -> Worker::Deliver {
+        auto s = std::make_shared<const SetsSeen>(setsSeen(*now, level, progress, std::move(stop)));
+        return [this, s] {
+          scene_.sets = {s, false, ""};
+          markCurrency();
+          emit sceneChanged();
+        };
+      },
+      [this](const QString& why) {
+        scene_.sets = {nullptr, false, why.toStdString()};
+        emit sceneChanged();
+      });
 }
 
 void Studio::simulateBounds() {

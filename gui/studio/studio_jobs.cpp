@@ -10,6 +10,8 @@ void Studio::cancelJob() {
   mapWorker_->cancel();
   boundsWorker_->cancel();
   bounding_.reset();
+  setsWorker_->cancel();
+  looking_.reset();
   emit message(tr("cancelled"));
 }
 

@@ -31,7 +31,7 @@ struct Shortcut {
 };
 // Those of the menus, and of the widgets themselves.
 constexpr Shortcut shortcuts[] = {
-    {"Ctrl+1 ... Ctrl+9, Ctrl+0", "the views"},
+    {"Ctrl+1 ... Ctrl+9, Ctrl+0, Ctrl+L", "the views"},
     {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
     {"Tab, Shift+Tab", "next and previous slider, field, button"},
     {"Left, Right", "a slider by 7 %"},
@@ -147,10 +147,12 @@ void MainWindow::makeMenus() {
   });
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
+  constexpr int digits = 10;
   int number = 1;
   for (const ViewKind& kind : viewKinds()) {
-    act(view, tr(kind.title), K(QString("Ctrl+%1").arg(number++ % 10)),
-        [this, id = kind.id] { showView(id); });
+    const QString keys = number > digits ? tr("Ctrl+L") : QString("Ctrl+%1").arg(number % digits);
+    ++number;
+    act(view, tr(kind.title), K(keys), [this, id = kind.id] { showView(id); });
   }
   view->addSeparator();
   tables_ = act(view, tr("&Table behind each chart"), K(tr("Ctrl+T")),

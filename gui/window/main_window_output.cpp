@@ -93,6 +93,9 @@ QString MainWindow::equivalentCommand() const {
     }
     if (b.lru.empty()) more.emplace_back("--no-simulate");
     if (scene.run) more.emplace_back("--run");
+  } else if (s.view.name == "sets" && scene.now) {
+    command = "simulate";
+    more = {"--sets", cacheNamed(scene.now->subject.machine, s.view.level)};
   } else if (s.view.name == "cost" && !s.design.cost.empty()) {
     command = "whatif";
   } else if (s.view.name == "traffic") {

@@ -18,7 +18,10 @@ Session session(const char* workload, const char* machine, const char* accountin
   s.design.workload.name = workload;
   s.design.machine = machine;
   s.design.accounting = accounting;
-  s.view = {view, knob, second, range};
+  s.view.name = view;
+  s.view.knob = knob;
+  s.view.second = second;
+  s.view.range = range;
   return s;
 }
 

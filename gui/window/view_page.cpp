@@ -109,6 +109,7 @@ QWidget* ViewPage::controls() {
     });
     return bar;
   }
+  if (std::strcmp(kind_.id, "sets") == 0) return setsControls();
   const bool bounds = std::strcmp(kind_.id, "bounds") == 0;
   if (bounds || std::strcmp(kind_.id, "traffic") == 0) {
     auto* bar = new QWidget;
@@ -129,6 +130,66 @@ QWidget* ViewPage::controls() {
     return bar;
   }
   return nullptr;
+}
+
+QWidget* ViewPage::setsControls() {
+  auto* bar = new QWidget;
+  auto* row = new FlowLayout(bar);
+  const auto picker = [&](const QString& label, std::string ViewState::*choice) {
+    auto* box = new QComboBox;
+    auto* name = new QLabel(label);
+    name->setBuddy(box);
+    box->setAccessibleName(label);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    keepFromWheel(box);
+    row->addPair(name, box);
+    connect(box, &QComboBox::activated, this, [this, box, choice] {
+      ViewState v = studio_.session().view;
+      v.*choice = box->currentData().toString().toStdString();
+      studio_.setView(v);
+    });
+    return box;
+  };
+  level_ = picker(tr("level"), &ViewState::level);
+  show_ = picker(tr("show"), &ViewState::show);
+  for (const SetsShow& s : setsShows()) show_->addItem(tr(s.title), QString(s.id));
+  tensor_ = picker(tr("tensor"), &ViewState::tensor);
+  tensor_->addItem(tr("all"), QString());
+  for (const Array& a : printed_arrays) {
+    const QString name = QString::fromStdString(to_text(a));
+    tensor_->addItem(name, name);
+  }
+  auto* simulate = new QPushButton(tr("Simulate the sets"));
+  simulate->setToolTip(
+      tr("Simulate this level access by access on one thread, as tcsim simulate --sets does: about "
+         "a second for ten million line touches. Short workloads are simulated without being asked "
+         "for."));
+  connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulateSets);
+  row->addWidget(simulate);
+  return bar;
+}
+
+void ViewPage::followSets() {
+  const Scene& scene = studio_.scene();
+  if (level_ == nullptr || !scene.now) return;
+  const Machine& machine = scene.now->subject.machine;
+  QStringList names, shown;
+  for (int l = 0; l < machine.cache_count(); ++l) {
+    names << QString::fromStdString(machine.level(LevelId{l}).name);
+  }
+  for (int i = 0; i < level_->count(); ++i) shown << level_->itemText(i);
+  if (shown != names) {
+    level_->clear();
+    for (const QString& name : names) level_->addItem(name, name);
+  }
+  const ViewState& view = studio_.session().view;
+  level_->setCurrentText(QString::fromStdString(cacheNamed(machine, view.level)));
+  const SetsShow& show = setsShow(view.show);
+  show_->setCurrentIndex(show_->findData(QString(show.id)));
+  tensor_->setCurrentIndex(std::max(0, tensor_->findData(QString::fromStdString(view.tensor))));
+  tensor_->setEnabled(show.overTime);
+  tensor_->setToolTip(show.overTime ? tr("Whose lines are shown")
+                                    : tr("Every tensor has a row of its own"));
 }
 
 void ViewPage::followKnobs() {
@@ -156,6 +217,7 @@ void ViewPage::followKnobs() {
 
 void ViewPage::refresh() {
   followKnobs();
+  followSets();
   const Scene& scene = studio_.scene();
   if (plot_ != nullptr) plot_->show(kind_.plot(scene));
   if (boxes_ != nullptr) {

@@ -37,7 +37,9 @@ class ViewPage : public QWidget {
 
  private:
   QWidget* controls();
+  QWidget* setsControls();
   void followKnobs();
+  void followSets();
 
   const ViewKind& kind_;
   Studio& studio_;
@@ -46,6 +48,7 @@ class ViewPage : public QWidget {
   ScheduleEditor* schedule_ = nullptr;
   QComboBox *first_ = nullptr, *second_ = nullptr;
   QLineEdit* range_ = nullptr;
+  QComboBox *level_ = nullptr, *show_ = nullptr, *tensor_ = nullptr;  // of the sets
   QSplitter* splitter_;
   ReadingLabel* reading_;
   TableModel* table_;

@@ -267,6 +267,7 @@ bool System::read(int l, int core, Range r) {
   bool dirty = false;
   for (std::uint64_t line : lines(l, r)) {
     WayState* found = find(l, core, line, true);
+    if (on_request) on_request(l, line, found != nullptr);
     if (found) {
       ++count(l).hits;
       count(l).useful_prefetches += found->prefetched;
@@ -297,6 +298,7 @@ void System::write(int l, int core, Range r) {
     const bool through = level(l).write == WritePolicy::write_through;
     bool goes_on = through;
     WayState* found = find(l, core, line, true);
+    if (on_request) on_request(l, line, found != nullptr);
     ++(found ? count(l).hits : count(l).misses);
     if (found) {
       count(l).useful_prefetches += found->prefetched;
@@ -403,11 +405,13 @@ void System::arrive(int l, int core, Range r, bool dirty) {
       arrive(l + 1, core, part, true);
     };
     if (WayState* found = find(l, core, line, false)) {
+      if (on_arrival) on_arrival(l, line);
       if (dirty && !through) found->dirty = true;
       if (level(l).write_back_refreshes) set(l, core, line).use(line);
       if (through) pass_on();
     } else if (exclusive(l) || (level(l).write_allocate &&
                                 level(l).write_back_miss == sim::WriteBackMiss::allocate)) {
+      if (on_arrival) on_arrival(l, line);
       bool is_dirty = dirty && !through;
       if (part.second - part.first < size(l) && get(l, core, line)) is_dirty = true;
       put(l, core, {line, is_dirty, false});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -36,6 +37,11 @@ class Set {
   std::optional<WayState> insert(WayState state);
   void remove(std::uint64_t line) { ways_.erase(way_of(line)); }
   std::vector<std::uint64_t> dirty_in_order() const;
+  std::vector<std::uint64_t> lines() const {
+    std::vector<std::uint64_t> all;
+    for (const auto& [way, state] : ways_) all.push_back(state.line);
+    return all;
+  }
 
  private:
   int ways() const { return static_cast<int>(config_->ways); }
@@ -71,7 +77,20 @@ class System {
   void access(int core, std::uint64_t address, std::uint64_t bytes, bool write);
   void drain();
 
+  // What the first cache of a level holds in its sets.
+  std::vector<std::uint64_t> lines_of(int l) {
+    std::vector<std::uint64_t> all;
+    for (const auto& [number, set] : instance(l, 0).sets) {
+      for (std::uint64_t line : set.lines()) all.push_back(line);
+    }
+    return all;
+  }
+
   std::vector<sim::LevelEvents> events;
+  // Called where they are there: a line is asked for and found or not, and one is written back to
+  // a level that has it then.
+  std::function<void(int level, std::uint64_t line, bool found)> on_request;
+  std::function<void(int level, std::uint64_t line)> on_arrival;
 
  private:
   struct Instance {

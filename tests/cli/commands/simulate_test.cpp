@@ -74,6 +74,61 @@ TEST(Simulate, Attribution_accounts_for_every_miss_in_each_format) {
   EXPECT_TRUE(contains(simulate({"--attribution", "--format", "csv"}).out, ",first:"));
 }
 
+TEST(Simulate, Sets_account_for_every_request_in_each_format) {
+  const json j = json::parse(simulate({"--sets", "L2", "--format", "json"}).out);
+  EXPECT_FALSE(j["levels"][0].contains("sets"));
+  const json& level = j["levels"][1];
+  const json& sets = level["sets"];
+  EXPECT_EQ(sets["sets"], 1024);
+  EXPECT_EQ(sets["ways"], 4);
+  EXPECT_EQ(sets["index"], "modulo");
+  EXPECT_EQ(sets["line_touches"], j["line_touches"]);
+  std::int64_t requests = 0, misses = 0, fills = 0;
+  for (const auto& [tensor, counts] : sets["by_tensor"].items()) {
+    EXPECT_EQ(counts["requests"].size(), 1024u) << tensor;
+    for (std::size_t s = 0; s < 1024; ++s) {
+      requests += counts["requests"][s].get<std::int64_t>();
+      misses += counts["misses"][s].get<std::int64_t>();
+      fills += counts["fills"][s].get<std::int64_t>();
+    }
+  }
+  const json& cache = level["cache"];
+  EXPECT_EQ(requests, cache["hits"].get<int>() + cache["misses"].get<int>());
+  EXPECT_EQ(misses, cache["misses"]);
+  EXPECT_EQ(fills, cache["fills"]);
+  EXPECT_EQ(sets["most_wanted_lines"].size(), 1024u);
+  EXPECT_FALSE(sets["text"].empty());
+
+  const Ran table = simulate({"--sets", "L2", "--quiet"});
+  for (const char* part : {"sets of L2: 1024 of 4 ways, index modulo", "960-1023", "could be in",
+                           "of the misses of L2 are conflicts"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part;
+  }
+  const std::vector<std::string> rows = lines(simulate({"--sets", "L1", "--format", "csv"}).out);
+  const json l1 = json::parse(simulate({"--sets", "L1", "--format", "json"}).out)["levels"][0];
+  EXPECT_EQ(rows.size(), 1 + 64 * l1["sets"]["by_tensor"].size());
+  EXPECT_TRUE(contains(rows[0], ",level,set,tensor,requests,misses,compulsory,capacity,conflict,"));
+}
+
+TEST(Simulate, Sets_of_a_bad_leading_dimension_are_named) {
+  const Ran ran =
+      tcsim({"simulate", "ij-ik-kj", "--size", "i=64,j=512,k=64", "--machine", "i7-6700k", "--sets",
+             "L1", "--schedule", "groups m=j n=i k=k for m by 8 { for n by 8 { kernel 8x8 } }"});
+  ASSERT_EQ(ran.code, Exit::done) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "B crowds:")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "neighbours along k are 4096 bytes apart (512 elements of 8)"))
+      << ran.out;
+}
+
+TEST(Simulate, Sets_of_a_level_that_is_not_there_are_refused) {
+  const Ran none = simulate({"--sets", "L9"});
+  EXPECT_EQ(none.code, Exit::usage);
+  EXPECT_TRUE(contains(none.err, "--sets L9: there is no cache 'L9'; use one of L1, L2, L3"));
+  const Ran trace = tcsim({"simulate", "--trace", "none", "--machine", "i7-6700k", "--sets", "L1"});
+  EXPECT_EQ(trace.code, Exit::usage);
+  EXPECT_TRUE(contains(trace.err, "--sets: it is for workloads, not for traces"));
+}
+
 TEST(Simulate, Threads_and_repetition_change_no_byte_of_the_output) {
   const std::string out = simulate({"--format", "json"}).out;
   const auto without_times = [](const std::string& text) {

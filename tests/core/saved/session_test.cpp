@@ -19,7 +19,7 @@ Session full() {
   s.design.schedule = "groups m=ab n=cd k=ef\nkernel 8x6\n";
   s.baseline = Design{};
   s.baseline->workload.name = "tccg:29";
-  s.view = {"map", "L3.capacity", "memory.bandwidth", "0.5x..2x"};
+  s.view = {"map", "L3.capacity", "memory.bandwidth", "0.5x..2x", "L2", "misses-by-tensor", "B"};
   return s;
 }
 
