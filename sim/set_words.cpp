@@ -50,11 +50,21 @@ std::string cause_words(const SetUse& use, const Contraction& c, const CrowdingC
         fmt::format(", so they fall on {} of {} sets", cause.falls_on, use.level.sets_in_slice());
   }
   if (use.level.index.is_sliced()) words += " of each slice";
-  words += cause.a_line_more
-               ? fmt::format(". Packing it spreads them, or rows that are {} bytes longer.",
-                             use.level.line.value())
-               : std::string(". Packing it spreads them.");
+  words += ".";
   return words;
+}
+
+// What would spread the lines of a tensor in place.
+std::string mend_words(const SetUse& use, TensorId t, const CrowdingCause& cause) {
+  for (ArrayId a : use.arrays.ids()) {
+    if (use.arrays.is_buffer(a) && use.arrays.tensor_of(a) == t)
+      return " Only its copying meets it.";
+  }
+  const std::string longer =
+      cause.a_line_more ? fmt::format("rows that are {} bytes longer", use.level.line.value()) : "";
+  if (t == TensorId::C) return longer.empty() ? "" : fmt::format(" In {} they spread.", longer);
+  return longer.empty() ? " Packing it spreads them."
+                        : fmt::format(" Packing it spreads them, or {}.", longer);
 }
 
 }  // namespace
@@ -100,7 +110,10 @@ std::vector<std::string> set_words(const SetUse& use, const Contraction& contrac
         "{} crowds: its {:.1f} lines of a window lie in {:.1f} of {} sets, where {:.1f} have room; "
         "{:.1f} % of its misses are conflicts.",
         to_text(use.arrays[c.array]), c.lines, c.sets, use.sets(), c.room, 100 * c.conflicts);
-    if (c.cause) sentence += " " + cause_words(use, contraction, *c.cause);
+    if (c.cause) {
+      sentence += " " + cause_words(use, contraction, *c.cause) +
+                  mend_words(use, use.arrays.tensor_of(c.array), *c.cause);
+    }
     words.push_back(std::move(sentence));
   }
   return words;

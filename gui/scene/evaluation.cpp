@@ -261,7 +261,7 @@ SetsSeen setsSeen(const Evaluation& e, const std::string& level,
 }
 
 bool setsSeenSoon(const Evaluation& e) {
-  constexpr double most = 2e7;  // multiply-adds; of 100 ns or less each where they all miss
+  constexpr double most = 2e7;  // multiply-adds; 150 ns or less each
   return e.subject.contraction.flops() / 2 <= most;
 }
 

@@ -161,8 +161,9 @@ QWidget* ViewPage::setsControls() {
   }
   auto* simulate = new QPushButton(tr("Simulate the sets"));
   simulate->setToolTip(
-      tr("Simulate this level access by access on one thread, as tcsim simulate --sets does: about "
-         "a second for ten million line touches. Short workloads are simulated without being asked "
+      tr("Simulate this level access by access on one thread, as tcsim simulate --sets does: one "
+         "or two seconds for ten million line touches. Short workloads are simulated without being "
+         "asked "
          "for."));
   connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulateSets);
   row->addWidget(simulate);

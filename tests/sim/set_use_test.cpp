@@ -308,6 +308,16 @@ TEST(Set_use, Names_the_dimension_along_which_a_tensor_crowds) {
                     "it spreads them, or rows that are 64 bytes longer."),
       std::string::npos)
       << words[1];
+  // C is not packed, and what is packed is met by its copy alone.
+  EXPECT_NE(words.back().find("C crowds"), std::string::npos);
+  EXPECT_NE(words.back().find("one set. In rows that are 64 bytes longer they spread."),
+            std::string::npos)
+      << words.back();
+  const Plan packed(c, test::schedule("groups m=j n=i k=k for m by 8 { pack B in L1 { for n by 8 { "
+                                      "kernel 8x8 } } }"));
+  std::string all;
+  for (const std::string& w : set_words(set_use(packed, shaped({{8, 2}}), 0), c)) all += w + "\n";
+  EXPECT_NE(all.find("one set. Only its copying meets it."), std::string::npos) << all;
 }
 
 // 16 sets span 1024 bytes, so neighbours fall on two of them; in two slices of 8 sets on one of

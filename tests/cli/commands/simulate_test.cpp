@@ -113,7 +113,7 @@ TEST(Simulate, Sets_account_for_every_request_in_each_format) {
 TEST(Simulate, Sets_of_a_bad_leading_dimension_are_named) {
   const Ran ran =
       tcsim({"simulate", "ij-ik-kj", "--size", "i=64,j=512,k=64", "--machine", "i7-6700k", "--sets",
-             "L1", "--schedule", "groups m=j n=i k=k for m by 8 { for n by 8 { kernel 8x8 } }"});
+             "L1", "--schedule", "groups m=j n=i k=k for m by 8 { for n by 6 { kernel 8x6 } }"});
   ASSERT_EQ(ran.code, Exit::done) << ran.err;
   EXPECT_TRUE(contains(ran.out, "B crowds:")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "neighbours along k are 4096 bytes apart (512 elements of 8)"))

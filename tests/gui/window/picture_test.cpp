@@ -126,6 +126,26 @@ TEST_F(Picture, Of_every_view_has_nothing_cut_and_nothing_on_another) {
   }
 }
 
+// A tensor that crowds, whose sentence is long, and 8192 sets in four slices.
+TEST_F(Picture, Of_the_sets_has_nothing_cut_and_nothing_on_another) {
+  Session s;
+  s.design.workload = {"ij-ik-kj", "i=64,j=512,k=64", {}, {}};
+  s.design.machine = "i7-6700k";
+  s.design = s.design.with("L3.index", "sliced-4");
+  s.design.schedule =
+      "groups m=j n=i k=k for k by 64 { for m by 48 { for n by 6 { for m by 8 { kernel 8x6 } } } }";
+  s.view.name = "sets";
+  for (const char* view : {"L1 wanted", "L3 conflicts", "L3 requests-by-tensor"}) {
+    const std::string words = view;
+    s.view.level = words.substr(0, 2);
+    s.view.show = words.substr(3);
+    open(s);
+    ASSERT_TRUE(window.studio().scene().sets) << view;
+    EXPECT_EQ(window.page("sets").plot()->plot().missing, "") << view;
+    onEveryScreen(window, "sets-" + s.view.level + "-" + s.view.show);
+  }
+}
+
 TEST_F(Picture, Of_every_table_has_nothing_cut_and_nothing_on_another) {
   open(compared());
   window.setTablesShown(true);
