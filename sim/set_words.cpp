@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace tcsim {
 
@@ -83,8 +84,9 @@ std::vector<CrowdedArray> crowded_arrays(const SetUse& use, const Contraction& c
     }
     all.push_back(std::move(crowded));
   }
-  std::ranges::stable_sort(all, std::greater{},
-                           [&](const CrowdedArray& c) { return use.spread_of(c.array).beyond; });
+  std::ranges::stable_sort(all, std::greater{}, [&](const CrowdedArray& c) {
+    return std::pair(use.total(c.array).misses.conflict, use.spread_of(c.array).beyond);
+  });
   return all;
 }
 

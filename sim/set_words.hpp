@@ -30,7 +30,8 @@ struct CrowdedArray {
   std::optional<CrowdingCause> cause = {};
 };
 
-// Those that there are, the one with the most lines beyond the ways of their sets first.
+// Those that there are, the one with the most conflict misses first, then the one with the most
+// lines beyond the ways of their sets.
 std::vector<CrowdedArray> crowded_arrays(const SetUse& use, const Contraction& contraction);
 
 // How much conflicts cost, then a sentence for each crowded array, or that there is none.

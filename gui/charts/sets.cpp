@@ -121,6 +121,16 @@ std::string scaleWords(const SetUse& use, const SetBins& bins, const SetsShow& s
   return words;
 }
 
+// The sentence about the tensor that is shown, if it crowds, or the first that is about one.
+std::string crowdWords(const Scene& scene, const std::vector<ArrayId>& shown) {
+  const SetUse& use = scene.sets->use;
+  const std::vector<std::string> words = set_words(use, scene.now->subject.contraction);
+  const std::string name = shown.size() == 1 ? to_text(use.arrays[shown[0]]) : "";
+  const auto found = std::ranges::find_if(
+      words, [&](const std::string& w) { return w.starts_with(name + " crowds"); });
+  return name.empty() || found == words.end() ? words.at(1) : *found;
+}
+
 void setAxis(Plot& p, const SetUse& use, const SetBins& bins) {
   p.x = {fmt::format("sets of {}", use.level.name),
          false,
@@ -274,8 +284,7 @@ Plot setsPlot(const Scene& scene) {
   if (show.overTime) {
     p.title += arrays.size() == 1 ? ", " + to_text(use.arrays[arrays[0]]) : ", all tensors";
   }
-  // The first sentence that is about a tensor.
-  p.subtitle = subtitleOf(*scene.now) + "\n" + set_words(use, scene.now->subject.contraction).at(1);
+  p.subtitle = subtitleOf(*scene.now) + "\n" + crowdWords(scene, arrays);
   p.cells.columns = bins.count();
   p.cells.logarithmic = false;
   p.cells.scale = scaleWords(use, bins, show);

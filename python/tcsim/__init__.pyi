@@ -246,8 +246,9 @@ def simulate(
     workload: Workload | _Path, machine: Machine | _Path = "host", schedule: Schedule | _Path | None = None, *,
     scheme: str | None = None, sizes: _Sizes | None = None, layout: _Layout | None = None, type: _Type | None = None,
     accounting: _Accounting | None = None, objective: _Objective = "time", divide: bool = False,
-    model: _Model = "window", attribution: bool = False, tlb: bool = False, sample: int | None = None,
-    rules: str | Iterable[str] = (), drain: bool = True, seed: int = 1, threads: int = 1, progress: _Progress = None,
+    model: _Model = "window", attribution: bool = False, tlb: bool = False, sets: str | None = None,
+    sample: int | None = None, rules: str | Iterable[str] = (), drain: bool = True, seed: int = 1, threads: int = 1,
+    progress: _Progress = None,
 ) -> Simulation: ...
 def run(
     workload: Workload | _Path, machine: Machine | _Path = "host", schedule: Schedule | _Path | None = None, *,

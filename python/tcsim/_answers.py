@@ -85,8 +85,8 @@ def report(
 
 def simulate(
     workload, machine="host", schedule=None, *, scheme=None, sizes=None, layout=None, type=None, accounting=None,
-    objective="time", divide=False, model="window", attribution=False, tlb=False, sample=None, rules=(), drain=True,
-    seed=1, threads=1, progress=None,
+    objective="time", divide=False, model="window", attribution=False, tlb=False, sets=None, sample=None, rules=(),
+    drain=True, seed=1, threads=1, progress=None,
 ) -> Simulation:
     """Exact simulation of the caches while a schedule runs.
 
@@ -94,6 +94,7 @@ def simulate(
         schedule: as predict().
         attribution: say why lines are missed, by tensor, phase and loop.
         tlb: also simulate the machine's TLBs.
+        sets: the name of a cache ("L1"): say which tensors' lines fall into each of its sets, and what it misses.
         sample: simulate so many classes of sets only, and estimate the rest.
         rules: "L2.write_back_miss=pass" and the like, one or several.
         drain: count the dirty lines that are left at the end.
@@ -110,6 +111,7 @@ def simulate(
                 a.workload, a.machine, **a.how,
                 attribution=check.flag("attribution", attribution),
                 tlb=check.flag("tlb", tlb),
+                sets=check.text_or_none("sets", sets, "'L1'"),
                 sample=None if sample is None else check.whole("sample", sample, 2),
                 rules=check.texts("rules", rules, "'L2.write_back_miss=pass'"),
                 drain=check.flag("drain", drain),

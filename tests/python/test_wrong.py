@@ -47,6 +47,7 @@ WRONG = {
     "sample": [1, "12", 2**31],
     "rules": ["L2", "L9.write_back_miss=pass", "L2.no=1", 7],
     "attribution": ["no", None],
+    "sets": ["L9", "", 7],
     "cache": ["32KB/s", "no", 0, -5, None, [None], 1.5, ""],
     "notation": ["word", None],
     "progress": ["bar", 7],

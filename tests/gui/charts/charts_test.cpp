@@ -723,6 +723,26 @@ TEST(Sets, Show_each_set_over_windows_and_by_tensor) {
   EXPECT_TRUE(setsPlot(s).hollow);
 }
 
+// The sentence is about the tensor that is shown, if it crowds.
+TEST(Sets, Say_of_the_tensor_that_is_shown_how_it_crowds) {
+  Design d;
+  d.workload = {"ij-ik-kj", "i=64,j=512,k=64", {}, {}};
+  d.machine = "i7-6700k";
+  d.schedule =
+      "groups m=j n=i k=k for k by 64 { for m by 48 { for n by 6 { for m by 8 { kernel 8x6 } } } }";
+  Scene s;
+  s.now = evaluated(d);
+  s.sets = late(setsSeen(*s.now, "L1", [](double) {}, {}));
+  const std::vector<std::string> words = set_words(s.sets->use, s.now->subject.contraction);
+  ASSERT_GE(words.size(), 3u);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    s.view.tensor = words[i].substr(0, words[i].find(' '));
+    EXPECT_NE(setsPlot(s).subtitle.find(words[i]), std::string::npos) << words[i];
+  }
+  s.view.tensor = "";
+  EXPECT_NE(setsPlot(s).subtitle.find(words[1]), std::string::npos);
+}
+
 // 8192 sets share 128 columns, and the one that is asked for most shows.
 TEST(Sets, Of_many_share_a_column_and_the_most_shows) {
   Scene s = product();
