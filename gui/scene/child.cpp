@@ -101,7 +101,8 @@ std::optional<std::string> Child::line(milliseconds patience, const std::stop_to
     }
     if (stop.stop_requested()) throw Interrupted();
     if (Clock::now() >= end) {
-      Child::fail(fmt::format("it says nothing for {:g} s", 1e-3 * static_cast<double>(patience.count())));
+      Child::fail(
+          fmt::format("it says nothing for {:g} s", 1e-3 * static_cast<double>(patience.count())));
     }
     pollfd ready{lines_, POLLIN, 0};
     if (poll(&ready, 1, static_cast<int>(tick.count())) <= 0) continue;

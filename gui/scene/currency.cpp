@@ -4,19 +4,6 @@ namespace tcsim::gui {
 
 namespace {
 
-// Whether a schedule moves the same lines on both.
-bool sameGeometry(const Machine& a, const Machine& b) {
-  if (a.levels.size() != b.levels.size()) return false;
-  for (std::size_t l = 0; l < a.levels.size(); ++l) {
-    const Level &x = a.levels[l], &y = b.levels[l];
-    if (x.capacity.value != y.capacity.value || x.ways.value != y.ways.value ||
-        x.line.value != y.line.value) {
-      return false;
-    }
-  }
-  return a.core.cores == b.core.cores;
-}
-
 bool sameButFor(const Design& a, const Design& b, const std::string& knob) {
   return a.with(knob, "") == b.with(knob, "");
 }
@@ -49,8 +36,8 @@ void markCurrency(Scene& scene, const Design& design, bool possible, const std::
     return possible && late && scene.now && late->schedule == scene.now->choice.schedule &&
            late->design.workload == d.workload && late->design.machine == d.machine;
   };
-  scene.simulation.current = ofThis(scene.simulation) &&
-                             sameGeometry(scene.simulation->machine, scene.now->subject.machine);
+  scene.simulation.current =
+      ofThis(scene.simulation) && scene.simulation->isOn(scene.now->subject.machine);
   scene.run.current = ofThis(scene.run);
   scene.sets.current = ofThis(scene.sets) &&
                        scene.sets->isOn(scene.now->subject.machine,

@@ -96,6 +96,11 @@ ExploreOptions exploring(const Evaluation& e, std::stop_token stop) {
   return options;
 }
 
+// Whether the caches of two machines do the same, whatever the model sees of them.
+bool sameCaches(const Machine& a, const Machine& b) {
+  return sim::system_of(view_of_one_core(a)) == sim::system_of(view_of_one_core(b));
+}
+
 }  // namespace
 
 Subject subjectOf(const Design& design, const Machine& base) {
@@ -244,9 +249,10 @@ std::string cacheNamed(const Machine& machine, const std::string& name) {
   return innermost;
 }
 
+bool Simulated::isOn(const Machine& other) const { return sameCaches(machine, other); }
+
 bool SetsSeen::isOn(const Machine& other, const std::string& level) const {
-  return use.level.name == level &&
-         sim::system_of(view_of_one_core(machine)) == sim::system_of(view_of_one_core(other));
+  return use.level.name == level && sameCaches(machine, other);
 }
 
 SetsSeen setsSeen(const Evaluation& e, const std::string& level,

@@ -121,6 +121,9 @@ struct Simulated {
   Machine machine;
   Schedule schedule;
   Simulation simulation;
+
+  // Whether the machine's caches do the same.
+  bool isOn(const Machine& other) const;
 };
 Simulated simulated(const Evaluation& evaluation, const std::function<void(double)>& progress,
                     std::stop_token stop);

@@ -244,6 +244,14 @@ TEST_F(Window, Simulation_is_of_the_schedule_shown_and_hollow_when_that_moves_on
   studio().history()->undo();
   waitFor(studio());
   EXPECT_TRUE(scene().simulation.current);
+  // What the model does not see changes what caches do as well.
+  studio().setKnob("L3.index", "hashed");
+  waitFor(studio());
+  EXPECT_FALSE(scene().simulation.current);
+  studio().setKnob("L3.index", "");
+  studio().setKnob("memory.latency", "90ns");
+  waitFor(studio());
+  EXPECT_TRUE(scene().simulation.current);
 }
 
 TEST_F(Window, The_equivalent_command_names_what_is_shown) {
