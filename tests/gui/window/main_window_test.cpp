@@ -249,7 +249,7 @@ TEST_F(Window, Simulation_is_of_the_schedule_shown_and_hollow_when_that_moves_on
   waitFor(studio());
   EXPECT_FALSE(scene().simulation.current);
   studio().setKnob("L3.index", "");
-  studio().setKnob("memory.latency", "90ns");
+  studio().setKnob("memory.latency", "300");
   waitFor(studio());
   EXPECT_TRUE(scene().simulation.current);
 }
