@@ -23,8 +23,7 @@ ordered_json fuse_record() {
 
 }  // namespace
 
-GivenFused given_fused(const Options& options, const fusion::OperationTree& tree) {
-  const std::string given = options["schedule"].as<std::string>();
+GivenFused given_fused(const std::string& given, const fusion::OperationTree& tree) {
   const bool text = given.find('{') != std::string::npos;
   const std::string place = text ? "--schedule" : given;
   return {fusion::parse_fused(

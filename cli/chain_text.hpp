@@ -1,4 +1,5 @@
-// What tcsim fuse reads and says of a chain, wherever its tensors are.
+// What tcsim fuse reads and says of a chain, wherever its tensors are. For the command line and for
+// the Python module.
 #pragma once
 
 #include <iosfwd>
@@ -6,20 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
 #include "core/fusion/chain_request.hpp"
 #include "core/fusion/fused_schedule.hpp"
 #include "core/machine/machine.hpp"
 
 namespace tcsim::cli {
 
-// What --schedule says, in a file or as text; `place` is for errors about it. Throws InputError
-// where it is no fused schedule.
+// A schedule's text, or that of the file of this name; `place` is for errors about it. Throws
+// InputError where it is no fused schedule.
 struct GivenFused {
   fusion::FusedNode node;
   std::string place;
 };
-GivenFused given_fused(const Options& options, const fusion::OperationTree& tree);
+GivenFused given_fused(const std::string& given, const fusion::OperationTree& tree);
 
 // Each line two further in.
 std::string indented(const std::string& text);

@@ -145,7 +145,7 @@ chains::ChainRunOptions run_options(const Options& options, const FusionAnswer& 
 }
 
 Way given_way(const Options& options, const chains::ChainRunOptions& run, const FusionAnswer& a) {
-  GivenFused given = given_fused(options, a.tree);
+  GivenFused given = given_fused(options["schedule"].as<std::string>(), a.tree);
   fusion::check(a.tree, given.node, given.place);
   FusedProgram program;
   program.node = std::move(given.node);

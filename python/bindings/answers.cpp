@@ -6,6 +6,7 @@
 
 #include "cli/answers/bounds.hpp"
 #include "cli/answers/choose.hpp"
+#include "cli/answers/fuse_caches.hpp"
 #include "cli/answers/simulation.hpp"
 #include "cli/answers/whatif.hpp"
 #include "cli/result.hpp"
@@ -15,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/explore/advice.hpp"
 #include "core/io/read_file.hpp"
+#include "core/levels/hierarchy.hpp"
 #include "core/study/study.hpp"
 #include "kernels/execute.hpp"
 #include "microbench/host.hpp"
@@ -28,6 +30,7 @@ namespace py = pybind11;
 
 namespace {
 
+using cli::CachedAnswer;
 using cli::Result;
 using cli::ScheduleRequest;
 using cli::WhatIf;
@@ -178,6 +181,24 @@ std::vector<Bounds> bounds_of(std::vector<cli::bounding::Work> works,
   });
 }
 
+std::vector<CachedAnswer> fused(const fusion::ChainRequest& request, const Machine& machine,
+                                const Text& schedule, bool simulate, const py::object& progress) {
+  if (levels::has_explicit_levels(machine)) {
+    throw UnsupportedError("machine", machine.name + " has explicit levels",
+                           "ask tcsim fuse, or name a machine with caches");
+  }
+  return answer(progress, [&](const Watch& watch) {
+    std::vector<CachedAnswer> all;
+    for (fusion::Chain& chain : fusion::find_chains(request)) {
+      if (watch.stop.stop_requested()) throw Interrupted();
+      const auto show = [&](const std::string&, double share) { watch.progress(share); };
+      all.push_back(
+          cli::cached_answer({schedule, simulate, watch.stop, show}, std::move(chain), machine));
+    }
+    return all;
+  });
+}
+
 py::dict sweep_into(const std::string& file, const std::string& text, const std::string& folder,
                     bool resume, int threads, const std::optional<Machine>& host,
                     const py::object& progress) {
@@ -281,6 +302,19 @@ void bind_answers(py::module_& m) {
                          cache, accounting, notation, progress);
       },
       "name"_a, "sizes"_a, "layout"_a, "type"_a, "cache"_a, "accounting"_a, "notation"_a,
+      "progress"_a);
+  py::class_<CachedAnswer>(m, "Fused")
+      .def("record", [](const CachedAnswer& a) { return to_python(json_of(a)); })
+      .def("table", printed<CachedAnswer>)
+      .def("machine", [](const CachedAnswer& a) { return a.machine; });
+  m.def(
+      "fused",
+      [](const std::string& name, const std::string& sizes, const Text& type,
+         const std::string& order, const Machine& machine, const Text& schedule, bool simulate,
+         const py::object& progress) {
+        return fused({name, sizes, type_of(type), order}, machine, schedule, simulate, progress);
+      },
+      "name"_a, "sizes"_a, "type"_a, "order"_a, "machine"_a, "schedule"_a, "simulate"_a,
       "progress"_a);
   m.def("sweep_into", sweep_into, "file"_a, "text"_a, "folder"_a, "resume"_a, "threads"_a, "host"_a,
         "progress"_a);

@@ -11,10 +11,10 @@ import tcsim
 from tcsim import plot
 
 MAKERS = ["workload", "workloads", "machine", "schedule", "suites", "chains", "machines", "from_onnx", "chain_from_path", "chains_from_tce", "tce_sizes"]
-QUESTIONS = ["optimize", "predict", "simulate", "run", "whatif", "bounds", "report", "sweep"]
+QUESTIONS = ["optimize", "predict", "simulate", "run", "whatif", "bounds", "fuse", "report", "sweep"]
 ARRAYS = ["einsum", "contract"]
 VALUES = ["Workload", "Machine", "Schedule", "Network", "Layer", "NetworkTime"]
-RESULTS = ["Record", "WorkloadRecord", "Optimized", "Prediction", "Report", "Simulation", "Run", "WhatIf", "Bounds", "Sweep",
+RESULTS = ["Record", "WorkloadRecord", "Optimized", "Prediction", "Report", "Simulation", "Run", "WhatIf", "Bounds", "Fused", "Sweep",
            "Fields"]
 ERRORS = ["Error", "UsageError", "ArgumentTypeError", "InputError", "UnsupportedError", "MachineWarning"]
 

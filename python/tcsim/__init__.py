@@ -18,7 +18,7 @@ except ImportError:
     _data = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "share")
 _tcsim.look_for_data_in(_data)
 
-from ._answers import bounds, optimize, predict, report, run, simulate, sweep, whatif
+from ._answers import bounds, fuse, optimize, predict, report, run, simulate, sweep, whatif
 from ._chains import chain_from_path, chains_from_tce, tce_sizes
 from ._contract import contract, einsum
 from ._errors import ArgumentTypeError, Error, InputError, UnsupportedError, UsageError
@@ -27,6 +27,7 @@ from ._network import Layer, Network, NetworkTime, from_onnx
 from ._records import (
     Bounds,
     Fields,
+    Fused,
     Optimized,
     Prediction,
     Record,
@@ -68,9 +69,9 @@ def chains() -> list:
 
 
 __all__ = [
-    "ArgumentTypeError", "Bounds", "Error", "Fields", "InputError", "Layer", "Machine", "MachineWarning", "Network",
+    "ArgumentTypeError", "Bounds", "Error", "Fields", "Fused", "InputError", "Layer", "Machine", "MachineWarning", "Network",
     "NetworkTime", "Optimized", "Prediction", "Record", "Report", "Run", "Schedule", "Simulation", "Sweep", "UnsupportedError", "UsageError",
     "WhatIf", "Workload", "WorkloadRecord", "bounds", "chain_from_path", "chains", "chains_from_tce", "contract", "einsum",
-    "from_onnx", "machine", "machines", "optimize", "predict", "report", "run", "schedule", "simulate", "suites", "sweep",
+    "from_onnx", "fuse", "machine", "machines", "optimize", "predict", "report", "run", "schedule", "simulate", "suites", "sweep",
     "tce_sizes", "whatif", "workload", "workloads",
 ]

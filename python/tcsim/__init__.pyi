@@ -166,6 +166,13 @@ class Bounds(Record):
     upper_symbolic: str | None
     bounds: tuple[Fields, ...]
 
+class Fused(Record):
+    workload: Fields
+    machine: Fields
+    fuse: bool
+    fused: Fields
+    unfused: Fields
+
 class Sweep(Record):
     study: str
     folder: str
@@ -268,6 +275,11 @@ def bounds(
     layout: _Layout | None = None, type: _Type | None = None, accounting: _Accounting = "honest",
     notation: Literal["text", "latex", "python"] = "text", progress: _Progress = None,
 ) -> Bounds | list[Bounds]: ...
+def fuse(
+    chain: _Path, machine: Machine | _Path = "host", schedule: _Path | None = None, *, sizes: _Sizes | None = None,
+    type: _Type | None = None, order: str | None = None, accounting: _Accounting | None = None,
+    simulate: bool = False, progress: _Progress = None,
+) -> Fused | list[Fused]: ...
 def sweep(
     study: _Path, folder: _Path | None = None, *, resume: bool = False, threads: int = 1,
     host: Machine | _Path | None = None, progress: _Progress = None,

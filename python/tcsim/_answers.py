@@ -6,7 +6,7 @@ import tempfile
 from . import _arguments as check
 from . import _tcsim
 from ._machines import machine_argument
-from ._records import Bounds, Optimized, Prediction, Report, Run, Simulation, Sweep, WhatIf
+from ._records import Bounds, Fused, Optimized, Prediction, Report, Run, Simulation, Sweep, WhatIf
 from ._tcsim import Workload
 from ._workloads import schedule_argument, workload_argument
 
@@ -221,6 +221,41 @@ def bounds(
             type = check.word("type", type, "f64", "f32")
         found = _tcsim.bounds_of_text(name, check.sizes(sizes), layout, type, progress=show, **how)
     all_ = [Bounds(one) for one in found]
+    return all_[0] if len(all_) == 1 else all_
+
+
+def fuse(
+    chain, machine="host", schedule=None, *, sizes=None, type=None, order=None, accounting=None, simulate=False,
+    progress=None,
+):
+    """Whether to fuse the contractions of a chain whose tensors are all in memory, and how.
+
+    Args:
+        chain: statements with `sizes` ("T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]"), einsum of
+            several tensors, a .program file, or a shipped chain ("fourindex:1").
+        machine: with caches; `tcsim fuse` knows disks and explicit levels too.
+        schedule: a fused schedule's text or the path of its file, judged beside the choice.
+        order: of a product of many factors, "((A B) C)"; the least multiply-adds otherwise.
+        simulate: also the exact traffic.
+
+    Returns:
+        Fused: `fuse` (whether it pays), `fused` and `unfused` with `schedule`, `leaves`, `levels`,
+        `predicted_seconds`; of a suite's name a list of them.
+
+    Raises:
+        UsageError, InputError: for what cannot be meant.
+        UnsupportedError: for a machine with explicit levels, or an accounting without packing.
+    """
+    how = dict(
+        type=None if type is None else check.word("type", type, "f64", "f32"),
+        order=check.text_or_none("order", order, "'((A B) C)'") or "",
+        machine=machine_argument(machine, accounting),
+        schedule=check.text_or_none("schedule", schedule, "a fused schedule"),
+        simulate=check.flag("simulate", simulate),
+    )
+    name = check.text("chain", chain, "'fourindex:1'")
+    with check.Progress(progress, "fusing") as show:
+        all_ = [Fused(one) for one in _tcsim.fused(name, check.sizes(sizes), progress=show, **how)]
     return all_[0] if len(all_) == 1 else all_
 
 

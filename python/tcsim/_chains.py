@@ -15,7 +15,7 @@ def chain_from_path(equation, path) -> str:
             positions in the list of what is left; a result goes to its end.
 
     Returns:
-        "T1[...] += A[...] * B[...]; ...", a chain that bounds() takes with `sizes`, and `tcsim fuse`.
+        "T1[...] += A[...] * B[...]; ...", a chain that bounds() and fuse() take with `sizes`.
         Operands are A, B, C, ... in their order, intermediates T1, T2, ..., the result is R.
 
     Raises:

@@ -267,6 +267,22 @@ class Bounds(Record):
         return [{**head, **_flat(self._fields)}]
 
 
+class Fused(Record):
+    """What fusing a chain brings: `fuse` (whether it pays), and of the programs `fused`, `unfused` and
+    `given` the `schedule`, `levels` and `predicted_seconds`. frame() has a row for each program and link."""
+
+    __slots__ = ()
+
+    def _rows(self) -> list:
+        head = {"chain": self._fields["workload"]["name"]}
+        return [
+            {**head, "program": name, **_flat(level), "program_seconds": self._fields[name]["predicted_seconds"]}
+            for name in ("given", "fused", "unfused")
+            if name in self._fields
+            for level in self._fields[name]["levels"]
+        ]
+
+
 class Sweep(Record):
     """A study's outcome: `designs`, `points`, `text`, and the `folder` that has its results
     (report.html, results.csv, results.sqlite, ...; docs/sweep.md)."""

@@ -31,8 +31,13 @@ def command_line(*arguments):
     return json.loads(done.stdout)
 
 
+CHAIN = "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]"
 # Each with the call that says the same.
 CALLS = [
+    (["fuse", CHAIN, "--size", "a=60,b=50,p=40,q=30", "--machine", "i7-6700k", "--simulate"],
+     lambda: tcsim.fuse(CHAIN, "i7-6700k", sizes="a=60,b=50,p=40,q=30", simulate=True)),
+    (["fuse", "ap,pq,bq->ab", "--size", "a=60,b=50,p=40,q=30", "--machine", "zen5", "--type", "f32"],
+     lambda: tcsim.fuse("ap,pq,bq->ab", "zen5", sizes={"a": 60, "b": 50, "p": 40, "q": 30}, type="f32")),
     (["optimize", "tccg:8", "--machine", "i7-6700k"], lambda: tcsim.optimize("tccg:8", "i7-6700k")),
     (["optimize", "tccg:29", "--machine", "e5-2680v4"], lambda: tcsim.optimize("tccg:29", "e5-2680v4")),
     (["optimize", "ij-ik-kj", "--size", SMALL_TEXT, "--machine", "zen5"],
@@ -101,8 +106,8 @@ CALLS = [
 class Numbers(unittest.TestCase):
     maxDiff = 2000
 
-    def test_there_are_thirty_one_calls(self):
-        self.assertEqual(len(CALLS), 31)
+    def test_there_are_thirty_three_calls(self):
+        self.assertEqual(len(CALLS), 33)
 
     def test_records_are_equal_to_the_last_digit(self):
         for arguments, call in CALLS:

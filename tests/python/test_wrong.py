@@ -21,11 +21,15 @@ RIGHT = {
     tcsim.run: dict(workload="ij-ik-kj", machine="i7-6700k", sizes="i=8,j=8,k=8", repetitions=1),
     tcsim.whatif: dict(workload="ij-ik-kj", machine="i7-6700k", sizes="i=8,j=8,k=8"),
     tcsim.bounds: dict(workload="ij-ik-kj", sizes="i=8,j=8,k=8"),
+    tcsim.fuse: dict(chain="ip,pq,jq->ij", machine="i7-6700k", sizes="i=8,j=8,p=8,q=8"),
     tcsim.einsum: dict(label="ik,kj->ij", A=np.ones((4, 5)), B=np.ones((5, 6))),
     tcsim.sweep: dict(study="schema = 1\n"),
 }
 
 WRONG = {
+    "chain": ["", "no such", 7, None, "\0", "T[a] += ", "ip,pq,jq->", "fourindex:99", b"fourindex:1", object()],
+    "order": ["(", "A B C D", 7],
+    "simulate": ["yes", 1, None],
     "name": ["", "tccg:999", "no such", 7, None, "\0", "ij-ik", "a->", "O[", b"tccg:8", object()],
     "workload": ["", "tccg:999", "no such", 7, None, "\0", "ij-ik", "O[", [], object()],
     "machine": ["", "no such", 7, None, "\0", "schema = 1\nname", "/dev/null", object()],
