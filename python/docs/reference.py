@@ -12,7 +12,7 @@ from tcsim import plot
 
 MAKERS = ["workload", "workloads", "machine", "schedule", "suites", "chains", "machines", "from_onnx", "chain_from_path", "chains_from_tce", "tce_sizes"]
 QUESTIONS = ["optimize", "predict", "simulate", "run", "whatif", "bounds", "fuse", "report", "sweep"]
-ARRAYS = ["einsum", "contract"]
+ARRAYS = ["einsum", "contract", "empty"]
 VALUES = ["Workload", "Machine", "Schedule", "Network", "Layer", "NetworkTime"]
 RESULTS = ["Record", "WorkloadRecord", "Optimized", "Prediction", "Report", "Simulation", "Run", "WhatIf", "Bounds", "Fused", "Sweep",
            "Fields"]

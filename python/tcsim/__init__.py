@@ -20,7 +20,7 @@ _tcsim.look_for_data_in(_data)
 
 from ._answers import bounds, fuse, optimize, predict, report, run, simulate, sweep, whatif
 from ._chains import chain_from_path, chains_from_tce, tce_sizes
-from ._contract import contract, einsum
+from ._contract import contract, einsum, empty
 from ._errors import ArgumentTypeError, Error, InputError, UnsupportedError, UsageError
 from ._machines import MachineWarning, machine
 from ._network import Layer, Network, NetworkTime, from_onnx
@@ -71,7 +71,7 @@ def chains() -> list:
 __all__ = [
     "ArgumentTypeError", "Bounds", "Error", "Fields", "Fused", "InputError", "Layer", "Machine", "MachineWarning", "Network",
     "NetworkTime", "Optimized", "Prediction", "Record", "Report", "Run", "Schedule", "Simulation", "Sweep", "UnsupportedError", "UsageError",
-    "WhatIf", "Workload", "WorkloadRecord", "bounds", "chain_from_path", "chains", "chains_from_tce", "contract", "einsum",
+    "WhatIf", "Workload", "WorkloadRecord", "bounds", "chain_from_path", "chains", "chains_from_tce", "contract", "einsum", "empty",
     "from_onnx", "fuse", "machine", "machines", "optimize", "predict", "report", "run", "schedule", "simulate", "suites", "sweep",
     "tce_sizes", "whatif", "workload", "workloads",
 ]

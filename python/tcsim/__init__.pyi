@@ -284,6 +284,7 @@ def sweep(
     study: _Path, folder: _Path | None = None, *, resume: bool = False, threads: int = 1,
     host: Machine | _Path | None = None, progress: _Progress = None,
 ) -> Sweep: ...
+def empty(shape: int | Iterable[int], dtype: Any = "float64") -> _Array: ...
 def einsum(
     label: str, A: _Array, B: _Array, *, out: _Array | None = None, alpha: float = 1.0, beta: float = 0.0,
     threads: int = 1, machine: Machine | _Path | None = None, schedule: Schedule | _Path | None = None,

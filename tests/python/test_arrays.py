@@ -137,5 +137,21 @@ class Arrays(unittest.TestCase):
                 self.assertTrue(raised.exception.mend)
 
 
+    def test_empty_arrays_begin_with_a_line(self):
+        for shape, dtype in [((7, 5), "float64"), (3, "float32"), ((), "float64"), ((0, 4), "f8"), ([2, 3, 4], np.float32)]:
+            array = tcsim.empty(shape, dtype)
+            self.assertEqual(array.shape, np.empty(shape, dtype).shape)
+            self.assertEqual(array.dtype, np.dtype(dtype))
+            if array.size:
+                self.assertEqual(array.ctypes.data % 64, 0)
+            self.assertTrue(array.flags["C_CONTIGUOUS"] and array.flags["WRITEABLE"])
+            array[...] = 1
+        a, b = np.random.rand(9, 7), np.random.rand(7, 8)
+        self.assertEqual(tcsim.einsum("ik,kj->ij", a, b).ctypes.data % 64, 0)
+        for shape, dtype in [((2, -1), "f8"), ("ab", "f8"), (2.5, "f8"), ((2,), "no type"), ((2,), object), ((2**40, 2**40), "f8")]:
+            with self.assertRaises(tcsim.Error):
+                tcsim.empty(shape, dtype)
+
+
 if __name__ == "__main__":
     unittest.main()
