@@ -361,7 +361,7 @@ TEST(Set_use, A_hashed_level_has_no_dimension_to_blame) {
 
 TEST(Set_use, Stops_where_it_is_asked_to_and_says_how_far_it_is) {
   const Contraction c = test::matmul(64, 64, 64);
-  const Plan plan(c, test::schedule("groups m=j n=i k=k for m by 8 { kernel 8x8 }"));
+  const Plan plan(c, test::schedule("groups m=j n=i k=k for m by 8 { for n by 8 { kernel 8x8 } }"));
   std::stop_source stop;
   stop.request_stop();
   SimulationOptions options;
