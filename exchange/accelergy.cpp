@@ -2,7 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <map>
 
 #include "core/error.hpp"
@@ -21,7 +21,6 @@ constexpr std::size_t most_components = 4096;
 constexpr double pj_per_joule = 1e12, um2_per_mm2 = 1e6;
 
 struct Component {
-  std::string place;                     // "file:line" of where it first stands
   double count = 1;                      // of its instances
   std::map<std::string, double> energy;  // pJ, by action
   std::optional<double> cycle;           // seconds that one leak is for
@@ -111,9 +110,7 @@ class TablesReader {
       if (into.size() >= most_components && !into.contains(of)) {
         fail(node, "too many components", fmt::format("give at most {}", most_components));
       }
-      const auto [found, added] = into.try_emplace(of);
-      Component& c = found->second;
-      if (added) c.place = at(node.Mark());
+      Component& c = into[of];
       c.count = std::max(c.count, count);
       read(node, c);
     }

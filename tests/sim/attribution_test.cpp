@@ -13,9 +13,12 @@
 #include "sim/sampled_classes.hpp"
 #include "tests/core/build.hpp"
 #include "tests/seed.hpp"
+#include "tests/sim/caches.hpp"
 
 namespace tcsim {
 namespace {
+
+using test::caches;
 
 // A list of lines, the latest used first: the distance is the place in it.
 TEST(Reuse_distance, Equals_the_place_in_a_list) {
@@ -44,19 +47,6 @@ TEST(Reuse_distance, Gives_back_the_mark_of_the_last_use) {
   uses.use(8, 200);
   EXPECT_EQ(uses.use(7, 300).last_mark, 100u);
   EXPECT_EQ(uses.use(7, 400).last_mark, 300u);
-}
-
-sim::SystemConfig caches(std::vector<std::pair<std::int64_t, std::int64_t>> shapes) {
-  sim::SystemConfig config;
-  config.name = "test";
-  for (const auto& [sets, ways] : shapes) {
-    sim::LevelConfig level;
-    level.name = "L" + std::to_string(config.levels.size() + 1);
-    level.sets = sets;
-    level.ways = ways;
-    config.levels.push_back(level);
-  }
-  return config;
 }
 
 // 64 x 1 x 32, a row of A at a time, column-major: A is 32 columns of 8 lines, B 4 lines, C 8. Rows

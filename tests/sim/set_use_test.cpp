@@ -14,6 +14,7 @@
 #include "sim/set_words.hpp"
 #include "tests/core/build.hpp"
 #include "tests/seed.hpp"
+#include "tests/sim/caches.hpp"
 #include "tests/sim/random_plans.hpp"
 #include "tests/sim/system_twin.hpp"
 
@@ -21,19 +22,7 @@ namespace tcsim {
 namespace {
 
 using plans::Random;
-
-sim::SystemConfig shaped(std::vector<std::pair<std::int64_t, std::int64_t>> shapes) {
-  sim::SystemConfig config;
-  config.name = "test";
-  for (const auto& [sets, ways] : shapes) {
-    sim::LevelConfig level;
-    level.name = "L" + std::to_string(config.levels.size() + 1);
-    level.sets = sets;
-    level.ways = ways;
-    config.levels.push_back(level);
-  }
-  return config;
-}
+using test::caches;
 
 // The core's touches, in order.
 struct Touch {
@@ -259,7 +248,7 @@ TEST(Set_use, Adds_up_to_the_simulation_and_its_reasons) {
   const Plan plan(c, test::schedule("groups m=j n=i k=k for n by 24 { for k by 28 { pack A in L1 { "
                                     "pack B in L1 { for n by 6 { for m by 8 { kernel 8x6 } } } } "
                                     "} }"));
-  auto config = shaped({{8, 4}, {16, 8}, {64, 8}});
+  auto config = caches({{8, 4}, {16, 8}, {64, 8}});
   config.levels[2].inclusion = Inclusion::inclusive;
   const Attribution a = attribute(plan, config);
   const Simulation s = simulate(plan, config);
@@ -290,7 +279,7 @@ const char* const columns_of_kernels =
 TEST(Set_use, Names_the_dimension_along_which_a_tensor_crowds) {
   const Contraction c = test::matmul(16, 64, 16);
   const Plan plan(c, test::schedule(columns_of_kernels));
-  const SetUse use = set_use(plan, shaped({{8, 8}}), 0);
+  const SetUse use = set_use(plan, caches({{8, 8}}), 0);
   const auto crowded = crowded_arrays(use, c);
   ASSERT_FALSE(crowded.empty());
   EXPECT_EQ(to_text(use.arrays[crowded[0].array]), "B");
@@ -316,7 +305,7 @@ TEST(Set_use, Names_the_dimension_along_which_a_tensor_crowds) {
   const Plan packed(c, test::schedule("groups m=j n=i k=k for m by 8 { pack B in L1 { for n by 8 { "
                                       "kernel 8x8 } } }"));
   std::string all;
-  for (const std::string& w : set_words(set_use(packed, shaped({{8, 2}}), 0), c)) all += w + "\n";
+  for (const std::string& w : set_words(set_use(packed, caches({{8, 2}}), 0), c)) all += w + "\n";
   EXPECT_NE(all.find("one set. Only its copying meets it."), std::string::npos) << all;
 }
 
@@ -325,7 +314,7 @@ TEST(Set_use, Names_the_dimension_along_which_a_tensor_crowds) {
 TEST(Set_use, Says_on_how_many_sets_neighbours_fall) {
   const Contraction c = test::matmul(16, 64, 16);
   const Plan plan(c, test::schedule(columns_of_kernels));
-  auto config = shaped({{16, 4}});
+  auto config = caches({{16, 4}});
   const auto words = [&] {
     std::string all;
     for (const std::string& w : set_words(set_use(plan, config, 0), c)) all += w + "\n";
@@ -344,7 +333,7 @@ TEST(Set_use, Says_on_how_many_sets_neighbours_fall) {
 TEST(Set_use, A_leading_dimension_of_a_line_more_spreads) {
   const Contraction c = test::matmul(16, 72, 16);
   const Plan plan(c, test::schedule(columns_of_kernels));
-  const SetUse use = set_use(plan, shaped({{8, 8}}), 0);
+  const SetUse use = set_use(plan, caches({{8, 8}}), 0);
   EXPECT_TRUE(crowded_arrays(use, c).empty());
   EXPECT_NE(set_words(use, c).back().find("No array crowds in L1"), std::string::npos);
 }
@@ -353,7 +342,7 @@ TEST(Set_use, A_leading_dimension_of_a_line_more_spreads) {
 TEST(Set_use, A_hashed_level_has_no_dimension_to_blame) {
   const Contraction c = test::matmul(16, 64, 16);
   const Plan plan(c, test::schedule(columns_of_kernels));
-  SetUse use = set_use(plan, shaped({{8, 8}}), 0);
+  SetUse use = set_use(plan, caches({{8, 8}}), 0);
   ASSERT_TRUE(crowded_arrays(use, c).at(0).cause);
   use.level.index.hashed = true;
   EXPECT_FALSE(crowded_arrays(use, c).at(0).cause);
@@ -366,11 +355,11 @@ TEST(Set_use, Stops_where_it_is_asked_to_and_says_how_far_it_is) {
   stop.request_stop();
   SimulationOptions options;
   options.stop = stop.get_token();
-  EXPECT_THROW(set_use(plan, shaped({{8, 4}}), 0, options), Interrupted);
+  EXPECT_THROW(set_use(plan, caches({{8, 4}}), 0, options), Interrupted);
   double last = 0;
   options = {};
   options.progress = [&](double share) { last = share; };
-  set_use(plan, shaped({{8, 4}}), 0, options);
+  set_use(plan, caches({{8, 4}}), 0, options);
   EXPECT_EQ(last, 1);
 }
 
@@ -385,17 +374,17 @@ TEST(Set_use, Stops_within_a_long_kernel) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     stop.request_stop();
   });
-  EXPECT_THROW(set_use(plan, shaped({{8, 4}}), 0, options), Interrupted);
+  EXPECT_THROW(set_use(plan, caches({{8, 4}}), 0, options), Interrupted);
 }
 
 TEST(Set_use, A_level_that_is_not_there_is_named_with_those_that_are) {
   try {
-    cache_named(shaped({{8, 4}, {16, 4}}), "L3", "--sets L3");
+    cache_named(caches({{8, 4}, {16, 4}}), "L3", "--sets L3");
     FAIL();
   } catch (const UsageError& e) {
     EXPECT_STREQ(e.what(), "--sets L3: there is no cache 'L3'; use one of L1, L2");
   }
-  EXPECT_EQ(cache_named(shaped({{8, 4}, {16, 4}}), "L2", ""), 1u);
+  EXPECT_EQ(cache_named(caches({{8, 4}, {16, 4}}), "L2", ""), 1u);
 }
 
 }  // namespace
