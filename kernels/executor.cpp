@@ -38,6 +38,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       rounds_(plan) {
   lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
   asks_ahead_ = asks_ahead();
+  right_again_ = right_again();
   if (!Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
@@ -90,6 +91,7 @@ void Executor<T>::walk_part(const Tile& part) {
   ks_ = {};
   asking_ = {};
   rounds_.begin(part);
+  first_row_ = part[DimClass::m].begin;
   walk(plan_, *this, part);
   finish(result_tile_);
 }
@@ -149,6 +151,22 @@ bool Executor<T>::asks_ahead() const {
   return whole > (rounds_.come_again() ? second_cache : first_cache);
 }
 
+// The outermost loop over rows inside which the right operand stays in the second cache: the rows
+// that it runs over, or 0 where there is none.
+template <class T>
+std::int64_t Executor<T>::right_again() const {
+  const std::int64_t whole = plan_.contraction().size(plan_.right()).value();
+  ByGroup<std::int64_t> range;
+  for (DimClass g : all_dim_classes) range[g] = plan_.extent(g);
+  for (const Step& s : plan_.steps()) {
+    if (s.kind != Step::Kind::loop) continue;
+    const std::int64_t inside = range[DimClass::n] * range[DimClass::k];
+    if (s.group == DimClass::m && std::min(inside, whole) <= second_cache) return range[s.group];
+    range[s.group] = std::min(range[s.group], s.largest_tile());
+  }
+  return 0;
+}
+
 template <class T>
 bool Executor<T>::skips(const Iteration& iteration) {
   if (!asks_ahead_) return false;
@@ -172,24 +190,27 @@ void Executor<T>::begin_round(const Tile& round) {
 }
 
 template <class T>
-Trickle<T> Executor<T>::trickle() {
-  if (asking_.lines == 0) return {};
+void Executor<T>::trickle(Trickle<T>& asks) {
+  asks.times = 0;
+  if (asking_.lines == 0) return;
   const std::int64_t call = asking_.done++;
   const std::int64_t row = call / asking_.calls * mr_;
-  if (row + mr_ > asking_.next.rows.size) return {};
+  if (row + mr_ > asking_.next.rows.size) return;
   const T* panel = left_.neighbours({asking_.next.rows.begin + row, mr_}, asking_.next.ks);
-  if (panel == nullptr) return {};
+  if (panel == nullptr) return;
   // Rarely enough that a loop without any pays.
   constexpr std::int64_t least_steps = 16;
   const std::int64_t together = std::max<std::int64_t>(1, asking_.lines * least_steps / ks_.size);
   const std::int64_t times = ceil_div(asking_.lines, together);
-  return {panel + call % asking_.calls * asking_.lines * line_elements<T>, times, together,
-          std::max<std::int64_t>(1, ks_.size / (times + 1))};
+  asks.first = panel + call % asking_.calls * asking_.lines * line_elements<T>;
+  asks.times = times;
+  asks.lines = together;
+  asks.every = std::max<std::int64_t>(1, ks_.size / (times + 1));
 }
 
 // Where along k and in the batch the next calls are.
 template <class T>
-void Executor<T>::at(Interval ks, std::int64_t batch) {
+void Executor<T>::at(const Interval& ks, std::int64_t batch) {
   left_.at(ks, batch);
   right_.at(ks, batch);
   if (ks == ks_) return;
@@ -218,7 +239,7 @@ template <class T>
 void Executor<T>::block(const KernelBlock& block) {
   stop_if_asked();
   const Tile& tiles_of = *block.tile;
-  const Interval ks = tiles_of[DimClass::k];
+  const Interval& ks = tiles_of[DimClass::k];
   const std::int64_t batch = tiles_of[DimClass::batch].begin;
   at(ks, batch);
   Calls calls{ks,
@@ -235,6 +256,7 @@ void Executor<T>::block(const KernelBlock& block) {
   const std::int64_t row_tile = std::min(block.row_tile, ms.size);
   const std::int64_t column_tile = std::min(block.column_tile, ns.size);
   const Microkernel<T> code = code_for(row_tile, column_tile);
+  const bool first_rows = right_again_ == 0 || (ms.begin - first_row_) % right_again_ == 0;
   const bool rounds_here = asks_ahead_ && rounds_.turn() == plan_.block_depth();
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
     if (rounds_here) {
@@ -253,19 +275,18 @@ void Executor<T>::block(const KernelBlock& block) {
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
       // What is read next is asked for tile by tile where an operand in place is new.
-      const bool is_new = row == 0 && !right_.packed() && !lanes_ && !plan_.along_k();
+      const bool is_new = row == 0 && first_rows && !right_.packed() && !lanes_ && !plan_.along_k();
       const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
       tiles = code && m.size == row_tile && n.size == column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
-      if (is_new) calls.fetch = next_columns(n);
-      if (lanes_) calls.fetch = next_lanes(m.begin, n);
+      if (is_new || lanes_) calls.behind = n;
       if (tiles == 0) {
         tile(m, n, calls, left_offset, right_offset);
         tiles = 1;
       } else {
-        KernelTask<T>& task =
-            add(code, m, n.begin, calls, left_offset, right_panel(m.begin, n.begin, right_offset));
+        KernelTask<T>& task = add(code, m, n.begin, calls, left_offset);
+        right_panel(m.begin, n.begin, right_offset, task.right);
         task.tiles = tiles;
         asking_.done += tiles - 1;
         task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_ ? m.size : 0, m.size, 0}
@@ -281,10 +302,14 @@ void Executor<T>::block(const KernelBlock& block) {
 }
 
 // A task for one tile, which waits from now on; the one before it is done. The tile's first column
-// is `column`, and the right operand begins there.
+// is `column`. The caller says where the right operand begins.
+//
+// What is written here must not be read again in wider pieces: a load of two stores waits until
+// they have left the core, behind those of C that the kernel before made. So nothing is returned or
+// handed on as a structure in memory.
 template <class T>
 KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
-                                std::int64_t left_offset, Panel<T> right) {
+                                std::int64_t left_offset) {
   const std::vector<Stretch>& stretches = stretches_[present_];
   const std::int64_t* const rows = c_rows_ + m.begin;
   KernelTask<T>& task = tasks_[1 - waiting_];
@@ -292,18 +317,19 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   first_writers_[1 - waiting_] = calls.first_writer;
   task.kc = stretches.front().kc;
   task.left = left_.panel(m.begin, left_offset);
-  task.right = right;
   task.c = {calls.c + *rows, c_columns_ + column, rows};
   task.update = calls.update;
   task.kind = calls.update.kind();
   task.lanes_short = lanes_short(m.size);
   task.left_ahead = asking_.lines > 0 ? 0 : left_.to_next(m);
-  task.trickle = trickle();
+  trickle(task.trickle);
   task.right_ahead = 0;
   task.tiles = 1;
   task.stretches = stretches.data() + 1;
   task.more_stretches = std::ssize(stretches) - 1;
-  task.fetch = std::exchange(calls.fetch, {});
+  task.fetch.runs = 0;
+  if (calls.behind.size > 0) next_lines(m.begin, calls.behind, task.fetch);
+  calls.behind.size = 0;
   // The waiting kernel asks for as many columns as it has, which are not more than nr.
   finish(column + nr_ <= plan_.extent(DimClass::n) ? task.c : result_tile_);
   waiting_ = 1 - waiting_;
@@ -323,25 +349,24 @@ Microkernel<T> Executor<T>::code_for(std::int64_t rows, std::int64_t columns) co
 // How many vectors a kernel has for so many rows, 0 where it has none.
 template <class T>
 std::int64_t Executor<T>::vectors_of(std::int64_t rows) const {
-  const std::int64_t vectors = ceil_div(rows, family_.lanes);
-  const bool whole = family_.has_parts() || rows % family_.lanes == 0;
+  const std::int64_t vectors = family_.vectors(rows);
+  const bool whole = family_.has_parts() || vectors * family_.lanes == rows;
   return whole && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
 }
 
 // What kernels read of the right operand in place for the columns behind n. Only the last stretch
-// along k is new there: an image's next row.
+// along k is new there: an image's next row. By lanes, of those from m on.
 template <class T>
-Fetch<T> Executor<T>::next_columns(Interval n) const {
-  const std::int64_t kc = stretches_[present_].back().kc;
-  return right_.lines({n.begin + n.size, n.size}, ks_.size - kc, kc);
-}
-
-template <class T>
-Fetch<T> Executor<T>::next_lanes(std::int64_t m, Interval n) const {
-  Fetch<T> fetch = right_.last_lines({n.begin + n.size, n.size});
-  if (fetch.runs > 0) fetch.first += lanes_[m];
-  fetch.onwards = mr_;
-  return fetch;
+void Executor<T>::next_lines(std::int64_t m, Interval n, Fetch<T>& fetch) const {
+  const Interval next{n.begin + n.size, n.size};
+  if (lanes_) {
+    right_.last_lines(next, fetch);
+    if (fetch.runs > 0) fetch.first += lanes_[m];
+    fetch.onwards = mr_;
+  } else {
+    const std::int64_t kc = stretches_[present_].back().kc;
+    right_.lines(next, ks_.size - kc, kc, fetch);
+  }
 }
 
 // How many tiles, up to `most`, a kernel can take one after the other along the inner loop. 0 if it
@@ -390,9 +415,9 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
         right_.packed() ? n.size - j : std::min(n.size - j, right_.run(n.begin + j));
     const std::int64_t calls_for_them = ceil_div(even, most);
     columns = ceil_div(even, calls_for_them);
-    Panel<T> right = right_.panel(n.begin + (right_.packed() ? 0 : j), right_offset);
-    if (right_.packed()) right.first += j;
-    add(family_.of(m.size, columns), m, n.begin + j, calls, left_offset, right);
+    KernelTask<T>& task = add(family_.of(m.size, columns), m, n.begin + j, calls, left_offset);
+    task.right = right_.panel(n.begin + (right_.packed() ? 0 : j), right_offset);
+    if (right_.packed()) task.right.first += j;
   }
 }
 
@@ -413,8 +438,8 @@ void Executor<T>::tile_along_k(Interval m, Interval n, Calls& calls) {
     const std::int64_t most_columns = family_.columns_along_k(rows);
     for (std::int64_t j = 0, columns; j < n.size; j += columns) {
       columns = std::min({n.size - j, right_.run(n.begin + j), most_columns});
-      add(along_k(rows, columns), {m.begin + i, rows}, n.begin + j, calls, -1,
-          right_.panel(n.begin + j, -1));
+      add(along_k(rows, columns), {m.begin + i, rows}, n.begin + j, calls, -1).right =
+          right_.panel(n.begin + j, -1);
     }
   }
 }
@@ -454,10 +479,10 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
 }
 
 template <class T>
-Panel<T> Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offset) const {
-  Panel<T> panel = right_.panel(n, offset);
+void Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offset,
+                              Panel<T>& panel) const {
+  panel = right_.panel(n, offset);
   if (lanes_) panel.first += lanes_[m];
-  return panel;
 }
 
 // Whole vectors of rows that are neighbours everywhere, vector by vector.
@@ -473,8 +498,9 @@ void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_
     for (std::int64_t j = 0, columns; j < n.size; j += columns) {
       columns =
           std::min({n.size - j, right_.run(n.begin + j), std::int64_t{family_.columns_for(1)}});
-      add(family_.by_lane[columns - 1], {m.begin + i, lanes}, n.begin + j, calls, left_offset + i,
-          right_panel(m.begin + i, n.begin + j, 0));
+      KernelTask<T>& task = add(family_.by_lane[columns - 1], {m.begin + i, lanes}, n.begin + j,
+                                calls, left_offset + i);
+      right_panel(m.begin + i, n.begin + j, 0, task.right);
     }
   }
   if (rows < m.size) {

@@ -62,9 +62,10 @@ class Executor {
   static constexpr std::int64_t first_cache = (32 << 10) / sizeof(T);
   static constexpr std::int64_t second_cache = (1 << 20) / sizeof(T);
   bool asks_ahead() const;
+  std::int64_t right_again() const;
   void begin_round(const Tile& round);
   // What the next call asks for.
-  Trickle<T> trickle();
+  void trickle(Trickle<T>& asks);
   void stop_if_asked() const;
   void walk_part(const Tile& part);
   Place<T> place(const Tensors<T>& tensors, std::int64_t batch) const;
@@ -77,21 +78,19 @@ class Executor {
   struct Calls {
     Interval ks;
     Update<T> update;
-    T* c;                 // where C begins, of the block's batch
-    bool first_writer;    // `update` has the whole contraction's beta
-    Fetch<T> fetch = {};  // with the next task
+    T* c;                  // where C begins, of the block's batch
+    bool first_writer;     // `update` has the whole contraction's beta
+    Interval behind = {};  // columns: the next task asks for what is read next behind them, if any
   };
-  void at(Interval ks, std::int64_t batch);
+  void at(const Interval& ks, std::int64_t batch);
   Microkernel<T> code_for(std::int64_t rows, std::int64_t columns) const;
   std::int64_t vectors_of(std::int64_t rows) const;
   // KernelTask::lanes_short of so many rows.
-  std::int64_t lanes_short(std::int64_t rows) const {
-    return (family_.lanes - rows % family_.lanes) % family_.lanes;
-  }
+  std::int64_t lanes_short(std::int64_t rows) const { return -rows & (family_.lanes - 1); }
   std::int64_t tiles_from(Interval m, Interval n, bool rows_inside, std::int64_t most) const;
-  Fetch<T> next_columns(Interval n) const;
+  void next_lines(std::int64_t m, Interval n, Fetch<T>& fetch) const;
   KernelTask<T>& add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
-                     std::int64_t left_offset, Panel<T> right);
+                     std::int64_t left_offset);
   void tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
             std::int64_t right_offset);
   void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
@@ -99,9 +98,7 @@ class Executor {
   // Where each lane has columns of its own (Plan::lanes()): how many lanes, from this one on, are
   // neighbours in the right operand, and tiles that no single call takes.
   std::int64_t lane_run(std::int64_t m) const { return lane_runs_[static_cast<std::size_t>(m)]; }
-  // What is new in them for the columns behind n, of the lanes from m on.
-  Fetch<T> next_lanes(std::int64_t m, Interval n) const;
-  Panel<T> right_panel(std::int64_t m, std::int64_t n, std::int64_t offset) const;
+  void right_panel(std::int64_t m, std::int64_t n, std::int64_t offset, Panel<T>& panel) const;
   Microkernel<T> along_k(std::int64_t rows, std::int64_t columns) const;
   void tile_along_k(Interval m, Interval n, Calls& calls);
   void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
@@ -127,6 +124,7 @@ class Executor {
   Operand<T> left_, right_;
   Rounds rounds_;
   bool asks_ahead_ = false;
+  std::int64_t right_again_ = 0, first_row_ = 0;
   Asking asking_;
   Replay<T> replay_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.

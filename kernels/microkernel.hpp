@@ -5,6 +5,7 @@
 // link time.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace tcsim {
@@ -120,7 +121,7 @@ template <class T>
 struct KernelFamily {
   static constexpr int most_vectors = 4, most_columns = 14, most_rows = 4;
 
-  int lanes;
+  int lanes;                                        // a power of two
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
   Microkernel<T> by_lane[most_columns];
   Microkernel<T> along_k[most_rows][most_columns];
@@ -139,10 +140,13 @@ struct KernelFamily {
     return n;
   }
   bool has_parts() const { return parts[0][0] != nullptr; }
+  // That hold so many rows. (Divisions would take longer than all else between two calls.)
+  std::int64_t vectors(std::int64_t rows) const {
+    return (rows + lanes - 1) >> std::countr_zero(static_cast<unsigned>(lanes));
+  }
   // For so many rows, whole vectors unless it has parts.
   Microkernel<T> of(std::int64_t rows, std::int64_t columns) const {
-    const std::int64_t vectors = (rows + lanes - 1) / lanes;
-    return (rows % lanes == 0 ? code : parts)[vectors - 1][columns - 1];
+    return ((rows & (lanes - 1)) == 0 ? code : parts)[vectors(rows) - 1][columns - 1];
   }
 };
 

@@ -51,6 +51,7 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
 template <class T>
 void Operand<T>::read(const T* tensor) {
   tensor_ = tensor;
+  ks_ = {};
   copied_.fill(-1);
 }
 
@@ -60,8 +61,9 @@ void Operand<T>::pack(const Tile& tile) {
 }
 
 template <class T>
-void Operand<T>::at(Interval ks, std::int64_t batch) {
+void Operand<T>::at(const Interval& ks, std::int64_t batch) {
   const bool same = ks == ks_;
+  if (same && batch == batch_) return;
   ks_ = ks;
   batch_ = batch;
   if (packed()) return;
@@ -75,24 +77,29 @@ void Operand<T>::at(Interval ks, std::int64_t batch) {
 }
 
 template <class T>
-Fetch<T> Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc) const {
+void Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc, Fetch<T>& fetch) const {
   const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
-  if (packed() || !long_stretches_ || step_ != 1 || size <= 0) return {};
-  const auto lines_of = [](std::int64_t elements) { return elements / line_elements<T> + 1; };
-  Fetch<T> fetch{here_ + rows_[rows.begin] + (k_offsets_[k] - k_offsets_[0]), size, lines_of(kc),
-                 0};
-  if (size > 1) fetch.apart = rows_[rows.begin + 1] - rows_[rows.begin];
-  if (size == 1 || fetch.apart > kc) return fetch;
-  return {fetch.first, 1, lines_of((size - 1) * fetch.apart + kc), 0};
+  fetch.runs = 0;
+  if (packed() || !long_stretches_ || step_ != 1 || size <= 0) return;
+  const std::int64_t apart = size > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
+  const bool one_run = size > 1 && apart <= kc;
+  fetch.first = here_ + rows_[rows.begin] + (k_offsets_[k] - k_offsets_[0]);
+  fetch.runs = one_run ? 1 : size;
+  fetch.lines = (one_run ? (size - 1) * apart + kc : kc) / line_elements<T> + 1;
+  fetch.apart = one_run ? 0 : apart;
+  fetch.onwards = 0;
 }
 
 template <class T>
-Fetch<T> Operand<T>::last_lines(Interval rows) const {
+void Operand<T>::last_lines(Interval rows, Fetch<T>& fetch) const {
   const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
-  if (packed() || size <= 0) return {};
+  fetch.runs = 0;
+  if (packed() || size <= 0) return;
   const std::int64_t even = std::min(size, run(rows.begin));
-  const std::int64_t apart = even > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
-  return {here_ + rows_[rows.begin] + (k_offsets_[ks_.size - 1] - k_offsets_[0]), even, 1, apart};
+  fetch.first = here_ + rows_[rows.begin] + (k_offsets_[ks_.size - 1] - k_offsets_[0]);
+  fetch.runs = even;
+  fetch.lines = 1;
+  fetch.apart = even > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
 }
 
 template <class T>

@@ -25,8 +25,9 @@ class Operand {
   const T* buffer() const { return buffer_; }  // of the packed copy
   void pack(const Tile& tile);
 
-  // Before the calls of a block: where along k and in the batch all of them are.
-  void at(Interval ks, std::int64_t batch);
+  // Before the calls of a block: where along k and in the batch all of them are. (A pair by value
+  // would be put together in memory, see Executor::add.)
+  void at(const Interval& ks, std::int64_t batch);
 
   // Whether kernels can read it along k as it lies: a copy always, the tensor itself where its
   // places are evenly apart in stretches that are long enough.
@@ -63,9 +64,9 @@ class Operand {
   }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
-  Fetch<T> lines(Interval rows, std::int64_t k, std::int64_t kc) const;
+  void lines(Interval rows, std::int64_t k, std::int64_t kc, Fetch<T>& fetch) const;
   // The first line of each of these rows at the last place along k, where they are evenly apart.
-  Fetch<T> last_lines(Interval rows) const;
+  void last_lines(Interval rows, Fetch<T>& fetch) const;
   // Where the elements of these rows at the places `ks` begin, if they are neighbours and in place;
   // null otherwise.
   const T* neighbours(Interval rows, Interval ks) const;
