@@ -2,29 +2,21 @@
 
 #include <algorithm>
 
+#include "core/schedule/rounds.hpp"
 #include "core/units/divisor.hpp"
 
 namespace tcsim {
 
 Rounds::Rounds(const Plan& plan) : plan_(plan), kc_(plan.extent(DimClass::k)) {
   const std::vector<Step>& steps = plan.steps();
-  std::size_t inner = steps.size();  // what is around the loops over columns
-  bool columns = false;
-  for (std::size_t d = steps.size(); d-- > 0;) {
-    if (steps[d].kind != Step::Kind::loop) continue;
-    const bool over_columns = steps[d].group == DimClass::n;
-    if (columns && !over_columns) break;
-    columns |= over_columns;
-    inner = d;
-  }
   for (const Step& s : steps) {
     if (s.kind == Step::Kind::loop && s.group == DimClass::k) kc_ = s.tile;
   }
-  if (!columns) return;
-  for (std::size_t d = 0; d < inner; ++d) {
+  const std::optional<Round> round = round_of(plan.path());
+  if (!round) return;
+  for (std::size_t d = 0; d < round->depth; ++d) {
     if (steps[d].kind != Step::Kind::loop) continue;
     loops_.push_back({d, &steps[d]});
-    again_ |= steps[d].group == DimClass::n;
   }
 }
 

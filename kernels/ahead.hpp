@@ -21,8 +21,6 @@ class Rounds {
 
   // Whether there are any: the loops over columns stand within one over rows or along k.
   bool any() const { return !loops_.empty(); }
-  // Whether loops over columns stand around them too, so that each comes several times.
-  bool come_again() const { return again_; }
   // The depth of `turn` in Plan::steps().
   std::size_t turn() const { return loops_.back().depth; }
 
@@ -54,7 +52,6 @@ class Rounds {
   const Plan& plan_;
   std::vector<Around> loops_;  // outermost first, `turn` last
   std::int64_t kc_;            // of a kernel call
-  bool again_ = false;
   Tile whole_;
 };
 

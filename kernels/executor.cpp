@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/plan/walk.hpp"
+#include "core/schedule/rounds.hpp"
 #include "core/stop.hpp"
 #include "core/units/divisor.hpp"
 #include "kernels/shapes.hpp"
@@ -37,7 +38,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
              plan.right() == TensorId::A ? buffers.a : buffers.b),
       rounds_(plan) {
   lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
-  asks_ahead_ = asks_ahead();
+  asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
   if (!Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
@@ -139,18 +140,6 @@ void Executor<T>::pack(const PackPlan& pack, const Tile& tile) {
   (pack.tensor == left_.id() ? left_ : right_).pack(tile);
 }
 
-// Whether rounds read what is worth being asked for. What the first cache holds is read from
-// outside by a round's first calls alone. And all of the operand, if it is read again, is in the
-// second cache from its first reading on.
-template <class T>
-bool Executor<T>::asks_ahead() const {
-  if (!rounds_.any() || left_.packed() || right_.packed() || lanes_ || plan_.along_k()) {
-    return false;
-  }
-  const std::int64_t whole = plan_.extent(DimClass::m) * plan_.extent(DimClass::k);
-  return whole > (rounds_.come_again() ? second_cache : first_cache);
-}
-
 // The outermost loop over rows inside which the right operand stays in the second cache: the rows
 // that it runs over, or 0 where there is none.
 template <class T>
@@ -161,7 +150,8 @@ std::int64_t Executor<T>::right_again() const {
   for (const Step& s : plan_.steps()) {
     if (s.kind != Step::Kind::loop) continue;
     const std::int64_t inside = range[DimClass::n] * range[DimClass::k];
-    if (s.group == DimClass::m && std::min(inside, whole) <= second_cache) return range[s.group];
+    const bool stays = bytes(std::min(inside, whole)) <= asked_beyond_second;
+    if (s.group == DimClass::m && stays) return range[s.group];
     range[s.group] = std::min(range[s.group], s.largest_tile());
   }
   return 0;
@@ -178,7 +168,7 @@ bool Executor<T>::skips(const Iteration& iteration) {
 template <class T>
 void Executor<T>::begin_round(const Tile& round) {
   asking_ = {};
-  if (round[DimClass::m].size * round[DimClass::k].size <= first_cache) return;
+  if (bytes(round[DimClass::m].size * round[DimClass::k].size) <= asked_beyond_first) return;
   const std::optional<Rounds::Panels> next = rounds_.next();
   if (!next) return;
   asking_.next = *next;

@@ -58,10 +58,7 @@ class Executor {
     std::int64_t lines = 0;  // by each call, 0 where none are asked for
     std::int64_t done = 0;   // calls
   };
-  // Elements of its tile that a first cache holds, and of all of it that a second one does.
-  static constexpr std::int64_t first_cache = (32 << 10) / sizeof(T);
-  static constexpr std::int64_t second_cache = (1 << 20) / sizeof(T);
-  bool asks_ahead() const;
+  static Bytes bytes(std::int64_t elements) { return Bytes(elements * std::int64_t{sizeof(T)}); }
   std::int64_t right_again() const;
   void begin_round(const Tile& round);
   // What the next call asks for.

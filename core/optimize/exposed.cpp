@@ -11,6 +11,7 @@
 #include "core/model/window.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/schedule/rounds.hpp"
 #include "core/units/divisor.hpp"
 
 namespace tcsim {
@@ -215,6 +216,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const bool reads_on = path.lanes && (last == path.steps.rend() || last->group == DimClass::m ||
                                        path.extents[DimClass::m] <= path.mr);
   const bool goes_on = streams_left(c, schedule, path);
+  const bool asked = asks_ahead(c, schedule.groups, path);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
   const bool memory_decides = prediction.timing.links.back() >= prediction.timing.compute;
@@ -236,7 +238,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         }
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
-        packed += link.at(Phase::compute, a).in;
+        const bool in_time = asked && l == 1 && a == array_of(path.left);
+        if (!in_time) packed += link.at(Phase::compute, a).in;
       }
     }
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);

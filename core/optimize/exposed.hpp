@@ -14,7 +14,8 @@ namespace tcsim {
 //  - the traffic of C and of packing, over every link at its bandwidth; where memory decides, that
 //    of C takes longer the shorter the pieces are in which it comes and goes,
 //  - what kernels read from memory of an operand in place,
-//  - part of what they read of packed operands from the second and third cache and from memory,
+//  - part of what they read of packed operands from the second and third cache and from memory, but
+//    for what they ask for in time (core/schedule/rounds.hpp),
 //  - addresses of the right operand's columns, if it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,

@@ -32,6 +32,7 @@ class Plan {
 
   const Contraction& contraction() const { return contraction_; }
   const Schedule& schedule() const { return schedule_; }
+  const Path& path() const { return path_; }
   const std::vector<Step>& steps() const { return path_.steps; }
   std::int64_t mr() const { return path_.mr; }
   std::int64_t nr() const { return path_.nr; }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "core/workload/parse.hpp"
 #include "tests/core/build.hpp"
 
@@ -148,6 +150,34 @@ TEST(Exposed, The_share_of_a_link_is_the_levels_own_or_a_usual_one) {
   EXPECT_EQ(waits_with(0.2), waits_with({}));
   EXPECT_GT(waits_with(0.4), waits_with(0.2));
   EXPECT_NEAR(waits_with(0.4) - waits_with(0.2), waits_with(0.2) - waits_with(0), 1e-3);
+}
+
+TEST(Exposed, What_kernels_ask_for_in_time_waits_for_no_second_cache) {
+  const auto share = [](const char* label, const char* text) {
+    const Contraction c = parse_contraction(label, parse_sizes("a=32,c=4,k=512,b=64"),
+                                            Layout::row_major, ElementType::f32);
+    const Schedule s = parse_schedule(text, c, "test");
+    Machine m = test::machine({{8, 8}, {1024, 16}});
+    m.levels[1].bandwidth.value.value = 1;
+    const Prediction p = predict(c, s, m);
+    const auto waits_with = [&](double exposed_share) {
+      m.levels[1].exposed = Figure<double>{exposed_share, Origin::measured, ""};
+      return exposed(c, s, p, m).all().value() * 1e9;
+    };
+    const LinkTraffic& link = p.traffic.links[1];
+    const auto in = [&](ArrayId a) {
+      return static_cast<double>(link.at(Phase::compute, a).in.value());
+    };
+    return std::array{waits_with(1) - waits_with(0), in(ArrayId::A), in(ArrayId::B)};
+  };
+  const char* text = "groups m=ac n=b k=k for m by 32 { for n by 8 { kernel 32x8 } }";
+  // A in blocks of 32 rows, of which each panel is a run.
+  const auto [asked, a, b] = share("bca-cka-bk", text);
+  EXPECT_GT(a, 0);
+  EXPECT_NEAR(asked, b, 1e-3);
+  // Panels whose rows are apart.
+  const auto [not_asked, a2, b2] = share("bca-kca-bk", text);
+  EXPECT_NEAR(not_asked, a2 + b2, 1e-3);
 }
 
 }  // namespace
