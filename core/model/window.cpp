@@ -36,6 +36,7 @@ class WindowModel {
         line_(common_line(machine)),
         nest_(contraction, schedule, line_),
         arrays_(nest_.arrays()),
+        core_(core_link(contraction, nest_, machine.levels.front().name)),
         detail_(detail),
         evictions_(contraction, machine, nest_, counter, margin, detail),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
@@ -46,7 +47,7 @@ class WindowModel {
     count_all();
     WarmLines w;
     w.arrays = arrays_;
-    w.registers = core_link(contraction_, nest_, machine_.levels.front().name);
+    w.registers = core_;
     w.first = cold_;
     w.in = w.out = w.gone = std::vector(evictions_.levels(), PerArray(arrays_.size()));
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
@@ -68,7 +69,7 @@ class WindowModel {
     count_all();
     Traffic t;
     t.links.assign(evictions_.levels() + 1, LinkTraffic(arrays_));
-    t.links[0] = core_link(contraction_, nest_, machine_.levels.front().name);
+    t.links[0] = core_;
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       // What an exclusive level holds comes from the level inside it: every line that enters that
       // one leaves it outward again, changed or not.
@@ -93,12 +94,37 @@ class WindowModel {
     for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
     count_kernel();
     count_write_backs();
-    if (detail_ != Detail::counted) return;
-    for (int d = 0; d + 1 < nest_.depth(); ++d) {
-      if (nest_.step(d).kind == Step::Kind::move) count_copied_again(d);
+    if (detail_ == Detail::counted) {
+      for (int d = 0; d + 1 < nest_.depth(); ++d) {
+        if (nest_.step(d).kind == Step::Kind::move) count_copied_again(d);
+      }
+      // Without sets it does not matter where arrays lie.
+      if (evictions_.caches().front().sets > 1) ask_pieces();
     }
-    // Without sets it does not matter where arrays lie.
-    if (evictions_.caches().front().sets > 1) ask_pieces();
+    stay_below_touches();
+  }
+
+  // What the core loads and stores of x in a phase, in elements, and not less than what is touched
+  // for the first time: no line comes or goes more often.
+  double most_lines(Phase p, ArrayId x) const {
+    const Moved& elements = core_.at(p, x);
+    const auto element = static_cast<double>(size_of(contraction_.type()).value());
+    const double first = p == new_round(x) ? cold_[x] : 0;
+    return std::max(first, static_cast<double>((elements.in + elements.out).value()) / element);
+  }
+
+  // Lines of a tile are a mean over where tiles may begin, and these few may begin better: then the
+  // first touches and those that a copy comes back to are more than there are together.
+  void stay_below_touches() {
+    for (Phase p : all_phases) {
+      for (ArrayId x : arrays_.ids()) {
+        const double most = most_lines(p, x);
+        for (std::size_t l = 0; l < evictions_.levels(); ++l) {
+          fills_[p][x][l] = std::min(fills_[p][x][l], most);
+          write_backs_[p][x][l] = std::min(write_backs_[p][x][l], most);
+        }
+      }
+    }
   }
 
   int pack_depth(ArrayId x) const { return nest_.pack_depth(arrays_.tensor_of(x)); }
@@ -456,14 +482,10 @@ class WindowModel {
       return (sum(one) - worked_out) * difference > 0;
     });
     if (!alike || std::abs(difference) <= agreement * all) return;
-    const LinkTraffic core = core_link(contraction_, nest_, machine_.levels.front().name);
-    const auto element = static_cast<double>(size_of(contraction_.type()).value());
     for_each_counted(pieces->depth, pieces->fetched, [&](Phase p, ArrayId x, double lines) {
       const double least = p == new_round(x) ? cold_[x] : 0;
       // A few pieces may say more than there is to touch.
-      const Moved& loads = core.at(p, x);
-      const double touched = static_cast<double>((loads.in + loads.out).value()) / element;
-      fills_[p][x][0] = std::clamp(lines, least, std::max(least, touched));
+      fills_[p][x][0] = std::clamp(lines, least, most_lines(p, x));
       if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x] = fills_[p][x];
       if (p == Phase::packing && arrays_.is_buffer(x)) {
         write_backs_[p][x][0] = std::max(pieces->written[x], cold_[x]);
@@ -496,6 +518,7 @@ class WindowModel {
   Bytes line_;
   Nest nest_;
   const Arrays& arrays_;
+  LinkTraffic core_;
   Detail detail_;
   Evictions evictions_;
   ByPhase<ByArray<PerLevel>> fills_;
