@@ -311,6 +311,8 @@ const std::vector<Column>& columns() {
 void print_csv(const std::vector<Result>& results, std::ostream& out) {
   const auto of_sets = [](const Result& r) { return r.sets.has_value(); };
   if (std::ranges::any_of(results, of_sets)) return print_sets_csv(results, out);
+  const auto of_timeline = [](const Result& r) { return r.timeline.has_value(); };
+  if (std::ranges::any_of(results, of_timeline)) return print_timeline_csv(results, out);
   std::vector<std::string> cells;
   for (const Column& c : columns()) cells.emplace_back(c.name);
   std::ranges::copy(simulation_columns(), std::back_inserter(cells));

@@ -23,6 +23,7 @@
 #include "sim/sample.hpp"
 #include "sim/set_use.hpp"
 #include "sim/simulate.hpp"
+#include "sim/timeline.hpp"
 
 namespace tcsim::cli {
 
@@ -48,6 +49,7 @@ struct Result {
   std::optional<SampledSimulation> sampled;   // with --sample, instead of a simulation
   std::vector<TlbCounts> tlbs;                // with --tlb
   std::optional<SetUse> sets;                 // with --sets
+  std::optional<Timeline> timeline;           // with --timeline
   std::optional<RunTime> measured;
   std::vector<Repetition> repetitions;
   std::optional<double> worst_error;  // of the result's check, relative to its bound

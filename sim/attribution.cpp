@@ -45,13 +45,9 @@ class Observer : public sim::NoObserver {
       to.first_uses += Lines(1);
     }
     if (hit) return;
-    MissCauses& causes = to.misses[place_->phase][owner(address)];
-    if (!use.distance) {
-      causes.compulsory += Lines(1);
-      return;
-    }
-    (*use.distance >= capacities_[level] ? causes.capacity : causes.conflict) += Lines(1);
-    to.by_step[carrier(use.last_mark)] += Lines(1);
+    to.misses[place_->phase][order_->owner(address)].of(use.distance, capacities_[level]) +=
+        Lines(1);
+    if (use.distance) to.by_step[carrier(use.last_mark)] += Lines(1);
   }
 
   void arrival(int l, int, std::uint64_t address) {
@@ -60,11 +56,6 @@ class Observer : public sim::NoObserver {
   }
 
  private:
-  ArrayId owner(std::uint64_t address) const {
-    std::size_t i = 0;
-    while (address >= order_->ends[i] && i + 1 < order_->ends.size()) ++i;
-    return order_->arrays[i];
-  }
   // The outermost loop whose iteration is another one than at the time `last`.
   std::size_t carrier(std::uint64_t last) const {
     std::size_t step = 0;

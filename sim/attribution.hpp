@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/plan/plan.hpp"
@@ -28,6 +29,12 @@ namespace tcsim {
 struct MissCauses {
   Lines compulsory, capacity, conflict;
   Lines total() const { return compulsory + capacity + conflict; }
+  // What a miss counts among, by the other lines in the stream since the line's last use (none if
+  // there was no use) and the lines that the level holds.
+  Lines& of(const std::optional<std::int64_t>& distance, std::int64_t lines) {
+    if (!distance) return compulsory;
+    return *distance >= lines ? capacity : conflict;
+  }
   MissCauses& operator+=(const MissCauses& o) {
     compulsory += o.compulsory;
     capacity += o.capacity;

@@ -105,6 +105,11 @@ class SystemSink {
 // Arrays of a plan in the order of addresses, and where each ends.
 struct ArrayOrder {
   explicit ArrayOrder(const Plan& plan);
+  ArrayId owner(std::uint64_t address) const {
+    std::size_t i = 0;
+    while (address >= ends[i] && i + 1 < ends.size()) ++i;
+    return arrays[i];
+  }
   std::vector<ArrayId> arrays;
   std::vector<std::uint64_t> ends;
 };

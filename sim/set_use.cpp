@@ -50,13 +50,10 @@ class SetRecorder {
     const auto use = this->use(at, address);
     SetTally& counts = at.counts(use_);
     counts.requests += Lines(1);
-    if (!hit && !use.distance) {
-      counts.misses.compulsory += Lines(1);
-    } else if (!hit && *use.distance >= use_.level.lines()) {
-      counts.misses.capacity += Lines(1);
-    } else if (!hit) {
-      counts.misses.conflict += Lines(1);
-      ++window_.conflicts[cell(at)];
+    if (!hit) {
+      Lines& cause = counts.misses.of(use.distance, use_.level.lines());
+      cause += Lines(1);
+      if (&cause == &counts.misses.conflict) ++window_.conflicts[cell(at)];
     }
     if (lines_ == places_) close_window();
   }
@@ -101,9 +98,7 @@ class SetRecorder {
   };
   std::size_t cell(const Place& at) const { return at.array * sets_ + at.set; }
   Place place_of(std::uint64_t address) const {
-    std::size_t i = 0;
-    while (address >= order_.ends[i] && i + 1 < order_.ends.size()) ++i;
-    return {static_cast<std::size_t>(index(order_.arrays[i])),
+    return {static_cast<std::size_t>(index(order_.owner(address))),
             static_cast<std::size_t>(hash_.set_of(address >> line_bits_))};
   }
 

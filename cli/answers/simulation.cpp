@@ -42,6 +42,13 @@ void add_set_use(Result& result, const SimulationRequest& request, const Simulat
       set_use(Plan(result.workload, result.schedule), config, cache_of(request, config), how);
 }
 
+void add_timeline(Result& result, const SimulationRequest& request, const SimulationOptions& how) {
+  if (!request.timeline) return;
+  const sim::SystemConfig config = system(request, view_of_one_core(result.machine));
+  result.timeline = timeline(Plan(result.workload, result.schedule), config, *request.timeline,
+                             request.timeline_part, how);
+}
+
 void add_simulation(Result& result, const SimulationRequest& request,
                     const SimulationOptions& how) {
   const Plan plan(result.workload, result.schedule);

@@ -21,6 +21,8 @@ struct SimulationRequest {
   bool drain = true;                     // dirty lines at the end
   std::optional<std::uint64_t> seed;     // of random replacement
   std::optional<std::string> sets = {};  // the level whose sets are looked at
+  std::optional<int> timeline = {};      // frames that it has at most
+  TouchRange timeline_part = {};
 };
 
 // The caches of the machine with what the request says. Throws UsageError for a rule.
@@ -36,5 +38,7 @@ std::string take_for_simulation(Result& result, const ScheduleRequest& request,
 void add_simulation(Result& result, const SimulationRequest& request, const SimulationOptions& how);
 // Adds what set_use() says of request.sets, where that is given.
 void add_set_use(Result& result, const SimulationRequest& request, const SimulationOptions& how);
+// Likewise what timeline() says.
+void add_timeline(Result& result, const SimulationRequest& request, const SimulationOptions& how);
 
 }  // namespace tcsim::cli

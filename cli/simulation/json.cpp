@@ -38,6 +38,7 @@ void add_simulation(ordered_json& level, const Result& r, std::size_t link) {
 
 void add_simulation(ordered_json& result, const Result& r) {
   if (r.simulation) result["line_touches"] = r.simulation->touches.value();
+  if (r.timeline) result["timeline"] = timeline_json(*r.timeline);
   if (r.sampled) {
     result["sample"] = {{"classes", r.sampled->classes}, {"of", r.sampled->of}};
   }

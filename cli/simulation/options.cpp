@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/request.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 
@@ -30,6 +31,11 @@ void declare_simulation(po::options_description& options) {
       "also say of each set of this level which tensors' lines fall into it, and what it misses "
       "and "
       "why; slower")(
+      "timeline", new Whole<int>(1, most_timeline_frames),
+      "also cut the run into at most so many frames and say of each what every cache holds and "
+      "misses, and which iterations run; slower")(
+      "timeline-part", po::value<std::string>(),
+      "FROM..TO: only these of the core's line touches (numbers as the table has them)")(
       "rule", po::value<std::vector<std::string>>(),
       "LEVEL.RULE=VALUE: write_hit_refreshes or write_back_refreshes=true|false, "
       "write_back_miss=allocate|pass, empty_ways=first|tree, replacement=QLRU_H11_M1_R0_U0 or the "
@@ -58,6 +64,18 @@ SimulationRequest simulation_request(const Options& options) {
   if (options.count("rule") != 0) request.rules = options["rule"].as<std::vector<std::string>>();
   request.drain = !flag(options, "no-drain");
   if (options.count("sets") != 0) request.sets = options["sets"].as<std::string>();
+  if (options.count("timeline") != 0) request.timeline = options["timeline"].as<int>();
+  if (options.count("timeline-part") != 0) {
+    const auto& part = options["timeline-part"].as<std::string>();
+    request.timeline_part = parse_touch_range(part, "--timeline-part " + part);
+    if (!request.timeline) {
+      throw UsageError("--timeline-part", "there is no timeline", "add --timeline FRAMES");
+    }
+  }
+  if (request.timeline && request.sets && format(options) == Format::csv) {
+    throw UsageError("--timeline", "CSV has rows of sets or of frames",
+                     "give --sets or --timeline, one of them at a time");
+  }
   if (options.count("seed") != 0) request.seed = options["seed"].as<std::uint64_t>();
   return request;
 }

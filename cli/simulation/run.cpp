@@ -36,10 +36,16 @@ void add_simulation(Result& result, const Options& options, Context& context) {
         effort.threads == 1 ? "" : "s",
         100 * static_cast<double>(effort.repeated.value()) / touches);
   }
-  if (!request.sets) return;
-  Progress sets(context, fmt::format("{}: sets of {}", result.workload.name(), *request.sets));
-  how.progress = [&](double share) { sets.show(share); };
-  add_set_use(result, request, how);
+  if (request.sets) {
+    Progress sets(context, fmt::format("{}: sets of {}", result.workload.name(), *request.sets));
+    how.progress = [&](double share) { sets.show(share); };
+    add_set_use(result, request, how);
+  }
+  if (request.timeline) {
+    Progress timeline(context, result.workload.name() + ": timeline");
+    how.progress = [&](double share) { timeline.show(share); };
+    add_timeline(result, request, how);
+  }
 }
 
 void write_trace(const Result& result, const Options& options, Context& context) {

@@ -77,6 +77,7 @@ void print_simulation(const Result& r, std::ostream& out) {
   }
   if (!r.attribution.empty()) print_attribution(r, out);
   if (r.sets) print_sets(r, out);
+  if (r.timeline) print_timeline(*r.timeline, out);
 }
 
 }  // namespace tcsim::cli

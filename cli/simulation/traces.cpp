@@ -179,7 +179,8 @@ Exit simulate_traces(const Options& options, Context& context) {
     throw UsageError("--trace", fmt::format("'{}' is a workload", arguments(options)[0]),
                      "give one or the other");
   }
-  for (const char* option : {"schedule", "size", "tlb", "sets", "write-trace"}) {
+  for (const char* option :
+       {"schedule", "size", "tlb", "sets", "timeline", "timeline-part", "write-trace"}) {
     if (options.count(option) == 0 || options[option].defaulted()) continue;
     throw UsageError(fmt::format("--{}", option), "it is for workloads, not for traces",
                      "leave it out");

@@ -23,4 +23,9 @@ nlohmann::ordered_json sets_json(const Result& r);
 void print_sets(const Result& r, std::ostream& out);
 void print_sets_csv(const std::vector<Result>& results, std::ostream& out);
 
+// Of --timeline. CSV has a row for each frame, level and array of each workload, and nothing else.
+nlohmann::ordered_json timeline_json(const Timeline& t);
+void print_timeline(const Timeline& t, std::ostream& out);
+void print_timeline_csv(const std::vector<Result>& results, std::ostream& out);
+
 }  // namespace tcsim::cli

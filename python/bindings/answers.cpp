@@ -107,6 +107,7 @@ Result simulated(const Contraction& workload, const Machine& machine, const Text
     how.threads = threads;
     add_simulation(r, what, how);
     add_set_use(r, what, how);
+    add_timeline(r, what, how);
     return r;
   });
 }
@@ -260,14 +261,24 @@ void bind_answers(py::module_& m) {
       [](const Contraction& workload, const Machine& machine, const Text& schedule,
          const Text& scheme, const std::string& objective, bool divide, const std::string& model,
          bool attribution, bool tlb, const std::optional<std::string>& sets,
+         std::optional<int> timeline, const std::pair<std::int64_t, std::int64_t>& timeline_part,
          std::optional<std::int64_t> sample, const std::vector<std::string>& rules, bool drain,
          std::uint64_t seed, int threads, const py::object& progress) {
         return simulated(workload, machine, schedule, scheme, objective, divide, model,
-                         {attribution, tlb, sample, rules, drain, seed, sets}, threads, progress);
+                         {attribution,
+                          tlb,
+                          sample,
+                          rules,
+                          drain,
+                          seed,
+                          sets,
+                          timeline,
+                          {timeline_part.first, timeline_part.second}},
+                         threads, progress);
       },
       "workload"_a, "machine"_a, "schedule"_a, "scheme"_a, "objective"_a, "divide"_a, "model"_a,
-      "attribution"_a, "tlb"_a, "sets"_a, "sample"_a, "rules"_a, "drain"_a, "seed"_a, "threads"_a,
-      "progress"_a);
+      "attribution"_a, "tlb"_a, "sets"_a, "timeline"_a, "timeline_part"_a, "sample"_a, "rules"_a,
+      "drain"_a, "seed"_a, "threads"_a, "progress"_a);
   m.def("run_here", run_here, "workload"_a, "machine"_a, "schedule"_a, "scheme"_a, "objective"_a,
         "divide"_a, "model"_a, "repetitions"_a, "seed"_a, "threads"_a, "progress"_a);
 

@@ -254,7 +254,7 @@ def simulate(
     scheme: str | None = None, sizes: _Sizes | None = None, layout: _Layout | None = None, type: _Type | None = None,
     accounting: _Accounting | None = None, objective: _Objective = "time", divide: bool = False,
     model: _Model = "window", attribution: bool = False, tlb: bool = False, sets: str | None = None,
-    sample: int | None = None, rules: str | Iterable[str] = (), drain: bool = True, seed: int = 1, threads: int = 1,
+    timeline: int | None = None, timeline_part: tuple[int, int] | None = None, sample: int | None = None, rules: str | Iterable[str] = (), drain: bool = True, seed: int = 1, threads: int = 1,
     progress: _Progress = None,
 ) -> Simulation: ...
 def run(

@@ -85,8 +85,8 @@ def report(
 
 def simulate(
     workload, machine="host", schedule=None, *, scheme=None, sizes=None, layout=None, type=None, accounting=None,
-    objective="time", divide=False, model="window", attribution=False, tlb=False, sets=None, sample=None, rules=(),
-    drain=True, seed=1, threads=1, progress=None,
+    objective="time", divide=False, model="window", attribution=False, tlb=False, sets=None, timeline=None,
+    timeline_part=None, sample=None, rules=(), drain=True, seed=1, threads=1, progress=None,
 ) -> Simulation:
     """Exact simulation of the caches while a schedule runs.
 
@@ -95,6 +95,8 @@ def simulate(
         attribution: say why lines are missed, by tensor, phase and loop.
         tlb: also simulate the machine's TLBs.
         sets: the name of a cache ("L1"): say which tensors' lines fall into each of its sets, and what it misses.
+        timeline: cut the run into at most so many frames, and say of each what every cache holds and misses.
+        timeline_part: (first, behind the last) of the core's line touches that the timeline shows.
         sample: simulate so many classes of sets only, and estimate the rest.
         rules: "L2.write_back_miss=pass" and the like, one or several.
         drain: count the dirty lines that are left at the end.
@@ -112,6 +114,8 @@ def simulate(
                 attribution=check.flag("attribution", attribution),
                 tlb=check.flag("tlb", tlb),
                 sets=check.text_or_none("sets", sets, "'L1'"),
+                timeline=None if timeline is None else check.whole("timeline", timeline, 1, 4096),
+                timeline_part=check.whole_range("timeline_part", timeline_part),
                 sample=None if sample is None else check.whole("sample", sample, 2),
                 rules=check.texts("rules", rules, "'L2.write_back_miss=pass'"),
                 drain=check.flag("drain", drain),

@@ -51,6 +51,17 @@ def whole(name: str, value, least: int, most: int = 2**31 - 1) -> int:
     return number
 
 
+def whole_range(name: str, value) -> tuple[int, int]:
+    """(first, behind the last); all from 0 on where value is None."""
+    if value is None:
+        return 0, 2**63 - 1
+    try:
+        first, end = value
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(name, f"{_shown(value)} is no pair", "give (first, behind the last)") from None
+    return whole(name, first, 0, 2**63 - 2), whole(name, end, 1, 2**63 - 1)
+
+
 def number(name: str, value) -> float:
     if isinstance(value, bool) or isinstance(value, str):
         raise ArgumentTypeError(name, f"{_shown(value)} is no number", "give a number")

@@ -76,6 +76,8 @@ CALLS = [
      lambda: tcsim.simulate("ij-ik-kj", "i7-6700k", sizes=SMALL, attribution=True)),
     (["simulate", "ij-ik-kj", "--size", SMALL_TEXT, "--machine", "i7-6700k", "--sets", "L1"],
      lambda: tcsim.simulate("ij-ik-kj", "i7-6700k", sizes=SMALL, sets="L1")),
+    (["simulate", "ij-ik-kj", "--size", SMALL_TEXT, "--machine", "i7-6700k", "--timeline", "7", "--timeline-part", "99..2000"],
+     lambda: tcsim.simulate("ij-ik-kj", "i7-6700k", sizes=SMALL, timeline=7, timeline_part=(99, 2000))),
     (["simulate", "ij-ik-kj", "--size", SMALL_TEXT, "--machine", "e5-2680v4", "--sample", "12", "--seed", "7"],
      lambda: tcsim.simulate("ij-ik-kj", "e5-2680v4", sizes=SMALL, sample=12, seed=7)),
     (["simulate", "ij-ik-kj", "--size", SMALL_TEXT, "--machine", "i7-6700k", "--rule", "L2.write_back_miss=pass",
@@ -106,8 +108,8 @@ CALLS = [
 class Numbers(unittest.TestCase):
     maxDiff = 2000
 
-    def test_there_are_thirty_three_calls(self):
-        self.assertEqual(len(CALLS), 33)
+    def test_there_are_thirty_four_calls(self):
+        self.assertEqual(len(CALLS), 34)
 
     def test_records_are_equal_to_the_last_digit(self):
         for arguments, call in CALLS:

@@ -10,10 +10,10 @@
 
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
-#include "sim/general.hpp"
 #include "sim/set_words.hpp"
 #include "tests/core/build.hpp"
 #include "tests/seed.hpp"
+#include "tests/sim/any_caches.hpp"
 #include "tests/sim/caches.hpp"
 #include "tests/sim/random_plans.hpp"
 #include "tests/sim/system_twin.hpp"
@@ -22,33 +22,10 @@ namespace tcsim {
 namespace {
 
 using plans::Random;
+using test::any_caches;
 using test::caches;
-
-// The core's touches, in order.
-struct Touch {
-  std::uint64_t address;
-  bool write;
-};
-struct Collector : sim::NoObserver {
-  std::vector<Touch>* touches;
-  void request(int level, int, std::uint64_t address, bool write, bool) {
-    if (level == 0) touches->push_back({address, write});
-  }
-};
-std::vector<Touch> touches_of(const Plan& plan, const sim::SystemConfig& config) {
-  std::vector<Touch> all;
-  const sim::ArrayOrder order(plan);
-  sim::System<Collector> system(config, order.ends, Collector{{}, &all});
-  sim::SystemSink<Collector> sink(system, config.levels.front(), plan.element().value());
-  sim::PlanVisitor<sim::SystemSink<Collector>> visitor(plan, sink);
-  struct Visitor {
-    sim::PlanVisitor<sim::SystemSink<Collector>>& to;
-    void pack(const PackPlan& pack, const Tile& tile) { to.pack(pack, tile); }
-    void kernel(const KernelCall& call) { to.kernel(call); }
-  };
-  walk(plan, Visitor{visitor});
-  return all;
-}
+using test::Touch;
+using test::touches_of;
 
 // What set_use() says, by the definitions as they read: lists and sets of lines, all windows kept,
 // and after every touch of the core a look at what the level holds.
@@ -195,35 +172,6 @@ void expect_same(const SetUse& fast, const SlowUse& slow) {
       ASSERT_EQ(w.conflicts[c], other.conflicts.contains(place) ? other.conflicts.at(place) : 0);
     }
   }
-}
-
-// Caches of any policy, index and inclusion; where write-backs and requests are of whole lines.
-sim::SystemConfig any_caches(Random& random) {
-  sim::SystemConfig config;
-  config.name = "random";
-  config.seed = static_cast<std::uint64_t>(random.between(1, 1000));
-  config.drain = random.chance(80);
-  const auto line = Bytes(random.one_of<std::int64_t>({16, 32, 64}));
-  const auto levels = random.between(1, 3);
-  for (std::int64_t i = 0; i < levels; ++i) {
-    sim::LevelConfig l;
-    l.name = "L" + std::to_string(i + 1);
-    l.line = line;
-    l.sets = random.one_of<std::int64_t>({1, 3, 4, 8, 16});
-    l.ways = random.between(1, 5);
-    l.replacement =
-        random.one_of({Replacement::lru, Replacement::lru, Replacement::fifo, Replacement::random,
-                       Replacement::tree_plru, Replacement::srrip});
-    if (i > 0) {
-      l.inclusion = random.one_of({Inclusion::neither, Inclusion::inclusive, Inclusion::exclusive});
-    }
-    if (random.chance(30)) l.index.hashed = true;
-    if (l.sets % 4 == 0 && random.chance(30)) l.index = parse_set_index("0x340,0x4c80");
-    if (l.inclusion != Inclusion::exclusive && random.chance(20)) l.victim_lines = 2;
-    config.levels.push_back(l);
-  }
-  if (random.chance(20)) config.levels.front().prefetch = Prefetch::next_line;
-  return config;
 }
 
 TEST(Set_use, Equals_lists_of_lines_on_caches_of_any_kind) {

@@ -129,6 +129,66 @@ TEST(Simulate, Sets_of_a_level_that_is_not_there_are_refused) {
   EXPECT_TRUE(contains(trace.err, "--sets: it is for workloads, not for traces"));
 }
 
+TEST(Simulate, A_timeline_accounts_for_every_request_in_each_format) {
+  const json j = json::parse(simulate({"--timeline", "20", "--format", "json"}).out);
+  const json& line = j["timeline"];
+  EXPECT_EQ(line["line_touches"], j["line_touches"]);
+  const auto frame = line["frame"].get<std::int64_t>(), end = line["end"].get<std::int64_t>();
+  EXPECT_EQ(end, j["line_touches"]);
+  const auto frames = static_cast<std::size_t>((end + frame - 1) / frame);
+  EXPECT_GT(frames, 10u);
+  EXPECT_LE(frames, 20u);
+  for (std::size_t l = 0; l < 3; ++l) {
+    const json& level = line["levels"][l];
+    EXPECT_EQ(level["level"], j["levels"][l]["name"]);
+    std::int64_t requests = 0, misses = 0;
+    for (const auto& [tensor, counts] : level["by_tensor"].items()) {
+      ASSERT_EQ(counts["requests"].size(), frames) << tensor;
+      for (std::size_t f = 0; f < frames; ++f) {
+        requests += counts["requests"][f].get<std::int64_t>();
+        for (const char* cause : {"compulsory", "capacity", "conflict"}) {
+          misses += counts[cause][f].get<std::int64_t>();
+        }
+      }
+    }
+    const json& cache = j["levels"][l]["cache"];
+    EXPECT_EQ(requests, cache["hits"].get<int>() + cache["misses"].get<int>());
+    EXPECT_EQ(misses, cache["misses"]);
+  }
+  EXPECT_FALSE(line["spans"].empty());
+
+  const Ran table = simulate({"--timeline", "4", "--quiet"});
+  for (const char* part : {"  timeline of ", " line touches, ", "under way", "L2 from touch"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part;
+  }
+  const Ran part = simulate({"--timeline", "4", "--timeline-part", "100..200", "--quiet"});
+  EXPECT_TRUE(contains(part.out, ", of which 100..200, 4 frames of 32")) << part.out;
+  const std::vector<std::string> rows =
+      lines(simulate({"--timeline", "20", "--format", "csv"}).out);
+  EXPECT_EQ(rows.size(), 1 + 3 * frames * line["levels"][0]["by_tensor"].size());
+  EXPECT_TRUE(contains(rows[0], ",level,from_touch,to_touch,tensor,resident_lines,requests,"));
+}
+
+TEST(Simulate, Timelines_that_cannot_be_are_refused) {
+  const auto refused = [](std::vector<std::string> more, const char* words) {
+    const Ran ran = simulate(std::move(more));
+    EXPECT_EQ(ran.code, Exit::usage);
+    EXPECT_TRUE(contains(ran.err, words)) << ran.err;
+  };
+  refused({"--timeline", "0"}, "--timeline: 0 is out of range; give 1 to 4096");
+  refused({"--timeline", "4", "--timeline-part", "9..9"}, "there is nothing in it");
+  refused({"--timeline", "4", "--timeline-part", "9"}, "write FROM..TO");
+  refused({"--timeline", "4", "--timeline-part", "-9..9"}, "'-9' is no number of a line touch");
+  refused({"--timeline", "4", "--timeline-part", "1..99999999999999999999"},
+          "'99999999999999999999' is no number of a line touch");
+  refused({"--timeline-part", "1..9"}, "add --timeline FRAMES");
+  refused({"--timeline", "4", "--sets", "L1", "--format", "csv"}, "one of them at a time");
+  const Ran trace =
+      tcsim({"simulate", "--trace", "none", "--machine", "i7-6700k", "--timeline", "4"});
+  EXPECT_EQ(trace.code, Exit::usage);
+  EXPECT_TRUE(contains(trace.err, "--timeline: it is for workloads, not for traces"));
+}
+
 TEST(Simulate, Threads_and_repetition_change_no_byte_of_the_output) {
   const std::string out = simulate({"--format", "json"}).out;
   const auto without_times = [](const std::string& text) {
