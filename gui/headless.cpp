@@ -68,8 +68,8 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
     studio.simulate();
     waitFor(studio);
   }
-  if (s.view.name == "sets" && studio.error().isEmpty()) {
-    studio.simulateSets();
+  if ((s.view.name == "sets" || s.view.name == "timeline") && studio.error().isEmpty()) {
+    studio.simulateInDetail();
     waitFor(studio);
   }
   if (s.view.name == "bounds" && simulatedForPicture(studio)) {
@@ -84,6 +84,9 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
   if (s.view.name == "bounds" && !scene.bounds) throw UsageError("", scene.bounds.error, "");
   if (s.view.name == "sets" && !scene.sets) throw UsageError("", scene.sets.error, "");
+  if (s.view.name == "timeline" && !scene.timeline) {
+    throw UsageError("", scene.timeline.error, "");
+  }
   if (s.view.name == "kernels" && !scene.kernels) throw UsageError("", scene.kernels.error, "");
   exportView(kind, scene, file, palette, size);
 }
@@ -112,8 +115,8 @@ void exportWindow(const Session& session, const QString& view, const QString& fi
       window.studio().simulate();
       waitFor(window.studio());
     }
-    if (s.view.name == "sets") {
-      window.studio().simulateSets();
+    if (s.view.name == "sets" || s.view.name == "timeline") {
+      window.studio().simulateInDetail();
       waitFor(window.studio());
     }
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <iterator>
 
 #include "core/error.hpp"
@@ -244,34 +243,6 @@ FrameTally Timeline::total(std::size_t level, std::size_t f) const {
   FrameTally all;
   for (ArrayId a : arrays.ids()) all += at(level, f, a);
   return all;
-}
-
-TouchRange parse_touch_range(std::string_view text, const std::string& place) {
-  const auto number = [&](std::string_view digits, std::int64_t missing) {
-    if (digits.empty()) return missing;
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), n);
-    if (error != std::errc() || end != digits.end() || n < 0) {
-      throw UsageError(place, fmt::format("'{}' is no number of a line touch", digits),
-                       "write whole numbers, 1000..2000");
-    }
-    return n;
-  };
-  const auto dots = text.find("..");
-  if (dots == std::string_view::npos) {
-    throw UsageError(place, "that is no range", "write FROM..TO");
-  }
-  const TouchRange range{number(text.substr(0, dots), 0),
-                         number(text.substr(dots + 2), TouchRange{}.end)};
-  if (range.begin >= range.end) {
-    throw UsageError(place, "there is nothing in it", "the second number is behind the last touch");
-  }
-  return range;
-}
-
-std::string to_text(const TouchRange& range) {
-  return range.end == TouchRange{}.end ? fmt::format("{}..", range.begin)
-                                       : fmt::format("{}..{}", range.begin, range.end);
 }
 
 std::string to_text(const Timeline& t, const TimelineSpan& s) {

@@ -10,22 +10,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "core/plan/touch_range.hpp"
 #include "sim/attribution.hpp"
 #include "sim/simulate.hpp"
 
 namespace tcsim {
-
-// Touches of the core, from 0 on: `end` is behind the last one.
-struct TouchRange {
-  std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
-  bool operator==(const TouchRange&) const = default;
-};
 
 // Of one array in one frame at one level.
 struct FrameTally {
@@ -80,11 +73,6 @@ struct Timeline {
     return static_cast<double>(at(level, f, a).held.value()) / static_cast<double>(t.end - t.begin);
   }
 };
-
-// "1000..2000", "..2000" or "1000..". Throws UsageError with `place` for anything else, and for a
-// range with nothing in it.
-TouchRange parse_touch_range(std::string_view text, const std::string& place);
-std::string to_text(const TouchRange& range);
 
 // "k 28-55", "pack A".
 std::string to_text(const Timeline& timeline, const TimelineSpan& span);

@@ -35,7 +35,7 @@ class Reader {
     s.design = design(*chosen);
     if (const toml::table* t = table(root, "baseline")) s.baseline = design(*t);
     if (const toml::table* t = table(root, "view")) {
-      known(*t, "[view]", {"name", "knob", "second", "range", "level", "show", "tensor"});
+      known(*t, "[view]", {"name", "knob", "second", "range", "level", "show", "tensor", "part"});
       if (text(*t, "name", s.view.name)) {
         require_name(s.view.name, place(*t->get("name")), "the view's name");
       }
@@ -45,6 +45,13 @@ class Reader {
       text(*t, "level", s.view.level);
       text(*t, "show", s.view.show);
       text(*t, "tensor", s.view.tensor);
+      if (std::string part; text(*t, "part", part)) {
+        try {
+          s.view.part = parse_touch_range(part, part);
+        } catch (const UsageError& e) {
+          throw InputError(place(*t->get("part")), e.problem(), e.mend());
+        }
+      }
     }
     return s;
   }
@@ -190,6 +197,7 @@ std::string to_toml(const Session& s) {
   text("level", s.view.level);
   text("show", s.view.show);
   text("tensor", s.view.tensor);
+  if (!(s.view.part == TouchRange{})) text("part", to_text(s.view.part));
   root.insert("view", std::move(view));
   std::ostringstream out;
   out << root << "\n";

@@ -18,6 +18,7 @@
 //     level = "L1"                      # whose sets are shown
 //     show = "wanted"                   # of the sets
 //     tensor = "B"                      # of which tensor; otherwise of all
+//     part = "1000..2000"               # line touches that the timeline shows
 #pragma once
 
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/plan/touch_range.hpp"
 #include "core/saved/design.hpp"
 
 namespace tcsim {
@@ -34,6 +36,7 @@ struct ViewState {
   std::string knob, second;  // empty: what fits the workload
   std::string range = "0.25x..4x";
   std::string level, show, tensor = {};  // of the sets; empty: the innermost, the first, all
+  TouchRange part = {};                  // of the timeline
   bool operator==(const ViewState&) const = default;
 };
 

@@ -54,6 +54,10 @@ constexpr ViewKind kinds[] = {
      "more "
      "lines of a set than it has ways, some are missed though there is room elsewhere.",
      setsPlot, setsTable},
+    {Draws::plot, "timeline", "Timeline",
+     "What every cache holds and misses while the schedule runs, and below it the loops. Ctrl and "
+     "the wheel zoom in; what is shown is then simulated again, in more frames.",
+     timelinePlot, timelineTable},
 };
 
 }  // namespace

@@ -27,6 +27,8 @@ Plot costPlot(const Scene& scene);  // joules by level and mm2, by a cost model
 Table costTable(const Scene& scene);
 Plot setsPlot(const Scene& scene);  // what the sets of a cache are asked for, hold and miss
 Table setsTable(const Scene& scene);
+Plot timelinePlot(const Scene& scene);  // what caches hold and miss over the loops that run
+Table timelineTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
 Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's

@@ -2,6 +2,7 @@
 // gui/charts makes them from a scene, gui/widgets/plot_view draws them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,9 +36,11 @@ struct Bar {
   double from = 0, to = 0;
   double thickness = 0.6;
   Ink ink = Ink::text;
-  std::string label = {};  // behind its end
-  bool strong = false;     // the one that decides
-  bool ghost = false;      // of the baseline: an outline
+  std::string label = {};   // behind its end
+  std::string inside = {};  // in its middle, where it has the room
+  bool strong = false;      // the one that decides
+  bool ghost = false;       // of the baseline: an outline
+  double shade = 0.75;      // of the ink
 };
 
 // What lies between two lines over the same places.
@@ -45,6 +48,7 @@ struct Band {
   std::string name;  // in the legend; empty: not there
   std::vector<double> x, low, high;
   Ink ink = Ink::text;
+  double shade = 0.22;  // of the ink
 };
 
 // A vertical band.
@@ -85,7 +89,13 @@ struct Segment {
   bool ghost = false;  // of the baseline: dashed
 };
 
-enum class Corner { topLeft, topRight, bottomRight };
+// What the cursor reads within a rectangle.
+struct Reading {
+  double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  std::string text;
+};
+
+enum class Corner { topLeft, topRight, bottomRight, below };
 
 struct Plot {
   std::string title, subtitle;
@@ -100,6 +110,10 @@ struct Plot {
   std::vector<Label> labels;
   Cells cells;
   std::vector<Segment> outlines;
+  std::vector<Reading> readings;  // in place of those of lines and cells
+  // How far the x axis can be zoomed out and moved, where that is further than it is shown.
+  std::optional<std::pair<double, double>> wholeX;
+  bool zoomsUpward = true;  // both axes, otherwise x alone
   // What a mark of each ink is, where lines do not say it.
   std::vector<std::pair<std::string, Ink>> legend;
   Corner legendAt = Corner::bottomRight;

@@ -199,20 +199,6 @@ void drawTensors(Plot& p, const SetUse& use, const SetBins& bins, const SetsShow
   p.y.high = rows - 0.5;
 }
 
-// Before anything is simulated: the caches that there are.
-Table cachesTable(const Scene& scene) {
-  Table table{{"level", "sets", "ways", "line_bytes", "index"}, {}};
-  if (!scene.now) return table;
-  const Machine& machine = scene.now->subject.machine;
-  if (machine.cache_count() == 0) return table;
-  for (const sim::LevelConfig& l : sim::system_of(view_of_one_core(machine)).levels) {
-    const auto count = [](std::int64_t n) { return numberCell(static_cast<double>(n), "{:.0f}"); };
-    table.rows.push_back(
-        {l.name, count(l.sets), count(l.ways), count(l.line.value()), to_text(l.index)});
-  }
-  return table;
-}
-
 Table windowsTable(const SetUse& use, const SetBins& bins, const std::vector<ArrayId>& arrays) {
   Table table{
       {"window", "from_line_touch", "sets", "wanted_lines", "most_of_one_set", "conflict_misses"},
@@ -253,6 +239,19 @@ Table tensorsTable(const SetUse& use, const SetBins& bins) {
 
 }  // namespace
 
+Table cachesTable(const Scene& scene) {
+  Table table{{"level", "sets", "ways", "line_bytes", "index"}, {}};
+  if (!scene.now) return table;
+  const Machine& machine = scene.now->subject.machine;
+  if (machine.cache_count() == 0) return table;
+  for (const sim::LevelConfig& l : sim::system_of(view_of_one_core(machine)).levels) {
+    const auto count = [](std::int64_t n) { return numberCell(static_cast<double>(n), "{:.0f}"); };
+    table.rows.push_back(
+        {l.name, count(l.sets), count(l.ways), count(l.line.value()), to_text(l.index)});
+  }
+  return table;
+}
+
 std::span<const SetsShow> setsShows() { return shows; }
 
 const SetsShow& setsShow(const std::string& id) {
@@ -268,7 +267,7 @@ Plot setsPlot(const Scene& scene) {
     if (scene.now && scene.error.empty() && scene.sets.error.empty()) {
       p.missing =
           cacheNamed(scene.now->subject.machine, "").empty() ? "This machine has no cache."
-          : setsSeenSoon(*scene.now)
+          : simulatedSoon(*scene.now)
               ? "The sets are being simulated."
               : "This workload has so many accesses that simulating them one by one takes a "
                 "while. Press Simulate the sets; Esc stops it.";

@@ -15,8 +15,6 @@ namespace tcsim::gui {
 
 namespace {
 
-Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; }
-
 std::string extentsText(const std::array<std::int64_t, 3>& e) {
   return fmt::format("m {} \u00d7 n {} \u00d7 k {}", e[0], e[1], e[2]);
 }

@@ -6,12 +6,12 @@
 
 namespace tcsim::gui {
 
-namespace {
-
 Ink inkOf(const Array& array) {
   const auto place = std::ranges::find(printed_arrays, array) - printed_arrays.begin();
   return Ink{static_cast<int>(Ink::A) + static_cast<int>(place)};
 }
+
+namespace {
 
 // A simulation or a run of another schedule says nothing about this one.
 bool isOf(const Evaluation& e, const Schedule& schedule) { return e.choice.schedule == schedule; }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/units/text.hpp"
+#include "gui/charts/ink.hpp"
 #include "gui/charts/table.hpp"
 #include "gui/scene/scene.hpp"
 
@@ -58,6 +59,13 @@ inline Cell numberCell(double v, const char* format = "{:.4g}") {
 
 // Always of two lines, so that a picture stays where it is when a figure is turned.
 std::string subtitleOf(const Evaluation& e);
+
+inline Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; }
+// Of a tensor or a buffer.
+Ink inkOf(const Array& array);
+
+// The caches that there are: before anything is simulated.
+Table cachesTable(const Scene& scene);
 
 // What the last run of this schedule moved over a link, where that was counted.
 std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link);

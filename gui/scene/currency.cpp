@@ -42,6 +42,8 @@ void markCurrency(Scene& scene, const Design& design, bool possible, const std::
   scene.sets.current = ofThis(scene.sets) &&
                        scene.sets->isOn(scene.now->subject.machine,
                                         cacheNamed(scene.now->subject.machine, scene.view.level));
+  scene.timeline.current =
+      ofThis(scene.timeline) && scene.timeline->isOn(scene.now->subject.machine, scene.view.part);
 }
 
 }  // namespace tcsim::gui

@@ -266,7 +266,22 @@ SetsSeen setsSeen(const Evaluation& e, const std::string& level,
                   cache_named(config, level, "level"), options)};
 }
 
-bool setsSeenSoon(const Evaluation& e) {
+bool TimelineSeen::isOn(const Machine& other, const TouchRange& otherPart) const {
+  return part == otherPart && sameCaches(machine, other);
+}
+
+TimelineSeen timelineSeen(const Evaluation& e, const TouchRange& part,
+                          const std::function<void(double)>& progress, std::stop_token stop) {
+  SimulationOptions options;
+  options.progress = progress;
+  options.stop = std::move(stop);
+  const sim::SystemConfig config = sim::system_of(view_of_one_core(e.subject.machine));
+  return {e.subject.design, e.subject.machine, e.choice.schedule, part,
+          timeline(Plan(e.subject.contraction, e.choice.schedule), config, timelineFrames, part,
+                   options)};
+}
+
+bool simulatedSoon(const Evaluation& e) {
   constexpr double most = 2e7;  // multiply-adds; 150 ns or less each
   return e.subject.contraction.flops() / 2 <= most;
 }

@@ -22,6 +22,7 @@
 #include "sim/lru_curve.hpp"
 #include "sim/set_use.hpp"
 #include "sim/simulate.hpp"
+#include "sim/timeline.hpp"
 
 namespace tcsim::bounds {
 class LinkBounds;
@@ -142,8 +143,22 @@ struct SetsSeen {
 std::string cacheNamed(const Machine& machine, const std::string& name);
 SetsSeen setsSeen(const Evaluation& evaluation, const std::string& level,
                   const std::function<void(double)>& progress, std::stop_token stop);
-// Whether that takes a few seconds at most.
-bool setsSeenSoon(const Evaluation& evaluation);
+// As tcsim simulate --timeline.
+struct TimelineSeen {
+  Design design;
+  Machine machine;
+  Schedule schedule;
+  TouchRange part;  // that was asked for
+  Timeline line;
+
+  bool isOn(const Machine& other, const TouchRange& otherPart) const;
+};
+inline constexpr int timelineFrames = 256;
+TimelineSeen timelineSeen(const Evaluation& evaluation, const TouchRange& part,
+                          const std::function<void(double)>& progress, std::stop_token stop);
+
+// Whether to simulate it access by access takes a few seconds at most.
+bool simulatedSoon(const Evaluation& evaluation);
 
 // As tcsim bounds --curve. It depends on the workload and on what counts, not on the machine.
 struct BoundCurve {

@@ -38,6 +38,7 @@ struct Scene {
   Late<BoundCurve> bounds;
   Late<Simulated> simulation;
   Late<SetsSeen> sets;
+  Late<TimelineSeen> timeline;
   Late<Ran> run;
   Late<KernelCatalog> kernels;  // of this machine, whatever the design's is
 };

@@ -44,7 +44,7 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
   curveWorker_ = worker(tr("curve"), patienceMs);
   mapWorker_ = worker(tr("map"), 0);
   boundsWorker_ = worker(tr("bounds"), 0);
-  setsWorker_ = worker(tr("sets"), 0);
+  detailWorker_ = worker(tr("simulation"), 0);
   baselineWorker_ = worker(tr("baseline"), 0);
   job_ = worker(tr("job"), 0);
   rest_.setSingleShot(true);
@@ -71,8 +71,8 @@ int Studio::newGesture() {
 }
 
 std::vector<Worker*> Studio::everyWorker() const {
-  return {live_,      settler_,      helper_,     bestWorker_,     worthWorker_, curveWorker_,
-          mapWorker_, boundsWorker_, setsWorker_, baselineWorker_, job_};
+  return {live_,      settler_,      helper_,       bestWorker_,     worthWorker_, curveWorker_,
+          mapWorker_, boundsWorker_, detailWorker_, baselineWorker_, job_};
 }
 
 void Studio::open(const Session& session) {

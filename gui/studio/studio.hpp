@@ -65,8 +65,8 @@ class Studio : public QObject {
   void simulate();
   // The LRU caches of the bounds over the capacity, which is not done by itself where it is long.
   void simulateBounds();
-  // What the sets of the view's level hold and miss, which is done by itself where it is short.
-  void simulateSets();
+  // What the view of sets or the timeline shows, which is done by itself where it is short.
+  void simulateInDetail();
   void run();
   // What run() has it done by.
   void setRunProgram(RunProgram program) { runProgram_ = std::move(program); }
@@ -82,7 +82,7 @@ class Studio : public QObject {
   Worker& exploring() { return *curveWorker_; }
   Worker& mapping() { return *mapWorker_; }
   Worker& bounding() { return *boundsWorker_; }
-  Worker& lookingAtSets() { return *setsWorker_; }
+  Worker& lookingCloser() { return *detailWorker_; }
   void cancelJob();
   // Whether anything is under way that will change the scene.
   bool isBusy() const;
@@ -119,7 +119,11 @@ class Studio : public QObject {
   void weigh();     // what twice as much of each knob would bring
   void explore();
   void exploreBounds(bool simulate);
-  void exploreSets(bool asked);
+  void exploreDetail(bool asked);
+  // Has `see` make what a view shows, unless that is what is being made.
+  template <class Seen>
+  void lookCloser(const std::string& what, Late<Seen> Scene::*late,
+                  std::function<Seen(const Worker::Progress&, std::stop_token)> see);
   void judgeBaseline();
   void readKernels();
   // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
@@ -151,13 +155,13 @@ class Studio : public QObject {
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
   Worker *live_, *settler_, *helper_, *bestWorker_, *worthWorker_, *curveWorker_, *mapWorker_,
-      *boundsWorker_, *setsWorker_, *baselineWorker_, *job_;
+      *boundsWorker_, *detailWorker_, *baselineWorker_, *job_;
   // What boundsWorker_ was last asked for: of which design, and whether to simulate.
   EvaluationPtr bounding_;
   bool boundsSimulated_ = false;
-  // The same of setsWorker_: of which level.
+  // The same of detailWorker_: what of it.
   EvaluationPtr looking_;
-  std::string lookingLevel_;
+  std::string lookingAt_;
   RunProgram runProgram_ = ownRunProgram();
   std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
   int counted_ = 0;                         // how often it was used

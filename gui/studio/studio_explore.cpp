@@ -35,8 +35,8 @@ void Studio::explore() {
     }
   } else if (view == "bounds") {
     exploreBounds(false);
-  } else if (view == "sets") {
-    exploreSets(false);
+  } else if (view == "sets" || view == "timeline") {
+    exploreDetail(false);
   } else if (view == "map") {
     try {
       const std::string a = varyText(now->subject, mapKnob(0), session_.view.range);
@@ -66,32 +66,52 @@ void Studio::explore() {
   }
 }
 
-void Studio::simulateSets() {
-  if (mayBegin()) exploreSets(true);
+void Studio::simulateInDetail() {
+  if (mayBegin()) exploreDetail(true);
 }
 
-void Studio::exploreSets(bool asked) {
-  const EvaluationPtr now = scene_.now;
-  const std::string level = cacheNamed(now->subject.machine, session_.view.level);
-  markCurrency();
-  if (level.empty() || scene_.sets.current || !(asked || setsSeenSoon(*now))) return;
-  if (setsWorker_->isBusy() && looking_ == now && lookingLevel_ == level) return;
-  looking_ = now;
-  lookingLevel_ = level;
-  setsWorker_->start(
-      [this, now, level](std::stop_token stop,
-                         const Worker::Progress& progress) -> Worker::Deliver {
-        auto s = std::make_shared<const SetsSeen>(setsSeen(*now, level, progress, std::move(stop)));
-        return [this, s] {
-          scene_.sets = {s, false, ""};
+template <class Seen>
+void Studio::lookCloser(const std::string& what, Late<Seen> Scene::*late,
+                        std::function<Seen(const Worker::Progress&, std::stop_token)> see) {
+  if (detailWorker_->isBusy() && looking_ == scene_.now && lookingAt_ == what) return;
+  looking_ = scene_.now;
+  lookingAt_ = what;
+  detailWorker_->start(
+      [this, late, see = std::move(see)](std::stop_token stop,
+                                         const Worker::Progress& progress) -> Worker::Deliver {
+        auto seen = std::make_shared<const Seen>(see(progress, std::move(stop)));
+        return [this, late, seen] {
+          scene_.*late = {seen, false, ""};
           markCurrency();
           emit sceneChanged();
         };
       },
-      [this](const QString& why) {
-        scene_.sets = {nullptr, false, why.toStdString()};
+      [this, late](const QString& why) {
+        scene_.*late = {nullptr, false, why.toStdString()};
         emit sceneChanged();
       });
+}
+
+void Studio::exploreDetail(bool asked) {
+  const EvaluationPtr now = scene_.now;
+  markCurrency();
+  const std::string level = cacheNamed(now->subject.machine, session_.view.level);
+  if (level.empty()) return;
+  if (session_.view.name == "sets") {
+    if (scene_.sets.current || !(asked || simulatedSoon(*now))) return;
+    lookCloser<SetsSeen>(level, &Scene::sets, [now, level](const auto& progress, auto stop) {
+      return setsSeen(*now, level, progress, std::move(stop));
+    });
+    return;
+  }
+  // Who has waited for the whole run waits for a part of it.
+  const bool again = scene_.timeline && scene_.timeline->schedule == now->choice.schedule;
+  if (scene_.timeline.current || !(asked || again || simulatedSoon(*now))) return;
+  const TouchRange part = session_.view.part;
+  lookCloser<TimelineSeen>(to_text(part), &Scene::timeline,
+                           [now, part](const auto& progress, auto stop) {
+                             return timelineSeen(*now, part, progress, std::move(stop));
+                           });
 }
 
 void Studio::simulateBounds() {

@@ -10,7 +10,7 @@ void Studio::cancelJob() {
   mapWorker_->cancel();
   boundsWorker_->cancel();
   bounding_.reset();
-  setsWorker_->cancel();
+  detailWorker_->cancel();
   looking_.reset();
   emit message(tr("cancelled"));
 }

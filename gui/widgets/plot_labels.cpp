@@ -37,7 +37,10 @@ class Labels {
     }
     for (const Rule& r : plot_.rules) rule(r);
     for (const Label& l : plot_.labels) label(l);
-    for (const Bar& b : plot_.bars) bar(b);
+    for (const Bar& b : plot_.bars) {
+      bar(b);
+      inside(b);
+    }
     return leftOut_;
   }
 
@@ -202,6 +205,20 @@ class Labels {
       }
     }
     return all;
+  }
+
+  void inside(const Bar& b) {
+    if (b.inside.empty()) return;
+    const Look look{plain_, theme_.text(), {2, 0, 2, 0}};
+    const QString words = text(b.inside);
+    const QSizeF size = sizeOf(words, look);
+    const double left = std::min(x(b.from), x(b.to)), right = std::max(x(b.from), x(b.to));
+    if (size.width() > right - left) return;
+    if (size.height() > std::abs(y(b.at + b.thickness / 2) - y(b.at - b.thickness / 2))) return;
+    put(words, look, [&](QSizeF) {
+      return std::vector<QRectF>{
+          {QPointF((left + right - size.width()) / 2, y(b.at) - size.height() / 2), size}};
+    });
   }
 
   // Behind the bar's end, or before it where the words would leave the picture. What stands behind

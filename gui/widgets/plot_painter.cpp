@@ -221,7 +221,7 @@ class Painter {
       box->setBrush(Qt::NoBrush);
       box->setPen(QPen(edge, 1.6, Qt::DashLine));
     } else {
-      box->setBrush(mixed(b.ink, hatched ? 0.3 : b.strong ? 1 : 0.75));
+      box->setBrush(mixed(b.ink, hatched ? 0.3 : b.strong ? 1 : b.shade));
       box->setPen(QPen(b.strong ? theme_.text() : edge, b.strong ? 2 : 1));
       if (hatched) {
         auto* over = new QCPItemRect(&canvas_);
@@ -234,21 +234,29 @@ class Painter {
 
   void band(const Band& b) {
     const QList<double> x(b.x.begin(), b.x.end());
-    auto* low = canvas_.addGraph();
-    low->setData(x, QList<double>(b.low.begin(), b.low.end()));
-    low->setPen(Qt::NoPen);
-    low->removeFromLegend();
-    auto* high = canvas_.addGraph();
-    high->setData(x, QList<double>(b.high.begin(), b.high.end()));
-    high->setPen(Qt::NoPen);
-    high->setBrush(faded(theme_.colour(b.ink), 0.22));
-    high->setChannelFillGraph(low);
-    if (b.name.empty()) {
-      high->removeFromLegend();
-    } else {
-      high->setName(text(b.name));
-      canvas_.legend->setVisible(true);
+    const auto edge = [&](const std::vector<double>& y) {
+      auto* g = canvas_.addGraph();
+      // In order, so that of several at one place the first is the first.
+      g->setData(x, QList<double>(y.begin(), y.end()), true);
+      g->setPen(Qt::NoPen);
+      g->removeFromLegend();
+      return g;
+    };
+    auto* low = edge(b.low);
+    const auto fill = [&](const QBrush& brush) {
+      auto* high = edge(b.high);
+      high->setBrush(brush);
+      high->setChannelFillGraph(low);
+      return high;
+    };
+    auto* high = fill(faded(theme_.colour(b.ink), b.shade));
+    if (theme_.pattern(b.ink) != Qt::SolidPattern) {
+      fill(QBrush(theme_.colour(b.ink), theme_.pattern(b.ink)));
     }
+    if (b.name.empty()) return;
+    high->setName(text(b.name));
+    high->addToLegend();
+    canvas_.legend->setVisible(true);
   }
 
   void line(const Line& l) {
@@ -417,7 +425,8 @@ class Painter {
     constexpr double fewestLines = 5;                 // that a diagram is high
     const QSize wanted = l.minimumOuterSizeHint();
     const QRect room = canvas_.axisRect()->rect();
-    if (wanted.width() <= mostWide * room.width() && wanted.height() <= mostHigh * room.height()) {
+    if (plot_.legendAt != Corner::below && wanted.width() <= mostWide * room.width() &&
+        wanted.height() <= mostHigh * room.height()) {
       return;
     }
     int widest = 1;

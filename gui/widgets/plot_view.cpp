@@ -34,9 +34,18 @@ PlotView::PlotView(QWidget* parent) : QWidget(parent), canvas_(new QCustomPlot(t
     if (found) emit picked(found->first, found->second);
   });
   canvas_->setMouseTracking(true);
+  canvas_->installEventFilter(this);
 }
 
 void PlotView::show(const Plot& plot) {
+  // Over other axes it is another picture.
+  const auto same = [](const Axis& a, const Axis& b) {
+    return a.low == b.low && a.high == b.high && a.log == b.log && a.label == b.label;
+  };
+  if (!same(plot.x, plot_.x) || !same(plot.y, plot_.y)) {
+    part_.reset();
+    held_.reset();
+  }
   plot_ = plot;
   setAccessibleName(text(plot.title));
   setAccessibleDescription(text(plot.missing.empty() ? plot.subtitle : plot.missing));
@@ -49,7 +58,9 @@ void PlotView::rebuild() {
   setToolTip({});
   if (!plot_.missing.empty()) return update();
   canvas_->setViewport(rect());
-  setToolTip(buildPlot(plot_, *canvas_, Theme::of(palette())).join('\n'));
+  setToolTip(
+      buildPlot(part_ ? partOf(plot_, part_->x, part_->y) : plot_, *canvas_, Theme::of(palette()))
+          .join('\n'));
   canvas_->replot(QCustomPlot::rpImmediateRefresh);
 }
 
@@ -91,7 +102,92 @@ void PlotView::resizeEvent(QResizeEvent* event) {
   rebuild();  // where words go depends on the room that there is
 }
 
+PlotView::Shown PlotView::whole() const {
+  const auto [low, high] = plot_.wholeX.value_or(std::pair(plot_.x.low, plot_.x.high));
+  return {{low, high}, {plot_.y.low, plot_.y.high}};
+}
+
+void PlotView::showPart(const Span& x, const Span& y) {
+  const Shown all{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}};
+  const Shown now = part_.value_or(all);
+  if (now.x == x && now.y == y) return;
+  part_.reset();
+  if (!(x == all.x && y == all.y)) part_ = Shown{x, y};
+  rebuild();
+  emit shownChanged(x.low, x.high);
+}
+
+void PlotView::zoomAt(const QPointF& at, double factor) {
+  if (!plot_.missing.empty()) return;
+  const Shown now = part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}});
+  const QRect room = canvas_->axisRect()->rect();
+  const double across = std::clamp((at.x() - room.left()) / room.width(), 0.0, 1.0);
+  const double up = std::clamp((room.bottom() - at.y()) / room.height(), 0.0, 1.0);
+  showPart(zoomed(now.x, whole().x, plot_.x.log, across, factor),
+           plot_.zoomsUpward ? zoomed(now.y, whole().y, plot_.y.log, up, factor) : now.y);
+}
+
+void PlotView::zoom(double factor) { zoomAt(canvas_->axisRect()->center(), factor); }
+
+void PlotView::pan(double share) {
+  if (!plot_.missing.empty()) return;
+  const Shown now = part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}});
+  showPart(moved(now.x, whole().x, plot_.x.log, share), now.y);
+}
+
+void PlotView::dragTo(const QPointF& at) {
+  const QRect room = canvas_->axisRect()->rect();
+  const auto& [from, shown] = *held_;
+  showPart(moved(shown.x, whole().x, plot_.x.log, (from.x() - at.x()) / room.width()),
+           moved(shown.y, whole().y, plot_.y.log, (at.y() - from.y()) / room.height()));
+}
+
+// Zooming and moving with the mouse. A wheel without Ctrl scrolls the page.
+bool PlotView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != canvas_) return QWidget::eventFilter(watched, event);
+  constexpr double notch = 120;  // of a wheel, in eighths of a degree
+  switch (event->type()) {
+    case QEvent::Wheel: {
+      auto* wheel = static_cast<QWheelEvent*>(event);
+      if (!wheel->modifiers().testFlag(Qt::ControlModifier)) break;
+      zoomAt(wheel->position(), std::pow(zoomStep, -wheel->angleDelta().y() / notch));
+      event->accept();
+      return true;
+    }
+    case QEvent::MouseButtonPress: {
+      auto* mouse = static_cast<QMouseEvent*>(event);
+      const bool more = part_ || plot_.wholeX;
+      if (mouse->button() == Qt::LeftButton && more && plot_.missing.empty()) {
+        held_ = {mouse->position(),
+                 part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}})};
+      }
+      break;
+    }
+    case QEvent::MouseMove:
+      if (held_) dragTo(static_cast<QMouseEvent*>(event)->position());
+      break;
+    case QEvent::MouseButtonRelease:
+      held_.reset();
+      break;
+    case QEvent::MouseButtonDblClick:
+      zoom(HUGE_VAL);
+      break;
+    default:
+      break;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
 void PlotView::read(const QPoint& at) {
+  if (!plot_.readings.empty()) {
+    const double x = canvas_->xAxis->pixelToCoord(at.x());
+    const double y = canvas_->yAxis->pixelToCoord(at.y());
+    const auto found = std::ranges::find_if(plot_.readings, [&](const Reading& r) {
+      return r.x0 <= x && x < r.x1 && r.y0 <= y && y < r.y1;
+    });
+    emit reading(found == plot_.readings.end() ? QString() : text(found->text));
+    return;
+  }
   const Cells& c = plot_.cells;
   if (c.columns > 0) {
     const auto column = std::lround(canvas_->xAxis->pixelToCoord(at.x()));

@@ -247,20 +247,20 @@ void MainWindow::makeStatus() {
   connect(&studio_->exploring(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->mapping(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->bounding(), &Worker::progressed, progress_, &ShareBar::setShare);
-  connect(&studio_->lookingAtSets(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->lookingCloser(), &Worker::progressed, progress_, &ShareBar::setShare);
   followBusy();
 }
 
 void MainWindow::followBusy() {
   // What ends within the blink of an eye is not worth a bar.
   const bool bounds = studio_->bounding().isBusy();
-  const bool sets = studio_->lookingAtSets().isBusy();
-  const bool job = studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || sets;
+  const bool closer = studio_->lookingCloser().isBusy();
+  const bool job = studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || closer;
   progress_->setVisible(job);
   cancel_->setVisible(job);
   busyWords_->setText(studio_->job().isBusy() ? tr("working")
                       : bounds                ? tr("bounds")
-                      : sets                  ? tr("sets")
+                      : closer                ? tr("simulating")
                       : job                   ? tr("map")
                                               : QString());
   if (!job) progress_->setValue(0);

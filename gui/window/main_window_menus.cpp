@@ -11,9 +11,11 @@
 #include <QStyle>
 #include <QToolBar>
 #include <QUndoStack>
+#include <cmath>
 
 #include "core/data/shipped.hpp"
 #include "gui/charts/charts.hpp"
+#include "gui/charts/zoom.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/window/help_window.hpp"
@@ -31,7 +33,7 @@ struct Shortcut {
 };
 // Those of the menus, and of the widgets themselves.
 constexpr Shortcut shortcuts[] = {
-    {"Ctrl+1 ... Ctrl+9, Ctrl+0, Ctrl+L", "the views"},
+    {"Ctrl+1 ... Ctrl+9, Ctrl+0, Ctrl+L, Ctrl+M", "the views"},
     {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
     {"Tab, Shift+Tab", "next and previous slider, field, button"},
     {"Left, Right", "a slider by 7 %"},
@@ -41,6 +43,9 @@ constexpr Shortcut shortcuts[] = {
     {"Ctrl+B", "pin this design as baseline A"},
     {"Ctrl+Shift+B", "unpin baseline A"},
     {"F7", "swap baseline A with this design"},
+    {"Ctrl++, Ctrl+-, Ctrl+Home", "zoom in, out, the whole picture"},
+    {"Ctrl+Left, Ctrl+Right", "what lies beside it"},
+    {"Ctrl and the wheel, drag, double click", "the same with a mouse"},
     {"Ctrl+T", "the table behind each chart"},
     {"F5", "simulate this schedule"},
     {"F6", "run it on this machine"},
@@ -148,11 +153,25 @@ void MainWindow::makeMenus() {
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
   constexpr int digits = 10;
+  constexpr char letters[] = "LM";  // of those behind them
   int number = 1;
   for (const ViewKind& kind : viewKinds()) {
-    const QString keys = number > digits ? tr("Ctrl+L") : QString("Ctrl+%1").arg(number % digits);
+    const QString keys = number > digits ? QString("Ctrl+%1").arg(letters[number - digits - 1])
+                                         : QString("Ctrl+%1").arg(number % digits);
     ++number;
     act(view, tr(kind.title), K(keys), [this, id = kind.id] { showView(id); });
+  }
+  view->addSeparator();
+  const auto zoom = [&](const QString& name, const QString& keys, double factor) {
+    needs(act(view, name, K(keys), [this, factor] { currentPage().zoom(factor); }));
+  };
+  zoom(tr("Zoom &in"), "Ctrl++", 1 / zoomStep);
+  zoom(tr("Zoom &out"), "Ctrl+-", zoomStep);
+  zoom(tr("The &whole picture"), "Ctrl+Home", HUGE_VAL);
+  for (const double share : {-0.25, 0.25}) {
+    needs(act(view, share < 0 ? tr("&Left") : tr("&Right"),
+              K(share < 0 ? "Ctrl+Left" : "Ctrl+Right"),
+              [this, share] { currentPage().pan(share); }));
   }
   view->addSeparator();
   tables_ = act(view, tr("&Table behind each chart"), K(tr("Ctrl+T")),

@@ -96,6 +96,12 @@ QString MainWindow::equivalentCommand() const {
   } else if (s.view.name == "sets" && scene.now) {
     command = "simulate";
     more = {"--sets", cacheNamed(scene.now->subject.machine, s.view.level)};
+  } else if (s.view.name == "timeline" && scene.now) {
+    command = "simulate";
+    more = {"--timeline", std::to_string(timelineFrames)};
+    if (!(s.view.part == TouchRange{})) {
+      more.insert(more.end(), {"--timeline-part", to_text(s.view.part)});
+    }
   } else if (s.view.name == "cost" && !s.design.cost.empty()) {
     command = "whatif";
   } else if (s.view.name == "traffic") {

@@ -8,10 +8,14 @@
 #include <QPushButton>
 #include <QSplitter>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/explore/knob.hpp"
+#include "gui/charts/zoom.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/widgets/boxes_view.hpp"
 #include "gui/widgets/layouts.hpp"
@@ -45,6 +49,7 @@ ViewPage::ViewPage(const ViewKind& kind, Studio& studio, QWidget* parent)
     plot_ = new PlotView;
     splitter_->addWidget(plot_);
     connect(plot_, &PlotView::reading, reading_, &ReadingLabel::read);
+    connect(plot_, &PlotView::shownChanged, this, &ViewPage::followPart);
     all->addWidget(reading_);
   } else if (kind.draws == ViewKind::Draws::tiles) {
     boxes_ = new BoxesView;
@@ -110,6 +115,7 @@ QWidget* ViewPage::controls() {
     return bar;
   }
   if (std::strcmp(kind_.id, "sets") == 0) return setsControls();
+  if (std::strcmp(kind_.id, "timeline") == 0) return timelineControls();
   const bool bounds = std::strcmp(kind_.id, "bounds") == 0;
   if (bounds || std::strcmp(kind_.id, "traffic") == 0) {
     auto* bar = new QWidget;
@@ -165,9 +171,60 @@ QWidget* ViewPage::setsControls() {
          "or two seconds for ten million line touches. Short workloads are simulated without being "
          "asked "
          "for."));
-  connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulateSets);
+  connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulateInDetail);
   row->addWidget(simulate);
   return bar;
+}
+
+QWidget* ViewPage::timelineControls() {
+  auto* bar = new QWidget;
+  auto* row = new FlowLayout(bar);
+  auto* simulate = new QPushButton(tr("Simulate the run"));
+  simulate->setToolTip(
+      tr("Simulate all caches access by access on one thread, as tcsim simulate --timeline does: "
+         "some seconds for ten million line touches. Short workloads are simulated without being "
+         "asked for."));
+  connect(simulate, &QPushButton::clicked, &studio_, &Studio::simulateInDetail);
+  row->addWidget(simulate);
+  const auto button = [&](const QString& words, const QString& tip, auto does) {
+    auto* b = new QPushButton(words);
+    b->setToolTip(tip);
+    connect(b, &QPushButton::clicked, this, does);
+    row->addWidget(b);
+  };
+  button(tr("Zoom in"), tr("Ctrl++, or Ctrl and the wheel"), [this] { zoom(1 / zoomStep); });
+  button(tr("Zoom out"), tr("Ctrl+-"), [this] { zoom(zoomStep); });
+  button(tr("Whole run"), tr("Ctrl+Home, or a double click"), [this] { zoom(HUGE_VAL); });
+  // What is shown is simulated again in more frames once the hand rests.
+  auto* rest = new QTimer(this);
+  rest->setSingleShot(true);
+  rest->setInterval(250);
+  connect(rest, &QTimer::timeout, this, [this] {
+    ViewState v = studio_.session().view;
+    v.part = part_;
+    studio_.setView(v);
+  });
+  rest_ = rest;
+  return bar;
+}
+
+void ViewPage::zoom(double factor) {
+  if (plot_ != nullptr) plot_->zoom(factor);
+}
+
+void ViewPage::pan(double share) {
+  if (plot_ != nullptr) plot_->pan(share);
+}
+
+// Whole touches around what is shown.
+void ViewPage::followPart(double low, double high) {
+  const Scene& scene = studio_.scene();
+  if (rest_ == nullptr || !scene.timeline) return;
+  const std::int64_t all = scene.timeline->line.touches;
+  part_ = {std::clamp<std::int64_t>(std::llround(std::floor(low)), 0, all - 1), all};
+  part_.end = std::clamp<std::int64_t>(std::llround(std::ceil(high)), part_.begin + 1, all);
+  if (part_.begin == 0 && part_.end == all) part_ = {};
+  rest_->start();
 }
 
 void ViewPage::followSets() {

@@ -9,6 +9,7 @@ class QComboBox;
 class QLineEdit;
 class QSplitter;
 class QTableView;
+class QTimer;
 
 namespace tcsim::gui {
 
@@ -32,14 +33,19 @@ class ViewPage : public QWidget {
   TableModel* table() const { return table_; }
   PlotView* plot() const { return plot_; }
   ScheduleEditor* schedule() const { return schedule_; }
+  // Of the picture, where the view has one.
+  void zoom(double factor);
+  void pan(double share);
   // Any of the two knobs' pickers; nullptr where there is none.
   QComboBox* knob(int which) const { return which == 0 ? first_ : second_; }
 
  private:
   QWidget* controls();
   QWidget* setsControls();
+  QWidget* timelineControls();
   void followKnobs();
   void followSets();
+  void followPart(double low, double high);
 
   const ViewKind& kind_;
   Studio& studio_;
@@ -49,6 +55,8 @@ class ViewPage : public QWidget {
   QComboBox *first_ = nullptr, *second_ = nullptr;
   QLineEdit* range_ = nullptr;
   QComboBox *level_ = nullptr, *show_ = nullptr, *tensor_ = nullptr;  // of the sets
+  QTimer* rest_ = nullptr;  // of the timeline: before its part is simulated
+  TouchRange part_;
   QSplitter* splitter_;
   ReadingLabel* reading_;
   TableModel* table_;

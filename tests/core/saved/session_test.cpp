@@ -19,7 +19,8 @@ Session full() {
   s.design.schedule = "groups m=ab n=cd k=ef\nkernel 8x6\n";
   s.baseline = Design{};
   s.baseline->workload.name = "tccg:29";
-  s.view = {"map", "L3.capacity", "memory.bandwidth", "0.5x..2x", "L2", "misses-by-tensor", "B"};
+  s.view = {"map", "L3.capacity", "memory.bandwidth", "0.5x..2x", "L2", "misses-by-tensor",
+            "B",   {1000, 2000}};
   return s;
 }
 
@@ -50,6 +51,8 @@ TEST(Session, Faults_are_named_with_their_place_and_mend) {
       {head + "machine = 7\n", "machine is no text"},
       {head + "[view\n", "s.toml:4:"},
       {head + "[view]\nzoom = \"1\"\n", "unknown key 'zoom' in [view]"},
+      {head + "[view]\npart = \"9..3\"\n", "s.toml:5:8: there is nothing in it"},
+      {head + "[view]\npart = \"all\"\n", "s.toml:5:8: that is no range; write FROM..TO"},
   };
   for (const auto& [text, said] : cases) {
     try {

@@ -146,6 +146,24 @@ TEST_F(Picture, Of_the_sets_has_nothing_cut_and_nothing_on_another) {
   }
 }
 
+// Many loops and packs, in a whole run and in a part of it.
+TEST_F(Picture, Of_a_timeline_has_nothing_cut_and_nothing_on_another) {
+  Session s;
+  s.design.workload = {"ij-ik-kj", "i=60,j=50,k=40", {}, {}};
+  s.design.machine = "i7-6700k";
+  s.design.schedule =
+      "groups m=j n=i k=k for n by 24 { for k by 28 { pack A in L1 { pack B in L1 { for n by 6 { "
+      "for m by 8 { kernel 8x6 } } } } } }";
+  s.view.name = "timeline";
+  for (const TouchRange& part : {TouchRange{}, TouchRange{12345, 12501}}) {
+    s.view.part = part;
+    open(s);
+    ASSERT_TRUE(window.studio().scene().timeline);
+    EXPECT_EQ(window.page("timeline").plot()->plot().missing, "");
+    onEveryScreen(window, "timeline-" + to_text(part));
+  }
+}
+
 TEST_F(Picture, Of_every_table_has_nothing_cut_and_nothing_on_another) {
   open(compared());
   window.setTablesShown(true);

@@ -56,8 +56,8 @@ TEST_F(Window, Sets_follow_the_level_and_are_simulated_when_asked) {
   window.showView("sets");
   waitFor(studio());
   EXPECT_FALSE(scene().sets.current);
-  studio().simulateSets();
-  EXPECT_TRUE(studio().lookingAtSets().isBusy());
+  studio().simulateInDetail();
+  EXPECT_TRUE(studio().lookingCloser().isBusy());
   studio().cancelJob();
   waitFor(studio());
   EXPECT_FALSE(scene().sets.current);
