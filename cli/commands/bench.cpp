@@ -94,7 +94,7 @@ const Command& bench_command() {
             "of tccg, hard and random: some of openblas,blis,mkl,libxsmm,eigen; of small: of "
             "openblas,libxsmm; of conv: onednn; or none; otherwise all that are installed")(
             "image-layout",
-            po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc1k,nhwc"),
+            po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc1k,nhwcNk,nhwc"),
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "
             "channels "
             "allow")("repetitions", whole(5, 1, 1000), "of each measurement; medians count")(

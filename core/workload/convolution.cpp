@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view size_blanks = " \t";
 constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,x=136,s=3,stride=1";
 constexpr std::string_view layout_words =
-    "nchw, nhwc, nchw8c, nchw16c, or nhwc32k for weights in blocks of 32 channels k";
+    "nchw, nhwc, nchw8c, nchw16c, nhwc32k for weights in blocks of 32 channels k, or nhwcNk for a "
+    "number of them that fills vectors";
 // Of each axis of the image, the last of conv1d first: places of output, image and filter.
 constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
     filter_names{"s", "r", "t"};
@@ -193,11 +194,33 @@ ConvolutionShape shape_of(const GivenSizes& sizes) {
 // Channels that fill a vector. Source: AVX-512's of f32.
 constexpr std::int64_t vector_channels = 16;
 
+// "nhwcNk".
+constexpr std::int64_t chosen_block = -1;
+
 // How tensors lie in memory.
 struct ImageLayout {
   bool channels_last = false;
   std::int64_t k_block = 0, c_block = 0;  // channels of a block, 0 for none
 };
+
+// The number of channels of a block, of those that divide them, whose vectors are fullest; of
+// several the smallest, since a block is a panel of weights. 0 where none fills more than four
+// fifths of its vectors. Source: measured (docs/convolutions.md, "Channels in odd numbers").
+std::int64_t filling_block(std::int64_t channels) {
+  constexpr std::int64_t most = 6 * vector_channels;  // a kernel's rows, some times
+  constexpr double least_filled = 0.8;
+  std::int64_t best = 0;
+  double filled = least_filled;
+  for (std::int64_t block = 2; block <= std::min(channels, most); ++block) {
+    if (channels % block != 0) continue;
+    const std::int64_t lanes = (block + vector_channels - 1) / vector_channels * vector_channels;
+    const double share = static_cast<double>(block) / static_cast<double>(lanes);
+    if (share < filled + 1e-9) continue;
+    best = block;
+    filled = share;
+  }
+  return best;
+}
 
 // "nhwc32k" has blocks of 32. 0 for another text.
 std::int64_t block_of_weights(std::string_view layout) {
@@ -217,6 +240,7 @@ std::optional<ImageLayout> layout_named(std::string_view layout) {
   if (layout == "nhwc") return ImageLayout{true};
   if (layout == "nchw8c") return ImageLayout{false, 8, 8};
   if (layout == "nchw16c") return ImageLayout{false, 16, 16};
+  if (layout == "nhwcNk") return ImageLayout{true, chosen_block};
   if (const std::int64_t block = block_of_weights(layout); block > 0) {
     return ImageLayout{true, block};
   }
@@ -235,12 +259,24 @@ ImageLayout layout_of(const GivenSizes& sizes, const ConvolutionShape& shape,
   for (;;) {
     const std::string_view word = rest.substr(0, rest.find(','));
     const bool is_last = word.size() == rest.size();
-    const auto layout = layout_named(word);
+    auto layout = layout_named(word);
     if (!layout) {
       sizes.fail_at("layout", fmt::format("layout '{}' is unknown", word),
                     fmt::format("use {}", layout_words));
     }
     bool is_filled = true;
+    if (layout->k_block == chosen_block) {
+      const std::int64_t channels = shape.k / shape.groups;
+      layout->k_block = filling_block(channels);
+      is_filled = layout->k_block > 0;
+      if (!is_filled && is_last) {
+        sizes.fail_at(
+            "layout",
+            fmt::format("no number of channels that divides a group's {} fills vectors of {}",
+                        channels, vector_channels),
+            "use layout=nhwc, or other channels");
+      }
+    }
     for (const Part& p : {Part{"k", shape.k / shape.groups, layout->k_block},
                           Part{"c", shape.c / shape.groups, layout->c_block}}) {
       if (p.block == 0 || p.channels % p.block == 0) continue;

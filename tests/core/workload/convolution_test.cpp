@@ -74,7 +74,16 @@ TEST(Convolution, The_first_layout_whose_blocks_are_filled_counts) {
   EXPECT_EQ(label(few, "nhwc16k,nhwc1k,nhwc"), label(few, "nhwc1k"));
   EXPECT_EQ(label("k=2,c=3,y=4,x=5", "nhwc1k,nhwc"), label("k=2,c=3,y=4,x=5", "nhwc"));
   EXPECT_EQ(label("k=17,c=48,y=4,x=5", "nhwc1k,nhwc"), label("k=17,c=48,y=4,x=5", "nhwc"));
-  for (const char* word : {"nchw", "nhwc", "nchw8c", "nchw16c", "nhwc48k"}) {
+  // Of 28269 = 81 * 349 channels: 27 of 32 lanes, as 81 of 96.
+  EXPECT_EQ(label("k=28269,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=28269,c=3,y=4,x=5", "nhwc27k"));
+  EXPECT_EQ(label("k=84,c=3,y=4,x=5", "nhwc16k,nhwcNk"), label("k=84,c=3,y=4,x=5", "nhwc14k"));
+  EXPECT_EQ(label("k=64,c=3,y=4,x=5", "nhwcNk"), label("k=64,c=3,y=4,x=5", "nhwc16k"));
+  EXPECT_EQ(label("k=168,c=6,y=4,x=5,groups=2", "nhwcNk"),
+            label("k=168,c=6,y=4,x=5,groups=2", "nhwc14k"));
+  EXPECT_EQ(label("k=257,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=257,c=3,y=4,x=5", "nhwc"));
+  EXPECT_EQ(label("k=6,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=6,c=3,y=4,x=5", "nhwc"));
+  EXPECT_THROW(label("k=257,c=3,y=4,x=5", "nhwcNk"), UsageError);
+  for (const char* word : {"nchw", "nhwc", "nchw8c", "nchw16c", "nhwc48k", "nhwcNk"}) {
     EXPECT_TRUE(is_image_layout(word)) << word;
   }
   for (const char* word : {"", "nhwc0k", "hwcn", "nhwc,nchw"}) {
@@ -157,9 +166,9 @@ TEST(Convolution, Says_where_its_sizes_are_wrong) {
   expect("k=3,c=4,y=2,x=2,", "column 17: a size expected");
   expect("k=3,c=4,y=2,x=2,groups=2", "k=3 is no multiple of groups=2");
   expect("k=3,c=4,y=2,x=2,layout=hwcn",
-         "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c, nchw16c, or nhwc32k for weights in "
+         "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c, nchw16c, nhwc32k for weights in "
          "blocks of "
-         "32 channels k");
+         "32 channels k, or nhwcNk for a number of them that fills vectors");
   expect("k=16,c=3,y=2,x=2,layout=nchw16c", "a group has 3 channels 'c', no multiple of 16");
   expect("k=16,c=3,y=2,x=2,layout=nhwc32k", "a group has 16 channels 'k', no multiple of 32");
   expect("k=16,c=3,y=2,x=2,layout=nhwc0k", "layout 'nhwc0k' is unknown");
