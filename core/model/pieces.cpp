@@ -23,7 +23,8 @@ constexpr std::int64_t most_touches = 40000;    // the same; a cache that is not
 constexpr std::int64_t longest_tables = 2000000;
 constexpr double largest_copied = 1 << 25;  // elements
 constexpr double largest_tensors = 1e8;
-// Of a pack that is larger than a piece, only the end matters to what comes behind it.
+// Of a pack that is larger than a piece, only the end matters to what comes
+// behind it.
 constexpr std::int64_t end_of_pack = 16384;  // elements
 
 class PieceWalk {
@@ -38,7 +39,9 @@ class PieceWalk {
         line_bits_(0),
         none_{PerArray(nest.arrays().size()), PerArray(nest.arrays().size())},
         found_{0, none_, {}, PerArray(nest.arrays().size())},
-        here_(none_) {
+        here_(none_),
+        measured_(none_.kernels),
+        about_(none_.kernels) {
     while ((std::int64_t{1} << line_bits_) < line.value()) ++line_bits_;
     for (TensorId t : all_tensors) {
       const bool packed = t != TensorId::C && plan_.pack(t) != nullptr;
@@ -57,14 +60,15 @@ class PieceWalk {
     }
     walk(plan_, *this);
     if (state_ == State::running && measuring_) end_piece();
-    if (measured_ <= 0 || never_full_) return {};
-    const double all = all_touches();
+    if (found_.each.empty() || never_full_) return {};
+    const PerArray all = all_touches();
     found_.depth = depth_;
+    const PerArray times = shares(all, measured_);
     for (std::size_t i = 0; i < found_.each.size(); ++i) {
-      add(found_.fetched, found_.each[i], all / measured_);
-      found_.each[i] = scaled(found_.each[i], all / touches_of_[i]);
+      add(found_.fetched, found_.each[i], times);
+      found_.each[i] = scaled(found_.each[i], shares(all, touches_of_[i]));
     }
-    for (ArrayId a : nest_.arrays().ids()) found_.written[a] *= all / measured_;
+    for (ArrayId a : nest_.arrays().ids()) found_.written[a] *= times[a];
     return found_;
   }
 
@@ -74,7 +78,7 @@ class PieceWalk {
     const int d = static_cast<int>(it.depth);
     if (d == depth_ && state_ == State::running) between_iterations();
     if (state_ == State::running) {
-      if (d == depth_) about_ += touches_inside(d + 1, extents_of(*it.tile));
+      if (d == depth_) touches_inside(d + 1, extents_of(*it.tile), 1, about_);
       return false;
     }
     if (piece_ == pieces_walked || done_ + inside <= start()) {
@@ -156,24 +160,38 @@ class PieceWalk {
     return all;
   }
 
-  // Lines that kernels touch, about.
-  double touches_of(const Extents& e) const {
+  // Adds `times` the lines that kernels touch of each array, about: the mean of
+  // where columns begin.
+  void touches_of(const Extents& e, double times, PerArray& to) const {
     const auto in_line =
         static_cast<double>(std::int64_t{1} << line_bits_) / static_cast<double>(element_);
-    const auto lines = [&](TensorId t, std::int64_t side, double extent) {
-      const double n = std::min(static_cast<double>(side), extent);
-      if (read_as_[t] != array_of(t)) return std::ceil(static_cast<double>(side) / in_line);
-      return nest_.tile_lines(t).apart(t == plan_.left() ? DimClass::m : DimClass::n) == 1
-                 ? std::ceil(n / in_line) + 1
-                 : n;
-    };
     const double mr = static_cast<double>(plan_.mr()), nr = static_cast<double>(plan_.nr());
-    const double calls = std::ceil(e[DimClass::m] / mr) * std::ceil(e[DimClass::n] / nr);
-    const double right =
-        plan_.lanes() ? nr * (mr / in_line + 1) : lines(plan_.right(), plan_.nr(), e[DimClass::n]);
-    const double step = lines(plan_.left(), plan_.mr(), e[DimClass::m]) + right;
-    return e[DimClass::batch] * calls *
-           (e[DimClass::k] * step + std::min(nr, e[DimClass::n]) * (mr / in_line + 1));
+    // Of m and n: so many calls, and the last one.
+    const auto for_each_call = [](double extent, double side, const auto& f) {
+      const double whole = std::floor(extent / side), rest = extent - whole * side;
+      if (whole > 0) f(std::min(side, extent), whole);
+      if (rest > 0) f(rest, 1.0);
+    };
+    const double k = e[DimClass::k] * e[DimClass::batch] * times;
+    for_each_call(e[DimClass::m], mr, [&](double m, double rows) {
+      for_each_call(e[DimClass::n], nr, [&](double n, double columns) {
+        const double calls = rows * columns;
+        const auto operand = [&](TensorId t, DimClass g, double side, double extent) {
+          Extents column{1, 1, 1, 1};
+          column[g] = extent;
+          const bool packed = read_as_[t] != array_of(t);
+          to[read_as_[t]] +=
+              calls * k * (packed ? std::ceil(side / in_line) : nest_.tile_lines(t).lines(column));
+        };
+        operand(plan_.left(), DimClass::m, mr, m);
+        if (plan_.lanes()) {
+          to[read_as_[plan_.right()]] += calls * k * n * (m / in_line + 1);
+        } else {
+          operand(plan_.right(), DimClass::n, nr, n);
+        }
+        to[ArrayId::C] += calls * e[DimClass::batch] * times * n * (m / in_line + 1);
+      });
+    });
   }
 
   static Extents extents_of(const Tile& tile) {
@@ -182,20 +200,41 @@ class PieceWalk {
     return e;
   }
 
-  // Of kernels and copies, when step d finds so many indices; about.
-  double touches_inside(int d, const Extents& e) const {
-    double touches = touches_of(e);
+  // Adds those of kernels and copies, when step d finds so many indices.
+  void touches_inside(int d, const Extents& e, double times, PerArray& to) const {
+    touches_of(e, times, to);
     const std::vector<Extents> narrowed = nest_.narrowed(d, e);
     for (int p = d; p < nest_.depth(); ++p) {
       if (nest_.step(p).kind != Step::Kind::move) continue;
       const Extents& copied = narrowed[static_cast<std::size_t>(p)];
-      const DimClass rows = plan_.pack(nest_.step(p).tensor)->rows;
-      touches += work_of(e) / work_of(copied) * copied[rows] * copied[DimClass::k];
+      const TensorId t = nest_.step(p).tensor;
+      const DimClass rows = plan_.pack(t)->rows;
+      to[array_of(t)] += times * work_of(e) / work_of(copied) * copied[rows] * copied[DimClass::k];
     }
-    return touches;
+  }
+  double touches_inside(int d, const Extents& e) const {
+    PerArray touches(nest_.arrays().size());
+    touches_inside(d, e, 1, touches);
+    return sum(touches);
+  }
+  double sum(const PerArray& touches) const {
+    double all = 0;
+    for (ArrayId a : nest_.arrays().ids()) all += touches[a];
+    return all;
+  }
+  // Of each array, how many times as much `all` has as `some`; of one that some
+  // lack, as all of them together.
+  PerArray shares(const PerArray& all, const PerArray& some) const {
+    PerArray times(nest_.arrays().size());
+    const double together = sum(all) / sum(some);
+    for (ArrayId a : nest_.arrays().ids()) {
+      times[a] = some[a] > 0 ? all[a] / some[a] : together;
+    }
+    return times;
   }
 
-  // The outermost loop whose iterations are no larger than a piece; -1 if there is none.
+  // The outermost loop whose iterations are no larger than a piece; -1 if there
+  // is none.
   int choose_depth() const {
     Extents e;
     for (DimClass g : all_dim_classes) e[g] = static_cast<double>(plan_.extent(g));
@@ -210,12 +249,12 @@ class PieceWalk {
   }
 
   // Of all iterations of that loop.
-  double all_touches() const {
-    double touches = 0;
+  PerArray all_touches() const {
+    PerArray touches(nest_.arrays().size());
     Extents e;
     const auto visit = [&](const auto& self, std::size_t i, double times) -> void {
       if (i == all_dim_classes.size()) {
-        touches += times * touches_inside(depth_ + 1, e);
+        touches_inside(depth_ + 1, e, times, touches);
         return;
       }
       const DimClass g = all_dim_classes[i];
@@ -228,8 +267,8 @@ class PieceWalk {
     return touches;
   }
 
-  // Unevenly apart: pieces at every fifth of a walk would all lie in the same way to lines and sets
-  // where the walk repeats itself as often.
+  // Unevenly apart: pieces at every fifth of a walk would all lie in the same
+  // way to lines and sets where the walk repeats itself as often.
   double start() const {
     const double at = 0.5 + piece_ * std::numbers::phi;
     return (static_cast<double>(piece_) + at - std::floor(at)) / pieces_walked * total_;
@@ -242,7 +281,7 @@ class PieceWalk {
       if (filled_ < capacity_) never_full_ = true;
       measuring_ = true;
       touches_ = 0;
-      about_ = 0;
+      about_ = none_.kernels;
     } else if (measuring_ && touches_ >= smallest_piece) {
       end_piece();
       state_ = State::seeking;
@@ -254,20 +293,21 @@ class PieceWalk {
   }
 
   void end_piece() {
-    if (about_ <= 0) return;
-    measured_ += about_;
+    if (sum(about_) <= 0) return;
+    for (ArrayId a : nest_.arrays().ids()) measured_[a] += about_[a];
     touches_of_.push_back(about_);
     found_.each.push_back(here_);
     here_ = none_;
   }
 
-  void add(CountedPieces::Fetched& to, const CountedPieces::Fetched& more, double times) const {
+  void add(CountedPieces::Fetched& to, const CountedPieces::Fetched& more,
+           const PerArray& times) const {
     for (ArrayId a : nest_.arrays().ids()) {
-      to.kernels[a] += times * more.kernels[a];
-      to.packing[a] += times * more.packing[a];
+      to.kernels[a] += times[a] * more.kernels[a];
+      to.packing[a] += times[a] * more.packing[a];
     }
   }
-  CountedPieces::Fetched scaled(const CountedPieces::Fetched& lines, double times) const {
+  CountedPieces::Fetched scaled(const CountedPieces::Fetched& lines, const PerArray& times) const {
     CountedPieces::Fetched all = none_;
     add(all, lines, times);
     return all;
@@ -282,7 +322,8 @@ class PieceWalk {
     }
   }
 
-  // The right operand's columns at one place along k, for each lane one of its own.
+  // The right operand's columns at one place along k, for each lane one of its
+  // own.
   void lanes(Interval ms, Interval ns, std::int64_t start) {
     for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
       row(plan_.right(), DimClass::m, ms, start + plan_.offset(plan_.right(), DimClass::n, n));
@@ -375,14 +416,14 @@ class PieceWalk {
   std::vector<bool> dirty_;
   CountedPieces::Fetched none_;
   CountedPieces found_;
-  CountedPieces::Fetched here_;     // by the present piece
-  std::vector<double> touches_of_;  // of each piece, as about_
+  CountedPieces::Fetched here_;       // by the present piece
+  std::vector<PerArray> touches_of_;  // of each piece, as about_
   int depth_ = -1;
   State state_ = State::seeking;
   bool measuring_ = false, packs_ = false, never_full_ = false;
   int piece_ = 0;
   double total_ = 0, done_ = 0, from_ = 0;  // multiply-adds
-  double measured_ = 0, about_ = 0;         // touches, as touches_inside() has them
+  PerArray measured_, about_;               // touches, as touches_inside() has them
   int deepest_ = -1;                        // loop
   std::int64_t touches_ = 0, filled_ = 0;
 };
