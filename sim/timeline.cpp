@@ -19,9 +19,10 @@ using sim::ArrayOrder;
 // Takes what happens in the caches and in the walk, and sums up by frames.
 class TimelineRecorder {
  public:
-  TimelineRecorder(Timeline& to, const Plan& plan, const sim::SystemConfig& config, int most_frames)
+  TimelineRecorder(Timeline& to, const Plan& plan, const ArrayOrder& order,
+                   const sim::SystemConfig& config, int most_frames)
       : to_(to),
-        order_(plan),
+        order_(order),
         steps_(plan.steps()),
         arrays_(static_cast<std::size_t>(plan.arrays().size())),
         most_frames_(static_cast<std::size_t>(most_frames)),
@@ -79,8 +80,6 @@ class TimelineRecorder {
     for (const std::vector<TimelineSpan>& of_step : spans_) {
       to_.spans.insert(to_.spans.end(), of_step.begin(), of_step.end());
     }
-    std::ranges::stable_sort(
-        to_.spans, {}, [](const TimelineSpan& s) { return std::pair(s.step, s.touches.begin); });
   }
 
  private:
@@ -165,7 +164,7 @@ class TimelineRecorder {
   }
 
   Timeline& to_;
-  ArrayOrder order_;
+  const ArrayOrder& order_;
   const std::vector<Step>& steps_;
   std::size_t arrays_, most_frames_;
   std::vector<int> line_bits_;
@@ -178,7 +177,7 @@ class TimelineRecorder {
   std::vector<TimelineSpan> open_;
   std::vector<std::int64_t> iterations_;  // of each loop, that have begun
   TimelineSpan pack_;
-  std::vector<std::vector<TimelineSpan>> spans_;  // by step
+  std::vector<std::vector<TimelineSpan>> spans_;  // by step, each in the order of time
 };
 
 struct TimelineObserver : sim::NoObserver {
@@ -268,8 +267,8 @@ Timeline timeline(const Plan& plan, const sim::SystemConfig& config, int frames,
   result.arrays = plan.arrays();
   result.steps = plan.steps();
   result.shown = part;
-  TimelineRecorder recorder(result, plan, config, frames);
   const ArrayOrder order(plan);
+  TimelineRecorder recorder(result, plan, order, config, frames);
   sim::System<TimelineObserver> system(config, order.ends, TimelineObserver(&recorder));
   TimelineSink sink(system, config.levels.front(), plan.element().value());
   sim::PlanVisitor<TimelineSink> visitor(plan, sink);

@@ -23,8 +23,7 @@ constexpr std::int64_t most_touches = 40000;    // the same; a cache that is not
 constexpr std::int64_t longest_tables = 2000000;
 constexpr double largest_copied = 1 << 25;  // elements
 constexpr double largest_tensors = 1e8;
-// Of a pack that is larger than a piece, only the end matters to what comes
-// behind it.
+// Of a pack that is larger than a piece, only the end matters to what comes behind it.
 constexpr std::int64_t end_of_pack = 16384;  // elements
 
 class PieceWalk {
@@ -160,8 +159,8 @@ class PieceWalk {
     return all;
   }
 
-  // Adds `times` the lines that kernels touch of each array, about: the mean of
-  // where columns begin.
+  // Adds `times` the lines that kernels touch of each array, about: the mean of where columns
+  // begin.
   void touches_of(const Extents& e, double times, PerArray& to) const {
     const auto in_line =
         static_cast<double>(std::int64_t{1} << line_bits_) / static_cast<double>(element_);
@@ -222,8 +221,8 @@ class PieceWalk {
     for (ArrayId a : nest_.arrays().ids()) all += touches[a];
     return all;
   }
-  // Of each array, how many times as much `all` has as `some`; of one that some
-  // lack, as all of them together.
+  // Of each array, how many times as much `all` has as `some`; of one that some lack, as all of
+  // them together.
   PerArray shares(const PerArray& all, const PerArray& some) const {
     PerArray times(nest_.arrays().size());
     const double together = sum(all) / sum(some);
@@ -233,8 +232,7 @@ class PieceWalk {
     return times;
   }
 
-  // The outermost loop whose iterations are no larger than a piece; -1 if there
-  // is none.
+  // The outermost loop whose iterations are no larger than a piece; -1 if there is none.
   int choose_depth() const {
     Extents e;
     for (DimClass g : all_dim_classes) e[g] = static_cast<double>(plan_.extent(g));
@@ -267,8 +265,8 @@ class PieceWalk {
     return touches;
   }
 
-  // Unevenly apart: pieces at every fifth of a walk would all lie in the same
-  // way to lines and sets where the walk repeats itself as often.
+  // Unevenly apart: pieces at every fifth of a walk would all lie in the same way to lines and sets
+  // where the walk repeats itself as often.
   double start() const {
     const double at = 0.5 + piece_ * std::numbers::phi;
     return (static_cast<double>(piece_) + at - std::floor(at)) / pieces_walked * total_;
@@ -322,8 +320,7 @@ class PieceWalk {
     }
   }
 
-  // The right operand's columns at one place along k, for each lane one of its
-  // own.
+  // The right operand's columns at one place along k, for each lane one of its own.
   void lanes(Interval ms, Interval ns, std::int64_t start) {
     for (std::int64_t n = ns.begin; n < ns.begin + ns.size; ++n) {
       row(plan_.right(), DimClass::m, ms, start + plan_.offset(plan_.right(), DimClass::n, n));

@@ -102,6 +102,10 @@ void PlotView::resizeEvent(QResizeEvent* event) {
   rebuild();  // where words go depends on the room that there is
 }
 
+PlotView::Shown PlotView::shown() const {
+  return part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}});
+}
+
 PlotView::Shown PlotView::whole() const {
   const auto [low, high] = plot_.wholeX.value_or(std::pair(plot_.x.low, plot_.x.high));
   return {{low, high}, {plot_.y.low, plot_.y.high}};
@@ -119,7 +123,7 @@ void PlotView::showPart(const Span& x, const Span& y) {
 
 void PlotView::zoomAt(const QPointF& at, double factor) {
   if (!plot_.missing.empty()) return;
-  const Shown now = part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}});
+  const Shown now = shown();
   const QRect room = canvas_->axisRect()->rect();
   const double across = std::clamp((at.x() - room.left()) / room.width(), 0.0, 1.0);
   const double up = std::clamp((room.bottom() - at.y()) / room.height(), 0.0, 1.0);
@@ -131,7 +135,7 @@ void PlotView::zoom(double factor) { zoomAt(canvas_->axisRect()->center(), facto
 
 void PlotView::pan(double share) {
   if (!plot_.missing.empty()) return;
-  const Shown now = part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}});
+  const Shown now = shown();
   showPart(moved(now.x, whole().x, plot_.x.log, share), now.y);
 }
 
@@ -158,8 +162,7 @@ bool PlotView::eventFilter(QObject* watched, QEvent* event) {
       auto* mouse = static_cast<QMouseEvent*>(event);
       const bool more = part_ || plot_.wholeX;
       if (mouse->button() == Qt::LeftButton && more && plot_.missing.empty()) {
-        held_ = {mouse->position(),
-                 part_.value_or(Shown{{plot_.x.low, plot_.x.high}, {plot_.y.low, plot_.y.high}})};
+        held_ = {mouse->position(), shown()};
       }
       break;
     }

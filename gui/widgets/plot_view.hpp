@@ -47,6 +47,7 @@ class PlotView : public QWidget {
   struct Shown {
     Span x, y;
   };
+  Shown shown() const;
   Shown whole() const;
   void zoomAt(const QPointF& at, double factor);
   void dragTo(const QPointF& at);

@@ -2,7 +2,9 @@
 // simulation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,28 @@ inline std::vector<Touch> touches_of(const Plan& plan, const sim::SystemConfig& 
   };
   walk(plan, Visitor{visitor});
   return all;
+}
+
+// How many other lines of the stream were used since its last use of this one; -1: it is the first.
+inline std::int64_t use(std::list<std::uint64_t>& stream, std::uint64_t line) {
+  const auto found = std::find(stream.begin(), stream.end(), line);
+  const auto distance = found == stream.end() ? -1 : std::distance(stream.begin(), found);
+  stream.remove(line);
+  stream.push_front(line);
+  return distance;
+}
+
+// The array in which an address lies: the one that begins last before it.
+inline std::size_t owner(const Plan& plan, std::int64_t address) {
+  std::size_t best = 0;
+  std::int64_t nearest = -1;
+  for (ArrayId a : plan.arrays().ids()) {
+    const std::int64_t base = plan.base(a).value();
+    if (base > address || base < nearest) continue;
+    nearest = base;
+    best = static_cast<std::size_t>(index(a));
+  }
+  return best;
 }
 
 // Caches of any policy, index and inclusion; where write-backs and requests are of whole lines.

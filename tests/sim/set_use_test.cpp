@@ -66,25 +66,14 @@ class SlowUse {
  private:
   std::size_t owner(std::uint64_t line) const {
     const std::int64_t address = static_cast<std::int64_t>(line) * level_.line.value();
-    std::size_t best = 0;
-    std::int64_t nearest = -1;
-    for (ArrayId a : plan_.arrays().ids()) {
-      const std::int64_t base = plan_.base(a).value();
-      if (base > address || base < nearest) continue;
-      nearest = base;
-      best = static_cast<std::size_t>(index(a));
-    }
-    return best;
+    return test::owner(plan_, address);
   }
   std::uint64_t set(std::uint64_t line) const { return twin::set_number(level_, line); }
   SetTally& at(std::uint64_t line) { return counts[owner(line)][set(line)]; }
 
   // How many others were used since its last use; -1: it is the first one.
   std::int64_t use(std::uint64_t line) {
-    const auto found = std::find(stream_.begin(), stream_.end(), line);
-    const auto distance = found == stream_.end() ? -1 : std::distance(stream_.begin(), found);
-    stream_.remove(line);
-    stream_.push_front(line);
+    const std::int64_t distance = test::use(stream_, line);
     if (window_.empty()) now_ = {touches_ - 1, {}, {}};
     window_.insert(line);
     return distance;

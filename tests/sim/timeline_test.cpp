@@ -79,7 +79,7 @@ class SlowTimeline {
     system.on_request = [&](int l, std::uint64_t line, bool found) {
       const auto level = static_cast<std::size_t>(l);
       if (l == 0) touches.emplace_back(config.levels.size(), std::vector<FrameTally>(arrays()));
-      const std::int64_t distance = use(level, line);
+      const std::int64_t distance = test::use(streams_[level], line);
       FrameTally& t = touches.back()[level][owner(level, line)];
       t.requests += Lines(1);
       if (found) return;
@@ -87,7 +87,9 @@ class SlowTimeline {
        : distance >= config.levels[level].lines() ? t.misses.capacity
                                                   : t.misses.conflict) += Lines(1);
     };
-    system.on_arrival = [&](int l, std::uint64_t line) { use(static_cast<std::size_t>(l), line); };
+    system.on_arrival = [&](int l, std::uint64_t line) {
+      test::use(streams_[static_cast<std::size_t>(l)], line);
+    };
     for (const test::Touch& t : test::touches_of(plan, config)) {
       const auto line = static_cast<std::uint64_t>(config.levels.front().line.value());
       system.access(0, t.address / line * line, line, t.write);
@@ -106,25 +108,8 @@ class SlowTimeline {
   std::size_t owner(std::size_t level, std::uint64_t line) const {
     const std::int64_t address =
         static_cast<std::int64_t>(line) * config_.levels[level].line.value();
-    std::size_t best = 0;
-    std::int64_t nearest = -1;
-    for (ArrayId a : plan_.arrays().ids()) {
-      const std::int64_t base = plan_.base(a).value();
-      if (base > address || base < nearest) continue;
-      nearest = base;
-      best = static_cast<std::size_t>(index(a));
-    }
-    return best;
+    return test::owner(plan_, address);
   }
-  std::int64_t use(std::size_t level, std::uint64_t line) {
-    std::list<std::uint64_t>& stream = streams_[level];
-    const auto found = std::find(stream.begin(), stream.end(), line);
-    const auto distance = found == stream.end() ? -1 : std::distance(stream.begin(), found);
-    stream.remove(line);
-    stream.push_front(line);
-    return distance;
-  }
-
   const Plan& plan_;
   const sim::SystemConfig& config_;
   std::vector<std::list<std::uint64_t>> streams_;
