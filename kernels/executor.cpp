@@ -36,7 +36,8 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
             plan.left() == TensorId::A ? buffers.a : buffers.b),
       right_(plan, plan.right(), DimClass::n, 0,
              plan.right() == TensorId::A ? buffers.a : buffers.b),
-      rounds_(plan) {
+      rounds_(plan),
+      replay_(family_) {
   lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
@@ -110,8 +111,8 @@ Place<T> Executor<T>::place(const Tensors<T>& tensors, std::int64_t batch) const
 template <class T>
 void Executor<T>::replay(const Tensors<T>& tensors, const Tile& part) {
   stop_if_asked();
-  replay_.set(update_);
   const Interval batch = part[DimClass::batch];
+  replay_.set(update_, batch.size);
   std::int64_t at = batch.begin;
   const auto pack = [&](TensorId tensor, Tile tile) {
     tile[DimClass::batch] = {at, 1};

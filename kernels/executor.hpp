@@ -44,6 +44,8 @@ class Executor {
 
   // Whether the next run of all of the plan does again what one before it noted.
   bool replays() const { return replay_.has(plan_.all()); }
+  // Whether the last run was such a one, and by code of its own.
+  bool generated() const { return replay_.generated(); }
 
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);

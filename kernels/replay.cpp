@@ -1,5 +1,8 @@
 #include "kernels/replay.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace tcsim {
 
 template <class T>
@@ -52,15 +55,48 @@ void Replay<T>::note_pack(TensorId tensor, const Tile& tile) {
 
 template <class T>
 void Replay<T>::end() {
-  if (noting()) state_ = calls_.empty() ? State::none : State::complete;
+  if (!noting()) return;
+  state_ = calls_.empty() ? State::none : State::complete;
+  series_.clear();
+  tiles_ = 0;
+  tiles_done_ = {};
+  for (const Call& call : calls_) tiles_ += call.task.tiles;
+  std::size_t pack = 0;
+  for (std::size_t first = 0; first < calls_.size() || pack < packs_.size();) {
+    Series series{pack, pack, first, calls_.size()};
+    while (series.end_pack < packs_.size() && packs_[series.end_pack].calls_before == first) {
+      ++series.end_pack;
+    }
+    pack = series.end_pack;
+    if (pack < packs_.size()) series.end = packs_[pack].calls_before;
+    first = series.end;
+    series_.push_back(std::move(series));
+  }
 }
 
 template <class T>
-void Replay<T>::set(Update<T> update) {
+void Replay<T>::set(Update<T> update, std::int64_t places) {
   const Update<T> further{update.alpha, 1};
   for (Call& call : calls_) {
     call.task.update = call.first_writer ? update : further;
     call.task.kind = call.task.update.kind();
+  }
+  which_ = static_cast<std::size_t>(update.kind());
+  std::int64_t& done = tiles_done_[which_];
+  const bool before = done >= tiles_worth_code;
+  done = std::min(tiles_worth_code, done + std::min(tiles_worth_code, places) * tiles_);
+  if (!before && done >= tiles_worth_code) generate();
+}
+
+template <class T>
+void Replay<T>::generate() {
+  for (Series& series : series_) {
+    std::vector<PlacedCall<T>> placed;
+    for (std::size_t i = series.first; i < series.end; ++i) {
+      const Call& call = calls_[i];
+      placed.push_back({call.code, call.task, call.left, call.right, call.c});
+    }
+    series.generated[which_] = GeneratedCode<T>::make(family_, placed);
   }
 }
 

@@ -3,11 +3,14 @@
 // through its plan would take several times as long.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "kernels/generated.hpp"
 #include "kernels/microkernel.hpp"
 
 namespace tcsim {
@@ -25,9 +28,14 @@ class Replay {
  public:
   // The most calls and packs that are noted: they stay in the first cache beside what they read.
   static constexpr std::size_t most_calls = 32, most_packs = 4;
+  // To make code takes some 30 us, and a tile's time is 30 ns less with it (docs/bench.md).
+  static constexpr std::int64_t tiles_worth_code = 1000;
   // Whether a plan's work can be the same for all places of a batch, which is the outermost loop if
   // there is one.
   static bool suits(const Plan& plan);
+
+  // The calls are members of this family.
+  explicit Replay(const KernelFamily<T>& family) : family_(family) {}
 
   // Begins to note the calls for a part of C, all of its groups but the batch, at this place.
   // `nowhere`: a tile with as many columns as any kernel of the plan.
@@ -44,19 +52,26 @@ class Replay {
   bool has(const Tile& part) const { return state_ == State::complete && same_part(part); }
   bool may_begin() const { return state_ != State::none; }
 
+  // Before run(), which follows for `places` places: what the calls do with C. What is done often
+  // enough becomes code of its own.
+  void set(Update<T> update, std::int64_t places);
   // The same at another place. `ahead`: the tile that is written behind the last one.
   // pack(TensorId, const Tile&) packs; the tile has the batch of the place where it was noted.
   template <class Pack>
   void run(const Place<T>& at, const ResultTile<T>& ahead, Pack&& pack) {
-    std::size_t done = 0;
-    for (const NotedPack& noted : packs_) {
-      for (; done < noted.calls_before; ++done) call(done, at, ahead);
-      pack(noted.tensor, noted.tile);
+    for (const Series& series : series_) {
+      for (std::size_t i = series.first_pack; i < series.end_pack; ++i) {
+        pack(packs_[i].tensor, packs_[i].tile);
+      }
+      if (const GeneratedCode<T>* code = series.generated[which_].get()) {
+        (*code)(at.left, at.right, at.c);
+      } else {
+        for (std::size_t i = series.first; i < series.end; ++i) call(i, at, ahead);
+      }
     }
-    for (; done < calls_.size(); ++done) call(done, at, ahead);
   }
-  // Before run(): what the calls do with C.
-  void set(Update<T> update);
+  // Whether the last run() was by code of its own.
+  bool generated() const { return !series_.empty() && series_.front().generated[which_]; }
   // The first call's tile of C at that place.
   ResultTile<T> first_tile(const Place<T>& at) const;
 
@@ -73,16 +88,28 @@ class Replay {
     TensorId tensor;
     Tile tile;
   };
+  // Packs, and the calls up to the next pack: as code of their own, too, for each
+  // kind of update.
+  struct Series {
+    std::size_t first_pack, end_pack, first, end;
+    std::array<std::unique_ptr<const GeneratedCode<T>>, 3> generated = {};
+  };
+  void generate();
   bool same_part(const Tile& part) const;
   void call(std::size_t i, const Place<T>& at, const ResultTile<T>& ahead);
   ResultTile<T> tile(const Call& call, const Place<T>& at) const;
 
+  const KernelFamily<T>& family_;
   State state_ = State::empty;
   Tile part_{};
   Place<T> noted_at_;
   ResultTile<T> nowhere_{};
   std::vector<Call> calls_;
   std::vector<NotedPack> packs_;
+  std::vector<Series> series_;
+  std::int64_t tiles_ = 0;                       // of a place
+  std::array<std::int64_t, 3> tiles_done_ = {};  // with each kind of update
+  std::size_t which_ = 0;                        // of them, and of Series::generated
 };
 
 extern template class Replay<float>;

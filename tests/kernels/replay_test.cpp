@@ -12,6 +12,8 @@
 #include "core/error.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/executor.hpp"
+#include "kernels/generated.hpp"
+#include "kernels/instruction_set.hpp"
 #include "kernels/memory.hpp"
 #include "tests/kernels/random_case.hpp"
 
@@ -29,6 +31,7 @@ class Runner {
         executor_(plan_, {a_.data(), b_.data()}) {}
 
   bool replays() const { return executor_.replays(); }
+  bool generated() const { return executor_.generated(); }
 
   // C = alpha A B + beta C of whole numbers that are new each time, against the definition.
   void expect_right(Random& random, T alpha, T beta) {
@@ -76,6 +79,24 @@ void expect_replays(const Contraction& c, const std::string& schedule, bool repl
   }
 }
 
+// What is done often becomes code of its own, for each kind of update: the results are the same.
+template <class T>
+void expect_generated(const Contraction& c, const std::string& schedule) {
+  SCOPED_TRACE(schedule);
+  Random random(4);
+  Runner<T> runner(c, schedule);
+  for (const T beta : {T{0}, T{1}}) {
+    for (int i = 0; i < 1 + Replay<T>::tiles_worth_code && !runner.generated(); ++i) {
+      runner.expect_right(random, 1, beta);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_EQ(runner.generated(), generates_code());
+    runner.expect_right(random, 1, beta);
+    runner.expect_right(random, -2, 3);
+    EXPECT_FALSE(runner.generated());
+  }
+}
+
 Contraction batch(ElementType type, std::int64_t h) {
   return parse_contraction("hab-hka-hbk", {{'h', h}, {'a', 9}, {'b', 7}, {'k', 6}},
                            Layout::column_major, type);
@@ -94,6 +115,9 @@ TEST(Replay, Does_again_what_small_contractions_take) {
           "for k by 4 { pack A in L1 { pack B in L1 { for m by 8 { for n by 2 { kernel 8x2 } } } } "
           "} }"}) {
       expect_replays<double>(c, groups + inside, true);
+      if (best_instruction_set() != InstructionSet::plain) {
+        expect_generated<double>(c, groups + inside);
+      }
     }
   }
 }

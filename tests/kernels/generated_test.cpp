@@ -1,0 +1,132 @@
+// Code that is made while the program runs, against the members of a family: equal to the bit.
+#include "kernels/generated.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "kernels/vector_code.hpp"
+#include "tests/kernels/random_case.hpp"
+
+namespace tcsim {
+namespace {
+
+template <class T>
+class Generated_against {
+ public:
+  explicit Generated_against(const KernelFamily<T>& family) : family_(family) {
+    for (std::vector<T>* v : {&left_, &right_, &c_}) {
+      v->resize(elements);
+      for (T& x : *v) x = static_cast<T>(between(random_, -1000, 1000)) / T{7};
+    }
+  }
+
+  // The calls, here at random places.
+  void expect_equal(std::vector<PlacedCall<T>> calls) {
+    const auto code = GeneratedCode<T>::make(family_, calls);
+    ASSERT_NE(code, nullptr);
+    EXPECT_GT(code->bytes(), 0U);
+    std::vector<T> by_members = c_, by_code = c_;
+    for (PlacedCall<T>& call : calls) {
+      call.task.left.first = left_.data() + call.left;
+      call.task.right.first = right_.data() + call.right;
+      call.task.c.first = by_members.data() + call.c;
+      call.code(call.task, call.task.c);
+    }
+    (*code)(left_.data(), right_.data(), by_code.data());
+    ASSERT_EQ(by_code, by_members);
+  }
+
+  // A call of a member, whose tile of C begins at `c`; no two elements of a tile are the same.
+  PlacedCall<T> call(Microkernel<T> code, int rows, int columns, std::int64_t kc,
+                     std::int64_t tiles, bool apart, bool by_lane, std::int64_t c, bool adds) {
+    std::vector<std::int64_t>& places = tables_.emplace_back();
+    const std::int64_t height = rows * tiles + 3;
+    for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * height);
+    std::vector<std::int64_t>& rows_of_c = tables_.emplace_back();
+    for (std::int64_t i = 0; i < rows * tiles; ++i) rows_of_c.push_back(i);
+    const std::int64_t distance = by_lane ? rows + 5 : apart ? 2 * kc + 1 : 1;
+    PlacedCall<T> made{code, {}, between(random_, 0, 9), between(random_, 0, 9), c};
+    made.task.kc = kc;
+    made.task.left = {nullptr, rows * tiles + between(random_, 0, 3)};
+    made.task.right = {nullptr, by_lane ? columns * distance : apart ? 2 : columns + 1, distance};
+    made.task.c = {nullptr, places.data(), rows_of_c.data()};
+    made.task.update = {1, adds ? T{1} : T{0}};
+    made.task.kind = made.task.update.kind();
+    made.task.lanes_short = -rows & (family_.lanes - 1);
+    made.task.tiles = tiles;
+    made.task.onwards = {rows, by_lane ? rows : 0, rows, 0};
+    return made;
+  }
+
+  const KernelFamily<T>& family() const { return family_; }
+
+ private:
+  static constexpr std::size_t elements = 40000;
+  const KernelFamily<T>& family_;
+  Random random_{5};
+  std::vector<T> left_, right_, c_;
+  std::deque<std::vector<std::int64_t>> tables_;
+};
+
+template <class T>
+void expect_every_member(InstructionSet set) {
+  if (!can_run(set)) return;
+  Generated_against<T> against(kernel_family<T>(set));
+  const KernelFamily<T>& family = against.family();
+  for (const std::int64_t kc : {1, 2, 5, 9, 10, 37}) {
+    for (int vectors = 1; vectors <= KernelFamily<T>::most_vectors; ++vectors) {
+      for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
+        SCOPED_TRACE(fmt::format("{} {} x {} k {}", to_text(set), vectors, columns, kc));
+        for (const bool apart : {false, true}) {
+          for (const int lanes_short : {0, 1, family.lanes - 1}) {
+            if (lanes_short > 0 && !family.has_parts()) continue;
+            const int rows = vectors * family.lanes - lanes_short;
+            const Microkernel<T> code = family.of(rows, columns);
+            const std::int64_t tiles = lanes_short == 0 ? 3 : 1;
+            against.expect_equal(
+                {against.call(code, rows, columns, kc, tiles, apart, false, 0, false),
+                 against.call(code, rows, columns, kc + 1, tiles, apart, false, 17, true)});
+          }
+        }
+        if (vectors == 1) {
+          against.expect_equal({against.call(family.by_lane[columns - 1], family.lanes, columns, kc,
+                                             2, true, true, 3, true)});
+        }
+      }
+    }
+  }
+}
+
+TEST(Generated_code, Is_equal_to_every_member_to_the_bit) {
+  if (!generates_code()) GTEST_SKIP() << "built without Xbyak";
+  for (InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_every_member<double>(set);
+    expect_every_member<float>(set);
+  }
+}
+
+TEST(Generated_code, Is_not_made_of_what_it_does_not_know) {
+  const InstructionSet set = best_instruction_set();
+  Generated_against<double> against(kernel_family<double>(set));
+  const KernelFamily<double>& family = against.family();
+  const PlacedCall<double> good =
+      against.call(family.of(family.lanes, 2), family.lanes, 2, 3, 1, true, false, 0, false);
+  const auto made = [&](auto&& change) {
+    PlacedCall<double> call = good;
+    change(call);
+    return GeneratedCode<double>::make(family, std::vector{call}) != nullptr;
+  };
+  EXPECT_EQ(made([](auto&) {}), generates_code() && set != InstructionSet::plain);
+  EXPECT_FALSE(made([&](auto& call) { call.code = family.along_k[0][1]; }));
+  EXPECT_FALSE(made([](auto& call) { call.task.kind = Update<double>::Kind::any; }));
+  EXPECT_FALSE(made([](auto& call) { call.task.more_stretches = 1; }));
+  EXPECT_FALSE(made([](auto& call) { call.task.right.apart = std::int64_t{1} << 40; }));
+  EXPECT_FALSE(made([](auto& call) { call.left = std::int64_t{1} << 40; }));
+  EXPECT_FALSE(made([](auto& call) { call.task.tiles = 1 + GeneratedCode<double>::most_tiles; }));
+}
+
+}  // namespace
+}  // namespace tcsim
