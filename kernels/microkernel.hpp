@@ -126,6 +126,9 @@ struct KernelFamily {
   Microkernel<T> by_lane[most_columns];
   Microkernel<T> along_k[most_rows][most_columns];
   Microkernel<T> parts[most_vectors][most_columns];
+  // The same tiles of `code`, or of `parts`, as they are made while the program runs
+  // (kernels/generated_kernels.hpp), now if they are not yet and `make`. Null where there are none.
+  Microkernel<T> (*generated)(int vectors, int columns, bool part, bool make) = nullptr;
 
   // Members with `vectors` vectors have columns from 1 up to this.
   int columns_for(int vectors) const {
@@ -144,10 +147,19 @@ struct KernelFamily {
   std::int64_t vectors(std::int64_t rows) const {
     return (rows + lanes - 1) >> std::countr_zero(static_cast<unsigned>(lanes));
   }
-  // For so many rows, whole vectors unless it has parts.
+  // For so many rows, whole vectors unless it has parts: the quickest code that there is.
   Microkernel<T> of(std::int64_t rows, std::int64_t columns) const {
-    return ((rows & (lanes - 1)) == 0 ? code : parts)[vectors(rows) - 1][columns - 1];
+    if (generated != nullptr) {
+      const Microkernel<T> made = generated(static_cast<int>(vectors(rows)),
+                                            static_cast<int>(columns), is_part(rows), true);
+      if (made != nullptr) return made;
+    }
+    return compiled(rows, columns);
   }
+  Microkernel<T> compiled(std::int64_t rows, std::int64_t columns) const {
+    return (is_part(rows) ? parts : code)[vectors(rows) - 1][columns - 1];
+  }
+  bool is_part(std::int64_t rows) const { return (rows & (lanes - 1)) != 0; }
 };
 
 extern const KernelFamily<double> family_f64_avx512, family_f64_avx2, family_f64_plain;

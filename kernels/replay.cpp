@@ -96,7 +96,7 @@ void Replay<T>::generate() {
       const Call& call = calls_[i];
       placed.push_back({call.code, call.task, call.left, call.right, call.c});
     }
-    series.generated[which_] = GeneratedCode<T>::make(family_, placed);
+    series.generated[which_] = GeneratedCalls<T>::make(family_, placed);
   }
 }
 

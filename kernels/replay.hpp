@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
-#include "kernels/generated.hpp"
+#include "kernels/generated_calls.hpp"
 #include "kernels/microkernel.hpp"
 
 namespace tcsim {
@@ -63,7 +63,7 @@ class Replay {
       for (std::size_t i = series.first_pack; i < series.end_pack; ++i) {
         pack(packs_[i].tensor, packs_[i].tile);
       }
-      if (const GeneratedCode<T>* code = series.generated[which_].get()) {
+      if (const GeneratedCalls<T>* code = series.generated[which_].get()) {
         (*code)(at.left, at.right, at.c);
       } else {
         for (std::size_t i = series.first; i < series.end; ++i) call(i, at, ahead);
@@ -92,7 +92,7 @@ class Replay {
   // kind of update.
   struct Series {
     std::size_t first_pack, end_pack, first, end;
-    std::array<std::unique_ptr<const GeneratedCode<T>>, 3> generated = {};
+    std::array<std::unique_ptr<const GeneratedCalls<T>>, 3> generated = {};
   };
   void generate();
   bool same_part(const Tile& part) const;

@@ -1,10 +1,13 @@
-// Code that is made while the program runs, against the members of a family: equal to the bit.
-#include "kernels/generated.hpp"
+// Code that is made while the program runs, against what was compiled: equal to the bit.
+#include "kernels/generated_calls.hpp"
+#include "kernels/generated_kernels.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "kernels/vector_code.hpp"
@@ -23,20 +26,25 @@ class Generated_against {
     }
   }
 
-  // The calls, here at random places.
-  void expect_equal(std::vector<PlacedCall<T>> calls) {
-    const auto code = GeneratedCode<T>::make(family_, calls);
+  // The calls, by members and by code of their own.
+  void expect_equal(const std::vector<PlacedCall<T>>& calls) {
+    const auto code = GeneratedCalls<T>::make(family_, calls);
     ASSERT_NE(code, nullptr);
     EXPECT_GT(code->bytes(), 0U);
-    std::vector<T> by_members = c_, by_code = c_;
+    std::vector<T> by_code = c_;
+    (*code)(left_.data(), right_.data(), by_code.data());
+    ASSERT_EQ(by_code, done(calls));
+  }
+  // What C is after the calls.
+  std::vector<T> done(std::vector<PlacedCall<T>> calls) const {
+    std::vector<T> c = c_;
     for (PlacedCall<T>& call : calls) {
       call.task.left.first = left_.data() + call.left;
       call.task.right.first = right_.data() + call.right;
-      call.task.c.first = by_members.data() + call.c;
+      call.task.c.first = c.data() + call.c;
       call.code(call.task, call.task.c);
     }
-    (*code)(left_.data(), right_.data(), by_code.data());
-    ASSERT_EQ(by_code, by_members);
+    return c;
   }
 
   // A call of a member, whose tile of C begins at `c`; no two elements of a tile are the same.
@@ -62,6 +70,8 @@ class Generated_against {
   }
 
   const KernelFamily<T>& family() const { return family_; }
+  // Somewhere that may be asked for.
+  const T* somewhere() const { return left_.data(); }
 
  private:
   static constexpr std::size_t elements = 40000;
@@ -84,7 +94,9 @@ void expect_every_member(InstructionSet set) {
           for (const int lanes_short : {0, 1, family.lanes - 1}) {
             if (lanes_short > 0 && !family.has_parts()) continue;
             const int rows = vectors * family.lanes - lanes_short;
-            const Microkernel<T> code = family.of(rows, columns);
+            // One of each kind: a caller may have either.
+            const Microkernel<T> code =
+                apart ? family.of(rows, columns) : family.compiled(rows, columns);
             const std::int64_t tiles = lanes_short == 0 ? 3 : 1;
             against.expect_equal(
                 {against.call(code, rows, columns, kc, tiles, apart, false, 0, false),
@@ -100,7 +112,7 @@ void expect_every_member(InstructionSet set) {
   }
 }
 
-TEST(Generated_code, Is_equal_to_every_member_to_the_bit) {
+TEST(Generated_calls, Are_equal_to_every_member_to_the_bit) {
   if (!generates_code()) GTEST_SKIP() << "built without Xbyak";
   for (InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
     expect_every_member<double>(set);
@@ -108,7 +120,67 @@ TEST(Generated_code, Is_equal_to_every_member_to_the_bit) {
   }
 }
 
-TEST(Generated_code, Is_not_made_of_what_it_does_not_know) {
+// All that a task may ask for: many tiles, stretches of k, an update that multiplies, and lines
+// that are read later, of C, of the left operand and of any other place.
+template <class T>
+void expect_kernels_as_compiled(InstructionSet set) {
+  if (!can_run(set)) return;
+  Generated_against<T> against(kernel_family<T>(set));
+  const KernelFamily<T>& family = against.family();
+  const std::vector<Stretch> stretches{{3, 2, 5}, {1, 1, 1}, {11, -4, 0}};
+  const std::vector<std::function<void(KernelTask<T>&)>> asks = {
+      [](auto&) {}, [](auto& task) { task.left_ahead = 100; },
+      [&](auto& task) {
+        task.trickle = {against.somewhere(), 2, 3, 2};
+      },
+      [&](auto& task) {
+        task.fetch = {against.somewhere(), 3, 2, 100, 0};
+      },
+      [&](auto& task) {
+        task.fetch = {against.somewhere(), 200, 1, 64, 10};
+        task.left_ahead = 8;
+      }};
+  for (int vectors = 1; vectors <= KernelFamily<T>::most_vectors; ++vectors) {
+    for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
+      for (const int lanes_short : {0, 1}) {
+        if (lanes_short > 0 && !family.has_parts()) continue;
+        const int rows = vectors * family.lanes - lanes_short;
+        const Microkernel<T> compiled = family.compiled(rows, columns);
+        ASSERT_NE(family.of(rows, columns), compiled);
+        for (const std::int64_t kc : {1, 3, 26, 61}) {
+          for (const bool apart : {false, true}) {
+            SCOPED_TRACE(fmt::format("{} {} x {} k {}", to_text(set), rows, columns, kc));
+            for (std::size_t i = 0; i < 3 * asks.size(); ++i) {
+              PlacedCall<T> call = against.call(compiled, rows, columns, kc,
+                                                lanes_short == 0 ? 3 : 1, apart, false, 5, false);
+              call.task.update =
+                  std::array<Update<T>, 3>{{{1, 0}, {1, 1}, {2, -1}}}[i / asks.size()];
+              call.task.kind = call.task.update.kind();
+              asks[i % asks.size()](call.task);
+              if (i % 2 == 0) {
+                call.task.stretches = stretches.data();
+                call.task.more_stretches = std::ssize(stretches);
+              }
+              const std::vector<T> expected = against.done({call});
+              call.code = family.of(rows, columns);
+              ASSERT_EQ(against.done({call}), expected) << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Generated_kernels, Do_what_compiled_ones_do_to_the_bit) {
+  if (!generates_code()) GTEST_SKIP() << "built without Xbyak";
+  for (InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_kernels_as_compiled<double>(set);
+    expect_kernels_as_compiled<float>(set);
+  }
+}
+
+TEST(Generated_calls, Are_not_made_of_what_they_do_not_know) {
   const InstructionSet set = best_instruction_set();
   Generated_against<double> against(kernel_family<double>(set));
   const KernelFamily<double>& family = against.family();
@@ -117,7 +189,7 @@ TEST(Generated_code, Is_not_made_of_what_it_does_not_know) {
   const auto made = [&](auto&& change) {
     PlacedCall<double> call = good;
     change(call);
-    return GeneratedCode<double>::make(family, std::vector{call}) != nullptr;
+    return GeneratedCalls<double>::make(family, std::vector{call}) != nullptr;
   };
   EXPECT_EQ(made([](auto&) {}), generates_code() && set != InstructionSet::plain);
   EXPECT_FALSE(made([&](auto& call) { call.code = family.along_k[0][1]; }));
@@ -125,7 +197,7 @@ TEST(Generated_code, Is_not_made_of_what_it_does_not_know) {
   EXPECT_FALSE(made([](auto& call) { call.task.more_stretches = 1; }));
   EXPECT_FALSE(made([](auto& call) { call.task.right.apart = std::int64_t{1} << 40; }));
   EXPECT_FALSE(made([](auto& call) { call.left = std::int64_t{1} << 40; }));
-  EXPECT_FALSE(made([](auto& call) { call.task.tiles = 1 + GeneratedCode<double>::most_tiles; }));
+  EXPECT_FALSE(made([](auto& call) { call.task.tiles = 1 + GeneratedCalls<double>::most_tiles; }));
 }
 
 }  // namespace

@@ -98,8 +98,8 @@ void expect_members_multiply(InstructionSet set, bool apart, int lanes_short) {
           }
         }
         // What is asked for meanwhile changes nothing.
-        std::vector<T> trickled = c;
-        for (std::vector<T>* to : {&c, &trickled}) {
+        std::vector<T> trickled = c, compiled = c;
+        for (std::vector<T>* to : {&c, &trickled, &compiled}) {
           const ResultTile<T> tile{to->data(), places.data()};
           KernelTask<T> task{kc,
                              {left.data(), left_step},
@@ -109,9 +109,10 @@ void expect_members_multiply(InstructionSet set, bool apart, int lanes_short) {
                              Update<T>{alpha, beta}.kind(),
                              lanes_short};
           if (to == &trickled) task.trickle = {left.data(), 4, 3, 2};
-          family.of(rows, columns)(task, tile);
+          (to == &compiled ? family.compiled(rows, columns) : family.of(rows, columns))(task, tile);
         }
         ASSERT_EQ(trickled, expected);
+        ASSERT_EQ(compiled, expected);
         ASSERT_EQ(c, expected);
       }
     }

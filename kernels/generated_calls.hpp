@@ -23,7 +23,7 @@ struct PlacedCall {
 };
 
 template <class T>
-class GeneratedCode {
+class GeneratedCalls {
  public:
   // The most tiles that are made code of: what is larger has other costs.
   static constexpr std::int64_t most_tiles = 256;
@@ -32,8 +32,8 @@ class GeneratedCode {
   // so: with vectors along k, stretches, an update that multiplies, tiles of C that lie unevenly,
   // distances that no instruction holds; in a build without Xbyak; and where the system refuses
   // memory for code.
-  static std::unique_ptr<const GeneratedCode> make(const KernelFamily<T>& family,
-                                                   std::span<const PlacedCall<T>> calls);
+  static std::unique_ptr<const GeneratedCalls> make(const KernelFamily<T>& family,
+                                                    std::span<const PlacedCall<T>> calls);
 
   void operator()(const T* left, const T* right, T* c) const { function_(left, right, c); }
   std::size_t bytes() const { return bytes_; }
@@ -45,10 +45,7 @@ class GeneratedCode {
   std::size_t bytes_ = 0;
 };
 
-extern template class GeneratedCode<float>;
-extern template class GeneratedCode<double>;
-
-// Whether this build makes code.
-bool generates_code();
+extern template class GeneratedCalls<float>;
+extern template class GeneratedCalls<double>;
 
 }  // namespace tcsim

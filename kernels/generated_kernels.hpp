@@ -1,0 +1,45 @@
+// The register tiles of a family (kernels/microkernel.hpp) as Xbyak makes them, when they are first
+// asked for: the same sums, and the same lines asked for ahead. A compiler gives each of the
+// templates' loops registers of its own, and moves sums and pointers between two loops and to
+// memory; that is a tenth of the time at 128 steps along k, a quarter at 32 (docs/bench.md).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/microkernel.hpp"
+
+namespace tcsim {
+
+template <class T>
+class GeneratedKernels {
+ public:
+  // Of vectors of so many bytes, 32 or 64.
+  explicit GeneratedKernels(int bytes);
+
+  // A tile of whole vectors, or with a part of the last one; made now if it is not yet and `make`.
+  // Null where it is not made so: by a build without Xbyak, or where the system refuses memory for
+  // code. On any threads.
+  Microkernel<T> of(int vectors, int columns, bool part, bool make);
+
+ private:
+  using Slot = std::atomic<Microkernel<T>>;
+  const int bytes_;
+  std::mutex making_;
+  bool refused_ = false;
+  std::array<std::array<std::array<Slot, 2>, KernelFamily<T>::most_columns>,
+             KernelFamily<T>::most_vectors>
+      slots_{};
+  std::vector<std::shared_ptr<const void>> code_;
+};
+
+extern template class GeneratedKernels<float>;
+extern template class GeneratedKernels<double>;
+
+// Whether this build makes code.
+bool generates_code();
+
+}  // namespace tcsim
