@@ -10,7 +10,9 @@
 #include <initializer_list>
 #include <limits>
 
+#include "bench/peer_limit.hpp"
 #include "core/error.hpp"
+#include "core/machine/instruction_limit.hpp"
 
 namespace tcsim::bench {
 
@@ -32,8 +34,9 @@ void* load(std::initializer_list<const char*> names) {
 
 bool has_avx512() {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return most_vector_bits() >= 512 && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl");
 #else
   return false;
 #endif
@@ -129,6 +132,7 @@ std::optional<Gemm> Gemm::loaded(const std::string& name, const std::string& ver
 std::optional<Gemm> Gemm::openblas() {
   static const std::optional<Gemm> found = []() -> std::optional<Gemm> {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    limit_peer("OPENBLAS_CORETYPE", "Haswell", "Nehalem");
     void* library = load_openblas();
     if (library == nullptr) return {};
     if (auto* threads = symbol<void(int)>(library, "openblas_set_num_threads")) threads(1);
@@ -160,6 +164,7 @@ std::optional<Gemm> Gemm::blis() {
 std::optional<Gemm> Gemm::mkl() {
   static const std::optional<Gemm> found = []() -> std::optional<Gemm> {
     setenv("MKL_THREADING_LAYER", "SEQUENTIAL", 1);
+    limit_peer("MKL_ENABLE_INSTRUCTIONS", "AVX2", "SSE4_2");
     void* library = load({"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"});
     if (library == nullptr) return {};
     std::array<char, 200> text{};

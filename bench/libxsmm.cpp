@@ -1,5 +1,7 @@
 #include "bench/libxsmm.hpp"
 
+#include "bench/peer_limit.hpp"
+
 #ifdef TCSIM_HAVE_LIBXSMM
 #include <libxsmm.h>
 #else
@@ -75,6 +77,7 @@ std::optional<SmallGemm<T>> libxsmm_gemm(const SmallShape& s) {
   if (!libxsmm_installed()) return {};
   const T alpha = 1, beta = s.add ? 1 : 0;
   const int none = 0;  // of the flags, and to prefetch
+  limit_peer("LIBXSMM_TARGET", "hsw", "wsm");
   const auto code =
       dispatch<T>()(s.m, s.n, s.k, &s.lda, &s.ldb, &s.ldc, &alpha, &beta, &none, &none);
   if (code == nullptr) return {};

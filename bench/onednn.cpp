@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "bench/module.hpp"
+#include "bench/peer_limit.hpp"
 
 namespace tcsim::bench {
 
@@ -25,6 +26,7 @@ F* function(void* module, const char* name) {
 // `make` is null where there is none of use.
 const Onednn& onednn() {
   static const Onednn found = []() -> Onednn {
+    limit_peer("ONEDNN_MAX_CPU_ISA", "AVX2", "SSE41");
     void* const module = load_module("tcsim_onednn");
     if (module == nullptr) return {};
     OnednnVersion version;

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "core/machine/instruction_limit.hpp"
+
 namespace tcsim {
 
 const char* to_text(InstructionSet set) {
@@ -21,9 +23,11 @@ bool can_run(InstructionSet set) {
     case InstructionSet::plain:
       return true;
     case InstructionSet::avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+      return most_vector_bits() >= 256 && __builtin_cpu_supports("avx2") &&
+             __builtin_cpu_supports("fma");
     case InstructionSet::avx512:
-      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
+      return most_vector_bits() >= 512 && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("fma");
   }
   return false;
 }

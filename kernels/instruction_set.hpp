@@ -6,9 +6,10 @@ namespace tcsim {
 // Instruction sets that microkernels exist for, from plain C++ up.
 enum class InstructionSet { plain, avx2, avx512 };
 const char* to_text(InstructionSet);
-// The best that this processor (and operating system) can run.
+// The best that this processor (and operating system) can run, and TCSIM_ISA allows
+// (core/machine/instruction_limit.hpp).
 InstructionSet best_instruction_set();
-// Whether this processor and operating system can run code for `set`.
+// Whether code for `set` can and may run here.
 bool can_run(InstructionSet set);
 
 }  // namespace tcsim

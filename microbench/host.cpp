@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/machine/instruction_limit.hpp"
 #include "microbench/keep.hpp"
 #include "microbench/loops.hpp"
 #include "microbench/probe.hpp"
@@ -69,9 +70,16 @@ Probed probe_host(const ProbeOptions& options) {
 }
 
 fs::path cache_folder() {
-  if (const fs::path cache = folder_in("XDG_CACHE_HOME"); !cache.empty()) return cache / "tcsim";
-  if (const fs::path home = folder_in("HOME"); !home.empty()) return home / ".cache" / "tcsim";
-  return {};
+  fs::path folder;
+  if (const fs::path cache = folder_in("XDG_CACHE_HOME"); !cache.empty()) {
+    folder = cache / "tcsim";
+  } else if (const fs::path home = folder_in("HOME"); !home.empty()) {
+    folder = home / ".cache" / "tcsim";
+  } else {
+    return {};
+  }
+  const int bits = most_vector_bits();
+  return bits == 512 ? folder : folder / (bits == 256 ? "avx2" : "plain");
 }
 
 fs::path host_file() {

@@ -30,7 +30,8 @@ struct Probed;  // microbench/probe.hpp
 Probed probe_host(const ProbeOptions& options = {});
 
 // Where what was measured of this machine is kept: $XDG_CACHE_HOME/tcsim, else
-// $HOME/.cache/tcsim; empty without either.
+// $HOME/.cache/tcsim; empty without either. In a folder of its own there where TCSIM_ISA limits
+// what is measured (core/machine/instruction_limit.hpp).
 std::filesystem::path cache_folder();
 // The host's machine file in it: host.toml.
 std::filesystem::path host_file();

@@ -1,5 +1,7 @@
 #include "microbench/loops.hpp"
 
+#include "core/machine/instruction_limit.hpp"
+
 namespace tcsim {
 
 namespace {
@@ -12,8 +14,11 @@ struct Here {
 #if defined(__x86_64__)
     // These also ask whether the kernel saves the registers.
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) list[n++] = &avx512_loops;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list[n++] = &avx2_loops;
+    const int bits = most_vector_bits();
+    if (bits >= 512 && __builtin_cpu_supports("avx512f")) list[n++] = &avx512_loops;
+    if (bits >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+      list[n++] = &avx2_loops;
+    }
 #endif
     list[n] = &plain_loops;
   }

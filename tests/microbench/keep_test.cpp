@@ -134,6 +134,10 @@ TEST(HostFile, It_follows_the_xdg_base_directories) {
     EXPECT_EQ(host_file(), "/home/me/.cache/tcsim/host.toml") << ignored;
   }
   const Variable xdg("XDG_CACHE_HOME", nullptr);
+  {
+    const Variable limit("TCSIM_ISA", "avx2");  // another machine, as it were
+    EXPECT_EQ(host_file(), "/home/me/.cache/tcsim/avx2/host.toml");
+  }
   const Variable no_home("HOME", nullptr);
   EXPECT_TRUE(host_file().empty());
 }
