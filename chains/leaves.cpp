@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "kernels/generated_kernels.hpp"
 
 namespace tcsim::chains {
 
@@ -116,7 +117,7 @@ Bytes Leaves<T>::tables() const {
 
 template <class T>
 Bytes Leaves<T>::memory() const {
-  Bytes sum;
+  Bytes sum(generated_kernels_memory());
   for (TensorId t : all_tensors) sum += schedules_.threads() * Memory::taken(packs_[t]);
   if (keeps_all_) return sum + tables();
   std::vector<Bytes> others(usual_.size());

@@ -5,6 +5,8 @@
 
 #include "core/threads.hpp"
 #include "core/units/divisor.hpp"
+#include "kernels/generated_calls.hpp"
+#include "kernels/generated_kernels.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/repetitions.hpp"
 
@@ -126,6 +128,8 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;
     thread += 2 * blocks * listed_block;
   }
+  // What is added to, which is the usual update (kernels/replay.hpp).
+  if (generates_code()) thread += static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
   memory.tables = Bytes(plan + std::max(1, threads) * thread);
   return memory;
 }

@@ -136,7 +136,7 @@ class Emitter : public Xbyak::CodeGenerator {
   static std::size_t step_size(const TileRegisters& t) {
     return static_cast<std::size_t>(t.vectors + t.columns * (t.vectors + 1));
   }
-  static constexpr std::size_t most_bytes = 12;  // of an instruction
+  static constexpr std::size_t instruction_bytes = 12;  // at most
 
   const int element_bytes_, vector_bytes_;
   const Reg left_ = rax, right_ = rcx, eighth_ = r9;

@@ -111,6 +111,16 @@ struct Tiles {
 template <class T>
 class Generator : public Emitter {
  public:
+  // At least as many bytes as the code has.
+  static std::size_t room(const Tiles<T>& tiles) {
+    std::size_t instructions = 20 + 8 * tiles.tiles.size() + 4 * tiles.shapes.size();
+    for (const TileShape& shape : tiles.shapes) {
+      const auto results = static_cast<std::size_t>(shape.is.vectors * shape.is.columns);
+      instructions += 2 * (together + 1) * step_size(shape.is) + 3 * results + 20;
+    }
+    return instruction_bytes * instructions + 64 * (tiles.shapes.size() + 1);
+  }
+
   Generator(int vector_bytes, const Tiles<T>& tiles)
       : Emitter(sizeof(T), vector_bytes, room(tiles)) {
     std::vector<Xbyak::Label> labels(tiles.shapes.size());
@@ -143,16 +153,6 @@ class Generator : public Emitter {
  private:
   // Loops that are left after a few times are foretold.
   static constexpr std::int64_t together = 4;
-
-  // At least as many bytes as the code has.
-  static std::size_t room(const Tiles<T>& tiles) {
-    std::size_t instructions = 20 + 8 * tiles.tiles.size() + 4 * tiles.shapes.size();
-    for (const TileShape& shape : tiles.shapes) {
-      const auto results = static_cast<std::size_t>(shape.is.vectors * shape.is.columns);
-      instructions += 2 * (together + 1) * step_size(shape.is) + 3 * results + 20;
-    }
-    return most_bytes * instructions + 64 * (tiles.shapes.size() + 1);
-  }
 
   void body(const TileShape& s) {
     const TileRegisters& t = s.is;
@@ -220,6 +220,7 @@ std::unique_ptr<const GeneratedCalls<T>> GeneratedCalls<T>::make(
   for (const PlacedCall<T>& call : calls) {
     if (!tiles.add(family, call)) return {};
   }
+  if (Generator<T>::room(tiles) > most_bytes) return {};
   try {
     auto code = std::make_shared<const Generator<T>>(static_cast<int>(bytes), tiles);
     auto made = std::make_unique<GeneratedCalls>();

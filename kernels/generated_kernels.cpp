@@ -40,7 +40,7 @@ class KernelGenerator : public Emitter {
   static std::size_t room(const TileRegisters& t) {
     const auto results = static_cast<std::size_t>(t.vectors * t.columns);
     const std::size_t steps = (8 + together) * (step_size(t) + 30);
-    return 6 * most_bytes * (steps + 12 * results + 200) + 1024;
+    return 6 * instruction_bytes * (steps + 12 * results + 200) + 1024;
   }
 
   // Of the task, and of the tile that is written behind it.
@@ -505,6 +505,12 @@ Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool
   try {
     auto code =
         std::make_shared<const KernelGenerator<T>>(bytes_, TileRegisters{vectors, columns, part});
+    const auto bytes = static_cast<std::int64_t>(code->getSize());
+    if (made_bytes_ + bytes > limit_) {
+      refused_ = true;
+      return nullptr;
+    }
+    made_bytes_ += bytes;
     const auto made = code->template getCode<Microkernel<T>>();
     code_.push_back(std::move(code));
     slot.store(made, std::memory_order_release);
@@ -537,7 +543,8 @@ bool generates_code() { return false; }
 namespace tcsim {
 
 template <class T>
-GeneratedKernels<T>::GeneratedKernels(int bytes) : bytes_(bytes) {}
+GeneratedKernels<T>::GeneratedKernels(int bytes, std::int64_t limit)
+    : bytes_(bytes), limit_(limit) {}
 
 template class GeneratedKernels<float>;
 template class GeneratedKernels<double>;

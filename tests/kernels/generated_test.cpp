@@ -127,6 +127,7 @@ void expect_kernels_as_compiled(InstructionSet set) {
   if (!can_run(set)) return;
   Generated_against<T> against(kernel_family<T>(set));
   const KernelFamily<T>& family = against.family();
+  GeneratedKernels<T> kernels(static_cast<int>(family.lanes * sizeof(T)), 16 << 20);
   const std::vector<Stretch> stretches{{3, 2, 5}, {1, 1, 1}, {11, -4, 0}};
   const std::vector<std::function<void(KernelTask<T>&)>> asks = {
       [](auto&) {}, [](auto& task) { task.left_ahead = 100; },
@@ -146,7 +147,9 @@ void expect_kernels_as_compiled(InstructionSet set) {
         if (lanes_short > 0 && !family.has_parts()) continue;
         const int rows = vectors * family.lanes - lanes_short;
         const Microkernel<T> compiled = family.compiled(rows, columns);
-        ASSERT_NE(family.of(rows, columns), compiled);
+        const Microkernel<T> made = kernels.of(vectors, columns, lanes_short > 0, true);
+        ASSERT_NE(made, nullptr);
+        ASSERT_EQ(kernels.of(vectors, columns, lanes_short > 0, false), made);
         for (const std::int64_t kc : {1, 3, 26, 61}) {
           for (const bool apart : {false, true}) {
             SCOPED_TRACE(fmt::format("{} {} x {} k {}", to_text(set), rows, columns, kc));
@@ -162,7 +165,7 @@ void expect_kernels_as_compiled(InstructionSet set) {
                 call.task.more_stretches = std::ssize(stretches);
               }
               const std::vector<T> expected = against.done({call});
-              call.code = family.of(rows, columns);
+              call.code = made;
               ASSERT_EQ(against.done({call}), expected) << i;
             }
           }
@@ -178,6 +181,20 @@ TEST(Generated_kernels, Do_what_compiled_ones_do_to_the_bit) {
     expect_kernels_as_compiled<double>(set);
     expect_kernels_as_compiled<float>(set);
   }
+}
+
+TEST(Generated_kernels, Are_made_up_to_a_limit) {
+  if (!generates_code()) GTEST_SKIP() << "built without Xbyak";
+  GeneratedKernels<float> kernels(32, 20000);
+  ASSERT_NE(kernels.of(1, 1, false, true), nullptr);
+  EXPECT_EQ(kernels.of(1, 2, false, false), nullptr);
+  int made = 1;
+  for (int columns = 2; columns <= 12; ++columns) {
+    made += kernels.of(1, columns, false, true) != nullptr ? 1 : 0;
+  }
+  EXPECT_GE(made, 2);
+  EXPECT_LT(made, 12);
+  EXPECT_NE(kernels.of(1, 1, false, true), nullptr);
 }
 
 TEST(Generated_calls, Are_not_made_of_what_they_do_not_know) {
