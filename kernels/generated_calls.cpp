@@ -63,7 +63,10 @@ struct Tiles {
     const KernelTask<T>& task = call.task;
     const std::optional<TileRegisters> is = tile_of(family, call.code);
     using Kind = typename Update<T>::Kind;
-    if (!is || task.more_stretches > 0 || task.kind == Kind::any) return false;
+    if (!is || task.more_stretches > 0 || task.kind == Kind::any ||
+        task.tiles > GeneratedCalls<T>::most_tiles - std::ssize(tiles)) {
+      return false;
+    }
     const std::int64_t* columns = task.c.columns;
     const std::int64_t* row = task.c.rows;
     std::int64_t c = call.c;
@@ -79,7 +82,7 @@ struct Tiles {
       for (int j = 0; j < is->columns; ++j) {
         shape.columns.push_back(bytes * (columns[j] - columns[0]));
       }
-      if (std::ssize(tiles) == GeneratedCalls<T>::most_tiles || !small(shape)) return false;
+      if (!small(shape)) return false;
       const auto same = std::ranges::find(shapes, shape);
       tiles.push_back({static_cast<std::size_t>(same - shapes.begin()),
                        bytes * (call.left + i * task.onwards.left),
