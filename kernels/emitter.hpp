@@ -33,6 +33,12 @@ class Emitter : public Xbyak::CodeGenerator {
         element_bytes_(element_bytes),
         vector_bytes_(vector_bytes) {}
 
+  // All labels are known; from now on the code may be run, and no longer written.
+  void finish() {
+    ready();
+    setProtectModeRE();
+  }
+
   static int number(std::int64_t bytes) { return static_cast<int>(bytes); }
   bool wide() const { return vector_bytes_ == 64; }
   int registers() const { return wide() ? 32 : 16; }

@@ -150,7 +150,7 @@ class Generator : public Emitter {
       L(labels[i]);
       body(tiles.shapes[i]);
     }
-    setProtectModeRE();
+    finish();
   }
 
  private:

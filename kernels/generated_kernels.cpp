@@ -25,7 +25,7 @@ class KernelGenerator : public Emitter {
     kernels(ColumnsLie::neighbours);
     L(apart);
     kernels(ColumnsLie::apart);
-    setProtectModeRE();
+    finish();
   }
 
  private:
