@@ -40,11 +40,7 @@ struct TileShape {
   bool add;
   std::vector<std::int64_t> columns;  // of C, from the first one
 
-  bool operator==(const TileShape& other) const {
-    return is == other.is && lanes_short == other.lanes_short && kc == other.kc &&
-           left_step == other.left_step && right_step == other.right_step &&
-           right_apart == other.right_apart && add == other.add && columns == other.columns;
-  }
+  bool operator==(const TileShape&) const = default;
 };
 
 struct PlacedTile {

@@ -25,14 +25,15 @@ struct PlacedCall {
 template <class T>
 class GeneratedCalls {
  public:
-  // The most tiles that are made code of, and what it takes at most: what is larger has other costs.
+  // The most tiles that are made code of, and what it takes at most: what is larger has other
+  // costs.
   static constexpr std::int64_t most_tiles = 256;
   static constexpr std::size_t most_bytes = 32 << 10;
 
   // The calls, one after the other, which are members of the family. Null where they are not made
   // so: with vectors along k, stretches, an update that multiplies, tiles of C that lie unevenly,
-  // distances that no instruction holds, more code than that; in a build without Xbyak; and where the system refuses
-  // memory for code.
+  // distances that no instruction holds, more code than that; in a build without Xbyak; and where
+  // the system refuses memory for code.
   static std::unique_ptr<const GeneratedCalls> make(const KernelFamily<T>& family,
                                                     std::span<const PlacedCall<T>> calls);
 

@@ -3,6 +3,7 @@
 #ifdef TCSIM_HAVE_XBYAK
 
 #include <cstddef>
+#include <ranges>
 #include <utility>
 
 #include "kernels/emitter.hpp"
@@ -116,7 +117,7 @@ class KernelGenerator : public Emitter {
     jmp(tile, T_NEAR);
     L(done);
     add(rsp, 8 * slots);
-    for (int i = 5; i >= 0; --i) pop(saved[i]);
+    for (const Reg& r : std::views::reverse(saved)) pop(r);
     vzeroupper();
     ret();
   }
@@ -422,7 +423,7 @@ class KernelGenerator : public Emitter {
   }
   void write() {
     using Kind = typename Update<T>::Kind;
-    Xbyak::Label add_to, any, any_read, done;
+    Xbyak::Label overwrite, add_to, any, done;
     // Where the left operand's vectors were.
     const Vector old = left(t_, 0), alpha = vector(registers() - 1);
     mov(rsi, slot(c_first));
@@ -432,6 +433,7 @@ class KernelGenerator : public Emitter {
     je(add_to, T_NEAR);
     cmp(edx, static_cast<int>(Kind::any));
     je(any, T_NEAR);
+    L(overwrite);
     write_all([](const Vector&, const Xbyak::Address&, bool) {});
     jmp(done, T_NEAR);
     L(add_to);
@@ -454,10 +456,7 @@ class KernelGenerator : public Emitter {
       mov(rdx, beta);
       add(rdx, rdx);
     }
-    jnz(any_read, T_NEAR);
-    write_all([](const Vector&, const Xbyak::Address&, bool) {});
-    jmp(done, T_NEAR);
-    L(any_read);
+    jz(overwrite, T_NEAR);
     broadcast(alpha, beta);
     write_all([&](const Vector& total, const Xbyak::Address& to, bool part) {
       load(old, to, part);
@@ -498,7 +497,7 @@ template <class T>
 Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool make) {
   Slot& slot = slots_[vectors - 1][columns - 1][part];
   const Microkernel<T> known = slot.load(std::memory_order_acquire);
-  if (known != nullptr || !make) return known;
+  if (known != nullptr || !make || refused_) return known;
   const std::scoped_lock lock(making_);
   if (const Microkernel<T> by_another = slot.load(std::memory_order_acquire)) return by_another;
   if (refused_) return nullptr;

@@ -34,7 +34,7 @@ class GeneratedKernels {
   const int bytes_;
   const std::int64_t limit_;
   std::mutex making_;
-  bool refused_ = false;
+  std::atomic<bool> refused_ = false;  // for good: nobody waits for the lock any more
   std::int64_t made_bytes_ = 0;
   std::array<std::array<std::array<Slot, 2>, KernelFamily<T>::most_columns>,
              KernelFamily<T>::most_vectors>
