@@ -58,7 +58,7 @@ SuiteCase bench_convolution(const Contraction& contraction, const ConvolutionSha
   float* const output = arena.as<float>(ArrayId::C);
 
   const OneThread one_thread;
-  Entrants entrants{contraction, {}, {}};
+  Entrants entrants{contraction, shape.flops(), {}, {}};
   const PreparedPlan execution(plan, arena);
   entrants.add("tcsim", kernel_used(plan), [&] { execution(options.stop); });
   std::vector<std::unique_ptr<OnednnConvolution>> peers;  // of the entrants from the second on
@@ -80,7 +80,8 @@ SuiteCase bench_convolution(const Contraction& contraction, const ConvolutionSha
   const auto size = static_cast<std::size_t>(plain.outputs());
   const auto clear = [&](std::size_t i) {
     if (i > 0) return peers[i - 1]->clear();
-    std::fill_n(output, size, std::numeric_limits<float>::quiet_NaN());
+    std::fill_n(output, contraction.size(TensorId::C).value(),
+                std::numeric_limits<float>::quiet_NaN());
   };
   const auto error = [&](std::size_t i) {
     std::vector<float> found(i > 0 ? size : 0);

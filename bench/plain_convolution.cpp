@@ -193,6 +193,7 @@ void write_image(const PlainConvolution& from, const Contraction& contraction, f
 void write_weights(const PlainConvolution& from, const Contraction& contraction, float* to) {
   const ConvolutionShape& shape = from.shape;
   const Tensors tensors(shape, contraction);
+  std::fill_n(to, contraction.size(TensorId::B).value(), 0.0F);
   const float* next = from.weights.data();
   for_each(shape.k, shape.c / shape.groups, filter_of(three_axes(shape)),
            [&](std::int64_t k, std::int64_t c, const Places& at) {

@@ -33,7 +33,7 @@ SmallSize bench_size(std::int64_t rows, const Machine& machine, const SmallOptio
   const double* const b = arena.as<double>(ArrayId::B);
   double* const c = arena.as<double>(ArrayId::C);
 
-  Entrants entrants{contraction, {}, {}};
+  Entrants entrants{contraction, contraction.flops(), {}, {}};
   const auto wanted = [&](const char* word) {
     return std::ranges::find(options.libraries, word) != options.libraries.end();
   };

@@ -59,7 +59,7 @@ bool SuiteCase::correct() const {
 
 void Entrants::add(std::string name, std::string how, std::function<void()> work) {
   contestants.push_back({std::move(name), std::move(how),
-                         Samples(contraction.flops(), compulsory_traffic(contraction)), 0});
+                         Samples(flops, compulsory_traffic(contraction)), 0});
   works.push_back(std::move(work));
 }
 
@@ -104,7 +104,7 @@ SuiteCase bench_case_of(const Contraction& contraction, const Schedule& schedule
   const T* const b = arena.as<T>(ArrayId::B);
   T* const c = arena.as<T>(ArrayId::C);
 
-  Entrants entrants{contraction, {}, {}};
+  Entrants entrants{contraction, contraction.flops(), {}, {}};
   std::optional<PreparedPlan> execution;
   std::optional<Contractor<T>> contractor;
   if (options.hot) {

@@ -27,6 +27,7 @@ struct Contestant {
 // The contestants of one contraction with the work of each, which is called once for a sample.
 struct Entrants {
   const Contraction& contraction;
+  double flops;  // of one execution
   std::vector<Contestant> contestants;
   std::vector<std::function<void()>> works;
 

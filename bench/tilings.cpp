@@ -191,7 +191,7 @@ SuiteCase bench_tilings(const std::vector<Tiled>& tilings, const ConvolutionShap
   };
   std::vector<std::unique_ptr<Runner>> runners;
   const OneThread one_thread;
-  Entrants entrants{tilings.front().contraction, {}, {}};
+  Entrants entrants{tilings.front().contraction, shape.flops(), {}, {}};
   for (const Tiled& t : tilings) {
     Runner& r = *runners.emplace_back(std::make_unique<Runner>(t));
     write_image(plain, t.contraction, r.arena.as<float>(ArrayId::A));

@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view size_blanks = " \t";
 constexpr std::string_view convolution_form = "write sizes as in k=64,c=128,x=136,s=3,stride=1";
 constexpr std::string_view layout_words =
-    "nchw, nhwc, nchw8c, nchw16c, nhwc32k for weights in blocks of 32 channels k, or nhwcNk for a "
-    "number of them that fills vectors";
+    "nchw, nhwc, nchw8c, nchw16c, nhwc32k for weights in blocks of 32 channels k, or nhwcNk for "
+    "blocks that are filled up with zeros";
 // Of each axis of the image, the last of conv1d first: places of output, image and filter.
 constexpr std::array output_names{"x", "y", "z"}, image_names{"w", "h", "d"},
     filter_names{"s", "r", "t"};
@@ -194,6 +194,8 @@ ConvolutionShape shape_of(const GivenSizes& sizes) {
 // Channels that fill a vector. Source: AVX-512's of f32.
 constexpr std::int64_t vector_channels = 16;
 
+std::int64_t up_to_multiple(std::int64_t n, std::int64_t of) { return (n + of - 1) / of * of; }
+
 // "nhwcNk".
 constexpr std::int64_t chosen_block = -1;
 
@@ -201,25 +203,20 @@ constexpr std::int64_t chosen_block = -1;
 struct ImageLayout {
   bool channels_last = false;
   std::int64_t k_block = 0, c_block = 0;  // channels of a block, 0 for none
+  std::int64_t added = 0;                 // to the output channels of a group, to fill its blocks
 };
 
-// The number of channels of a block, of those that divide them, whose vectors are fullest; of
-// several the smallest, since a block is a panel of weights. 0 where none fills more than four
-// fifths of its vectors. Source: measured (docs/convolutions.md, "Channels in odd numbers").
-std::int64_t filling_block(std::int64_t channels) {
-  constexpr std::int64_t most = 6 * vector_channels;  // a kernel's rows, some times
-  constexpr double least_filled = 0.8;
-  std::int64_t best = 0;
-  double filled = least_filled;
-  for (std::int64_t block = 2; block <= std::min(channels, most); ++block) {
-    if (channels % block != 0) continue;
-    const std::int64_t lanes = (block + vector_channels - 1) / vector_channels * vector_channels;
-    const double share = static_cast<double>(block) / static_cast<double>(lanes);
-    if (share < filled + 1e-9) continue;
-    best = block;
-    filled = share;
+// Blocks of two vectors for so many channels of a group, or of one where those of two have a tenth
+// more. None where more than a fifth would be zeros. Source: measured (docs/convolutions.md,
+// "Channels in odd numbers").
+std::optional<ImageLayout> filled_up(std::int64_t channels) {
+  std::int64_t block = vector_channels, all = up_to_multiple(channels, block);
+  if (5 * channels < 4 * all) return {};
+  if (const auto of_two = up_to_multiple(channels, 2 * block); 10 * of_two <= 11 * all) {
+    block *= 2;
+    all = of_two;
   }
-  return best;
+  return ImageLayout{true, block, 0, all - channels};
 }
 
 // "nhwc32k" has blocks of 32. 0 for another text.
@@ -264,20 +261,23 @@ ImageLayout layout_of(const GivenSizes& sizes, const ConvolutionShape& shape,
       sizes.fail_at("layout", fmt::format("layout '{}' is unknown", word),
                     fmt::format("use {}", layout_words));
     }
-    bool is_filled = true;
     if (layout->k_block == chosen_block) {
       const std::int64_t channels = shape.k / shape.groups;
-      layout->k_block = filling_block(channels);
-      is_filled = layout->k_block > 0;
-      if (!is_filled && is_last) {
-        sizes.fail_at(
-            "layout",
-            fmt::format("no number of channels that divides a group's {} fills vectors of {}",
-                        channels, vector_channels),
-            "use layout=nhwc, or other channels");
+      layout = filled_up(channels);
+      if (!layout && is_last) {
+        sizes.fail_at("layout",
+                      fmt::format("more than a fifth of the output channels would be zeros to fill "
+                                  "blocks of {} with {}",
+                                  vector_channels, channels),
+                      "use layout=nhwc, or other channels");
+      }
+      if (!layout) {
+        rest.remove_prefix(word.size() + 1);
+        continue;
       }
     }
-    for (const Part& p : {Part{"k", shape.k / shape.groups, layout->k_block},
+    bool is_filled = true;
+    for (const Part& p : {Part{"k", shape.k / shape.groups + layout->added, layout->k_block},
                           Part{"c", shape.c / shape.groups, layout->c_block}}) {
       if (p.block == 0 || p.channels % p.block == 0) continue;
       is_filled = false;
@@ -344,6 +344,13 @@ bool is_convolution_name(std::string_view name) {
 
 bool is_image_layout(std::string_view text) { return layout_named(text).has_value(); }
 
+double ConvolutionShape::flops() const {
+  double all = 2 * static_cast<double>(n) * static_cast<double>(k);
+  all *= static_cast<double>(c / groups);
+  for (const Axis& a : axes) all *= static_cast<double>(a.output) * static_cast<double>(a.filter);
+  return all;
+}
+
 ConvolutionShape convolution_shape(std::string_view name, std::string_view sizes) {
   return shape_of(GivenSizes(name, sizes));
 }
@@ -353,8 +360,8 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
   const GivenSizes sizes(name, text);
   const ConvolutionShape shape = shape_of(sizes);
   const ImageLayout layout = layout_of(sizes, shape, layouts);
-  const auto blocks = [&](std::int64_t channels, std::int64_t block) {
-    return channels / shape.groups / std::max<std::int64_t>(block, 1);
+  const auto blocks = [](std::int64_t channels, std::int64_t block) {
+    return channels / std::max<std::int64_t>(block, 1);
   };
   using Index = Builder::Index;
   Builder b(std::string(name), type);
@@ -362,8 +369,9 @@ Program parse_convolution(std::string_view name, std::string_view text, ElementT
   const Index n = b.index(b.dim("n", shape.n));
   std::vector<Index> g;
   if (shape.groups > 1) g.push_back(b.index(b.dim("g", shape.groups)));
-  const Index k = b.index(b.dim("k", blocks(shape.k, layout.k_block)));
-  const Index c = b.index(b.dim("c", blocks(shape.c, layout.c_block)));
+  const std::int64_t k_group = shape.k / shape.groups + layout.added;
+  const Index k = b.index(b.dim("k", blocks(k_group, layout.k_block)));
+  const Index c = b.index(b.dim("c", blocks(shape.c / shape.groups, layout.c_block)));
   std::vector<Index> output, image, filter;
   for (std::size_t i = 0; i < shape.axes.size(); ++i) {
     const Axis& axis = shape.axes[i];

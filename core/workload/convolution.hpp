@@ -22,8 +22,9 @@
 //              nhwc32k, nhwc48k, ...: the same with weights in blocks of so many output
 //              channels, W[k,r,s,c,l] and O[n,y,x,k,l], where l is the channel within a block
 //              (O lies in memory as with nhwc); nhwc1k has them channel by channel, W[k,r,s,c];
-//              nhwcNk has blocks of a number that divides the channels and fills vectors of 16 (27
-//              of 28269), the fullest up to 96, more than four fifths full;
+//              nhwcNk has blocks of 32, or of 16 where those of 32 would have a tenth more channels,
+//              and fills up the last block of a group with output channels whose weights are zeros
+//              (19 behind 28269), at most one for four of the layer's
 //              nchw8c, nchw16c: blocks of so many channels, O[n,k,y,x,l], I[n,c,y,x,d],
 //              W[k,c,r,s,d,l], where l and d are channels within a block
 #pragma once
@@ -52,6 +53,10 @@ struct ConvolutionShape {
   std::int64_t k = 1, c = 1;  // channels of all groups together
   std::int64_t groups = 1, stride = 1, dilation = 1;
   std::vector<Axis> axes;  // z, y, x or the last of them
+
+  // Multiplications and additions, zeros around the image counted, those that fill up blocks of
+  // channels not.
+  double flops() const;
 };
 
 // Throws as parse_convolution(). Of padding that makes outputs as many as "same" wants, the odd

@@ -74,21 +74,36 @@ TEST(Convolution, The_first_layout_whose_blocks_are_filled_counts) {
   EXPECT_EQ(label(few, "nhwc16k,nhwc1k,nhwc"), label(few, "nhwc1k"));
   EXPECT_EQ(label("k=2,c=3,y=4,x=5", "nhwc1k,nhwc"), label("k=2,c=3,y=4,x=5", "nhwc"));
   EXPECT_EQ(label("k=17,c=48,y=4,x=5", "nhwc1k,nhwc"), label("k=17,c=48,y=4,x=5", "nhwc"));
-  // Of 28269 = 81 * 349 channels: 27 of 32 lanes, as 81 of 96.
-  EXPECT_EQ(label("k=28269,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=28269,c=3,y=4,x=5", "nhwc27k"));
-  EXPECT_EQ(label("k=84,c=3,y=4,x=5", "nhwc16k,nhwcNk"), label("k=84,c=3,y=4,x=5", "nhwc14k"));
-  EXPECT_EQ(label("k=64,c=3,y=4,x=5", "nhwcNk"), label("k=64,c=3,y=4,x=5", "nhwc16k"));
-  EXPECT_EQ(label("k=168,c=6,y=4,x=5,groups=2", "nhwcNk"),
-            label("k=168,c=6,y=4,x=5,groups=2", "nhwc14k"));
-  EXPECT_EQ(label("k=257,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=257,c=3,y=4,x=5", "nhwc"));
-  EXPECT_EQ(label("k=6,c=3,y=4,x=5", "nhwcNk,nhwc"), label("k=6,c=3,y=4,x=5", "nhwc"));
-  EXPECT_THROW(label("k=257,c=3,y=4,x=5", "nhwcNk"), UsageError);
+  EXPECT_EQ(label("k=64,c=3,y=4,x=5", "nhwcNk"), label("k=64,c=3,y=4,x=5", "nhwc32k"));
+  EXPECT_EQ(label("k=48,c=3,y=4,x=5", "nhwcNk"), label("k=48,c=3,y=4,x=5", "nhwc16k"));
   for (const char* word : {"nchw", "nhwc", "nchw8c", "nchw16c", "nhwc48k", "nhwcNk"}) {
     EXPECT_TRUE(is_image_layout(word)) << word;
   }
   for (const char* word : {"", "nhwc0k", "hwcn", "nhwc,nchw"}) {
     EXPECT_FALSE(is_image_layout(word)) << word;
   }
+}
+
+// A layer of so many channels in blocks of as many as given.
+TEST(Convolution, Blocks_are_filled_up_with_channels_of_zeros) {
+  const auto label = [](const std::string& sizes, const char* layouts) {
+    return to_text(parse_convolution("conv2d", sizes + ",c=6,y=4,x=5", ElementType::f32, layouts));
+  };
+  EXPECT_EQ(label("k=28269", "nhwc16k,nhwcNk,nhwc"), label("k=28288", "nhwc32k"));
+  EXPECT_EQ(label("k=84", "nhwcNk"), label("k=96", "nhwc32k"));
+  EXPECT_EQ(label("k=257", "nhwcNk"), label("k=288", "nhwc32k"));
+  EXPECT_EQ(label("k=140", "nhwcNk"), label("k=144", "nhwc16k"));
+  EXPECT_EQ(label("k=170,groups=2", "nhwcNk"), label("k=192,groups=2", "nhwc32k"));
+  // Four in five of the channels are the layer's.
+  EXPECT_EQ(label("k=13", "nhwcNk,nhwc"), label("k=16", "nhwc16k"));
+  EXPECT_EQ(label("k=64", "nhwcNk"), label("k=64", "nhwc32k"));
+  EXPECT_EQ(label("k=12", "nhwcNk,nhwc"), label("k=12", "nhwc"));
+  EXPECT_EQ(label("k=34", "nhwcNk,nhwc1k,nhwc"), label("k=34", "nhwc"));
+  EXPECT_THROW(label("k=12", "nhwcNk"), UsageError);
+  // Work is the layer's.
+  const auto flops = [](const char* sizes) { return convolution_shape("conv2d", sizes).flops(); };
+  EXPECT_EQ(flops("n=2,k=84,c=6,y=4,x=5,r=3"), 2.0 * 2 * 84 * 6 * 4 * 5 * 3);
+  EXPECT_EQ(flops("k=84,c=6,y=4,x=5,groups=2,layout=nhwcNk"), 2.0 * 84 * 3 * 4 * 5);
 }
 
 TEST(Convolution, Shape_knows_the_image_apart_from_its_padding) {
@@ -168,7 +183,10 @@ TEST(Convolution, Says_where_its_sizes_are_wrong) {
   expect("k=3,c=4,y=2,x=2,layout=hwcn",
          "layout 'hwcn' is unknown; use nchw, nhwc, nchw8c, nchw16c, nhwc32k for weights in "
          "blocks of "
-         "32 channels k, or nhwcNk for a number of them that fills vectors");
+         "32 channels k, or nhwcNk for blocks that are filled up with zeros");
+  expect("k=12,c=3,y=2,x=2,layout=nhwcNk",
+         "column 25: more than a fifth of the output channels would be zeros to fill blocks of 16 "
+         "with 12; use layout=nhwc, or other channels");
   expect("k=16,c=3,y=2,x=2,layout=nchw16c", "a group has 3 channels 'c', no multiple of 16");
   expect("k=16,c=3,y=2,x=2,layout=nhwc32k", "a group has 16 channels 'k', no multiple of 32");
   expect("k=16,c=3,y=2,x=2,layout=nhwc0k", "layout 'nhwc0k' is unknown");
