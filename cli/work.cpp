@@ -5,6 +5,8 @@
 #include "bench/tuned_file.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/explore/suite_total.hpp"
+#include "core/text/safe.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim::cli {
@@ -164,7 +166,17 @@ Exit for_each_workload(const Options& options, Context& context,
                                all.size());
     code = Exit::interrupted;
   }
-  if (form != Format::table) print(results, form, all.size() > 1, context.out);
+  if (form != Format::table) {
+    print(results, form, all.size() > 1, context.out);
+  } else if (results.size() > 1) {
+    SuiteTotal total;
+    for (const Result& r : results) {
+      if (r.prediction) total.add(r.workload, r.machine, *r.prediction);
+    }
+    if (total.rows.size() == results.size()) {
+      context.out << "\n" << visible(total_words(total)) << "\n";
+    }
+  }
   return code;
 }
 

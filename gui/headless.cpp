@@ -83,6 +83,9 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   }
   if (s.view.name == "map" && !scene.map) throw UsageError("", scene.map.error, "");
   if (s.view.name == "bounds" && !scene.bounds) throw UsageError("", scene.bounds.error, "");
+  if (s.view.name == "suite" && !scene.suite && !scene.suite.error.empty()) {
+    throw UsageError("", scene.suite.error, "");
+  }
   if (s.view.name == "sets" && !scene.sets) throw UsageError("", scene.sets.error, "");
   if (s.view.name == "timeline" && !scene.timeline) {
     throw UsageError("", scene.timeline.error, "");

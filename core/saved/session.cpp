@@ -23,7 +23,7 @@ class Reader {
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
   Session read(const toml::table& root) const {
-    known(root, "a session", {"schema", "design", "baseline", "view"});
+    known(root, "a session", {"schema", "design", "baseline", "pin", "view"});
     const toml::node* schema = root.get("schema");
     if (schema == nullptr) throw InputError(place(root), "no schema", "add \"schema = 1\"");
     if (schema->value<std::int64_t>() != session_schema) {
@@ -33,7 +33,8 @@ class Reader {
     const toml::table* chosen = table(root, "design");
     if (chosen == nullptr) throw InputError(place(root), "no design", "add a table [design]");
     s.design = design(*chosen);
-    if (const toml::table* t = table(root, "baseline")) s.baseline = design(*t);
+    if (const toml::table* t = table(root, "baseline")) s.pins.push_back({"A", design(*t)});
+    if (const toml::node* pins = root.get("pin")) read_pins(*pins, s.pins);
     if (const toml::table* t = table(root, "view")) {
       known(*t, "[view]", {"name", "knob", "second", "range", "level", "show", "tensor", "part"});
       if (text(*t, "name", s.view.name)) {
@@ -63,7 +64,7 @@ class Reader {
   std::string place(const toml::node& n) const { return place(n.source()); }
 
   void known(const toml::table& t, std::string_view what,
-             std::initializer_list<std::string_view> keys) const {
+             const std::vector<std::string_view>& keys) const {
     for (const auto& [key, node] : t) {
       if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
       std::string list;
@@ -103,10 +104,32 @@ class Reader {
                      "use " + list);
   }
 
-  Design design(const toml::table& t) const {
-    known(
-        t, "a design",
-        {"workload", "size", "layout", "type", "machine", "set", "accounting", "schedule", "cost"});
+  void read_pins(const toml::node& node, std::vector<Pin>& pins) const {
+    if (!node.is_array_of_tables()) {
+      throw InputError(place(node), "pin is no list of tables", "write [[pin]]");
+    }
+    for (const toml::node& item : *node.as_array()) {
+      const toml::table& t = *item.as_table();
+      Pin pin;
+      if (!text(t, "name", pin.name) || pin.name.empty()) {
+        throw InputError(place(t), "no name", "add one, such as name = \"a larger L3\"");
+      }
+      require_name(pin.name, place(*t.get("name")), "the pin's name");
+      if (std::ranges::find(pins, pin.name, &Pin::name) != pins.end()) {
+        throw InputError(place(*t.get("name")), fmt::format("two pins are named '{}'", pin.name),
+                         "give each a name of its own");
+      }
+      pin.design = design(t, {"name"});
+      pins.push_back(std::move(pin));
+    }
+  }
+
+  // `more` keys are somebody else's.
+  Design design(const toml::table& t, std::initializer_list<std::string_view> more = {}) const {
+    std::vector<std::string_view> keys{"workload", "size",       "layout",   "type", "machine",
+                                       "set",      "accounting", "schedule", "cost"};
+    keys.insert(keys.end(), more);
+    known(t, "a design", keys);
     Design d;
     if (!text(t, "workload", d.workload.name) || d.workload.name.empty()) {
       throw InputError(place(t), "no workload", "add one, such as workload = \"tccg:29\"");
@@ -175,6 +198,15 @@ toml::table table_of(const Design& d) {
 
 }  // namespace
 
+std::string free_pin_name(const std::vector<Pin>& pins) {
+  for (int i = 0;; ++i) {
+    constexpr int letters = 26;
+    std::string name(1, static_cast<char>('A' + i % letters));
+    if (i >= letters) name += std::to_string(i / letters + 1);
+    if (std::ranges::find(pins, name, &Pin::name) == pins.end()) return name;
+  }
+}
+
 Session parse_session(std::string_view text, const std::string& place) {
   return Reader(place).read(parse_toml(text, place));
 }
@@ -185,7 +217,13 @@ Session load_session(const std::filesystem::path& file) {
 
 std::string to_toml(const Session& s) {
   toml::table root{{"schema", session_schema}, {"design", table_of(s.design)}};
-  if (s.baseline) root.insert("baseline", table_of(*s.baseline));
+  toml::array pins;
+  for (const Pin& pin : s.pins) {
+    toml::table t = table_of(pin.design);
+    t.insert("name", pin.name);
+    pins.push_back(std::move(t));
+  }
+  if (!pins.empty()) root.insert("pin", std::move(pins));
   toml::table view;
   const auto text = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) view.insert(key, value);

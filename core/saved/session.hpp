@@ -1,4 +1,4 @@
-// What somebody looks at: a design, a baseline to compare with, and the view that was open. An
+// What somebody looks at: a design, others to compare with, and the view that was open. An
 // immutable value that tcsim-gui saves; both programs read it from a file:
 //
 //     schema = 1
@@ -9,7 +9,8 @@
 //     accounting = "paper"              # otherwise what the machine says
 //     schedule = "groups m=acf ..."     # kept; otherwise the best one is chosen
 //     cost = "45nm"                     # a cost model, for energy and area
-//     [baseline]                        # the same keys
+//     [[pin]]                           # any number, each put aside under a name
+//     name = "a larger L3"              # and the keys of a design
 //     [view]
 //     name = "bottleneck"
 //     knob = "memory.bandwidth"         # along which the curve runs
@@ -22,9 +23,9 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/plan/touch_range.hpp"
 #include "core/saved/design.hpp"
@@ -40,14 +41,25 @@ struct ViewState {
   bool operator==(const ViewState&) const = default;
 };
 
+// A design that was put aside to compare with.
+struct Pin {
+  std::string name;  // no two of a session are the same
+  Design design;
+  bool operator==(const Pin&) const = default;
+};
+
 struct Session {
   Design design;
-  std::optional<Design> baseline;
+  std::vector<Pin> pins;  // in the order in which they are shown
   ViewState view;
   bool operator==(const Session&) const = default;
 };
 
-// Throws InputError with "file:line:column" and the mend.
+// The first of A, B, ..., Z, A2, ... that no pin has.
+std::string free_pin_name(const std::vector<Pin>& pins);
+
+// Throws InputError with "file:line:column" and the mend. A table [baseline], as files had it
+// before there were several, is a pin by the name of A.
 Session load_session(const std::filesystem::path& file);
 // The same from a text; `place` stands for the file in errors, and machine files are looked for
 // beside it.

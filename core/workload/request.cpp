@@ -74,10 +74,23 @@ bool needs_sizes(const std::string& text) {
   return is_label(text) || is_statement(text) || is_convolution_name(text);
 }
 
+namespace {
+
+bool is_by_itself(const std::string& name) {
+  return is_statement(name) || is_convolution_name(name) || is_label(name) || is_program_file(name);
+}
+
+}  // namespace
+
+std::optional<WorkloadRequest> whole_suite(const WorkloadRequest& request) {
+  if (is_by_itself(request.name)) return {};
+  WorkloadRequest all = request;
+  all.name = request.name.substr(0, request.name.find(':'));
+  return all;
+}
+
 std::vector<Contraction> find_workloads(const WorkloadRequest& request) {
-  const bool by_itself = is_statement(request.name) || is_convolution_name(request.name) ||
-                         is_label(request.name) || is_program_file(request.name);
-  if (!request.image_layout.empty() && by_itself) {
+  if (!request.image_layout.empty() && is_by_itself(request.name)) {
     throw UsageError("--image-layout", fmt::format("'{}' is no suite", request.name),
                      "leave the option out, or write layout=nhwc among a convolution's sizes");
   }

@@ -30,6 +30,9 @@ bool is_label(const std::string& name);
 // Whether it is named with sizes: a label, a statement or a convolution.
 bool needs_sizes(const std::string& name);
 
+// All of the suite that "tccg:8" is of; none where a request names no suite.
+std::optional<WorkloadRequest> whole_suite(const WorkloadRequest& request);
+
 // All that it names, at least one. Throws UsageError, which says what is missing or too much, and
 // for a suite's file what load_suite() throws, for a program's load_program() and contraction_of().
 std::vector<Contraction> find_workloads(const WorkloadRequest& request);

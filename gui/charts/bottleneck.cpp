@@ -10,14 +10,6 @@ namespace tcsim::gui {
 
 namespace {
 
-int linkOf(const Machine& machine, const std::string& bottleneck) {
-  for (std::size_t l = 0; l < machine.levels.size(); ++l) {
-    const int i = static_cast<int>(l);
-    if (machine.link(LevelId{i}) == bottleneck) return i;
-  }
-  return -1;
-}
-
 // All of a column in the unit of the machine's own value.
 std::string inOneUnit(const Knob& knob, double value) {
   return knob.unit == KnobUnit::bytes ? display(knob, value, knob.base) : shown(knob, value);
@@ -70,6 +62,11 @@ void addBends(const Curve& curve, Line& line) {
   }
 }
 
+// Of a pin, where it is along that knob; otherwise null.
+const Curve* curveAlong(const Pinned& pin, const Knob& knob) {
+  return pin.curve && pin.curve->curve.knob.name == knob.name ? &pin.curve->curve : nullptr;
+}
+
 // The band of the draws, with the crossovers' values among its places. Empty where no rate of the
 // machine has a spread.
 Band bandOf(const Curve& curve, double flops) {
@@ -108,7 +105,7 @@ Plot bottleneckPlot(const Scene& scene) {
   p.title = fmt::format("Predicted GFLOPS against {}", curve.knob.name);
   Line line = lineOf(curve);
   addBends(curve, line);
-  line.name = scene.baselineCurve ? "now" : "predicted";
+  line.name = scene.pins.empty() ? "predicted" : "now";
   line.ink = Ink::text;
   line.marked = true;
   line.hollow = p.hollow;
@@ -133,31 +130,29 @@ Plot bottleneckPlot(const Scene& scene) {
     p.bands.push_back(std::move(band));
   }
 
-  if (scene.baselineCurve && scene.baselineCurve->curve.knob.name == curve.knob.name) {
-    Line ghost = lineOf(scene.baselineCurve->curve);
-    addBends(scene.baselineCurve->curve, ghost);
-    ghost.name = "baseline A";
-    ghost.ink = Ink::baseline;
-    ghost.dashed = true;
-    for (double y : ghost.y) most = std::max(most, y);
-    p.lines.push_back(ghost);
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    const Curve* const theirs = curveAlong(scene.pins[i], curve.knob);
+    if (theirs == nullptr) continue;
+    Line pinned = lineOf(*theirs);
+    addBends(*theirs, pinned);
+    pinned.name = "pinned: " + scene.pins[i].pin.name;
+    pinned.ink = pinInk(i);
+    for (std::string& words : pinned.readings) words = scene.pins[i].pin.name + ": " + words;
+    for (double y : pinned.y) most = std::max(most, y);
+    p.lines.push_back(std::move(pinned));
   }
   // Bands between crossovers.
   double from = p.x.low;
   std::string bottleneck = curve.points.front().bottleneck;
-  const auto ink = [&](const std::string& name) {
-    const int link = linkOf(machine, name);
-    return link < 0 ? Ink::compute : linkInk(link);
-  };
   for (const Crossover& x : curve.crossovers) {
-    p.regions.push_back({from, x.value, bottleneck, ink(bottleneck)});
+    p.regions.push_back({from, x.value, bottleneck, limitInk(machine, bottleneck)});
     p.rules.push_back({x.value, true,
                        fmt::format("{}  ({})", shown(curve.knob, x.value), change_words(x.factor)),
                        Ink::text, true});
     from = x.value;
     bottleneck = x.to;
   }
-  p.regions.push_back({from, p.x.high, bottleneck, ink(bottleneck)});
+  p.regions.push_back({from, p.x.high, bottleneck, limitInk(machine, bottleneck)});
   // Where a crossover lies in nine of ten draws: a shade over both sides.
   for (const Crossover& x : curve.crossovers) {
     if (!x.band) continue;
@@ -198,6 +193,14 @@ Table bottleneckTable(const Scene& scene) {
     table.columns.insert(table.columns.end(), {"bottleneck_share", "5_percent", "95_percent"});
   }
   table.columns[1] = fmt::format("value_{}", to_text(curve.knob.unit));
+  std::vector<const Curve*> pins;
+  for (const Pinned& pin : scene.pins) {
+    const Curve* const theirs = curveAlong(pin, curve.knob);
+    if (theirs == nullptr) continue;
+    pins.push_back(theirs);
+    table.columns.insert(table.columns.end(),
+                         {pin.pin.name + "_seconds", pin.pin.name + "_bottleneck"});
+  }
   const auto row = [&](const std::string& what, double value, double factor) {
     return std::vector<Cell>{what, Cell(inOneUnit(curve.knob, value), value),
                              Cell(fmt::format("{:.4g}x", factor), factor)};
@@ -213,6 +216,12 @@ Table bottleneckTable(const Scene& scene) {
       cells.push_back(timeCell(p.sure->high));
     } else if (sure) {
       cells.insert(cells.end(), 3, "");
+    }
+    for (const Curve* pin : pins) {
+      const auto same = std::ranges::find(pin->points, p.value, &CurvePoint::value);
+      const bool there = same != pin->points.end();
+      cells.push_back(there ? timeCell(same->choice.time()) : Cell());
+      cells.emplace_back(there ? same->bottleneck : "");
     }
     table.rows.push_back(std::move(cells));
   }
@@ -232,9 +241,9 @@ Table bottleneckTable(const Scene& scene) {
       table.rows.push_back({"crossover, " + v.counted, Cell(),
                             Cell(change_words(v.factor), v.factor), "", "",
                             c.from + " to " + c.to});
-      if (sure) table.rows.back().insert(table.rows.back().end(), 3, "");
     }
   }
+  for (auto& cells : table.rows) cells.resize(table.columns.size());
   return table;
 }
 

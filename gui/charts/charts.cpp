@@ -21,9 +21,8 @@ constexpr ViewKind kinds[] = {
      "GFLOPS as one knob varies. Bands say what decides, dashed lines where that changes.",
      bottleneckPlot, bottleneckTable},
     {Draws::plot, "map", "Map",
-     "Time over two knobs. Outlines part the bottlenecks (dashed: those of baseline A); empty "
-     "cells "
-     "cannot be machines.",
+     "Time over two knobs. Outlines part the bottlenecks (dashed: those of pinned designs); empty "
+     "cells cannot be machines.",
      mapPlot, mapTable},
     {Draws::plot, "roofline", "Roofline",
      "A roof and a point for each link. The point that touches its roof decides.", rooflinePlot,
@@ -58,6 +57,11 @@ constexpr ViewKind kinds[] = {
      "What every cache holds and misses while the schedule runs, and below it the loops. Ctrl and "
      "the wheel zoom in; what is shown is then simulated again, in more frames.",
      timelinePlot, timelineTable},
+    {Draws::plot, "suite", "Suite",
+     "Every workload of the suite, each by the best schedule on this machine and on those of "
+     "pinned "
+     "designs, and their sums.",
+     suitePlot, suiteTable},
 };
 
 }  // namespace
@@ -114,6 +118,44 @@ std::string axisLabel(const Knob& knob) {
     default:
       return knob.name;
   }
+}
+
+Ink limitInk(const Machine& machine, const std::string& bottleneck) {
+  for (std::size_t l = 0; l < machine.levels.size(); ++l) {
+    const int link = static_cast<int>(l);
+    if (machine.link(LevelId{link}) == bottleneck) return linkInk(link);
+  }
+  return Ink::compute;
+}
+
+void addPinMarks(Plot& plot, const Scene& scene,
+                 const std::function<void(const Pinned&, const PinMark&)>& of) {
+  constexpr double spread = 0.44;  // of a row
+  const auto pins = static_cast<double>(scene.pins.size());
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    Line line;
+    line.name = "pinned: " + scene.pins[i].pin.name;
+    line.ink = pinInk(i);
+    line.joined = false;
+    line.marked = true;
+    line.width = 2;
+    const double off = spread * (0.5 - (static_cast<double>(i) + 0.5) / pins);
+    of(scene.pins[i], [&](double row, double value, const std::string& words) {
+      line.x.push_back(value);
+      line.y.push_back(row + off);
+      line.readings.push_back(scene.pins[i].pin.name + ": " + words);
+    });
+    if (line.x.empty()) continue;
+    plot.lines.push_back(std::move(line));
+    plot.legendAt = Corner::below;  // in the picture it would lie on marks
+  }
+}
+
+void addPins(Plot& plot, const Scene& scene,
+             const std::function<void(const Evaluation&, const PinMark&)>& of) {
+  addPinMarks(plot, scene, [&](const Pinned& pin, const PinMark& mark) {
+    if (pin.evaluation) of(*pin.evaluation, mark);
+  });
 }
 
 std::vector<std::pair<double, std::string>> logTicks(double low, double high) {

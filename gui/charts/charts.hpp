@@ -29,6 +29,8 @@ Plot setsPlot(const Scene& scene);  // what the sets of a cache are asked for, h
 Table setsTable(const Scene& scene);
 Plot timelinePlot(const Scene& scene);  // what caches hold and miss over the loops that run
 Table timelineTable(const Scene& scene);
+Plot suitePlot(const Scene& scene);  // all workloads of the suite, on this machine and the pins'
+Table suiteTable(const Scene& scene);
 Table tilesTable(const Scene& scene);     // the picture: tileBoxes()
 Table scheduleTable(const Scene& scene);  // a row for each step
 Plot kernelsPlot(const Scene& scene);     // the share of the peak of each of this machine's
@@ -62,7 +64,7 @@ const ViewKind& viewKind(const std::string& id);
 
 // What limits, in a sentence: "Limited by L3-memory."
 std::string verdictHeadline(const Scene& scene);
-// Baseline against now, a row for each figure.
+// This design and each pin: a row for each.
 Table compareTable(const Scene& scene);
 // What twice as much of each knob would bring, for what it costs: a row for each that brings
 // something, what is worth most first.

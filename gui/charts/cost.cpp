@@ -53,27 +53,20 @@ Plot costPlot(const Scene& scene) {
   const DesignCost& cost = *e.cost;
   p.title = fmt::format("Energy and area by {}: {}", e.subject.costModel->name, allWords(cost));
   p.subtitle = subtitleOf(e);
-  const DesignCost* before =
-      scene.baseline && scene.baseline->cost ? &*scene.baseline->cost : nullptr;
   double most = 0;
-  for (const DesignCost* d : {&cost, before}) {
-    if (d == nullptr) continue;
-    for (const PartCost& part : d->parts) most = std::max(most, joulesOf(part));
+  const auto include = [&](const Evaluation& of) {
+    if (!of.cost) return;
+    for (const PartCost& part : of.cost->parts) most = std::max(most, joulesOf(part));
+  };
+  include(e);
+  for (const Pinned& pin : scene.pins) {
+    if (pin.evaluation) include(*pin.evaluation);
   }
   const EnergyUnit unit = energyUnitOf(most);
   const auto parts = cost.parts.size();
   for (std::size_t i = 0; i < parts; ++i) {
     const PartCost& part = cost.parts[i];
     const double at = static_cast<double>(parts - 1 - i);
-    if (before != nullptr && i < before->parts.size()) {
-      Bar ghost;
-      ghost.at = at;
-      ghost.to = joulesOf(before->parts[i]) / unit.joules;
-      ghost.thickness = 0.78;
-      ghost.ink = Ink::baseline;
-      ghost.ghost = true;
-      p.bars.push_back(ghost);
-    }
     Bar moving;
     moving.at = at;
     moving.to = (part.moving ? part.moving->value() : 0) / unit.joules;
@@ -98,15 +91,28 @@ Plot costPlot(const Scene& scene) {
          0,
          1.12 * std::max(most / unit.joules, 1e-9),
          {}};
-  p.y.low = before != nullptr ? -1.9 : -1.2;  // room for the legend
+  addPins(p, scene, [&](const Evaluation& of, const PinMark& mark) {
+    if (!of.cost) return;
+    for (std::size_t i = 0; i < std::min(parts, of.cost->parts.size()); ++i) {
+      const double joules = joulesOf(of.cost->parts[i]);
+      mark(static_cast<double>(parts - 1 - i), joules / unit.joules, to_display(Joules(joules)));
+    }
+  });
+  p.y.low = -1.2;  // room for the legend
   p.y.high = static_cast<double>(parts) - 0.4;
-  if (before != nullptr) p.legend.emplace_back("baseline A", Ink::baseline);
   p.legend.emplace_back("standing by", Ink::faint);
   return p;
 }
 
 Table costTable(const Scene& scene) {
   Table table{{"part", "area_mm2", "working_joules", "standing_joules"}, {}};
+  std::vector<const DesignCost*> pins;
+  for (const Pinned& pin : scene.pins) {
+    if (!pin.evaluation || !pin.evaluation->cost) continue;
+    pins.push_back(&*pin.evaluation->cost);
+    table.columns.insert(table.columns.end(),
+                         {pin.pin.name + "_area_mm2", pin.pin.name + "_joules"});
+  }
   if (!scene.now || !scene.now->cost) return table;
   const DesignCost& cost = *scene.now->cost;
   const auto joules = [](const std::optional<Joules>& j) {
@@ -117,12 +123,24 @@ Table costTable(const Scene& scene) {
   };
   Joules standing;
   for (const PartCost& p : cost.parts) {
-    table.rows.push_back({p.name, area(p.area), joules(p.moving), joules(p.standing)});
+    std::vector<Cell> row{p.name, area(p.area), joules(p.moving), joules(p.standing)};
+    const auto i = static_cast<std::size_t>(&p - cost.parts.data());
+    for (const DesignCost* pin : pins) {
+      const PartCost* its = i < pin->parts.size() ? &pin->parts[i] : nullptr;
+      row.push_back(its != nullptr ? area(its->area) : Cell());
+      row.push_back(its != nullptr ? joules(Joules(joulesOf(*its))) : Cell());
+    }
+    table.rows.push_back(std::move(row));
     standing += p.standing;
   }
   std::optional<Joules> working;
   if (cost.energy) working = *cost.energy - standing;
-  table.rows.push_back({"all", area(cost.area), joules(working), joules(standing)});
+  std::vector<Cell> all{"all", area(cost.area), joules(working), joules(standing)};
+  for (const DesignCost* pin : pins) {
+    all.push_back(area(pin->area));
+    all.push_back(joules(pin->energy));
+  }
+  table.rows.push_back(std::move(all));
   return table;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tcsim::gui {
 
@@ -24,7 +25,18 @@ enum class Ink {
   link3,
   link4,
   link5,
+  pin0,  // of the designs to compare with; the next ones follow
+  pin1,
+  pin2,
+  pin3,
+  pin4,
+  pin5,
 };
+
+// Behind six the inks begin again.
+inline Ink pinInk(std::size_t pin) {
+  return Ink{static_cast<int>(Ink::pin0) + static_cast<int>(pin % 6)};
+}
 
 inline Ink linkInk(int link) { return Ink{static_cast<int>(Ink::link0) + std::clamp(link, 0, 5)}; }
 

@@ -56,17 +56,17 @@ std::vector<Segment> outlinesOf(const Plane& plane) {
   return all;
 }
 
-// Those of the baseline where they are on this map, whose values may be others.
-std::vector<Segment> ghostOutlines(const Mapped& baseline, const Mapped& map) {
+// Those of a pin where they are on this map, whose values may be others.
+std::vector<Segment> ghostOutlines(const Mapped& pinned, const Mapped& map, Ink ink) {
   std::vector<Segment> all;
   const auto moved = [&](int knob, double place) {
-    const std::vector<double>&from = baseline.ranges[knob].values, &to = map.ranges[knob].values;
+    const std::vector<double>&from = pinned.ranges[knob].values, &to = map.ranges[knob].values;
     if (from == to || from.size() < 2) return place;
     return std::clamp(placeOf(to, valueAt(from, place)), -0.5,
                       static_cast<double>(to.size()) - 0.5);
   };
-  for (const Segment& s : outlinesOf(baseline.plane)) {
-    all.push_back({moved(0, s.x0), moved(1, s.y0), moved(0, s.x1), moved(1, s.y1), true});
+  for (const Segment& s : outlinesOf(pinned.plane)) {
+    all.push_back({moved(0, s.x0), moved(1, s.y0), moved(0, s.x1), moved(1, s.y1), true, ink});
   }
   return all;
 }
@@ -106,11 +106,10 @@ Line frontMark(const Mapped& map, std::size_t rows) {
   return mark;
 }
 
-// Whether the baseline has a map over the same knobs.
-bool hasGhost(const Scene& scene) {
-  return scene.baseline && scene.baselineMap && scene.map &&
-         scene.baselineMap->vary[0] == scene.map->vary[0] &&
-         scene.baselineMap->vary[1] == scene.map->vary[1];
+// Whether a pin has a map over the same knobs.
+bool isOver(const Pinned& pin, const Mapped& map) {
+  return pin.evaluation && pin.map && pin.map->vary[0] == map.vary[0] &&
+         pin.map->vary[1] == map.vary[1];
 }
 
 }  // namespace
@@ -213,11 +212,13 @@ Plot mapPlot(const Scene& scene) {
   ticks(p.y, 1, rows);
   std::vector<Line> machines;
   if (map.costs) machines.push_back(frontMark(map, rows));
-  if (hasGhost(scene)) {
-    const std::vector<Segment> ghost = ghostOutlines(*scene.baselineMap.value, map);
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    const Pinned& pin = scene.pins[i];
+    if (!isOver(pin, map)) continue;
+    const std::vector<Segment> ghost = ghostOutlines(*pin.map, map, pinInk(i));
     p.outlines.insert(p.outlines.end(), ghost.begin(), ghost.end());
     machines.push_back(
-        machineMark(map, scene.baseline->subject.machine, "baseline A", Ink::baseline));
+        machineMark(map, pin.evaluation->subject.machine, "pinned: " + pin.pin.name, pinInk(i)));
     machines.back().hollow = true;
     machines.back().width = 3.4;
   }
@@ -235,10 +236,14 @@ Table mapTable(const Scene& scene) {
   for (std::size_t k = 0; k < 2; ++k) {
     table.columns[k] = fmt::format("{} [{}]", plane.knobs[k].name, to_text(plane.knobs[k].unit));
   }
-  const bool ghost =
-      hasGhost(scene) && scene.baselineMap->plane.points.size() == plane.points.size();
-  if (ghost) {
-    table.columns.insert(table.columns.end(), {"baseline_seconds", "baseline_bottleneck"});
+  std::vector<const Plane*> pins;
+  for (const Pinned& pin : scene.pins) {
+    if (!isOver(pin, *scene.map.value) || pin.map->plane.points.size() != plane.points.size()) {
+      continue;
+    }
+    pins.push_back(&pin.map->plane);
+    table.columns.insert(table.columns.end(),
+                         {pin.pin.name + "_seconds", pin.pin.name + "_bottleneck"});
   }
   const auto& costs = scene.map->costs;
   if (costs) {
@@ -255,8 +260,8 @@ Table mapTable(const Scene& scene) {
     } else {
       row.insert(row.end(), {"", "", "no such machine: " + p.remark});
     }
-    if (ghost) {
-      const PlanePoint& a = scene.baselineMap->plane.points[i];
+    for (const Plane* pin : pins) {
+      const PlanePoint& a = pin->points[i];
       row.push_back(a.choice ? timeCell(a.choice->time()) : Cell());
       row.emplace_back(nameOf(a));
     }

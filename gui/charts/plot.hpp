@@ -39,7 +39,7 @@ struct Bar {
   std::string label = {};   // behind its end
   std::string inside = {};  // in its middle, where it has the room
   bool strong = false;      // the one that decides
-  bool ghost = false;       // of the baseline: an outline
+  bool ghost = false;       // an outline
   double shade = 0.75;      // of the ink
 };
 
@@ -86,7 +86,8 @@ struct Cells {
 
 struct Segment {
   double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-  bool ghost = false;  // of the baseline: dashed
+  bool ghost = false;  // of a pin: in the dashes of its ink
+  Ink ink = Ink::text;
 };
 
 // What the cursor reads within a rectangle.

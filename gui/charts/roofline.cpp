@@ -37,9 +37,9 @@ double peakOf(const Evaluation& e) {
   return e.subject.machine.peak(size_of(e.subject.contraction.type())).value() / 1e9;
 }
 
-Line points(const Evaluation& e, Ink ink, const char* name) {
+Line points(const Evaluation& e, Ink ink, const std::string& name) {
   Line line;
-  line.name = name;
+  line.name = "pinned: " + name;
   line.ink = ink;
   line.joined = false;
   line.marked = true;
@@ -47,6 +47,8 @@ Line points(const Evaluation& e, Ink ink, const char* name) {
   for (const LinkRoof& r : roofsOf(e)) {
     line.x.push_back(r.intensity);
     line.y.push_back(e.gflops());
+    line.readings.push_back(fmt::format("{}: {} {:.4g} flop/byte, {:.1f} GFLOPS, limited by {}",
+                                        name, r.name, r.intensity, e.gflops(), e.bottleneck));
   }
   return line;
 }
@@ -66,6 +68,16 @@ Plot rooflinePlot(const Scene& scene) {
   const auto roofs = roofsOf(e);
   const double peak = peakOf(e);
   double left = roofs.front().intensity, right = left, top = std::max(peak, e.gflops());
+  double low = std::min(e.gflops(), peak);
+  for (const Pinned& pin : scene.pins) {
+    if (!pin.evaluation) continue;
+    for (const LinkRoof& r : roofsOf(*pin.evaluation)) {
+      left = std::min(left, r.intensity);
+      right = std::max(right, r.intensity);
+    }
+    top = std::max(top, pin.evaluation->gflops());
+    low = std::min(low, pin.evaluation->gflops());
+  }
   for (const LinkRoof& r : roofs) {
     left = std::min({left, r.intensity, peak * 1e9 / r.bandwidth});
     right = std::max({right, r.intensity, r.most, peak * 1e9 / r.bandwidth});
@@ -74,7 +86,7 @@ Plot rooflinePlot(const Scene& scene) {
   left /= 3;
   right *= 4;
   p.x = {"operational intensity [flop/byte]", true, left, right, {}};
-  p.y = {"GFLOPS", true, std::min(e.gflops(), peak) / 30, top * 2.2, {}};
+  p.y = {"GFLOPS", true, low / 30, top * 2.2, {}};
   p.x.ticks = logTicks(p.x.low, p.x.high);
   p.y.ticks = logTicks(p.y.low, p.y.high);
   const bool roof = e.subject.machine.accounting.compute_roof;
@@ -107,7 +119,10 @@ Plot rooflinePlot(const Scene& scene) {
                                          roofs[l].name, roofs[l].most));
     p.lines.push_back(std::move(bound));
   }
-  if (scene.baseline) p.lines.push_back(points(*scene.baseline, Ink::baseline, "baseline A"));
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    const Pinned& pin = scene.pins[i];
+    if (pin.evaluation) p.lines.push_back(points(*pin.evaluation, pinInk(i), pin.pin.name));
+  }
   // Each link's point hangs below its own roof; the one that touches it decides.
   for (std::size_t l = 0; l < roofs.size(); ++l) {
     Line point;
@@ -121,8 +136,8 @@ Plot rooflinePlot(const Scene& scene) {
     p.lines.push_back(point);
     Line dot;
     dot.ink = point.ink;
-    dot.x = {roofs[l].intensity};
-    dot.y = {e.gflops()};
+    dot.x.push_back(roofs[l].intensity);
+    dot.y.push_back(e.gflops());
     dot.joined = false;
     dot.readings = {fmt::format("{}: {:.4g} flop/byte, its roof is at {:.4g} GFLOPS", roofs[l].name,
                                 roofs[l].intensity, ceiling)};
@@ -145,12 +160,18 @@ Table rooflineTable(const Scene& scene) {
                "gflops", "peak_gflops", "most_intensity_flop_per_byte"},
               {}};
   if (!scene.now) return table;
-  const Evaluation& e = *scene.now;
-  for (const LinkRoof& r : roofsOf(e)) {
-    table.rows.push_back({r.name, numberCell(r.intensity),
-                          Cell(fmt::format("{:.4g} GB/s", r.bandwidth / 1e9), r.bandwidth),
-                          numberCell(r.bandwidth * r.intensity / 1e9), numberCell(e.gflops()),
-                          numberCell(peakOf(e)), numberCell(r.most)});
+  const auto rows = [&](const Evaluation& e, const std::string* pin) {
+    for (const LinkRoof& r : roofsOf(e)) {
+      table.rows.push_back({r.name, numberCell(r.intensity),
+                            Cell(fmt::format("{:.4g} GB/s", r.bandwidth / 1e9), r.bandwidth),
+                            numberCell(r.bandwidth * r.intensity / 1e9), numberCell(e.gflops()),
+                            numberCell(peakOf(e)), numberCell(r.most)});
+      if (pin != nullptr) table.rows.back().front().text += " of " + *pin;
+    }
+  };
+  rows(*scene.now, nullptr);
+  for (const Pinned& pin : scene.pins) {
+    if (pin.evaluation) rows(*pin.evaluation, &pin.pin.name);
   }
   return table;
 }

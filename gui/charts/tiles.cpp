@@ -74,10 +74,12 @@ TileBoxes tileBoxes(const Scene& scene) {
   }
   all.boxes.push_back(memory);
   const auto held = held_tiles(c, e.choice.schedule, m);
-  std::vector<HeldInCache> before;
-  if (scene.baseline) {
-    const Evaluation& a = *scene.baseline;
-    before = held_tiles(a.subject.contraction, a.choice.schedule, a.subject.machine);
+  std::vector<std::vector<HeldInCache>> pinned;  // of each pin; empty: not known
+  for (const Pinned& pin : scene.pins) {
+    pinned.emplace_back();
+    if (!pin.evaluation) continue;
+    const Subject& s = pin.evaluation->subject;
+    pinned.back() = held_tiles(s.contraction, pin.evaluation->choice.schedule, s.machine);
   }
   for (std::size_t l = held.size(); l-- > 0;) {
     const HeldInCache& h = held[l];
@@ -103,9 +105,12 @@ TileBoxes tileBoxes(const Scene& scene) {
         all.legend = "hatched: the halo, which a neighbouring tile of the image has as well";
       }
     }
-    if (l < before.size() && before[l].tile) {
-      box.filledBefore = static_cast<double>(before[l].tile->total().value()) /
-                         static_cast<double>(before[l].capacity.value());
+    for (std::size_t i = 0; i < pinned.size(); ++i) {
+      if (l >= pinned[i].size() || !pinned[i][l].tile) continue;
+      box.pins.push_back({scene.pins[i].pin.name,
+                          static_cast<double>(pinned[i][l].tile->total().value()) /
+                              static_cast<double>(pinned[i][l].capacity.value()),
+                          pinInk(i)});
     }
     all.boxes.push_back(box);
   }

@@ -13,11 +13,17 @@
 namespace tcsim::gui {
 
 struct TileBox {
-  std::string name;          // "L2"
-  std::string capacity;      // "256KiB"
-  std::string tile;          // "m 384 x n 36 x k 24"
-  double filled = 0;         // share of the capacity, in [0, 1]
-  double filledBefore = -1;  // in the baseline; < 0: there is none
+  std::string name;      // "L2"
+  std::string capacity;  // "256KiB"
+  std::string tile;      // "m 384 x n 36 x k 24"
+  double filled = 0;     // share of the capacity, in [0, 1]
+  // How full the tiles of pins make theirs.
+  struct Pinned {
+    std::string name;
+    double filled = 0;
+    Ink ink = Ink::pin0;
+  };
+  std::vector<Pinned> pins = {};
   double capacityBytes = 0;  // 0: it has no end
   double bytes = 0;          // of all parts
   struct Part {

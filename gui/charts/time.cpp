@@ -42,69 +42,66 @@ Plot timePlot(const Scene& scene) {
   const auto links = t.links.size();
   p.subtitle = subtitleOf(e);
   Seconds most = longest(e);
-  if (scene.baseline) most = std::max(most, longest(*scene.baseline));
+  for (const Pinned& pin : scene.pins) {
+    if (pin.evaluation) most = std::max(most, longest(*pin.evaluation));
+  }
   const TimeUnit unit = unitOf(most.value());
   const bool roof = m.accounting.compute_roof;
   p.x = {fmt::format("time [{}]", unit.name), false, 0, 1.12 * most.value() / unit.seconds, {}};
   p.y = {"", false, -0.6, static_cast<double>(links) + 0.6, {}};
 
-  const auto bars = [&](const Evaluation& of, bool ghost) {
-    const Timing& timing = of.prediction().timing;
-    const auto n = std::min(links, timing.links.size());
-    for (std::size_t l = 0; l <= n; ++l) {
-      const bool compute = l == n;
-      const Seconds time = compute ? computing(of) : timing.links[l];
-      Bar b;
-      b.at = compute ? static_cast<double>(links) : static_cast<double>(l);
-      b.at = static_cast<double>(links) - b.at;
-      b.to = time.value() / unit.seconds;
-      b.ink = compute ? Ink::compute : linkInk(static_cast<int>(l));
-      b.ghost = ghost;
-      b.thickness = ghost ? 0.78 : 0.6;
-      if (ghost) b.ink = Ink::baseline;
-      b.strong = !ghost && timing.bottleneck == static_cast<int>(compute ? links : l);
-      if (!ghost) {
-        b.label = compute ? fmt::format("{}{}", to_display(time),
-                                        roof ? "" : "  (this accounting leaves it out)")
-                          : fmt::format("{}   {} at {:.4g} GB/s", to_display(time),
-                                        to_display(counted(of, l)),
-                                        m.bandwidth(LevelId{static_cast<int>(l)}).value() / 1e9);
-        if (b.strong) b.label += "   decides";
-        if (compute && !roof) b.ghost = true;
-      }
-      p.bars.push_back(b);
-    }
-  };
-  if (scene.baseline) bars(*scene.baseline, true);
-  bars(e, false);
   for (std::size_t l = 0; l <= links; ++l) {
-    p.y.ticks.emplace_back(static_cast<double>(links - l),
-                           l == links ? "compute" : m.link(LevelId{static_cast<int>(l)}));
+    const bool compute = l == links;
+    const Seconds time = compute ? computing(e) : t.links[l];
+    Bar b;
+    b.at = static_cast<double>(links - l);
+    b.to = time.value() / unit.seconds;
+    b.ink = compute ? Ink::compute : linkInk(static_cast<int>(l));
+    b.strong = t.bottleneck == static_cast<int>(l);
+    b.label =
+        compute
+            ? fmt::format("{}{}", to_display(time), roof ? "" : "  (this accounting leaves it out)")
+            : fmt::format("{}   {} at {:.4g} GB/s", to_display(time), to_display(counted(e, l)),
+                          m.bandwidth(LevelId{static_cast<int>(l)}).value() / 1e9);
+    if (b.strong) b.label += "   decides";
+    b.ghost = compute && !roof;
+    p.bars.push_back(b);
+    p.y.ticks.emplace_back(b.at, compute ? "compute" : m.link(LevelId{static_cast<int>(l)}));
   }
-  if (scene.baseline) {
-    p.legend.emplace_back("baseline A", Ink::baseline);
-    p.y.low -= 0.5;  // room for the legend
-  }
+  addPins(p, scene, [&](const Evaluation& of, const auto& mark) {
+    const Timing& timing = of.prediction().timing;
+    for (std::size_t l = 0; l < std::min(links, timing.links.size()); ++l) {
+      mark(static_cast<double>(links - l), timing.links[l].value() / unit.seconds,
+           to_display(timing.links[l]));
+    }
+    mark(0, computing(of).value() / unit.seconds, to_display(computing(of)));
+  });
   return p;
 }
 
 Table timeTable(const Scene& scene) {
   Table table{{"link", "bytes", "bandwidth_bytes_per_second", "predicted_seconds", "decides"}, {}};
-  if (scene.baseline) table.columns.insert(table.columns.end(), {"baseline_seconds", "change"});
+  for (const Pinned& pin : scene.pins) {
+    if (!pin.evaluation) continue;
+    table.columns.push_back(pin.pin.name + "_seconds");
+    table.columns.push_back("now_over_" + pin.pin.name);
+  }
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
   const Machine& m = e.subject.machine;
   const Timing& t = e.prediction().timing;
   const auto versus = [&](std::vector<Cell>& row, Seconds now, std::size_t l, bool compute) {
-    if (!scene.baseline) return;
-    const auto& links = scene.baseline->prediction().timing.links;
-    if (!compute && l >= links.size()) {
-      row.insert(row.end(), {"", ""});
-      return;
+    for (const Pinned& pin : scene.pins) {
+      if (!pin.evaluation) continue;
+      const auto& links = pin.evaluation->prediction().timing.links;
+      if (!compute && l >= links.size()) {
+        row.insert(row.end(), {"", ""});
+        continue;
+      }
+      const Seconds then = compute ? computing(*pin.evaluation) : links[l];
+      row.push_back(timeCell(then));
+      row.emplace_back(change_words(now / then), now / then);
     }
-    const Seconds then = compute ? computing(*scene.baseline) : links[l];
-    row.push_back(timeCell(then));
-    row.emplace_back(change_words(now / then), now / then);
   };
   for (std::size_t l = 0; l < t.links.size(); ++l) {
     const BytesPerSecond rate = m.bandwidth(LevelId{static_cast<int>(l)});
@@ -132,21 +129,14 @@ std::string verdictHeadline(const Scene& scene) {
 }
 
 Table compareTable(const Scene& scene) {
-  Table table{{"figure", "A", "now", "change"}, {}};
-  if (!scene.now || !scene.baseline) return table;
-  const Evaluation &a = *scene.baseline, &b = *scene.now;
-  const auto row = [&](const std::string& name, const Cell& x, const Cell& y) {
-    const double factor = *y.value / *x.value;
-    table.rows.push_back({name, x, y, Cell(change_words(factor), factor)});
-  };
-  row("time", timeCell(a.time()), timeCell(b.time()));
-  row("GFLOPS", numberCell(a.gflops()), numberCell(b.gflops()));
-  table.rows.push_back(
-      {"limited by", a.bottleneck, b.bottleneck, a.bottleneck == b.bottleneck ? "same" : "moved"});
-  const auto links = std::min(a.subject.machine.levels.size(), b.subject.machine.levels.size());
-  for (std::size_t l = 0; l < links; ++l) {
-    row(b.subject.machine.link(LevelId{static_cast<int>(l)}), bytesCell(counted(a, l)),
-        bytesCell(counted(b, l)));
+  Table table{{"design", "time", "now / it", "limited by"}, {}};
+  if (!scene.now) return table;
+  table.rows.push_back({"now", timeCell(scene.now->time()), "", scene.now->bottleneck});
+  for (const Pinned& pin : scene.pins) {
+    if (!pin.evaluation) continue;
+    const double factor = scene.now->time() / pin.evaluation->time();
+    table.rows.push_back({pin.pin.name, timeCell(pin.evaluation->time()),
+                          Cell(change_words(factor), factor), pin.evaluation->bottleneck});
   }
   return table;
 }

@@ -87,17 +87,6 @@ Plot trafficPlot(const Scene& scene) {
       stack(simulation->links[l], at - 0.2, 0.34, hollow,
             hollow ? "simulated, before" : "simulated");
     }
-    if (scene.baseline && l < scene.baseline->prediction().traffic.links.size()) {
-      const Evaluation& a = *scene.baseline;
-      Bar b;
-      b.at = at + 0.2;
-      b.to = scaled(a.prediction().traffic.links[l].counted(a.subject.machine.accounting));
-      b.thickness = 0.42;
-      b.ink = Ink::baseline;
-      b.ghost = true;
-      p.bars.push_back(b);
-      most = std::max(most, b.to);
-    }
     const double least = scaled(e.bounds[l]);
     Line line;
     line.dashed = true;
@@ -111,10 +100,18 @@ Plot trafficPlot(const Scene& scene) {
     p.lines.push_back(std::move(line));
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
+  addPins(p, scene, [&](const Evaluation& of, const PinMark& mark) {
+    const auto& theirs = of.prediction().traffic.links;
+    for (std::size_t l = 0; l < std::min(links, theirs.size()); ++l) {
+      const Bytes bytes = theirs[l].counted(of.subject.machine.accounting);
+      mark(static_cast<double>(links - 1 - l) + 0.2, scaled(bytes),
+           to_display(bytes) + " predicted");
+      most = std::max(most, scaled(bytes));
+    }
+  });
   p.x = {fmt::format("bytes [{}]", unit.name), false, 0, 1.12 * most, {}};
   p.y.low = -0.6;
   p.y.high = static_cast<double>(links) - 0.4;
-  if (scene.baseline) p.legend.emplace_back("baseline A", Ink::baseline);
   for (const Array& a : printed_arrays) p.legend.emplace_back(to_text(a), inkOf(a));
   return p;
 }
@@ -123,6 +120,9 @@ Table trafficTable(const Scene& scene) {
   Table table{{"link", "array", "predicted_bytes", "predicted_lines", "simulated_bytes",
                "simulated_lines", "error", "measured_bytes", "bound_bytes"},
               {}};
+  for (const Pinned& pin : scene.pins) {
+    if (pin.evaluation) table.columns.push_back(pin.pin.name + "_predicted_bytes");
+  }
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
   const Machine& m = e.subject.machine;
@@ -131,8 +131,9 @@ Table trafficTable(const Scene& scene) {
       scene.simulation && scene.simulation.current && isOf(e, scene.simulation->schedule)
           ? &scene.simulation->simulation.traffic
           : nullptr;
-  const auto row = [&](std::size_t l, const std::string& name, Bytes predicted,
+  const auto row = [&](std::size_t l, const Array* array, Bytes predicted,
                        std::optional<Bytes> counted) {
+    const std::string name = array ? to_text(*array) : "all";
     const double line = static_cast<double>(m.levels.front().line.value.value());
     const auto lines = [&](Bytes b) {
       const double n = static_cast<double>(b.value()) / line;
@@ -149,9 +150,17 @@ Table trafficTable(const Scene& scene) {
     } else {
       cells.insert(cells.end(), {"", "", ""});
     }
-    const auto measured = name == "all" ? measuredOver(scene, l) : std::nullopt;
+    const auto measured = array ? std::nullopt : measuredOver(scene, l);
     cells.push_back(measured ? bytesCell(*measured) : Cell());
-    cells.push_back(name == "all" ? bytesCell(e.bounds[l]) : Cell());
+    cells.push_back(array ? Cell() : bytesCell(e.bounds[l]));
+    for (const Pinned& pin : scene.pins) {
+      if (!pin.evaluation) continue;
+      const auto& theirs = pin.evaluation->prediction().traffic.links;
+      const Accounting& how = pin.evaluation->subject.machine.accounting;
+      cells.push_back(l >= theirs.size() ? Cell()
+                      : array            ? bytesCell(theirs[l].counted(how, *array))
+                                         : bytesCell(theirs[l].counted(how)));
+    }
     table.rows.push_back(std::move(cells));
   };
   for (std::size_t l = 0; l < links.size(); ++l) {
@@ -160,15 +169,14 @@ Table trafficTable(const Scene& scene) {
       if (other == nullptr) return {};
       return other->counted(m.accounting, array...);
     };
-    row(l, "all", links[l].counted(m.accounting), counted());
-    for (const Array& a : printed_arrays)
-      row(l, to_text(a), links[l].counted(m.accounting, a), counted(a));
+    row(l, nullptr, links[l].counted(m.accounting), counted());
+    for (const Array& a : printed_arrays) row(l, &a, links[l].counted(m.accounting, a), counted(a));
   }
   if (scene.run && scene.run.current) {
     table.rows.push_back({"measured", "time", timeCell(scene.run->result.timed.median), "", "", "",
                           Cell(fmt::format("{:.1f} GFLOPS", scene.run->result.rate.value() / 1e9),
-                               scene.run->result.rate.value() / 1e9),
-                          "", ""});
+                               scene.run->result.rate.value() / 1e9)});
+    table.rows.back().resize(table.columns.size());
   }
   return table;
 }

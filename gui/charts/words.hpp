@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
 
 #include "core/units/text.hpp"
 #include "gui/charts/ink.hpp"
+#include "gui/charts/plot.hpp"
 #include "gui/charts/table.hpp"
 #include "gui/scene/scene.hpp"
 
@@ -64,8 +66,21 @@ inline Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; 
 // Of a tensor or a buffer.
 Ink inkOf(const Array& array);
 
+// Of what a bottleneck is called: a link of the machine, or computing.
+Ink limitInk(const Machine& machine, const std::string& bottleneck);
+
 // The caches that there are: before anything is simulated.
 Table cachesTable(const Scene& scene);
+
+// Marks of the designs to compare with, one for each of a chart's rows, spread over the thickness
+// of its bars; they go into the legend by their names. `of` calls what it is given with each row's
+// place, the value there, and that value in words.
+using PinMark = std::function<void(double row, double value, const std::string& words)>;
+void addPins(Plot& plot, const Scene& scene,
+             const std::function<void(const Evaluation&, const PinMark&)>& of);
+// The same of anything that is known of pins; null where it is not.
+void addPinMarks(Plot& plot, const Scene& scene,
+                 const std::function<void(const Pinned&, const PinMark&)>& of);
 
 // What the last run of this schedule moved over a link, where that was counted.
 std::optional<Bytes> measuredOver(const Scene& scene, std::size_t link);

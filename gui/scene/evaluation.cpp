@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "core/machine/spread.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/stop.hpp"
+#include "core/threads.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/request.hpp"
 #include "sim/config.hpp"
@@ -182,6 +184,23 @@ Worths worthOf(const Evaluation& e, std::stop_token stop) {
   if (e.choice.tiling) options.incumbents = {*e.choice.tiling};
   return {e.subject.design, worth_of_knobs(e.subject.contraction, e.subject.machine,
                                            e.subject.costModel.get(), options)};
+}
+
+SuiteJudged suiteJudged(const WorkloadRequest& suite, const Machine& machine,
+                        const std::function<void(double)>& progress, std::stop_token stop) {
+  const std::vector<Contraction> all = find_workloads(suite);
+  std::vector<Prediction> predictions(all.size());
+  std::atomic<std::size_t> next = 0, done = 0;
+  const auto threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  run_on_threads(threads, [&] {
+    for (std::size_t i = next++; i < all.size(); i = next++) {
+      predictions[i] = optimize(all[i], machine, stop).prediction;
+      if (progress) progress(static_cast<double>(++done) / static_cast<double>(all.size()));
+    }
+  });
+  SuiteJudged judged{suite, machine, {}};
+  for (std::size_t i = 0; i < all.size(); ++i) judged.total.add(all[i], machine, predictions[i]);
+  return judged;
 }
 
 std::string varyText(const Subject& subject, const std::string& knob, const std::string& range) {

@@ -12,6 +12,7 @@
 #include "core/bounds/curve.hpp"
 #include "core/explore/advice.hpp"
 #include "core/explore/curve.hpp"
+#include "core/explore/suite_total.hpp"
 #include "core/machine/machine.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/saved/design.hpp"
@@ -107,6 +108,19 @@ struct Worths {
   std::vector<Worth> knobs;
 };
 Worths worthOf(const Evaluation& evaluation, std::stop_token stop);
+
+// As tcsim predict of a whole suite: each of its workloads by the best schedule.
+struct SuiteJudged {
+  WorkloadRequest suite;
+  Machine machine;
+  SuiteTotal total;
+
+  bool isOf(const WorkloadRequest& other, const Machine& on) const {
+    return suite == other && machine == on;
+  }
+};
+SuiteJudged suiteJudged(const WorkloadRequest& suite, const Machine& machine,
+                        const std::function<void(double)>& progress, std::stop_token stop);
 
 // "memory.bandwidth=1.52B/cycle..24.32B/cycle": a range of `view`, which is relative to the
 // machine's file, in absolute values, so that it stays where it is while the knob moves.

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/machine/kernel_catalog.hpp"
 #include "core/saved/session.hpp"
@@ -23,18 +24,28 @@ struct Late {
   const T* operator->() const { return value.get(); }
 };
 
+// A design to compare with. Its curve and map run over the same values as the design's own.
+struct Pinned {
+  Pin pin;
+  EvaluationPtr evaluation;  // null: not known yet
+  std::string error;         // why it, its curve or its map cannot be had; empty if they can
+  std::string asked;         // what that was asked for
+  std::shared_ptr<const Curved> curve;
+  std::shared_ptr<const Mapped> map;
+  std::shared_ptr<const SuiteJudged> suite;
+};
+
 struct Scene {
-  EvaluationPtr now;       // null: nothing to show yet
-  std::string error;       // why the design cannot be judged; empty if it can
-  EvaluationPtr baseline;  // null: none is pinned
+  EvaluationPtr now;  // null: nothing to show yet
+  std::string error;  // why the design cannot be judged; empty if it can
+  std::vector<Pinned> pins;
   ViewState view;
   Late<Evaluation> best;  // where the design keeps a schedule: the best one
   Late<Helped> help;
   Late<Worths> worth;
   Late<Curved> curve;
-  Late<Curved> baselineCurve;
   Late<Mapped> map;
-  Late<Mapped> baselineMap;
+  Late<SuiteJudged> suite;
   Late<BoundCurve> bounds;
   Late<Simulated> simulation;
   Late<SetsSeen> sets;

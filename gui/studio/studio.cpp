@@ -45,7 +45,8 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
   mapWorker_ = worker(tr("map"), 0);
   boundsWorker_ = worker(tr("bounds"), 0);
   detailWorker_ = worker(tr("simulation"), 0);
-  baselineWorker_ = worker(tr("baseline"), 0);
+  suiteWorker_ = worker(tr("suite"), 0);
+  pinWorker_ = worker(tr("pinned designs"), 0);
   job_ = worker(tr("job"), 0);
   rest_.setSingleShot(true);
   rest_.setInterval(restMs);
@@ -71,8 +72,8 @@ int Studio::newGesture() {
 }
 
 std::vector<Worker*> Studio::everyWorker() const {
-  return {live_,      settler_,      helper_,       bestWorker_,     worthWorker_, curveWorker_,
-          mapWorker_, boundsWorker_, detailWorker_, baselineWorker_, job_};
+  return {live_,      settler_,      helper_,       bestWorker_,  worthWorker_, curveWorker_,
+          mapWorker_, boundsWorker_, detailWorker_, suiteWorker_, pinWorker_,   job_};
 }
 
 void Studio::open(const Session& session) {
@@ -113,27 +114,6 @@ void Studio::setKnob(const std::string& knob, const std::string& value, int gest
           ? tr("reset %1").arg(QString::fromStdString(knob))
           : tr("%1 to %2").arg(QString::fromStdString(knob), QString::fromStdString(value));
   edit(session_.design.with(knob, value), name, gesture);
-}
-
-void Studio::pinBaseline() {
-  if (!hasSession()) return;
-  Session after = session_;
-  after.baseline = session_.design;
-  step(std::move(after), tr("pin baseline A"));
-}
-
-void Studio::clearBaseline() {
-  if (!session_.baseline) return;
-  Session after = session_;
-  after.baseline.reset();
-  step(std::move(after), tr("unpin baseline A"));
-}
-
-void Studio::swapBaseline() {
-  if (!session_.baseline) return;
-  Session after = session_;
-  std::swap(after.design, *after.baseline);
-  step(std::move(after), tr("swap with baseline A"));
 }
 
 void Studio::setView(const ViewState& view) {
@@ -183,7 +163,7 @@ void Studio::goTo(const Session& session) {
 void Studio::apply(const Session& session) {
   editedAt_ = clock_.nsecsElapsed();
   const bool otherMachine = session.design.machine != session_.design.machine || !base_;
-  const bool otherBaseline = session.baseline != session_.baseline;
+  const bool otherPins = session.pins != session_.pins;
   session_ = session;
   scene_.view = session.view;
   if (session.view.name == kernelsView && !scene_.kernels && scene_.kernels.error.empty()) {
@@ -194,7 +174,7 @@ void Studio::apply(const Session& session) {
   markCurrency();
   emit sessionChanged();
   judge();
-  if (otherBaseline) judgeBaseline();
+  if (otherPins) judgePins();
 }
 
 void Studio::baseChanged() {
@@ -238,8 +218,10 @@ void Studio::fail(const QString& why) {
 // What is under way for the design before an edit takes the processors from judging this one: a
 // drag would wait for it.
 void Studio::dropStale() {
-  for (Worker* w : {settler_, helper_, bestWorker_, worthWorker_, curveWorker_, mapWorker_})
+  for (Worker* w :
+       {settler_, helper_, bestWorker_, worthWorker_, curveWorker_, mapWorker_, suiteWorker_}) {
     w->cancel();
+  }
 }
 
 void Studio::judge() {

@@ -52,9 +52,17 @@ class Studio : public QObject {
   void setKnob(const std::string& knob, const std::string& value, int gesture = 0);
   static int newGesture();
 
-  void pinBaseline();
-  void clearBaseline();
-  void swapBaseline();
+  // Puts the design aside to compare with, under the next letter, or says that it is pinned
+  // already.
+  void pin();
+  // The same of the design on another machine, with that one's figures and under its name.
+  void pinOn(const std::string& machine);
+  // One of the session's pins, or no pin at all.
+  void unpin(std::size_t i);
+  void unpinAll();
+  // Returns why not: no name, or one that another pin has; empty if it is done.
+  QString renamePin(std::size_t i, const QString& name);
+  void swapPin(std::size_t i);  // the design becomes the pin, and the other way round
 
   // The view belongs to the session but not to its history.
   void setView(const ViewState& view);
@@ -83,6 +91,7 @@ class Studio : public QObject {
   Worker& mapping() { return *mapWorker_; }
   Worker& bounding() { return *boundsWorker_; }
   Worker& lookingCloser() { return *detailWorker_; }
+  Worker& summingUp() { return *suiteWorker_; }
   void cancelJob();
   // Whether anything is under way that will change the scene.
   bool isBusy() const;
@@ -99,7 +108,7 @@ class Studio : public QObject {
   const std::string& answer() const { return answer_; }
 
  signals:
-  void sessionChanged();  // the design, the baseline or the view
+  void sessionChanged();  // the design, the pins or the view
   void sceneChanged();    // what is drawn
   void verdictChanged();  // what is written beside it
   void busyChanged();
@@ -124,10 +133,18 @@ class Studio : public QObject {
   template <class Seen>
   void lookCloser(const std::string& what, Late<Seen> Scene::*late,
                   std::function<Seen(const Worker::Progress&, std::stop_token)> see);
-  void judgeBaseline();
+  void exploreSuite();
+  // Brings the scene's pins up to the session's, and has the first that lacks something worked out.
+  void judgePins();
+  // Whether something is under way for this one now.
+  bool judgePin(std::size_t i);
+  void addPin(const std::string& name, const Design& design);
+  void failPin(const Design& design, const std::string& why);
+  // What a pin is asked for in this view, as one text: a failure is not tried again for the same.
+  std::string askedOfPins() const;
   void readKernels();
-  // What is still to be varied for the baseline as it is for the design: a knob, two, or none.
-  std::vector<std::string> wantedOfBaseline(const Design& design) const;
+  // What is still to be varied for a pin as it is for the design: a knob, two, or none.
+  std::vector<std::string> wantedOf(const Pinned& pin) const;
   bool mayBegin();  // a job of the design; says why not
   void markCurrency();
   void fail(const QString& why);
@@ -155,7 +172,7 @@ class Studio : public QObject {
   double frameMs_ = -1, modelMs_ = -1;
   QTimer rest_;
   Worker *live_, *settler_, *helper_, *bestWorker_, *worthWorker_, *curveWorker_, *mapWorker_,
-      *boundsWorker_, *detailWorker_, *baselineWorker_, *job_;
+      *boundsWorker_, *detailWorker_, *suiteWorker_, *pinWorker_, *job_;
   // What boundsWorker_ was last asked for: of which design, and whether to simulate.
   EvaluationPtr bounding_;
   bool boundsSimulated_ = false;

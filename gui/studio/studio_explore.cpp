@@ -1,5 +1,4 @@
-// What follows when the design rests: the curve, the map, and those of the baseline.
-#include "core/machine/toml.hpp"
+// What follows when the design rests: the curve, the map, the suite, and those of the pins.
 #include "gui/studio/studio.hpp"
 
 namespace tcsim::gui {
@@ -8,7 +7,7 @@ void Studio::explore() {
   if (!scene_.now || !scene_.now->settled || !error_.isEmpty()) return;
   const std::string& view = session_.view.name;
   const EvaluationPtr now = scene_.now;
-  if (scene_.baseline) judgeBaseline();
+  judgePins();
   if (view == "bottleneck") {
     try {
       const std::string vary = varyText(now->subject, curveKnob(), session_.view.range);
@@ -35,6 +34,8 @@ void Studio::explore() {
     }
   } else if (view == "bounds") {
     exploreBounds(false);
+  } else if (view == "suite") {
+    exploreSuite();
   } else if (view == "sets" || view == "timeline") {
     exploreDetail(false);
   } else if (view == "map") {
@@ -151,82 +152,26 @@ void Studio::exploreBounds(bool simulate) {
       });
 }
 
-std::vector<std::string> Studio::wantedOfBaseline(const Design& design) const {
-  if (!scene_.now) return {};
+void Studio::exploreSuite() {
   const Subject& subject = scene_.now->subject;
-  const auto vary = [&](int which) {
-    return varyText(subject, mapKnob(which), session_.view.range);
-  };
-  if (session_.view.name == "bottleneck") {
-    const auto& c = scene_.baselineCurve;
-    if (c && c->design == design && c->vary == vary(0)) return {};
-    return {vary(0)};
-  }
-  if (session_.view.name == "map") {
-    const auto& m = scene_.baselineMap;
-    if (m && m->design == design && m->vary[0] == vary(0) && m->vary[1] == vary(1)) return {};
-    return {vary(0), vary(1)};
-  }
-  return {};
-}
-
-void Studio::judgeBaseline() {
-  if (!session_.baseline) {
-    baselineWorker_->cancel();
-    scene_.baseline.reset();
-    scene_.baselineCurve = {};
-    scene_.baselineMap = {};
-    emit sceneChanged();
-    emit verdictChanged();
-    return;
-  }
-  const Design design = *session_.baseline;
-  try {
-    EvaluationPtr known;
-    for (const EvaluationPtr& e : {scene_.baseline, scene_.now}) {
-      if (e && e->settled && e->subject.design == design) known = e;
-    }
-    if (known && scene_.baseline != known) {
-      scene_.baseline = known;
-      emit sceneChanged();
-      emit verdictChanged();
-    }
-    if (machines_.find(design.machine) == machines_.end()) {
-      if (design.machine == hostMachine) return measureHost();  // and then here again
-      machines_[design.machine] = find_machine(design.machine);
-    }
-    std::shared_ptr<const Subject> subject;
-    if (!known) {
-      subject = std::make_shared<const Subject>(subjectOf(design, machines_[design.machine]));
-    }
-    // Along the same values as the design's own curve or map.
-    const std::vector<std::string> vary = wantedOfBaseline(design);
-    if (known && vary.empty()) return;
-    baselineWorker_->start(
-        [this, known, subject, vary](std::stop_token stop,
-                                     const Worker::Progress& progress) -> Worker::Deliver {
-          const EvaluationPtr e = known ? known : evaluate(*subject, stop);
-          std::shared_ptr<const Curved> c;
-          std::shared_ptr<const Mapped> m;
-          if (vary.size() == 1) {
-            c = std::make_shared<const Curved>(curveOf(*e, vary[0], progress, stop));
-          } else if (vary.size() == 2) {
-            m = std::make_shared<const Mapped>(mapOf(*e, vary[0], vary[1], progress, stop));
-          }
-          return [this, e, c, m] {
-            if (!session_.baseline || !(e->subject.design == *session_.baseline)) return;
-            scene_.baseline = e;
-            if (c) scene_.baselineCurve = {c, true, ""};
-            if (m) scene_.baselineMap = {m, true, ""};
-            emit sceneChanged();
-            emit verdictChanged();
-            explore();  // its curve or map, if that could not be asked for before
-          };
-        },
-        [this](const QString& why) { emit message(tr("baseline A: %1").arg(why)); });
-  } catch (const std::exception& e) {
-    emit message(tr("baseline A: %1").arg(QString::fromUtf8(e.what())));
-  }
+  const auto suite = whole_suite(subject.design.workload);
+  markCurrency();
+  if (!suite || scene_.suite.current) return;
+  suiteWorker_->start(
+      [this, suite = *suite, machine = subject.machine](
+          std::stop_token stop, const Worker::Progress& progress) -> Worker::Deliver {
+        auto judged = std::make_shared<const SuiteJudged>(
+            suiteJudged(suite, machine, progress, std::move(stop)));
+        return [this, judged] {
+          scene_.suite = {judged, false, ""};
+          markCurrency();
+          emit sceneChanged();
+        };
+      },
+      [this](const QString& why) {
+        scene_.suite = {nullptr, false, why.toStdString()};
+        emit sceneChanged();
+      });
 }
 
 }  // namespace tcsim::gui

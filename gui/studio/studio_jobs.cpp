@@ -8,6 +8,7 @@ void Studio::cancelJob() {
   job_->cancel();
   measuring_ = false;
   mapWorker_->cancel();
+  suiteWorker_->cancel();
   boundsWorker_->cancel();
   bounding_.reset();
   detailWorker_->cancel();
@@ -34,13 +35,15 @@ void Studio::measureHost() {
             emit sessionChanged();
             judge();
           }
-          if (session_.baseline && session_.baseline->machine == hostMachine) judgeBaseline();
+          judgePins();
         };
       },
       [this](const QString& why) {
         measuring_ = false;
-        if (session_.design.machine == hostMachine) return fail(why);
-        emit message(tr("baseline A: %1").arg(why));
+        if (session_.design.machine == hostMachine) fail(why);
+        for (const Pinned& p : std::vector<Pinned>(scene_.pins)) {
+          if (p.pin.design.machine == hostMachine) failPin(p.pin.design, why.toStdString());
+        }
       });
 }
 

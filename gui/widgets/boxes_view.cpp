@@ -23,8 +23,8 @@ QString text(const std::string& s) { return QString::fromStdString(s); }
 QStringList remarksOn(const TileBox& b) {
   QStringList all{b.tile.empty() ? QObject::tr("no tile fits") : text(b.tile)};
   if (b.capacity.empty() || b.tile.empty()) return all;
-  if (b.filledBefore >= 0) {
-    all << QObject::tr("baseline A %1 % full").arg(100 * b.filledBefore, 0, 'f', 0);
+  for (const TileBox::Pinned& pin : b.pins) {
+    all << QObject::tr("%1: %2 %").arg(text(pin.name)).arg(100 * pin.filled, 0, 'f', 0);
   }
   return all << QObject::tr("%1 % full").arg(100 * b.filled, 0, 'f', 0);
 }
@@ -195,9 +195,10 @@ class Boxes {
       p_->setPen(QPen(theme_.text(), 2.5));
       upright(x(b.capacityBytes), r);
     }
-    if (b.filledBefore > 0) {  // as full as in the baseline
-      p_->setPen(QPen(theme_.text(), 2, Qt::DashLine));
-      upright(x(b.filledBefore * b.capacityBytes), r);
+    for (const TileBox::Pinned& pin : b.pins) {  // as full as with that design
+      if (!(pin.filled > 0)) continue;
+      p_->setPen(QPen(theme_.colour(pin.ink), 2, theme_.dash(pin.ink)));
+      upright(x(pin.filled * b.capacityBytes), r);
     }
   }
 

@@ -85,7 +85,8 @@ class Labels {
     if (!put(words, look, where)) leftOut_ << words;
   }
 
-  // Words beside bars do not cross the ends of outlines and upright lines, those of marks no mark.
+  // Words beside bars do not cross the ends of outlines and upright lines, and lie on no mark; nor
+  // do those of marks.
   void takeLines() {
     constexpr double wide = 3;
     const auto upright = [&](double at, double from, double to) {
@@ -97,19 +98,22 @@ class Labels {
         upright(x(b.to), y(b.at - b.thickness / 2), y(b.at + b.thickness / 2));
       }
     }
-    const bool marks = std::any_of(plot_.labels.begin(), plot_.labels.end(),
-                                   [](const Label& l) { return l.ofMark; });
+    const bool marks = !plot_.bars.empty() || std::any_of(plot_.labels.begin(), plot_.labels.end(),
+                                                          [](const Label& l) { return l.ofMark; });
     for (const Line& l : plot_.lines) {
       if (!plot_.bars.empty() && l.joined && l.x.size() == 2 && l.x[0] == l.x[1]) {
         upright(x(l.x[0]), y(l.y[0]), y(l.y[1]));
       }
       if (!marks || !l.marked || l.joined) continue;
-      const double half = 2 + 1.1 * l.width;  // as plot_painter.cpp draws it
+      const double half = markSize(l);
       for (std::size_t i = 0; i < l.x.size(); ++i) {
         places_.take(QRectF(x(l.x[i]) - half, y(l.y[i]) - half, 2 * half, 2 * half));
       }
     }
   }
+
+  // Half of it, as plot_painter.cpp draws it.
+  static double markSize(const Line& l) { return 2 + 1.1 * l.width; }
 
   double x(double v) const { return canvas_.xAxis->coordToPixel(v); }
   double y(double v) const { return canvas_.yAxis->coordToPixel(v); }
@@ -233,20 +237,29 @@ class Labels {
     for (auto gap = gaps.globalMatch(words); gap.hasNext();) {
       tries.insert(tries.begin() + 1, words.left(gap.next().capturedStart()));
     }
-    // The outline of the baseline around it may end further out.
-    double outline = end;
+    // An outline around it, and marks on it and beside it, may end further out.
+    std::vector<double> ends{end};
     for (const Bar& other : plot_.bars) {
       if (other.ghost && std::abs(other.at - b.at) < b.thickness / 2) {
-        outline = std::max(outline, x(other.to));
+        ends.push_back(x(other.to) + 2);
       }
     }
+    for (const Line& l : plot_.lines) {
+      if (!l.marked || l.joined) continue;
+      for (std::size_t i = 0; i < l.x.size(); ++i) {
+        if (std::abs(l.y[i] - b.at) < b.thickness && x(l.x[i]) + markSize(l) > end) {
+          ends.push_back(x(l.x[i]) + markSize(l));
+        }
+      }
+    }
+    std::ranges::sort(ends);
     for (const QString& some : tries) {
       const bool done = put(some, look, [&](QSizeF size) {
         const double top = middle - size.height() / 2;
-        std::vector<QRectF> all{{QPointF(end, top), size},
-                                {QPointF(outline + 2, top), size},
-                                {QPointF(end - size.width(), top), size},
-                                {QPointF(end - size.width() - 4, top), size}};
+        std::vector<QRectF> all;
+        for (const double left : ends) all.emplace_back(QPointF(left, top), size);
+        all.emplace_back(QPointF(end - size.width(), top), size);
+        all.emplace_back(QPointF(end - size.width() - 4, top), size);
         // Further in, where a line goes up before the end.
         for (double left = end - 1.5 * size.width(); left > room_.left();
              left -= size.width() / 2) {

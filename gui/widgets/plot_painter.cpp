@@ -301,7 +301,7 @@ class Painter {
     const double width = s.ghost ? (halo ? 4 : 2) : (halo ? 5 : 2);
     QPen pen(halo ? Qt::white : Qt::black, width, Qt::SolidLine, Qt::SquareCap);
     if (s.ghost) pen.setCapStyle(Qt::FlatCap);
-    if (s.ghost && !halo) pen.setDashPattern({2.5, 2.5});
+    if (s.ghost && !halo) pen.setStyle(theme_.dash(s.ink));
     l->setPen(pen);
   }
 

@@ -44,7 +44,7 @@ QVariant TableModel::data(const QModelIndex& at, int role) const {
       return QString::fromStdString(cell.text);
     case Qt::ToolTipRole:
       if (cell.value) return QString::number(*cell.value, 'g', 17);
-      return {};
+      return QString::fromStdString(cell.text);  // where its column is too narrow for it
     case Qt::TextAlignmentRole:
       return QVariant(Qt::AlignVCenter | (ofNumbers_[column] ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::UserRole:

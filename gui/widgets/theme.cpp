@@ -44,6 +44,7 @@ QColor Theme::colour(Ink ink) const {
     case Ink::faint:
       return faint();
     case Ink::baseline:
+    case Ink::pin0:
       return dark ? QColor(0xa8, 0xad, 0xb5) : QColor(0x7d, 0x84, 0x8d);
     case Ink::compute:
       return {0xcc, 0x79, 0xa7};
@@ -64,6 +65,16 @@ QColor Theme::colour(Ink ink) const {
     case Ink::packedB:
     case Ink::link5:
       return dark ? QColor(0xf0, 0xe4, 0x42) : QColor(0xd6, 0xc6, 0x1d);
+    case Ink::pin1:
+      return dark ? QColor(0x9a, 0x8d, 0xe0) : QColor(0x33, 0x22, 0x88);
+    case Ink::pin2:
+      return dark ? QColor(0xd8, 0x6f, 0xa8) : QColor(0x88, 0x22, 0x55);
+    case Ink::pin3:
+      return dark ? QColor(0xbd, 0xbd, 0x54) : QColor(0x80, 0x80, 0x20);
+    case Ink::pin4:
+      return {0x44, 0xaa, 0x99};
+    case Ink::pin5:
+      return {0xcc, 0x66, 0x77};
   }
   return text();
 }
@@ -71,12 +82,18 @@ QColor Theme::colour(Ink ink) const {
 Qt::PenStyle Theme::dash(Ink ink) const {
   switch (ink) {
     case Ink::link1:
+    case Ink::pin0:
+    case Ink::pin4:
       return Qt::DashLine;
     case Ink::link2:
+    case Ink::pin1:
+    case Ink::pin5:
       return Qt::DashDotLine;
     case Ink::link3:
+    case Ink::pin2:
       return Qt::DotLine;
     case Ink::link4:
+    case Ink::pin3:
       return Qt::DashDotDotLine;
     default:
       return Qt::SolidLine;

@@ -248,6 +248,7 @@ void MainWindow::makeStatus() {
   connect(&studio_->mapping(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->bounding(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->lookingCloser(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->summingUp(), &Worker::progressed, progress_, &ShareBar::setShare);
   followBusy();
 }
 
@@ -255,12 +256,15 @@ void MainWindow::followBusy() {
   // What ends within the blink of an eye is not worth a bar.
   const bool bounds = studio_->bounding().isBusy();
   const bool closer = studio_->lookingCloser().isBusy();
-  const bool job = studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || closer;
+  const bool suite = studio_->summingUp().isBusy();
+  const bool job =
+      studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || closer || suite;
   progress_->setVisible(job);
   cancel_->setVisible(job);
   busyWords_->setText(studio_->job().isBusy() ? tr("working")
                       : bounds                ? tr("bounds")
                       : closer                ? tr("simulating")
+                      : suite                 ? tr("suite")
                       : job                   ? tr("map")
                                               : QString());
   if (!job) progress_->setValue(0);
@@ -289,10 +293,15 @@ void MainWindow::followSession() {
   for (QAction* action : needSession_) {
     enable(action, some, tr("Choose a workload and a machine first"));
   }
-  const bool pinned = studio_->session().baseline.has_value();
-  for (QAction* action : {swap_, unpin_}) {
-    enable(action, pinned, tr("No baseline is pinned: pin one with Ctrl+B"));
+  const std::vector<Pin>& pins = studio_->session().pins;
+  for (QAction* action : {swap_, unpin_, unpinAll_, pins_}) {
+    enable(action, !pins.empty(), tr("No design is pinned: pin this one with Ctrl+B"));
   }
+  // Names may have '&' in them, which menus take for themselves.
+  const QString last = pins.empty() ? tr("the last pin")
+                                    : QString::fromStdString(pins.back().name).replace("&", "&&");
+  swap_->setText(tr("&Swap with %1").arg(last));
+  unpin_->setText(tr("&Unpin %1").arg(last));
   enable(reset_, some && !studio_->session().design.overrides.empty(),
          tr("Every figure is the machine file's"));
   const QString what =

@@ -24,6 +24,7 @@ namespace tcsim::gui {
 class ChainWindow;
 class HelpWindow;
 class Inputs;
+class PinsDialog;
 class SessionFile;
 class ShareBar;
 class Studio;
@@ -90,6 +91,7 @@ class MainWindow : public QMainWindow {
   void showStudies();
   void showChains();
   void showHelp(const QString& page);
+  void showPins();
   void makeToolBar();
   void styleToolBar();  // icons too, where there is room
   void edit(const std::function<void(Design&)>& change, const QString& name);
@@ -112,7 +114,9 @@ class MainWindow : public QMainWindow {
   QToolBar* bar_ = nullptr;
   std::vector<QAction*> needSession_;  // there is nothing that they could do without one
   QAction *tables_ = nullptr, *swap_ = nullptr, *unpin_ = nullptr, *undo_ = nullptr,
-          *redo_ = nullptr, *reset_ = nullptr, *pin_ = nullptr, *simulate_ = nullptr;
+          *redo_ = nullptr, *reset_ = nullptr, *pin_ = nullptr, *unpinAll_ = nullptr,
+          *pins_ = nullptr, *simulate_ = nullptr;
+  PinsDialog* pinsDialog_ = nullptr;  // made when it is first asked for
   // Made when they are first asked for.
   std::unique_ptr<StudyWindow> studies_;
   std::unique_ptr<ChainWindow> chains_;

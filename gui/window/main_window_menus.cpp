@@ -20,6 +20,7 @@
 #include "gui/study/study_window.hpp"
 #include "gui/window/help_window.hpp"
 #include "gui/window/main_window.hpp"
+#include "gui/window/pins_dialog.hpp"
 #include "gui/window/session_file.hpp"
 #include "gui/window/start_page.hpp"
 
@@ -33,16 +34,17 @@ struct Shortcut {
 };
 // Those of the menus, and of the widgets themselves.
 constexpr Shortcut shortcuts[] = {
-    {"Ctrl+1 ... Ctrl+9, Ctrl+0, Ctrl+L, Ctrl+M", "the views"},
+    {"Ctrl+1 ... Ctrl+9, Ctrl+0, Ctrl+L, Ctrl+M, Ctrl+U", "the views"},
     {"Alt+W, Alt+M, Alt+A", "workload, machine, accounting"},
     {"Tab, Shift+Tab", "next and previous slider, field, button"},
     {"Left, Right", "a slider by 7 %"},
     {"Page Up, Page Down", "a slider to twice and to half"},
     {"Ctrl+Z, Ctrl+Shift+Z", "undo, redo"},
     {"Ctrl+R", "reset every figure to the machine file's"},
-    {"Ctrl+B", "pin this design as baseline A"},
-    {"Ctrl+Shift+B", "unpin baseline A"},
-    {"F7", "swap baseline A with this design"},
+    {"Ctrl+B", "pin this design, to compare with"},
+    {"Ctrl+Shift+B", "unpin the design that was pinned last"},
+    {"Ctrl+Alt+B", "the pinned designs, and their names"},
+    {"F7", "swap the design that was pinned last with this one"},
     {"Ctrl++, Ctrl+-, Ctrl+Home", "zoom in, out, the whole picture"},
     {"Ctrl+Left, Ctrl+Right", "what lies beside it"},
     {"Ctrl and the wheel, drag, double click", "the same with a mouse"},
@@ -62,6 +64,17 @@ constexpr Shortcut shortcuts[] = {
     {"Shift+F1", "the page of the manual about the window"},
     {"Ctrl+Q", "quit"},
 };
+
+// Shipped ones and this one.
+std::vector<std::string> machinesToPin() {
+  std::vector<std::string> all;
+  try {
+    all = shipped_machines();
+  } catch (const std::exception&) {  // as where they are chosen: there is this one at least
+  }
+  all.emplace_back(hostMachine);
+  return all;
+}
 
 QFileInfoList shippedStudies() {
   try {
@@ -133,7 +146,7 @@ void MainWindow::makeMenus() {
   undo_->setShortcut(K(tr("Ctrl+Z")));
   redo_ = studio_->history()->createRedoAction(this, tr("&Redo"));
   redo_->setShortcut(K(tr("Ctrl+Shift+Z")));
-  // In the tool bar the names of the edits would move everything behind them.
+  // In the tool bar the names of edits and pins would move everything behind them.
   undo_->setIconText(tr("Undo"));
   redo_->setIconText(tr("Redo"));
   edit->addAction(undo_);
@@ -153,7 +166,7 @@ void MainWindow::makeMenus() {
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
   constexpr int digits = 10;
-  constexpr char letters[] = "LM";  // of those behind them
+  constexpr char letters[] = "LMU";  // of those behind them
   int number = 1;
   for (const ViewKind& kind : viewKinds()) {
     const QString keys = number > digits ? QString("Ctrl+%1").arg(letters[number - digits - 1])
@@ -182,12 +195,26 @@ void MainWindow::makeMenus() {
   act(view, tr("Restore &default layout"), K(), [this] { restoreDefaultLayout(); });
 
   QMenu* compare = menuBar()->addMenu(tr("&Compare"));
-  pin_ =
-      act(compare, tr("&Pin as baseline A"), K(tr("Ctrl+B")), [this] { studio_->pinBaseline(); });
-  swap_ =
-      act(compare, tr("&Swap with baseline A"), K(tr("F7")), [this] { studio_->swapBaseline(); });
-  unpin_ = act(compare, tr("&Unpin baseline A"), K(tr("Ctrl+Shift+B")),
-               [this] { studio_->clearBaseline(); });
+  pin_ = act(compare, tr("&Pin this design"), K(tr("Ctrl+B")), [this] { studio_->pin(); });
+  QMenu* others = compare->addMenu(tr("Pin it on another &machine"));
+  connect(others, &QMenu::aboutToShow, this, [this, others] {
+    others->clear();
+    for (const std::string& machine : machinesToPin()) {
+      act(others, QString::fromStdString(machine), {},
+          [this, machine] { studio_->pinOn(machine); });
+    }
+  });
+  needs(others->menuAction());
+  const auto last = [this] { return studio_->session().pins.size() - 1; };
+  swap_ = act(compare, tr("&Swap with the last pin"), K(tr("F7")),
+              [this, last] { studio_->swapPin(last()); });
+  unpin_ = act(compare, tr("&Unpin the last pin"), K(tr("Ctrl+Shift+B")),
+               [this, last] { studio_->unpin(last()); });
+  pin_->setIconText(tr("Pin"));
+  swap_->setIconText(tr("Swap"));
+  unpinAll_ = act(compare, tr("Unpin &all"), K(), [this] { studio_->unpinAll(); });
+  compare->addSeparator();
+  pins_ = act(compare, tr("Pinned &designs..."), K(tr("Ctrl+Alt+B")), [this] { showPins(); });
 
   QMenu* run = menuBar()->addMenu(tr("&Run"));
   simulate_ = act(run, tr("&Simulate"), K(tr("F5")), [this] {
@@ -251,7 +278,7 @@ void MainWindow::makeToolBar() {
   add(pin_, "bookmark-new", QStyle::SP_DialogSaveButton,
       tr("Keep this design to compare with (Ctrl+B)"));
   add(swap_, "object-flip-horizontal", QStyle::SP_FileDialogBack,
-      tr("The baseline becomes the design, and the other way round (F7)"));
+      tr("The design that was pinned last becomes this one, and the other way round (F7)"));
   bar_->addSeparator();
   add(simulate_, "media-playback-start", QStyle::SP_MediaPlay,
       tr("Count every line that this schedule moves (F5)"));
@@ -277,6 +304,12 @@ void MainWindow::styleToolBar() {
   constexpr int wide = 150;  // letters
   const bool room = width() >= wide * fontMetrics().averageCharWidth();
   bar_->setToolButtonStyle(room ? Qt::ToolButtonTextBesideIcon : Qt::ToolButtonTextOnly);
+}
+
+void MainWindow::showPins() {
+  if (pinsDialog_ == nullptr) pinsDialog_ = new PinsDialog(*studio_, this);
+  pinsDialog_->show();
+  pinsDialog_->raise();
 }
 
 QString MainWindow::shortcutList() {

@@ -6,6 +6,7 @@
 #include <QRegularExpression>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "core/explore/verdict.hpp"
 #include "core/units/text.hpp"
@@ -18,6 +19,8 @@
 namespace tcsim::gui {
 
 namespace {
+
+constexpr int pinLetters = 14, knobLetters = 40;
 
 QString shown(const std::string& s) { return QString::fromStdString(s); }
 
@@ -66,12 +69,14 @@ QPalette inkOf(bool current, const Theme& theme) {
   return ink;
 }
 
-// As tall as its rows and as wide as its words, so that only the panel scrolls.
-void fit(QTableView& view) {
+// As tall as its rows and as wide as its words, so that only the panel scrolls. Those of the first
+// column end in dots where they have more letters than that.
+void fit(QTableView& view, int letters) {
   QHeaderView& header = *view.horizontalHeader();
   header.setStretchLastSection(false);
   view.resizeColumnsToContents();
-  view.setColumnWidth(0, view.columnWidth(0) + 4);
+  view.setColumnWidth(
+      0, std::min(view.columnWidth(0) + 4, letters * view.fontMetrics().averageCharWidth() + 12));
   view.setMinimumWidth(header.length() + 2);
   header.setStretchLastSection(true);
   const int rows = view.model()->rowCount();
@@ -129,11 +134,11 @@ Verdict::Verdict(Studio& studio, QWidget* parent)
   crossoversTitle_ = titled_;
   changes_ = add(tr("Since the last edit"));
   changesTitle_ = titled_;
-  compareTitle_ = new QLabel(tr("Baseline A against now"));
+  compareTitle_ = new QLabel(tr("Pinned designs and this one"));
   compareTitle_->setFont(bold);
   compareTitle_->setContentsMargins(0, 8, 0, 0);
   all->addWidget(compareTitle_);
-  compareView_ = tableOf(compare_, tr("baseline A against now"));
+  compareView_ = tableOf(compare_, tr("pinned designs and this one"));
   all->addWidget(compareView_);
   certificate_ = add(tr("How good the schedule is"));
   certificate_->setObjectName("certificate");
@@ -237,10 +242,12 @@ void Verdict::follow() {
   changes_->setVisible(!changes.isEmpty());
   changesTitle_->setVisible(!changes.isEmpty());
 
-  if (scene.baseline) compare_->show(compareTable(scene));
-  compareView_->setVisible(scene.baseline != nullptr);
-  compareTitle_->setVisible(scene.baseline != nullptr);
-  if (scene.baseline) fit(*compareView_);
+  const bool pinned =
+      std::ranges::any_of(scene.pins, [](const Pinned& p) { return p.evaluation != nullptr; });
+  if (pinned) compare_->show(compareTable(scene));
+  compareView_->setVisible(pinned);
+  compareTitle_->setVisible(pinned);
+  if (pinned) fit(*compareView_, pinLetters);
 
   QString certificate;
   if (scene.now) {
@@ -283,7 +290,7 @@ void Verdict::follow() {
   if (scene.worth.value != knobsOf_ || !scene.worth) {
     knobsOf_ = scene.worth.value;
     knobs_->show(worthTable(scene));
-    fit(*knobsView_);
+    fit(*knobsView_, knobLetters);
     const QString idle = shown(idleKnobs(scene));
     idle_->setText(!scene.worth.error.empty() ? shown(scene.worth.error)
                    : !scene.worth             ? tr("being worked out...")

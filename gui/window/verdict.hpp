@@ -1,5 +1,5 @@
 // The right side: what limits, what would help, how good the schedule is known to be, what the last
-// edit changed, and the comparison with the baseline.
+// edit changed, and the comparison with pinned designs.
 #pragma once
 
 #include <QWidget>

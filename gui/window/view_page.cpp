@@ -284,8 +284,7 @@ void ViewPage::refresh() {
   }
   if (schedule_ != nullptr) schedule_->refresh();
   if (!tableView_->isHidden()) {
-    table_->show(kind_.table(scene));
-    tableView_->resizeColumnsToContents();
+    showTable();
   }
 }
 
@@ -293,8 +292,16 @@ void ViewPage::setTableShown(bool shown) {
   tableView_->setVisible(shown);
   if (!shown) return;
   splitter_->setSizes({2 * height() / 3, height() / 3});
+  showTable();
+}
+
+void ViewPage::showTable() {
   table_->show(kind_.table(studio_.scene()));
+  // The last one is stretched, but never shorter than its words.
+  QHeaderView& header = *tableView_->horizontalHeader();
+  header.setStretchLastSection(false);
   tableView_->resizeColumnsToContents();
+  header.setStretchLastSection(header.length() < tableView_->viewport()->width());
 }
 
 }  // namespace tcsim::gui

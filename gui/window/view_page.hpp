@@ -43,6 +43,7 @@ class ViewPage : public QWidget {
   QWidget* controls();
   QWidget* setsControls();
   QWidget* timelineControls();
+  void showTable();
   void followKnobs();
   void followSets();
   void followPart(double low, double high);

@@ -1,6 +1,7 @@
 #include "tests/gui/drawn_text.hpp"
 
 #include <QAbstractScrollArea>
+#include <QAbstractItemView>
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QPaintEngine>
@@ -155,11 +156,18 @@ bool isBehind(const QWidget& w) {
   return false;
 }
 
+// The widget's own, or that of the cell of a table.
+bool hasToolTip(const QWidget& w, const DrawnText& t) {
+  const auto* table = qobject_cast<const QAbstractItemView*>(w.parentWidget());
+  if (table == nullptr || table->viewport() != &w) return !w.toolTip().isEmpty();
+  return !table->indexAt(t.at.center().toPoint()).data(Qt::ToolTipRole).toString().isEmpty();
+}
+
 void addWidget(QWidget& w, QWidget& window, Shown& shown) {
   if (isBehind(w)) return;
   if (!w.isVisible() || w.window() != window.window() || w.inherits("QCustomPlot")) return;
   for (DrawnText t : textsOf(w)) {
-    if (t.text.contains(QChar(0x2026)) && w.toolTip().isEmpty()) {
+    if (t.text.contains(QChar(0x2026)) && !hasToolTip(w, t)) {
       shown.faults.push_back(words(t) + " is shortened, and no tool tip has the rest");
     }
     if (clipped(t) && !scrollsAtAll(w)) shown.faults.push_back(words(t) + " is cut by its widget");

@@ -17,8 +17,9 @@ Session full() {
   s.design.overrides = {{"L3.capacity", "64MiB"}, {"L3.ways", "16"}, {"core.cores", "2"}};
   s.design.accounting = "paper";
   s.design.schedule = "groups m=ab n=cd k=ef\nkernel 8x6\n";
-  s.baseline = Design{};
-  s.baseline->workload.name = "tccg:29";
+  Design pinned;
+  pinned.workload.name = "tccg:29";
+  s.pins = {{"a larger L3", pinned.with("L3.capacity", "70MiB")}, {"B", pinned}};
   s.view = {"map", "L3.capacity", "memory.bandwidth", "0.5x..2x", "L2", "misses-by-tensor",
             "B",   {1000, 2000}};
   return s;
@@ -32,6 +33,29 @@ TEST(Session, Comes_back_from_its_file_as_it_was) {
                            }()}) {
     EXPECT_EQ(parse_session(to_toml(s), "s.toml"), s) << to_toml(s);
   }
+}
+
+TEST(Session, A_baseline_of_an_older_file_is_a_pin) {
+  const Session s = parse_session(
+      "schema = 1\n[design]\nworkload = \"tccg:1\"\n[baseline]\nworkload = \"tccg:2\"\n"
+      "[[pin]]\nname = \"B\"\nworkload = \"tccg:3\"\n",
+      "s.toml");
+  ASSERT_EQ(s.pins.size(), 2u);
+  EXPECT_EQ(s.pins[0].name, "A");
+  EXPECT_EQ(s.pins[0].design.workload.name, "tccg:2");
+  EXPECT_EQ(s.pins[1].name, "B");
+  EXPECT_EQ(parse_session(to_toml(s), "s.toml"), s);
+}
+
+TEST(Session, Pins_that_nobody_named_are_letters) {
+  std::vector<Pin> pins;
+  EXPECT_EQ(free_pin_name(pins), "A");
+  pins.push_back({"B", {}});
+  EXPECT_EQ(free_pin_name(pins), "A");
+  while (pins.size() < 26) pins.push_back({free_pin_name(pins), {}});
+  EXPECT_EQ(free_pin_name(pins), "A2");
+  pins.erase(pins.begin());
+  EXPECT_EQ(free_pin_name(pins), "B");
 }
 
 TEST(Session, Faults_are_named_with_their_place_and_mend) {
@@ -50,6 +74,12 @@ TEST(Session, Faults_are_named_with_their_place_and_mend) {
       {head + "set = [4]\n", "this is no override"},
       {head + "machine = 7\n", "machine is no text"},
       {head + "[view\n", "s.toml:4:"},
+      {head + "[pin]\nname = \"A\"\n", "pin is no list of tables; write [[pin]]"},
+      {head + "[[pin]]\nworkload = \"tccg:1\"\n", "s.toml:4:1: no name"},
+      {head + "[[pin]]\nname = \"A\"\n", "no workload"},
+      {head + "[[pin]]\nname = \"A\"\ncolour = 1\n", "unknown key 'colour' in a design"},
+      {head + "[baseline]\nworkload = \"tccg:1\"\n[[pin]]\nname = \"A\"\nworkload = \"tccg:1\"\n",
+       "s.toml:7:8: two pins are named 'A'; give each a name of its own"},
       {head + "[view]\nzoom = \"1\"\n", "unknown key 'zoom' in [view]"},
       {head + "[view]\npart = \"9..3\"\n", "s.toml:5:8: there is nothing in it"},
       {head + "[view]\npart = \"all\"\n", "s.toml:5:8: that is no range; write FROM..TO"},

@@ -93,6 +93,14 @@ TEST(Evaluation, A_range_stays_where_it_is_while_its_knob_moves) {
   EXPECT_THROW(varyText(subjectOf(d, base), "L3.capacity", "much"), UsageError);
 }
 
+Pinned pinOf(const std::string& name, EvaluationPtr evaluation) {
+  Pinned p;
+  p.pin.name = name;
+  if (evaluation) p.pin.design = evaluation->subject.design;
+  p.evaluation = std::move(evaluation);
+  return p;
+}
+
 TEST(Time, Has_a_bar_for_each_link_and_names_the_one_that_decides) {
   const Plot p = timePlot(example());
   ASSERT_EQ(p.bars.size(), 5u);
@@ -110,18 +118,83 @@ TEST(Time, Has_a_bar_for_each_link_and_names_the_one_that_decides) {
   EXPECT_EQ(table.rows[3][4].text, "yes");
 }
 
-TEST(Time, A_baseline_is_a_ghost_behind_and_two_columns_more) {
+TEST(Time, Pins_are_marks_on_the_bars_and_two_columns_more_each) {
   Scene s = example();
-  s.baseline = evaluated(paperExample().with("memory.bandwidth", "3.04B/cycle"));
+  s.pins = {pinOf("A", evaluated(paperExample().with("memory.bandwidth", "3.04B/cycle"))),
+            pinOf("unknown", nullptr), pinOf("same", s.now)};
   const Plot p = timePlot(s);
-  ASSERT_EQ(p.bars.size(), 10u);
-  EXPECT_TRUE(p.bars[3].ghost);
-  EXPECT_DOUBLE_EQ(p.bars[3].to, 2 * p.bars[8].to);
+  ASSERT_EQ(p.bars.size(), 5u);
+  ASSERT_EQ(p.lines.size(), 2u);
+  EXPECT_EQ(p.lines[0].name, "pinned: A");
+  EXPECT_NE(p.lines[0].ink, p.lines[1].ink);
+  for (std::size_t l = 0; l < 5; ++l) {
+    EXPECT_DOUBLE_EQ(p.lines[1].x[l], p.bars[l].to) << l;
+    // On its bar, and not where another pin's is.
+    EXPECT_LT(std::abs(p.lines[0].y[l] - p.bars[l].at), p.bars[l].thickness / 2) << l;
+    EXPECT_GT(p.lines[0].y[l], p.lines[1].y[l]) << l;
+  }
+  EXPECT_DOUBLE_EQ(p.lines[0].x[3], 2 * p.bars[3].to);
+  EXPECT_EQ(p.lines[0].readings[3],
+            "A: " + to_display(s.pins[0].evaluation->prediction().timing.links[3]));
   const Table table = timeTable(s);
-  EXPECT_EQ(*table.rows[3].back().value, s.now->time() / s.baseline->time());
+  ASSERT_EQ(table.columns.size(), 9u);
+  EXPECT_EQ(table.columns[7], "same_seconds");
+  EXPECT_EQ(*table.rows[3][6].value, s.now->time() / s.pins[0].evaluation->time());
+  EXPECT_EQ(*table.rows[3][8].value, 1);
   const Table compare = compareTable(s);
-  EXPECT_EQ(compare.rows[0][3].text, "0.5 times");
-  EXPECT_EQ(compare.rows[2][3].text, "same");
+  ASSERT_EQ(compare.rows.size(), 3u);
+  EXPECT_EQ(compare.rows[0][0].text, "now");
+  EXPECT_EQ(compare.rows[1][0].text, "A");
+  EXPECT_EQ(compare.rows[1][2].text, "0.5 times");
+  EXPECT_EQ(compare.rows[1][3].text, "L3-memory");
+  EXPECT_EQ(*compare.rows[2][2].value, 1);
+}
+
+TEST(Traffic, Roofline_and_tiles_have_the_pins_too) {
+  Scene s = example();
+  s.pins = {pinOf("A", evaluated(paperExample().with("L2.capacity", "1MiB")))};
+  const Evaluation& a = *s.pins[0].evaluation;
+  const Plot traffic = trafficPlot(s);
+  const auto named = [](const Plot& p) {
+    return std::ranges::find(p.lines, "pinned: A", &Line::name);
+  };
+  ASSERT_NE(named(traffic), traffic.lines.end());
+  EXPECT_EQ(named(traffic)->x.size(), 4u);
+  const Table bytes = trafficTable(s);
+  EXPECT_EQ(bytes.columns.back(), "A_predicted_bytes");
+  for (const auto& row : bytes.rows) EXPECT_EQ(row.size(), bytes.columns.size());
+  EXPECT_EQ(*bytes.rows[0].back().value,
+            static_cast<double>(
+                a.prediction().traffic.links[0].counted(a.subject.machine.accounting).value()));
+  const Plot roofline = rooflinePlot(s);
+  ASSERT_NE(named(roofline), roofline.lines.end());
+  EXPECT_EQ(named(roofline)->y[0], a.gflops());
+  EXPECT_EQ(rooflineTable(s).rows.size(), 8u);
+  EXPECT_EQ(rooflineTable(s).rows[4][0].text, "L1-register of A");
+  const TileBoxes boxes = tileBoxes(s);
+  ASSERT_EQ(boxes.boxes[2].pins.size(), 1u);  // L2's
+  EXPECT_EQ(boxes.boxes[2].pins[0].name, "A");
+  EXPECT_GT(boxes.boxes[2].pins[0].filled, 0);
+}
+
+TEST(Bottleneck, Pins_are_curves_along_the_same_values) {
+  Scene s = example();
+  s.pins = {pinOf("A", evaluated(paperExample().with("L1.bandwidth", "40B/cycle")))};
+  s.pins[0].curve =
+      std::make_shared<const Curved>(curveOf(*s.pins[0].evaluation, s.curve->vary, nullptr, {}));
+  const Plot p = bottleneckPlot(s);
+  const auto line = std::ranges::find(p.lines, "pinned: A", &Line::name);
+  ASSERT_NE(line, p.lines.end());
+  EXPECT_EQ(line->readings[0].rfind("A: memory.bandwidth", 0), 0u) << line->readings[0];
+  const Table table = bottleneckTable(s);
+  for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
+  EXPECT_EQ(table.columns.back(), "A_bottleneck");
+  EXPECT_EQ(*table.rows[0][table.columns.size() - 2].value,
+            s.pins[0].curve->curve.points[0].choice.time().value());
+  // Along another knob it is not drawn.
+  s.pins[0].curve = std::make_shared<const Curved>(curveOf(
+      *s.pins[0].evaluation, varyText(s.now->subject, "L2.capacity", "0.5x..2x:3"), nullptr, {}));
+  EXPECT_EQ(bottleneckPlot(s).lines.size(), p.lines.size() - 1);
 }
 
 TEST(Bottleneck, Bands_meet_at_the_crossovers_and_cover_the_range) {
@@ -220,21 +293,21 @@ TEST(Bottleneck, Moved_on_inputs_make_it_hollow_and_none_say_why) {
   EXPECT_FALSE(bottleneckPlot(Scene{}).missing.empty());
 }
 
-TEST(Map, A_baseline_is_dashed_outlines_a_mark_and_columns) {
+TEST(Map, A_pin_is_dashed_outlines_a_mark_and_columns) {
   Scene s = example();
   EXPECT_EQ(mapPlot(s).lines.size(), 1u);
   // With a quicker L1 the bottleneck stays at memory, so all outlines between links are A's.
-  s.baseline = s.now;
-  s.baselineMap = s.map;
+  s.pins = {pinOf("A", s.now)};
+  const std::shared_ptr<const Mapped> pinned = s.pins[0].map = s.map.value;
   s.now = evaluated(paperExample().with("L1.bandwidth", "40B/cycle"));
-  s.map = late(mapOf(*s.now, s.baselineMap->vary[0], s.baselineMap->vary[1], nullptr, {}));
+  s.map = late(mapOf(*s.now, pinned->vary[0], pinned->vary[1], nullptr, {}));
   const Plot p = mapPlot(s);
   ASSERT_EQ(p.lines.size(), 2u);
-  EXPECT_EQ(p.lines[0].name, "baseline A");
-  EXPECT_EQ(p.lines[0].x, p.lines[1].x);  // the knobs of the map are those of the baseline
+  EXPECT_EQ(p.lines[0].name, "pinned: A");
+  EXPECT_EQ(p.lines[0].x, p.lines[1].x);  // the knobs of the map are those of the pin
   Scene alone;
-  alone.now = s.baseline;
-  alone.map = s.baselineMap;
+  alone.now = s.pins[0].evaluation;
+  alone.map = {pinned, true, ""};
   std::vector<double> expected, ghosts;
   for (const Segment& o : mapPlot(alone).outlines) expected.push_back(o.x0);
   for (const Segment& o : p.outlines) {
@@ -250,8 +323,8 @@ TEST(Map, A_baseline_is_dashed_outlines_a_mark_and_columns) {
     EXPECT_EQ(table.rows[i][6].text, none ? "" : before.rows[i][4].text);
   }
   // Of other knobs it is not drawn.
-  s.map = late(mapOf(*s.now, s.baselineMap->vary[0],
-                     varyText(s.now->subject, "L2.capacity", "0.5x..2x:3"), nullptr, {}));
+  s.map = late(mapOf(*s.now, pinned->vary[0], varyText(s.now->subject, "L2.capacity", "0.5x..2x:3"),
+                     nullptr, {}));
   EXPECT_EQ(mapPlot(s).lines.size(), 1u);
 }
 
@@ -503,6 +576,7 @@ TEST(Cost, Bars_are_what_each_part_takes_and_without_a_model_it_is_asked_for) {
   const Plot p = costPlot(s);
   EXPECT_TRUE(p.missing.empty());
   ASSERT_EQ(p.bars.size(), 2 * cost.parts.size());
+  EXPECT_TRUE(p.lines.empty());
   ASSERT_EQ(p.y.ticks.size(), cost.parts.size());
   EXPECT_EQ(p.y.ticks[0].second, "core");
   EXPECT_EQ(p.y.ticks[4].second, "L3-memory");
@@ -519,8 +593,12 @@ TEST(Cost, Bars_are_what_each_part_takes_and_without_a_model_it_is_asked_for) {
   }
   EXPECT_NEAR(sum, cost.energy->value(), 1e-9 * sum);
   EXPECT_EQ(*table.rows.back()[1].value, *cost.area);
-  s.baseline = s.now;
-  EXPECT_EQ(costPlot(s).bars.size(), 3 * cost.parts.size());
+  s.pins = {pinOf("A", s.now)};
+  ASSERT_EQ(costPlot(s).lines.size(), 1u);
+  EXPECT_EQ(costPlot(s).lines[0].x.size(), cost.parts.size());
+  const Table pinned = costTable(s);
+  EXPECT_EQ(pinned.columns.back(), "A_joules");
+  EXPECT_EQ(*pinned.rows.back().back().value, cost.energy->value());
 }
 
 // Two schemes of four vectors beside one another, with an empty column between them.
@@ -687,6 +765,12 @@ TEST(Views, Every_one_has_a_table_and_its_rows_are_as_wide_as_its_header) {
   Design d = paperExample();
   d.cost = "45nm";
   s.now = evaluated(d);
+  s.suite = late(suiteJudged({"resnet18", "", {}, {}}, s.now->subject.machine, nullptr, {}));
+  Pinned pin = pinOf("A", s.now);
+  pin.curve = s.curve.value;
+  pin.map = s.map.value;
+  pin.suite = s.suite.value;
+  s.pins = {pin, pinOf("unknown", nullptr)};
   for (const ViewKind& kind : viewKinds()) {
     const Table table = kind.table(s);
     EXPECT_FALSE(table.rows.empty()) << kind.id;

@@ -1,4 +1,4 @@
-// What is shown belongs to the design that is shown, after undo, with a baseline, while an edit is
+// What is shown belongs to the design that is shown, after undo, with a pin, while an edit is
 // under way, and where there is no design at all.
 #include <gtest/gtest.h>
 
@@ -47,6 +47,7 @@ class Currency : public Window {
     EXPECT_FALSE(isGrey(certificate()));
     EXPECT_FALSE(isGrey(elasticities(), QPalette::Text));
   }
+  EvaluationPtr pinned() { return scene().pins.empty() ? nullptr : scene().pins[0].evaluation; }
   void expectGrey() {
     EXPECT_TRUE(isGrey(certificate()));
     EXPECT_TRUE(isGrey(elasticities(), QPalette::Text));
@@ -55,47 +56,50 @@ class Currency : public Window {
   std::atomic<int> measured = 0;
 };
 
-TEST_F(Currency, A_session_with_this_machine_as_its_baseline_opens) {
+TEST_F(Currency, A_session_with_this_machine_pinned_opens) {
   Session s = examples().at(2).session;
-  s.baseline = s.design;
-  s.baseline->machine = hostMachine;
+  s.pins = {{"A", s.design}};
+  s.pins[0].design.machine = hostMachine;
   window.open(s);
   waitFor(studio());
   EXPECT_EQ(measured, 1);
   EXPECT_EQ(studio().error(), "");
-  ASSERT_NE(scene().baseline, nullptr);
-  EXPECT_EQ(scene().baseline->subject.design, *s.baseline);
-  EXPECT_EQ(scene().baseline->subject.base.name, "i7-6700k");
+  ASSERT_NE(pinned(), nullptr);
+  EXPECT_EQ(pinned()->subject.design, s.pins[0].design);
+  EXPECT_EQ(pinned()->subject.base.name, "i7-6700k");
   // Swapped, it is the design.
-  studio().swapBaseline();
+  studio().swapPin(0);
   waitFor(studio());
   EXPECT_EQ(measured, 1);
   EXPECT_EQ(scene().now->subject.base.name, "i7-6700k");
 }
 
-TEST_F(Currency, This_machine_is_measured_once_for_design_and_baseline) {
+TEST_F(Currency, This_machine_is_measured_once_for_design_and_pin) {
   Session s = examples().at(2).session;
   s.design.machine = hostMachine;
-  s.baseline = s.design.with("L1.capacity", "64KiB");
+  s.pins = {{"A", s.design.with("L1.capacity", "64KiB")}};
   window.open(s);
   waitFor(studio());
   EXPECT_EQ(measured, 1);
   ASSERT_NE(scene().now, nullptr);
-  ASSERT_NE(scene().baseline, nullptr);
+  ASSERT_NE(pinned(), nullptr);
 }
 
-TEST_F(Currency, What_a_baseline_lacks_is_no_error_of_the_design) {
+TEST_F(Currency, What_a_pin_lacks_is_no_error_of_the_design) {
   studio().setMeasure(
       [](const ProbeOptions&) -> Machine { throw std::runtime_error("it rained"); });
-  QString said;
-  QObject::connect(&studio(), &Studio::message, &studio(), [&](const QString& m) { said = m; });
+  QStringList said;
+  QObject::connect(&studio(), &Studio::message, &studio(), [&](const QString& m) { said << m; });
   Session s = examples().at(2).session;
-  s.baseline = s.design;
-  s.baseline->machine = hostMachine;
+  s.pins = {{"A", s.design}, {"B", s.design.with("L1.capacity", "64KiB")}};
+  s.pins[0].design.machine = hostMachine;
   window.open(s);
   waitFor(studio());
-  EXPECT_EQ(said, "baseline A: it rained");
+  EXPECT_EQ(said.count("pinned A: it rained"), 1);
   EXPECT_EQ(studio().error(), "");
+  // It is in nobody's way.
+  EXPECT_EQ(scene().pins.at(0).error, "it rained");
+  EXPECT_NE(scene().pins.at(1).evaluation, nullptr);
   EXPECT_EQ(window.verdict().headline(), "Limited by computation");
 }
 
@@ -110,14 +114,15 @@ TEST_F(Currency, On_the_start_page_there_is_nothing_to_pin_run_or_save) {
     }
   }
   QTest::keyClick(&window, Qt::Key_B, Qt::ControlModifier);
-  studio().pinBaseline();
+  studio().pin();
   waitFor(studio());
   EXPECT_EQ(measured, 0);
   EXPECT_EQ(studio().history()->count(), 0);
   EXPECT_EQ(studio().session(), none);
   openExample(2);
   QTest::keyClick(&window, Qt::Key_B, Qt::ControlModifier);
-  EXPECT_EQ(studio().session().baseline, studio().session().design);
+  ASSERT_EQ(studio().session().pins.size(), 1u);
+  EXPECT_EQ(studio().session().pins[0].design, studio().session().design);
 }
 
 TEST_F(Currency, After_undo_the_last_edit_is_the_undo) {
@@ -154,7 +159,7 @@ TEST_F(Currency, A_pin_changes_nothing_and_leaves_what_the_last_edit_changed) {
   waitFor(studio());
   const auto said = studio().changes();
   ASSERT_FALSE(said.empty());
-  studio().pinBaseline();
+  studio().pin();
   waitFor(studio());
   EXPECT_EQ(studio().changes(), said);
   studio().history()->undo();

@@ -135,7 +135,7 @@ TEST(Access, Nothing_is_cut_in_a_small_window_or_a_large_one) {
   window.restoreDefaultLayout();
   window.show();
   Session s = examples().at(0).session;
-  s.baseline = s.design;
+  s.pins = {{"A", s.design}};
   s.design = s.design.with("L2.capacity", "512KiB");
   window.open(s);
   waitFor(window.studio());

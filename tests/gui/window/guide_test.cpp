@@ -33,7 +33,7 @@ TEST_F(Window, Turning_a_knob_is_answered_in_the_first_line) {
   EXPECT_EQ(window.verdict().answer(),
             "L3 capacity 2 times (70 MiB): nothing changes, L3-memory limits as before.");
   EXPECT_EQ(window.verdict().headline(), "Limited by L3-memory");
-  studio().pinBaseline();
+  studio().pin();
   waitFor(studio());
   Design d = studio().session().design;
   d.accounting = "honest";
@@ -91,7 +91,7 @@ TEST_F(Window, What_is_not_possible_says_why) {
   EXPECT_TRUE(action("Simulate")->toolTip().contains("Choose a workload"));
   openExample(0);
   EXPECT_TRUE(action("Simulate")->toolTip().contains("Count every line"));
-  EXPECT_TRUE(action("Swap with baseline A")->toolTip().contains("Ctrl+B"));
+  EXPECT_TRUE(action("Swap")->toolTip().contains("Ctrl+B"));
   EXPECT_TRUE(
       action("Reset all figures")->toolTip().contains("Every figure is the machine file's"));
   EXPECT_EQ(action("Undo")->toolTip(), "Nothing has been edited");

@@ -16,6 +16,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTableWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -34,6 +35,7 @@
 #include "gui/window/export.hpp"
 #include "gui/window/inputs.hpp"
 #include "gui/window/main_window.hpp"
+#include "gui/window/pins_dialog.hpp"
 #include "gui/window/start_page.hpp"
 #include "gui/window/verdict.hpp"
 #include "gui/window/view_page.hpp"
@@ -92,11 +94,12 @@ TEST_F(Window, Open_drag_L3_read_pin_undo_export_reopen) {
   EXPECT_EQ(scene().now->time(), expected(d)->time());
   EXPECT_EQ(studio().changes().at(1), "The bottleneck moved from L3-memory to L1-register.");
 
-  studio().pinBaseline();
+  studio().pin();
   waitFor(studio());
-  ASSERT_NE(scene().baseline, nullptr);
+  ASSERT_EQ(scene().pins.size(), 1u);
+  ASSERT_NE(scene().pins[0].evaluation, nullptr);
   studio().history()->undo();  // the pin
-  EXPECT_EQ(scene().baseline, nullptr);
+  EXPECT_TRUE(scene().pins.empty());
   studio().history()->redo();
   studio().history()->undo();
   studio().history()->undo();  // memory's bandwidth
@@ -104,10 +107,12 @@ TEST_F(Window, Open_drag_L3_read_pin_undo_export_reopen) {
   EXPECT_EQ(window.verdict().headline(), "Limited by L3-memory");
   EXPECT_EQ(d.value_of("memory.bandwidth"), "");
   EXPECT_EQ(d.value_of("L3.capacity"), "70MiB");
-  studio().pinBaseline();
+  studio().pin();
   row("memory.bandwidth").slider()->setValue(18);
   waitFor(studio());
-  EXPECT_EQ(scene().baselineCurve->curve.knob.name, "memory.bandwidth");
+  ASSERT_EQ(scene().pins.size(), 1u);
+  ASSERT_NE(scene().pins[0].curve, nullptr);
+  EXPECT_EQ(scene().pins[0].curve->curve.knob.name, "memory.bandwidth");
 
   const QString picture = folder.filePath("b.svg");
   window.exportPicture(picture);
@@ -125,7 +130,8 @@ TEST_F(Window, Open_drag_L3_read_pin_undo_export_reopen) {
   EXPECT_EQ(studio().session(), saved);
   EXPECT_EQ(window.currentPage().kind().id, std::string("bottleneck"));
   EXPECT_EQ(scene().now->time(), time);
-  EXPECT_NE(scene().baseline, nullptr);
+  ASSERT_EQ(scene().pins.size(), 1u);
+  EXPECT_NE(scene().pins[0].evaluation, nullptr);
   EXPECT_EQ(recentSessions().first(), file);
 }
 
@@ -408,17 +414,126 @@ TEST_F(Window, Every_view_is_drawn_in_both_themes_with_its_table) {
   QApplication::setPalette(Theme::palette(false));
 }
 
-TEST_F(Window, Swapping_the_baseline_twice_is_where_it_began) {
+TEST_F(Window, Swapping_a_pin_twice_is_where_it_began) {
   openExample(2);
-  studio().pinBaseline();
+  studio().pin();
   studio().setKnob("L3.capacity", "20MiB");
   const Session before = studio().session();
-  studio().swapBaseline();
+  studio().swapPin(0);
   waitFor(studio());
   EXPECT_TRUE(studio().session().design.overrides.empty());
-  EXPECT_EQ(studio().session().baseline->value_of("L3.capacity"), "20MiB");
-  studio().swapBaseline();
+  EXPECT_EQ(studio().session().pins.at(0).design.value_of("L3.capacity"), "20MiB");
+  studio().swapPin(0);
   EXPECT_EQ(studio().session(), before);
+}
+
+TEST_F(Window, Any_number_of_designs_and_machines_is_pinned_under_names) {
+  openExample(0);
+  window.showView("bottleneck");
+  QStringList said;
+  QObject::connect(&studio(), &Studio::message, &studio(), [&](const QString& m) { said << m; });
+  studio().pin();
+  studio().pin();  // once is enough
+  EXPECT_EQ(said.count("this design is pinned already, as A"), 1);
+  studio().setKnob("memory.bandwidth", "6B/cycle");
+  studio().pin();
+  studio().pinOn("i7-6700k");
+  studio().pinOn("i7-6700k");
+  studio().setKnob("memory.bandwidth", "24B/cycle");
+  waitFor(studio());
+  const auto names = [&] {
+    QStringList all;
+    for (const Pin& p : studio().session().pins) all << QString::fromStdString(p.name);
+    return all.join(" ");
+  };
+  EXPECT_EQ(names(), "A B i7-6700k C");
+  ASSERT_EQ(scene().pins.size(), 4u);
+  for (const Pinned& p : scene().pins) {
+    ASSERT_NE(p.evaluation, nullptr) << p.pin.name << p.error;
+    const Design& d = p.pin.design;
+    EXPECT_EQ(p.evaluation->time(), evaluate(subjectOf(d, find_machine(d.machine)), {})->time());
+    ASSERT_NE(p.curve, nullptr) << p.pin.name << p.error;
+    EXPECT_EQ(p.curve->vary, scene().curve->vary);
+  }
+  EXPECT_TRUE(scene().pins[2].pin.design.overrides.empty());
+  EXPECT_EQ(studio().renamePin(1, " faster memory "), "");
+  EXPECT_EQ(studio().renamePin(1, "A"), "Another pin is named A.");
+  EXPECT_EQ(studio().renamePin(1, "  "), "A pin needs a name.");
+  EXPECT_NE(studio().renamePin(1, "a\nb"), "");
+  studio().unpin(3);
+  EXPECT_EQ(names(), "A faster memory i7-6700k");
+  EXPECT_NE(scene().pins[1].evaluation, nullptr);  // nothing is worked out again
+  studio().history()->undo();
+  studio().history()->undo();
+  EXPECT_EQ(names(), "A B i7-6700k C");
+  studio().unpinAll();
+  EXPECT_EQ(names(), "");
+  waitFor(studio());
+  EXPECT_TRUE(scene().pins.empty());
+}
+
+TEST_F(Window, The_list_of_pins_gives_names_swaps_and_unpins) {
+  openExample(0);
+  studio().pin();
+  studio().pinOn("i7-6700k");
+  waitFor(studio());
+  PinsDialog dialog(studio());
+  ASSERT_EQ(dialog.table()->rowCount(), 2);
+  EXPECT_EQ(dialog.table()->item(1, 2)->text(), "i7-6700k");
+  dialog.table()->item(1, 0)->setText("A");
+  EXPECT_EQ(dialog.problem(), "Another pin is named A.");
+  EXPECT_EQ(dialog.table()->item(1, 0)->text(), "i7-6700k");
+  dialog.table()->item(1, 0)->setText("the old one");
+  EXPECT_EQ(dialog.problem(), "");
+  EXPECT_EQ(studio().session().pins[1].name, "the old one");
+  const auto press = [&](const char* words) {
+    for (QPushButton* b : dialog.findChildren<QPushButton*>()) {
+      if (b->text().remove('&').startsWith(words)) b->click();
+    }
+  };
+  dialog.table()->selectRow(1);
+  press("Swap");
+  EXPECT_EQ(studio().session().design.machine, "i7-6700k");
+  press("Unpin");
+  EXPECT_EQ(studio().session().pins.size(), 1u);
+  EXPECT_EQ(dialog.table()->rowCount(), 1);
+}
+
+// As tcsim predict of each.
+TEST_F(Window, The_suite_is_judged_on_this_machine_and_on_those_of_pins) {
+  Session s = examples().at(2).session;
+  s.design.workload = {"attention:4", "", {}, {}};
+  s.design.machine = "e5-2680v4";
+  s.view.name = "suite";
+  s.pins = {{"Skylake", s.design}};
+  s.pins[0].design.machine = "i7-6700k";
+  window.open(s);
+  waitFor(studio());
+  ASSERT_TRUE(scene().suite) << scene().suite.error;
+  EXPECT_TRUE(scene().suite.current);
+  const Seconds before = scene().suite->total.time();
+  ASSERT_EQ(scene().suite->total.rows.size(), 15u);
+  EXPECT_EQ(scene().suite->total.rows[3].time, scene().now->time());
+  ASSERT_NE(scene().pins.at(0).suite, nullptr);
+  EXPECT_EQ(scene().pins[0].suite->total.rows[3].time, scene().pins[0].evaluation->time());
+  const Table table = suiteTable(scene());
+  ASSERT_EQ(table.rows.size(), 16u);
+  EXPECT_EQ(*table.rows.back()[1].value, before.value());
+  EXPECT_EQ(*table.rows.back()[6].value, before / scene().pins[0].suite->total.time());
+  const Plot plot = suitePlot(scene());
+  EXPECT_EQ(plot.bars.size(), 15u);
+  ASSERT_EQ(plot.lines.size(), 1u);
+  EXPECT_EQ(plot.lines[0].name, "pinned: Skylake");
+  // Another machine has another sum; a workload alone has none.
+  studio().setKnob("memory.bandwidth", "1B/cycle");
+  waitFor(studio());
+  EXPECT_TRUE(scene().suite.current);
+  EXPECT_GT(scene().suite->total.time(), before);
+  Design alone = studio().session().design;
+  alone.workload = {"abc-adc-bd", "a=24,b=24,c=24,d=24", {}, {}};
+  studio().edit(alone, "alone");
+  waitFor(studio());
+  EXPECT_NE(suitePlot(scene()).missing.find("of no suite"), std::string::npos);
 }
 
 TEST(Export, Files_are_of_the_kind_that_their_ending_says) {
