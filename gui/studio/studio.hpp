@@ -134,6 +134,7 @@ class Studio : public QObject {
   void lookCloser(const std::string& what, Late<Seen> Scene::*late,
                   std::function<Seen(const Worker::Progress&, std::stop_token)> see);
   void exploreSuite();
+  void simulateSchedule();  // that is edited
   // Brings the scene's pins up to the session's, and has the first that lacks something worked out.
   void judgePins();
   // Whether something is under way for this one now.

@@ -36,6 +36,8 @@ void Studio::explore() {
     exploreBounds(false);
   } else if (view == "suite") {
     exploreSuite();
+  } else if (view == "schedule") {
+    simulateSchedule();
   } else if (view == "sets" || view == "timeline") {
     exploreDetail(false);
   } else if (view == "map") {
@@ -150,6 +152,16 @@ void Studio::exploreBounds(bool simulate) {
         scene_.bounds = {nullptr, false, why.toStdString()};
         emit sceneChanged();
       });
+}
+
+// Where it takes a second or two at most; F5 does it anywhere.
+void Studio::simulateSchedule() {
+  const EvaluationPtr now = scene_.now;
+  markCurrency();
+  if (scene_.simulation.current || !simulatedSoon(*now)) return;
+  lookCloser<Simulated>("schedule", &Scene::simulation, [now](const auto& progress, auto stop) {
+    return simulated(*now, progress, std::move(stop));
+  });
 }
 
 void Studio::exploreSuite() {

@@ -9,7 +9,9 @@
 #include <QMessageBox>
 #include <QStatusBar>
 #include <QStyle>
+#include <QTabWidget>
 #include <QToolBar>
+#include <QToolButton>
 #include <QUndoStack>
 #include <cmath>
 
@@ -47,6 +49,8 @@ constexpr Shortcut shortcuts[] = {
     {"F7", "swap the design that was pinned last with this one"},
     {"Ctrl++, Ctrl+-, Ctrl+Home", "zoom in, out, the whole picture"},
     {"Ctrl+Left, Ctrl+Right", "what lies beside it"},
+    {"Ctrl+Up, Ctrl+Down", "in the schedule: the tile at the cursor larger, smaller"},
+    {"Alt+Up, Alt+Down", "in the schedule: the line past its neighbour"},
     {"Ctrl and the wheel, drag, double click", "the same with a mouse"},
     {"Ctrl+T", "the table behind each chart"},
     {"F5", "simulate this schedule"},
@@ -168,12 +172,21 @@ void MainWindow::makeMenus() {
   constexpr int digits = 10;
   constexpr char letters[] = "LMU";  // of those behind them
   int number = 1;
+  auto* views = new QMenu(this);
   for (const ViewKind& kind : viewKinds()) {
     const QString keys = number > digits ? QString("Ctrl+%1").arg(letters[number - digits - 1])
                                          : QString("Ctrl+%1").arg(number % digits);
     ++number;
-    act(view, tr(kind.title), K(keys), [this, id = kind.id] { showView(id); });
+    views->addAction(act(view, tr(kind.title), K(keys), [this, id = kind.id] { showView(id); }));
   }
+  // There are more of them than tabs beside one another on many screens.
+  auto* all = new QToolButton;
+  all->setText(tr("Views"));
+  all->setMenu(views);
+  all->setPopupMode(QToolButton::InstantPopup);
+  all->setAutoRaise(true);
+  all->setAccessibleName(tr("all views"));
+  tabs_->setCornerWidget(all);
   view->addSeparator();
   const auto zoom = [&](const QString& name, const QString& keys, double factor) {
     needs(act(view, name, K(keys), [this, factor] { currentPage().zoom(factor); }));

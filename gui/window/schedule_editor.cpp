@@ -12,9 +12,12 @@
 
 #include "core/error.hpp"
 #include "core/explore/verdict.hpp"
+#include "core/machine/share.hpp"
+#include "core/model/kernel_time.hpp"
 #include "core/units/text.hpp"
 #include "gui/charts/charts.hpp"
 #include "gui/studio/studio.hpp"
+#include "gui/widgets/schedule_text.hpp"
 #include "gui/widgets/theme.hpp"
 
 namespace tcsim::gui {
@@ -24,8 +27,7 @@ namespace {
 constexpr int restMsOfTyping = 150;
 constexpr const char* place = "schedule";
 
-QPlainTextEdit* codeBox(const QString& name, bool readOnly) {
-  auto* box = new QPlainTextEdit;
+QPlainTextEdit* codeBox(QPlainTextEdit* box, const QString& name, bool readOnly) {
   box->setReadOnly(readOnly);
   box->setTabChangesFocus(true);
   box->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
@@ -59,8 +61,8 @@ int lineOfFault(const QString& words) {
 ScheduleEditor::ScheduleEditor(Studio& studio, QWidget* parent)
     : QWidget(parent),
       studio_(studio),
-      text_(codeBox(tr("schedule"), false)),
-      best_(codeBox(tr("the best schedule, and this one as C"), true)),
+      text_(codeBox(new ScheduleText, tr("schedule"), false)),
+      best_(codeBox(new QPlainTextEdit, tr("the best schedule, and this one as C"), true)),
       judgement_(new QLabel),
       takeBest_(new QPushButton(tr("Take the best"))) {
   auto* all = new QVBoxLayout(this);
@@ -78,6 +80,9 @@ ScheduleEditor::ScheduleEditor(Studio& studio, QWidget* parent)
   below->addWidget(judgement_, 1);
   below->addWidget(takeBest_);
   all->addLayout(below);
+  text_->setToolTip(
+      tr("Drag a tile to either side, or Ctrl+Up and Ctrl+Down: larger, smaller. Alt+Up and "
+         "Alt+Down move a line past its neighbour."));
   rest_.setSingleShot(true);
   rest_.setInterval(restMsOfTyping);
   connect(&rest_, &QTimer::timeout, this, &ScheduleEditor::judge);
@@ -121,6 +126,15 @@ QString ScheduleEditor::comparison() const {
                       .arg(QString::fromStdString(to_display(e.time())))
                       .arg(e.gflops(), 0, 'f', 1)
                       .arg(QString::fromStdString(e.bottleneck));
+  if (scene.simulation && scene.simulation.current) {
+    // As the simulated time of tcsim report.
+    const Machine m = view_of_one_core(e.subject.machine);
+    const Seconds compute = kernel_time(e.subject.contraction, e.choice.schedule, m);
+    const Timing t = timing(scene.simulation->simulation.traffic, compute, m);
+    words += tr(" (simulated line by line %1, limited by %2)")
+                 .arg(QString::fromStdString(to_display(t.total)),
+                      QString::fromStdString(bottleneck_name(t, m)));
+  }
   if (e.subject.design.schedule.empty()) return words + tr(": the best that is found.");
   if (!scene.best || !scene.best.current) return words + tr("; the best is being searched for.");
   const double times = e.time() / scene.best->time();

@@ -1,10 +1,14 @@
 // A schedule that is edited as text: judged at once, refused in words, with the best beside it.
+#include <QApplication>
+#include <QMouseEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
+#include <QTextBlock>
 #include <QUndoStack>
 
 #include "core/machine/toml.hpp"
+#include "gui/widgets/schedule_text.hpp"
 #include "gui/window/schedule_editor.hpp"
 #include "gui/window/view_page.hpp"
 #include "tests/gui/window.hpp"
@@ -59,6 +63,75 @@ TEST_F(Editing, A_change_is_judged_at_once_and_stands_beside_the_best) {
   waitFor(studio());
   EXPECT_TRUE(studio().session().design.schedule.empty());
   EXPECT_EQ(editor().text()->toPlainText(), best);
+}
+
+TEST(Schedule_text, Tiles_are_turned_by_whole_register_tiles) {
+  const QString text = "groups m=i n=j k=k\nfor k by 20 {\n  for m by 50 {\n    kernel 8x6\n  }\n}";
+  const auto turned = [&](int line, int column, int steps) {
+    return withTileTurned(text, line, column, steps)
+        .value_or("none")
+        .split('\n')
+        .value(line)
+        .trimmed();
+  };
+  EXPECT_EQ(turned(2, 12, 1), "for m by 56 {");
+  EXPECT_EQ(turned(2, 13, 2), "for m by 64 {");
+  EXPECT_EQ(turned(2, 12, -1), "for m by 48 {");
+  EXPECT_EQ(turned(2, 12, -100), "for m by 8 {");
+  EXPECT_EQ(turned(1, 9, 1), "for k by 24 {");
+  EXPECT_EQ(turned(1, 9, -1), "for k by 16 {");
+  EXPECT_EQ(turned(3, 11, 1), "kernel 9x6");
+  EXPECT_EQ(turned(3, 14, -1), "kernel 8x5");
+  for (const auto& [line, column] : {std::pair{0, 5}, {1, 2}, {4, 2}, {9, 0}, {-1, 0}}) {
+    EXPECT_FALSE(withTileTurned(text, line, column, 1)) << line << " " << column;
+  }
+}
+
+TEST(Schedule_text, Only_lines_around_one_thing_are_exchanged) {
+  const QString text =
+      "groups m=i n=j k=k\nfor n by 48 {\n  pack B in L1 {\n    for m by 8 {\n      kernel "
+      "8x6\n    }\n  }\n}";
+  EXPECT_EQ(withLinesExchanged(text, 1).value_or("none"),
+            "groups m=i n=j k=k\npack B in L1 {\n  for n by 48 {\n    for m by 8 {\n      kernel "
+            "8x6\n    }\n  }\n}");
+  for (const int line : {-1, 0, 3, 4, 7, 20}) EXPECT_FALSE(withLinesExchanged(text, line)) << line;
+}
+
+// With the keys and with the mouse; what follows is judged, and simulated when it rests.
+TEST_F(Editing, Tiles_are_dragged_and_loops_moved) {
+  write(
+      "groups m=i n=j k=k\nfor n by 48 {\n  for m by 16 {\n    for n by 6 {\n      for m by 8 {\n"
+      "        kernel 8x6\n      }\n    }\n  }\n}");
+  QPlainTextEdit& box = *editor().text();
+  QTextCursor cursor(box.document()->findBlockByNumber(2));
+  cursor.setPosition(cursor.block().position() + 12);
+  box.setTextCursor(cursor);
+  const auto line = [&](int n) { return box.document()->findBlockByNumber(n).text().trimmed(); };
+  QTest::keyClick(&box, Qt::Key_Up, Qt::ControlModifier);
+  EXPECT_EQ(line(2), "for m by 24 {");
+  QTest::keyClick(&box, Qt::Key_Up, Qt::AltModifier);
+  EXPECT_EQ(line(1), "for m by 24 {");
+  EXPECT_EQ(line(2), "for n by 48 {");
+  EXPECT_EQ(box.textCursor().blockNumber(), 1);
+  QTest::keyClick(&box, Qt::Key_Down, Qt::AltModifier);
+  EXPECT_EQ(line(2), "for m by 24 {");
+  QTest::qWait(250);
+  waitFor(studio());
+  EXPECT_NE(studio().session().design.schedule.find("for m by 24"), std::string::npos);
+  EXPECT_TRUE(scene().simulation.current);
+  EXPECT_TRUE(editor().judgement().contains("simulated line by line"))
+      << editor().judgement().toStdString();
+  // By three steps, and back by undo in the box.
+  const QPoint at = box.cursorRect().center();
+  QTest::mousePress(box.viewport(), Qt::LeftButton, {}, at);
+  QMouseEvent moved(QEvent::MouseMove, QPointF(at + QPoint(19, 0)),
+                    box.viewport()->mapToGlobal(QPointF(at + QPoint(19, 0))), Qt::NoButton,
+                    Qt::LeftButton, {});
+  QApplication::sendEvent(box.viewport(), &moved);
+  EXPECT_EQ(line(2), "for m by 48 {");
+  QTest::mouseRelease(box.viewport(), Qt::LeftButton, {}, at + QPoint(19, 0));
+  box.undo();
+  EXPECT_EQ(line(2), "for m by 24 {");
 }
 
 TEST_F(Editing, What_is_no_schedule_is_refused_with_its_line_and_stays_as_it_is_typed) {
