@@ -168,12 +168,14 @@ Exit for_each_workload(const Options& options, Context& context,
   }
   if (form != Format::table) {
     print(results, form, all.size() > 1, context.out);
-  } else if (results.size() > 1) {
+  } else if (code == Exit::done && results.size() > 1) {
+    // Of all that is asked for, and where nothing else than the prediction is.
     SuiteTotal total;
     for (const Result& r : results) {
-      if (r.prediction) total.add(r.workload, r.machine, *r.prediction);
+      if (r.prediction && !r.simulation && !r.measured)
+        total.add(r.workload, r.machine, *r.prediction);
     }
-    if (total.rows.size() == results.size()) {
+    if (total.rows.size() == all.size()) {
       context.out << "\n" << visible(total_words(total)) << "\n";
     }
   }

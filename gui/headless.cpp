@@ -1,11 +1,15 @@
 #include "gui/headless.hpp"
 
+#include <fmt/format.h>
+
 #include <QCoreApplication>
 #include <QEventLoop>
 #include <QTimer>
+#include <iostream>
 
 #include "core/error.hpp"
 #include "core/saved/session.hpp"
+#include "core/text/safe.hpp"
 #include "gui/chain/chain_planner.hpp"
 #include "gui/chain/chain_window.hpp"
 #include "gui/studio/studio.hpp"
@@ -60,8 +64,6 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   if (!view.isEmpty()) s.view.name = view.toStdString();
   const ViewKind& kind = viewKind(s.view.name);
   Studio studio;
-  QString said;
-  QObject::connect(&studio, &Studio::message, &studio, [&](const QString& m) { said = m; });
   studio.open(s);
   waitFor(studio);
   if (s.view.name == "traffic" && studio.error().isEmpty()) {
@@ -78,6 +80,10 @@ void exportHeadless(const Session& session, const QString& view, const QString& 
   }
   if (!studio.error().isEmpty()) throw UsageError("", studio.error().toStdString(), "");
   const Scene& scene = studio.scene();
+  for (const Pinned& pin : scene.pins) {
+    if (pin.error.empty()) continue;
+    std::cerr << visible(fmt::format("tcsim-gui: pinned {}: {}", pin.pin.name, pin.error)) << "\n";
+  }
   if (s.view.name == "bottleneck" && !scene.curve) {
     throw UsageError("", scene.curve.error, "");
   }

@@ -52,6 +52,8 @@ constexpr int polish = 150;
 // judged in full.
 constexpr int trades = 300;
 constexpr int trade_finalists = 4;
+// And with each kernel, whose tiles change in small steps.
+constexpr int fine = 120;
 // Multiply-adds up to which a problem is judged in full from every start. It needs caches of a few
 // lines only, and those have steep edges, which a coarse judgement misses.
 constexpr double small_problem = 1 << 20;
@@ -208,6 +210,7 @@ class Optimizer {
         }
         search_.refine(trade_finalists, trades);
         keep(search_.best());
+        look_finely();
       }
       if ((at_roof() || losses_count(machine_, options_)) && open_gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);
@@ -348,6 +351,17 @@ class Optimizer {
     }
     choices_ = std::max(choices_, solved);
     search_.refine(effort.finalists, effort.full);
+  }
+
+  // From the best with each kernel. What lies at the very edge of a cache is judged as the model
+  // does on the way there: it may be too far.
+  void look_finely() {
+    const Tiling start = best_->tiling;
+    for (const Kernel& kernel : kernels_) {
+      Tiling tiling = start;
+      tiling.kernel = kernel;
+      for (const Tiling& t : search_.descend_finely(tiling, fine)) keep(t);
+    }
   }
 
   const Contraction& contraction_;

@@ -38,6 +38,10 @@ constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.
 constexpr std::int64_t near_move = 2;
 constexpr std::int64_t far_move = 8;
+// The same beside trades, in sixteenths: from 3/4 to 3/2. Loops of many steps have none of those
+// sizes among "one step more or less". Source: chosen.
+constexpr std::int64_t fine_moves[] = {12, 14, 18, 20, 24};
+constexpr std::int64_t fine_parts = 16;
 // Factors by which one tile shrinks and another grows in turn. Source: chosen.
 constexpr double trade_factors[] = {1.25, 2};
 // Whole lines of an operand may fill line_part of line_parts parts of a level. Source: chosen.
@@ -211,12 +215,12 @@ Score Search::full_score(const Tiling& tiling) {
 }
 
 // Tries the moves of a tiling one by one, and takes each that is better at once. Ends when none is.
-template <class Judge>
-Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
+template <class Judge, class Moves>
+Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge, Moves&& moves) {
   const int last = evaluated_ + budget;
   for (bool better = true; better;) {
     better = false;
-    for (const Tiling& next : neighbours(tiling)) {
+    for (const Tiling& next : moves(tiling)) {
       if (evaluated_ >= last) return score;
       if (Score s = judge(next); s < score) {
         score = std::move(s);
@@ -226,6 +230,12 @@ Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
     }
   }
   return score;
+}
+
+template <class Judge>
+Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
+  return descend(std::move(tiling), std::move(score), budget, judge,
+                 [this](const Tiling& t) { return neighbours(t); });
 }
 
 void Search::descend_coarsely(Tiling start, int budget) {
@@ -263,6 +273,22 @@ void Search::descend_in_full(Tiling start, int budget) {
   snap_to_family(start);
   const auto judge = [this](const Tiling& t) { return full_score(t); };
   descend(start, judge(start), budget, judge);
+}
+
+std::vector<Tiling> Search::descend_finely(Tiling start, int budget) {
+  snap_to_family(start);
+  std::vector<Tiling> way{start};
+  Score least = full_score(start);
+  const auto judge = [&](const Tiling& t) {
+    Score score = full_score(t);
+    if (score < least) {
+      least = score;
+      way.push_back(t);
+    }
+    return score;
+  };
+  descend(start, least, budget, judge, [this](const Tiling& t) { return nearby(t); });
+  return way;
 }
 
 void Search::judge(const Tiling& tiling) { full_score(tiling); }
@@ -321,6 +347,35 @@ void Search::resize(Tiling& tiling, std::size_t l, std::size_t c, std::int64_t w
   for (std::size_t down = l; down-- > 0;) {
     tiling.tiles[down][c] = std::min(tiling.tiles[down][c], tiling.tiles[down + 1][c]);
   }
+}
+
+// Tilings whose tiles at one level differ by fine moves, one of them or two in turn.
+std::vector<Tiling> Search::nearby(const Tiling& tiling) const {
+  std::vector<Tiling> all;
+  const auto add = [&](Tiling t) {
+    snap_to_family(t);
+    if (t != tiling) all.push_back(std::move(t));
+  };
+  for (std::size_t l = 0; l < tiling.tiles.size(); ++l) {
+    const auto scaled = [&](std::size_t c, std::int64_t by, std::int64_t parts) {
+      return tiling.tiles[l][c] * by / parts;
+    };
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (const std::int64_t parts : fine_moves) {
+        Tiling t = tiling;
+        resize(t, l, c, scaled(c, parts, fine_parts));
+        add(t);
+        if (parts >= fine_parts) continue;
+        for (std::size_t more = 0; more < 3; ++more) {
+          if (more == c) continue;
+          Tiling traded = t;
+          resize(traded, l, more, scaled(more, fine_parts, parts));
+          add(std::move(traded));
+        }
+      }
+    }
+  }
+  return all;
 }
 
 // Tilings that differ in one tile, one loop order, the kernel, the groups or what is packed.

@@ -75,6 +75,9 @@ class Search {
   void refine(int count, int budget);
   // Goes downhill from a tiling, judging in full.
   void descend_in_full(Tiling start, int budget);
+  // The same over tiles alone, in small steps, one of a level or two in turn: at the edge of a
+  // cache the coarse count is too coarse. Returns where it went, the best one last.
+  std::vector<Tiling> descend_finely(Tiling start, int budget);
   // Judges one tiling in full, as it is.
   void judge(const Tiling& tiling);
   // Tilings of the family one move away. Several may make the same schedule.
@@ -96,6 +99,9 @@ class Search {
   Score judged(const Tiling& tiling, Detail detail);
   double promising(const Score& coarse) const;
   void snap_to_family(Tiling& tiling) const;
+  std::vector<Tiling> nearby(const Tiling& tiling) const;
+  template <class Judge, class Moves>
+  Score descend(Tiling tiling, Score score, int budget, Judge&& judge, Moves&& moves);
   template <class Judge>
   Score descend(Tiling tiling, Score score, int budget, Judge&& judge);
 

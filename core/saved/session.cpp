@@ -105,7 +105,8 @@ class Reader {
   }
 
   void read_pins(const toml::node& node, std::vector<Pin>& pins) const {
-    if (!node.is_array_of_tables()) {
+    const bool none = node.is_array() && node.as_array()->empty();
+    if (!node.is_array_of_tables() && !none) {
       throw InputError(place(node), "pin is no list of tables", "write [[pin]]");
     }
     for (const toml::node& item : *node.as_array()) {

@@ -199,7 +199,7 @@ Table bottleneckTable(const Scene& scene) {
     if (theirs == nullptr) continue;
     pins.push_back(theirs);
     table.columns.insert(table.columns.end(),
-                         {pin.pin.name + "_seconds", pin.pin.name + "_bottleneck"});
+                         {pinColumn(pin, "seconds"), pinColumn(pin, "bottleneck")});
   }
   const auto row = [&](const std::string& what, double value, double factor) {
     return std::vector<Cell>{what, Cell(inOneUnit(curve.knob, value), value),

@@ -120,6 +120,23 @@ std::string axisLabel(const Knob& knob) {
   }
 }
 
+std::optional<std::size_t> pinnedLink(const Machine& machine, std::size_t link,
+                                      const Machine& pinned) {
+  if (link + 1 == machine.levels.size()) return pinned.levels.size() - 1;
+  const std::string name = machine.link(LevelId{static_cast<int>(link)});
+  for (std::size_t l = 0; l + 1 < pinned.levels.size(); ++l) {
+    if (pinned.link(LevelId{static_cast<int>(l)}) == name) return l;
+  }
+  return {};
+}
+
+std::string otherLink(const Machine& machine, std::size_t link, const Machine& pinned) {
+  const auto at = pinnedLink(machine, link, pinned);
+  if (!at) return {};
+  const std::string name = pinned.link(LevelId{static_cast<int>(*at)});
+  return name == machine.link(LevelId{static_cast<int>(link)}) ? "" : name + " ";
+}
+
 Ink limitInk(const Machine& machine, const std::string& bottleneck) {
   for (std::size_t l = 0; l < machine.levels.size(); ++l) {
     const int link = static_cast<int>(l);

@@ -20,6 +20,15 @@ double joulesOf(const PartCost& p) {
   return (p.moving ? p.moving->value() : 0) + p.standing.value();
 }
 
+// The part of a pin's cost that is compared with one of the design's: the core, or what lies behind
+// the same link. Null where there is none.
+const PartCost* pinnedPart(const Evaluation& now, std::size_t part, const Evaluation& pin) {
+  const std::vector<PartCost>& theirs = pin.cost->parts;
+  if (part == 0) return &theirs.front();
+  const auto link = pinnedLink(now.subject.machine, part - 1, pin.subject.machine);
+  return link && *link + 1 < theirs.size() ? &theirs[*link + 1] : nullptr;
+}
+
 // A unit in which the largest has one to three digits before the point.
 struct EnergyUnit {
   double joules;
@@ -93,8 +102,10 @@ Plot costPlot(const Scene& scene) {
          {}};
   addPins(p, scene, [&](const Evaluation& of, const PinMark& mark) {
     if (!of.cost) return;
-    for (std::size_t i = 0; i < std::min(parts, of.cost->parts.size()); ++i) {
-      const double joules = joulesOf(of.cost->parts[i]);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const PartCost* const part = pinnedPart(e, i, of);
+      if (part == nullptr) continue;
+      const double joules = joulesOf(*part);
       mark(static_cast<double>(parts - 1 - i), joules / unit.joules, to_display(Joules(joules)));
     }
   });
@@ -106,12 +117,12 @@ Plot costPlot(const Scene& scene) {
 
 Table costTable(const Scene& scene) {
   Table table{{"part", "area_mm2", "working_joules", "standing_joules"}, {}};
-  std::vector<const DesignCost*> pins;
+  std::vector<const Evaluation*> pins;
   for (const Pinned& pin : scene.pins) {
     if (!pin.evaluation || !pin.evaluation->cost) continue;
-    pins.push_back(&*pin.evaluation->cost);
+    pins.push_back(pin.evaluation.get());
     table.columns.insert(table.columns.end(),
-                         {pin.pin.name + "_area_mm2", pin.pin.name + "_joules"});
+                         {pinColumn(pin, "area_mm2"), pinColumn(pin, "joules")});
   }
   if (!scene.now || !scene.now->cost) return table;
   const DesignCost& cost = *scene.now->cost;
@@ -125,8 +136,8 @@ Table costTable(const Scene& scene) {
   for (const PartCost& p : cost.parts) {
     std::vector<Cell> row{p.name, area(p.area), joules(p.moving), joules(p.standing)};
     const auto i = static_cast<std::size_t>(&p - cost.parts.data());
-    for (const DesignCost* pin : pins) {
-      const PartCost* its = i < pin->parts.size() ? &pin->parts[i] : nullptr;
+    for (const Evaluation* pin : pins) {
+      const PartCost* const its = pinnedPart(*scene.now, i, *pin);
       row.push_back(its != nullptr ? area(its->area) : Cell());
       row.push_back(its != nullptr ? joules(Joules(joulesOf(*its))) : Cell());
     }
@@ -136,9 +147,9 @@ Table costTable(const Scene& scene) {
   std::optional<Joules> working;
   if (cost.energy) working = *cost.energy - standing;
   std::vector<Cell> all{"all", area(cost.area), joules(working), joules(standing)};
-  for (const DesignCost* pin : pins) {
-    all.push_back(area(pin->area));
-    all.push_back(joules(pin->energy));
+  for (const Evaluation* pin : pins) {
+    all.push_back(area(pin->cost->area));
+    all.push_back(joules(pin->cost->energy));
   }
   table.rows.push_back(std::move(all));
   return table;

@@ -243,7 +243,7 @@ Table mapTable(const Scene& scene) {
     }
     pins.push_back(&pin.map->plane);
     table.columns.insert(table.columns.end(),
-                         {pin.pin.name + "_seconds", pin.pin.name + "_bottleneck"});
+                         {pinColumn(pin, "seconds"), pinColumn(pin, "bottleneck")});
   }
   const auto& costs = scene.map->costs;
   if (costs) {

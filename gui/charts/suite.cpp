@@ -15,9 +15,19 @@ using Row = SuiteTotal::Row;
 
 double gflops(const Row& row) { return row.flops / row.time.value() / 1e9; }
 
-// What a pin is known to take for the same workloads; null where it is not.
+// What a pin is known to take for the same workloads; null where it is not. The suite's file may
+// have become another one meanwhile.
 const SuiteTotal* totalOf(const Pinned& pin, const SuiteJudged& now) {
-  return pin.suite && pin.suite->suite == now.suite ? &pin.suite->total : nullptr;
+  const bool same =
+      pin.suite && pin.suite->suite == now.suite &&
+      std::ranges::equal(pin.suite->total.rows, now.total.rows, [](const Row& a, const Row& b) {
+        return a.workload == b.workload && a.flops == b.flops;
+      });
+  return same ? &pin.suite->total : nullptr;
+}
+
+bool isOfSuite(const Scene& scene) {
+  return scene.now && whole_suite(scene.now->subject.design.workload);
 }
 
 const char* const noSuite =
@@ -28,7 +38,7 @@ const char* const noSuite =
 Plot suitePlot(const Scene& scene) {
   Plot p;
   p.title = "All workloads of a suite";
-  if (scene.now && !whole_suite(scene.now->subject.design.workload)) {
+  if (scene.now && !isOfSuite(scene)) {
     p.missing = noSuite;
     return p;
   }
@@ -70,7 +80,7 @@ Plot suitePlot(const Scene& scene) {
   addPinMarks(p, scene, [&](const Pinned& pin, const PinMark& mark) {
     const SuiteTotal* const theirs = totalOf(pin, judged);
     if (theirs == nullptr) return;
-    for (std::size_t i = 0; i < std::min(rows.size(), theirs->rows.size()); ++i) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       const Row& row = theirs->rows[i];
       mark(static_cast<double>(rows.size() - 1 - i), gflops(row),
            fmt::format("{}, {:.1f} GFLOPS, limited by {}", to_display(row.time), gflops(row),
@@ -93,7 +103,7 @@ Plot suitePlot(const Scene& scene) {
 
 Table suiteTable(const Scene& scene) {
   Table table{{"workload", "predicted_seconds", "gflops", "of_peak", "bottleneck"}, {}};
-  if (!scene.suite) return table;
+  if (!scene.suite || !isOfSuite(scene)) return table;
   const SuiteJudged& judged = *scene.suite.value;
   std::vector<const SuiteTotal*> pins;
   for (const Pinned& pin : scene.pins) {
@@ -102,7 +112,7 @@ Table suiteTable(const Scene& scene) {
     pins.push_back(theirs);
     table.columns.insert(
         table.columns.end(),
-        {pin.pin.name + "_seconds", "now_over_" + pin.pin.name, pin.pin.name + "_bottleneck"});
+        {pinColumn(pin, "seconds"), "now_over_" + pin.pin.name, pinColumn(pin, "bottleneck")});
   }
   const auto versus = [](std::vector<Cell>& cells, Seconds now, Seconds then) {
     cells.push_back(timeCell(then));

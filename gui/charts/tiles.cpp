@@ -44,6 +44,23 @@ void addMeasure(TileBoxes& all) {
       "is what the cache holds";
 }
 
+double filledShare(const HeldInCache& h) {
+  return static_cast<double>(h.tile->total().value()) / static_cast<double>(h.capacity.value());
+}
+
+Cell filledCell(double share) { return {fmt::format("{:.0f} %", 100 * share), share}; }
+
+// How full a pin's tile makes its cache of that name; none where no tile fits or there is none.
+std::optional<double> filledBy(const Pinned& pin, const std::string& cache) {
+  if (!pin.evaluation) return {};
+  const Subject& s = pin.evaluation->subject;
+  for (const HeldInCache& h :
+       held_tiles(s.contraction, pin.evaluation->choice.schedule, s.machine)) {
+    if (s.machine.level(h.cache).name == cache && h.tile) return filledShare(h);
+  }
+  return {};
+}
+
 }  // namespace
 
 TileBoxes tileBoxes(const Scene& scene) {
@@ -74,13 +91,6 @@ TileBoxes tileBoxes(const Scene& scene) {
   }
   all.boxes.push_back(memory);
   const auto held = held_tiles(c, e.choice.schedule, m);
-  std::vector<std::vector<HeldInCache>> pinned;  // of each pin; empty: not known
-  for (const Pinned& pin : scene.pins) {
-    pinned.emplace_back();
-    if (!pin.evaluation) continue;
-    const Subject& s = pin.evaluation->subject;
-    pinned.back() = held_tiles(s.contraction, pin.evaluation->choice.schedule, s.machine);
-  }
   for (std::size_t l = held.size(); l-- > 0;) {
     const HeldInCache& h = held[l];
     TileBox box;
@@ -105,12 +115,9 @@ TileBoxes tileBoxes(const Scene& scene) {
         all.legend = "hatched: the halo, which a neighbouring tile of the image has as well";
       }
     }
-    for (std::size_t i = 0; i < pinned.size(); ++i) {
-      if (l >= pinned[i].size() || !pinned[i][l].tile) continue;
-      box.pins.push_back({scene.pins[i].pin.name,
-                          static_cast<double>(pinned[i][l].tile->total().value()) /
-                              static_cast<double>(pinned[i][l].capacity.value()),
-                          pinInk(i)});
+    for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+      const auto filled = filledBy(scene.pins[i], box.name);
+      if (filled) box.pins.push_back({scene.pins[i].pin.name, *filled, pinInk(i)});
     }
     all.boxes.push_back(box);
   }
@@ -122,6 +129,9 @@ Table tilesTable(const Scene& scene) {
   Table table{{"cache", "capacity_bytes", "m", "n", "k", "A_bytes", "B_bytes", "C_bytes",
                "halo_bytes", "filled"},
               {}};
+  for (const Pinned& pin : scene.pins) {
+    if (pin.evaluation) table.columns.push_back(pinColumn(pin, "filled"));
+  }
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
   for (const HeldInCache& h :
@@ -137,11 +147,14 @@ Table tilesTable(const Scene& scene) {
       Bytes halo;
       for (Bytes b : h.tile->halo) halo += b;
       row.push_back(size(halo));
-      const double filled =
-          static_cast<double>(h.tile->total().value()) / static_cast<double>(h.capacity.value());
-      row.emplace_back(fmt::format("{:.0f} %", 100 * filled), filled);
+      row.push_back(filledCell(filledShare(h)));
     } else {
-      row.resize(table.columns.size());
+      row.resize(10);
+    }
+    for (const Pinned& pin : scene.pins) {
+      if (!pin.evaluation) continue;
+      const auto filled = filledBy(pin, e.subject.machine.level(h.cache).name);
+      row.push_back(filled ? filledCell(*filled) : Cell());
     }
     table.rows.push_back(std::move(row));
   }

@@ -70,9 +70,12 @@ Plot timePlot(const Scene& scene) {
   }
   addPins(p, scene, [&](const Evaluation& of, const auto& mark) {
     const Timing& timing = of.prediction().timing;
-    for (std::size_t l = 0; l < std::min(links, timing.links.size()); ++l) {
-      mark(static_cast<double>(links - l), timing.links[l].value() / unit.seconds,
-           to_display(timing.links[l]));
+    const Machine& theirs = of.subject.machine;
+    for (std::size_t l = 0; l < links; ++l) {
+      const auto at = pinnedLink(m, l, theirs);
+      if (!at) continue;
+      mark(static_cast<double>(links - l), timing.links[*at].value() / unit.seconds,
+           otherLink(m, l, theirs) + to_display(timing.links[*at]));
     }
     mark(0, computing(of).value() / unit.seconds, to_display(computing(of)));
   });
@@ -83,7 +86,7 @@ Table timeTable(const Scene& scene) {
   Table table{{"link", "bytes", "bandwidth_bytes_per_second", "predicted_seconds", "decides"}, {}};
   for (const Pinned& pin : scene.pins) {
     if (!pin.evaluation) continue;
-    table.columns.push_back(pin.pin.name + "_seconds");
+    table.columns.push_back(pinColumn(pin, "seconds"));
     table.columns.push_back("now_over_" + pin.pin.name);
   }
   if (!scene.now) return table;
@@ -93,12 +96,13 @@ Table timeTable(const Scene& scene) {
   const auto versus = [&](std::vector<Cell>& row, Seconds now, std::size_t l, bool compute) {
     for (const Pinned& pin : scene.pins) {
       if (!pin.evaluation) continue;
-      const auto& links = pin.evaluation->prediction().timing.links;
-      if (!compute && l >= links.size()) {
+      const auto at = pinnedLink(m, l, pin.evaluation->subject.machine);
+      if (!compute && !at) {
         row.insert(row.end(), {"", ""});
         continue;
       }
-      const Seconds then = compute ? computing(*pin.evaluation) : links[l];
+      const Seconds then =
+          compute ? computing(*pin.evaluation) : pin.evaluation->prediction().timing.links[*at];
       row.push_back(timeCell(then));
       row.emplace_back(change_words(now / then), now / then);
     }
@@ -133,7 +137,11 @@ Table compareTable(const Scene& scene) {
   if (!scene.now) return table;
   table.rows.push_back({"now", timeCell(scene.now->time()), "", scene.now->bottleneck});
   for (const Pinned& pin : scene.pins) {
-    if (!pin.evaluation) continue;
+    if (!pin.evaluation) {
+      // Compare > Pinned designs says why.
+      table.rows.push_back({pin.pin.name, "", "", pin.error.empty() ? "" : "cannot be judged"});
+      continue;
+    }
     const double factor = scene.now->time() / pin.evaluation->time();
     table.rows.push_back({pin.pin.name, timeCell(pin.evaluation->time()),
                           Cell(change_words(factor), factor), pin.evaluation->bottleneck});

@@ -101,11 +101,13 @@ Plot trafficPlot(const Scene& scene) {
     p.y.ticks.emplace_back(at, m.link(LevelId{static_cast<int>(l)}));
   }
   addPins(p, scene, [&](const Evaluation& of, const PinMark& mark) {
-    const auto& theirs = of.prediction().traffic.links;
-    for (std::size_t l = 0; l < std::min(links, theirs.size()); ++l) {
-      const Bytes bytes = theirs[l].counted(of.subject.machine.accounting);
+    const Machine& theirs = of.subject.machine;
+    for (std::size_t l = 0; l < links; ++l) {
+      const auto at = pinnedLink(m, l, theirs);
+      if (!at) continue;
+      const Bytes bytes = of.prediction().traffic.links[*at].counted(theirs.accounting);
       mark(static_cast<double>(links - 1 - l) + 0.2, scaled(bytes),
-           to_display(bytes) + " predicted");
+           otherLink(m, l, theirs) + to_display(bytes) + " predicted");
       most = std::max(most, scaled(bytes));
     }
   });
@@ -121,7 +123,7 @@ Table trafficTable(const Scene& scene) {
                "simulated_lines", "error", "measured_bytes", "bound_bytes"},
               {}};
   for (const Pinned& pin : scene.pins) {
-    if (pin.evaluation) table.columns.push_back(pin.pin.name + "_predicted_bytes");
+    if (pin.evaluation) table.columns.push_back(pinColumn(pin, "predicted_bytes"));
   }
   if (!scene.now) return table;
   const Evaluation& e = *scene.now;
@@ -155,11 +157,13 @@ Table trafficTable(const Scene& scene) {
     cells.push_back(array ? Cell() : bytesCell(e.bounds[l]));
     for (const Pinned& pin : scene.pins) {
       if (!pin.evaluation) continue;
-      const auto& theirs = pin.evaluation->prediction().traffic.links;
-      const Accounting& how = pin.evaluation->subject.machine.accounting;
-      cells.push_back(l >= theirs.size() ? Cell()
-                      : array            ? bytesCell(theirs[l].counted(how, *array))
-                                         : bytesCell(theirs[l].counted(how)));
+      const Machine& theirs = pin.evaluation->subject.machine;
+      const auto at = pinnedLink(m, l, theirs);
+      cells.emplace_back();
+      if (!at) continue;
+      const LinkTraffic& link = pin.evaluation->prediction().traffic.links[*at];
+      cells.back() = bytesCell(array ? link.counted(theirs.accounting, *array)
+                                     : link.counted(theirs.accounting));
     }
     table.rows.push_back(std::move(cells));
   };

@@ -66,6 +66,18 @@ inline Ink inkOf(TensorId t) { return Ink{static_cast<int>(Ink::A) + index(t)}; 
 // Of a tensor or a buffer.
 Ink inkOf(const Array& array);
 
+// The link of a pin's machine that is compared with one of this machine: that of the same name;
+// with the outermost one its outermost one, whatever they are called. None where there is no such
+// link.
+std::optional<std::size_t> pinnedLink(const Machine& machine, std::size_t link,
+                                      const Machine& pinned);
+// The name of the pin's link and a blank, where it is another one; otherwise nothing.
+std::string otherLink(const Machine& machine, std::size_t link, const Machine& pinned);
+// "pinned_A_seconds": a column of a table. No other columns begin so.
+inline std::string pinColumn(const Pinned& pin, const char* what) {
+  return fmt::format("pinned_{}_{}", pin.pin.name, what);
+}
+
 // Of what a bottleneck is called: a link of the machine, or computing.
 Ink limitInk(const Machine& machine, const std::string& bottleneck);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,23 @@ struct Late {
   const T* operator->() const { return value.get(); }
 };
 
+// What is still to be known of a pin.
+struct PinWish {
+  Design design;
+  bool evaluation = false;        // and nothing else before that
+  std::vector<std::string> vary;  // varyText() of a curve, or of a map's two knobs
+  std::optional<WorkloadRequest> suite;
+
+  bool isNothing() const { return !evaluation && vary.empty() && !suite; }
+  bool operator==(const PinWish&) const = default;
+};
+
 // A design to compare with. Its curve and map run over the same values as the design's own.
 struct Pinned {
   Pin pin;
   EvaluationPtr evaluation;  // null: not known yet
   std::string error;         // why it, its curve or its map cannot be had; empty if they can
-  std::string asked;         // what that was asked for
+  PinWish asked;             // what that was about: it is not tried again for the same
   std::shared_ptr<const Curved> curve;
   std::shared_ptr<const Mapped> map;
   std::shared_ptr<const SuiteJudged> suite;

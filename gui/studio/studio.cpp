@@ -48,6 +48,10 @@ Studio::Studio(QObject* parent) : QObject(parent), history_(new QUndoStack(this)
   suiteWorker_ = worker(tr("suite"), 0);
   pinWorker_ = worker(tr("pinned designs"), 0);
   job_ = worker(tr("job"), 0);
+  // A pin on this machine waits for it to be free.
+  connect(job_, &Worker::busyChanged, this, [this](bool busy) {
+    if (!busy && !measuring_) judgePins();
+  });
   rest_.setSingleShot(true);
   rest_.setInterval(restMs);
   connect(&rest_, &QTimer::timeout, this, &Studio::settle);
@@ -77,6 +81,7 @@ std::vector<Worker*> Studio::everyWorker() const {
 }
 
 void Studio::open(const Session& session) {
+  stopPins();
   for (Worker* w : everyWorker()) {
     w->cancel();
   }
@@ -218,6 +223,7 @@ void Studio::fail(const QString& why) {
 // What is under way for the design before an edit takes the processors from judging this one: a
 // drag would wait for it.
 void Studio::dropStale() {
+  stopPins();
   for (Worker* w :
        {settler_, helper_, bestWorker_, worthWorker_, curveWorker_, mapWorker_, suiteWorker_}) {
     w->cancel();
@@ -281,7 +287,7 @@ void Studio::judged(const EvaluationPtr& e) {
 }
 
 void Studio::settle() {
-  if (!scene_.now || !error_.isEmpty()) return;
+  if (!scene_.now || !error_.isEmpty() || measuring_) return;
   // What is compared is chosen alike.
   if (!scene_.now->settled || (before_ && !before_->settled)) {
     settler_->start(

@@ -92,6 +92,7 @@ class Studio : public QObject {
   Worker& bounding() { return *boundsWorker_; }
   Worker& lookingCloser() { return *detailWorker_; }
   Worker& summingUp() { return *suiteWorker_; }
+  Worker& comparing() { return *pinWorker_; }
   void cancelJob();
   // Whether anything is under way that will change the scene.
   bool isBusy() const;
@@ -137,15 +138,14 @@ class Studio : public QObject {
   void simulateSchedule();  // that is edited
   // Brings the scene's pins up to the session's, and has the first that lacks something worked out.
   void judgePins();
+  void stopPins();
   // Whether something is under way for this one now.
   bool judgePin(std::size_t i);
+  PinWish wishFor(const Pinned& pin) const;
   void addPin(const std::string& name, const Design& design);
-  void failPin(const Design& design, const std::string& why);
-  // What a pin is asked for in this view, as one text: a failure is not tried again for the same.
-  std::string askedOfPins() const;
+  void failPins(const PinWish& wish, const std::string& why);
+  void failHostPins(const std::string& why);  // that wait for this machine to be measured
   void readKernels();
-  // What is still to be varied for a pin as it is for the design: a knob, two, or none.
-  std::vector<std::string> wantedOf(const Pinned& pin) const;
   bool mayBegin();  // a job of the design; says why not
   void markCurrency();
   void fail(const QString& why);
@@ -174,6 +174,7 @@ class Studio : public QObject {
   QTimer rest_;
   Worker *live_, *settler_, *helper_, *bestWorker_, *worthWorker_, *curveWorker_, *mapWorker_,
       *boundsWorker_, *detailWorker_, *suiteWorker_, *pinWorker_, *job_;
+  PinWish pinning_;  // what pinWorker_ was last asked for
   // What boundsWorker_ was last asked for: of which design, and whether to simulate.
   EvaluationPtr bounding_;
   bool boundsSimulated_ = false;

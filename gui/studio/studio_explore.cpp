@@ -4,7 +4,7 @@
 namespace tcsim::gui {
 
 void Studio::explore() {
-  if (!scene_.now || !scene_.now->settled || !error_.isEmpty()) return;
+  if (!scene_.now || !scene_.now->settled || !error_.isEmpty() || measuring_) return;
   const std::string& view = session_.view.name;
   const EvaluationPtr now = scene_.now;
   judgePins();

@@ -5,10 +5,12 @@
 namespace tcsim::gui {
 
 void Studio::cancelJob() {
-  job_->cancel();
+  if (measuring_) failHostPins("the measurement of this machine was cancelled");
   measuring_ = false;
+  job_->cancel();
   mapWorker_->cancel();
   suiteWorker_->cancel();
+  stopPins();
   boundsWorker_->cancel();
   bounding_.reset();
   detailWorker_->cancel();
@@ -36,14 +38,14 @@ void Studio::measureHost() {
             judge();
           }
           judgePins();
+          rest_.start();  // what waited until it was done
         };
       },
       [this](const QString& why) {
         measuring_ = false;
         if (session_.design.machine == hostMachine) fail(why);
-        for (const Pinned& p : std::vector<Pinned>(scene_.pins)) {
-          if (p.pin.design.machine == hostMachine) failPin(p.pin.design, why.toStdString());
-        }
+        failHostPins(why.toStdString());
+        rest_.start();
       });
 }
 

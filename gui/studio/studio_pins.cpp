@@ -7,14 +7,17 @@
 
 namespace tcsim::gui {
 
+namespace {
+
+// In menus '&' marks the letter behind it.
+QString menuText(const std::string& name) {
+  return QString::fromStdString(name).replace("&", "&&");
+}
+
+}  // namespace
+
 void Studio::pin() {
-  if (!hasSession()) return;
-  for (const Pin& p : session_.pins) {
-    if (!(p.design == session_.design)) continue;
-    emit message(tr("this design is pinned already, as %1").arg(QString::fromStdString(p.name)));
-    return;
-  }
-  addPin(free_pin_name(session_.pins), session_.design);
+  if (hasSession()) addPin(free_pin_name(session_.pins), session_.design);
 }
 
 void Studio::pinOn(const std::string& machine) {
@@ -22,21 +25,27 @@ void Studio::pinOn(const std::string& machine) {
   Design design = session_.design;
   design.machine = machine;
   design.overrides.clear();
+  design.schedule.clear();  // of another machine
   const bool named = std::ranges::find(session_.pins, machine, &Pin::name) != session_.pins.end();
   addPin(named ? free_pin_name(session_.pins) : machine, design);
 }
 
 void Studio::addPin(const std::string& name, const Design& design) {
+  for (const Pin& p : session_.pins) {
+    if (!(p.design == design)) continue;
+    emit message(tr("this design is pinned already, as %1").arg(QString::fromStdString(p.name)));
+    return;
+  }
   Session after = session_;
   after.pins.push_back({name, design});
-  step(std::move(after), tr("pin %1").arg(QString::fromStdString(name)));
+  step(std::move(after), tr("pin %1").arg(menuText(name)));
 }
 
 void Studio::unpin(std::size_t i) {
   if (i >= session_.pins.size()) return;
   Session after = session_;
   after.pins.erase(after.pins.begin() + static_cast<std::ptrdiff_t>(i));
-  step(std::move(after), tr("unpin %1").arg(QString::fromStdString(session_.pins[i].name)));
+  step(std::move(after), tr("unpin %1").arg(menuText(session_.pins[i].name)));
 }
 
 void Studio::unpinAll() {
@@ -59,7 +68,7 @@ QString Studio::renamePin(std::size_t i, const QString& name) {
   }
   Session after = session_;
   after.pins[i].name = to;
-  step(std::move(after), tr("rename a pin to %1").arg(QString::fromStdString(to)));
+  step(std::move(after), tr("rename a pin to %1").arg(menuText(to)));
   return {};
 }
 
@@ -67,42 +76,57 @@ void Studio::swapPin(std::size_t i) {
   if (i >= session_.pins.size()) return;
   Session after = session_;
   std::swap(after.design, after.pins[i].design);
-  step(std::move(after), tr("swap with %1").arg(QString::fromStdString(session_.pins[i].name)));
+  step(std::move(after), tr("swap with %1").arg(menuText(session_.pins[i].name)));
 }
 
-std::vector<std::string> Studio::wantedOf(const Pinned& pin) const {
-  if (!scene_.now) return {};
+PinWish Studio::wishFor(const Pinned& pin) const {
+  PinWish wish{pin.pin.design, !pin.evaluation, {}, {}};
+  if (wish.evaluation || !scene_.now) return wish;
   const Subject& subject = scene_.now->subject;
-  // A range that is none is told where the design's own is drawn.
-  const auto vary = [&](int which) {
-    return varyText(subject, mapKnob(which), session_.view.range);
-  };
-  if (session_.view.name == "bottleneck") {
-    if (pin.curve && pin.curve->vary == vary(0)) return {};
-    return {vary(0)};
+  const std::string& view = session_.view.name;
+  try {
+    const auto vary = [&](int which) {
+      return varyText(subject, mapKnob(which), session_.view.range);
+    };
+    if (view == "bottleneck" && !(pin.curve && pin.curve->vary == vary(0))) {
+      wish.vary = {vary(0)};
+    } else if (view == "map" &&
+               !(pin.map && pin.map->vary[0] == vary(0) && pin.map->vary[1] == vary(1))) {
+      wish.vary = {vary(0), vary(1)};
+    }
+  } catch (const std::exception&) {
+    return wish;  // a range that is none: it is told where the design's own is drawn
   }
-  if (session_.view.name == "map") {
-    if (pin.map && pin.map->vary[0] == vary(0) && pin.map->vary[1] == vary(1)) return {};
-    return {vary(0), vary(1)};
+  if (view == "suite") {
+    wish.suite = whole_suite(subject.design.workload);
+    if (wish.suite && pin.suite && pin.suite->suite == *wish.suite) wish.suite.reset();
   }
-  return {};
+  return wish;
 }
 
-std::string Studio::askedOfPins() const {
-  const ViewState& v = session_.view;
-  return v.name + " " + curveKnob() + " " + mapKnob(1) + " " + v.range;
-}
-
-void Studio::failPin(const Design& design, const std::string& why) {
+void Studio::failPins(const PinWish& wish, const std::string& why) {
   for (Pinned& p : scene_.pins) {
-    if (!(p.pin.design == design)) continue;
-    const bool said = p.error == why;
+    if (!(p.pin.design == wish.design)) continue;
     p.error = why;
-    p.asked = askedOfPins();
-    if (said) continue;
+    p.asked = wish;
     emit message(
         tr("pinned %1: %2").arg(QString::fromStdString(p.pin.name), QString::fromStdString(why)));
   }
+  emit sceneChanged();
+  emit verdictChanged();
+}
+
+void Studio::failHostPins(const std::string& why) {
+  std::vector<PinWish> wishes;
+  for (const Pinned& p : scene_.pins) {
+    if (p.pin.design.machine == hostMachine && !p.evaluation) wishes.push_back(wishFor(p));
+  }
+  for (const PinWish& wish : wishes) failPins(wish, why);
+}
+
+void Studio::stopPins() {
+  pinWorker_->cancel();
+  pinning_ = {};
 }
 
 void Studio::judgePins() {
@@ -126,75 +150,78 @@ void Studio::judgePins() {
     emit sceneChanged();
     emit verdictChanged();
   }
+  if (measuring_) return;  // undisturbed; it comes back here
   for (std::size_t i = 0; i < scene_.pins.size(); ++i) {
     if (judgePin(i)) return;
   }
-  pinWorker_->cancel();
+  stopPins();
 }
 
 bool Studio::judgePin(std::size_t i) {
-  const Pinned& pin = scene_.pins[i];
-  if (!pin.error.empty() && pin.asked == askedOfPins()) return false;
-  const Design design = pin.pin.design;
-  try {
-    if (machines_.find(design.machine) == machines_.end()) {
-      if (design.machine == hostMachine) {
-        measureHost();  // and then here again
-        return false;
-      }
-      machines_[design.machine] = find_machine(design.machine);
-    }
-    std::shared_ptr<const Subject> subject;
-    if (!pin.evaluation) {
-      subject = std::make_shared<const Subject>(subjectOf(design, machines_[design.machine]));
-    }
-    // Along the same values as the design's own curve or map.
-    const std::vector<std::string> vary = wantedOf(pin);
-    std::optional<WorkloadRequest> suite;
-    if (session_.view.name == "suite" && scene_.now) {
-      suite = whole_suite(scene_.now->subject.design.workload);
-      if (suite && pin.suite && pin.suite->suite == *suite) suite.reset();
-    }
-    if (pin.evaluation && vary.empty() && !suite) return false;
-    pinWorker_->start(
-        [this, known = pin.evaluation, subject, vary, suite, design](
-            std::stop_token stop, const Worker::Progress& progress) -> Worker::Deliver {
-          const EvaluationPtr e = known ? known : evaluate(*subject, stop);
-          std::shared_ptr<const Curved> c;
-          std::shared_ptr<const Mapped> m;
-          std::shared_ptr<const SuiteJudged> s;
-          if (vary.size() == 1) {
-            c = std::make_shared<const Curved>(curveOf(*e, vary[0], progress, stop));
-          } else if (vary.size() == 2) {
-            m = std::make_shared<const Mapped>(mapOf(*e, vary[0], vary[1], progress, stop));
-          }
-          if (suite) {
-            s = std::make_shared<const SuiteJudged>(
-                suiteJudged(*suite, e->subject.machine, progress, stop));
-          }
-          return [this, e, c, m, s, design] {
-            for (Pinned& p : scene_.pins) {
-              if (!(p.pin.design == design)) continue;
-              p.evaluation = e;
-              p.error.clear();
-              if (c) p.curve = c;
-              if (m) p.map = m;
-              if (s) p.suite = s;
-            }
-            emit sceneChanged();
-            emit verdictChanged();
-            judgePins();  // the next one, or what could not be asked for before
-          };
-        },
-        [this, design](const QString& why) {
-          failPin(design, why.toStdString());
-          judgePins();
-        });
-    return true;
-  } catch (const std::exception& e) {
-    failPin(design, e.what());
+  Pinned& pin = scene_.pins[i];
+  const PinWish wish = wishFor(pin);
+  if (wish.isNothing()) {
+    pin.error.clear();  // of what nobody looks at now
     return false;
   }
+  if (!pin.error.empty() && pin.asked == wish) return false;
+  if (pinWorker_->isBusy() && pinning_ == wish) return true;
+  const std::string& machine = wish.design.machine;
+  std::shared_ptr<const Subject> subject;
+  try {
+    if (machines_.find(machine) == machines_.end()) {
+      if (machine == hostMachine) {
+        if (job_->isBusy()) return false;  // when it has ended
+        stopPins();
+        measureHost();
+        return true;
+      }
+      machines_[machine] = find_machine(machine);
+    }
+    if (wish.evaluation) {
+      subject = std::make_shared<const Subject>(subjectOf(wish.design, machines_[machine]));
+    }
+  } catch (const std::exception& e) {
+    failPins(wish, e.what());
+    return false;
+  }
+  pinning_ = wish;
+  pinWorker_->start(
+      [this, known = pin.evaluation, subject, wish](
+          std::stop_token stop, const Worker::Progress& progress) -> Worker::Deliver {
+        const EvaluationPtr e = known ? known : evaluate(*subject, stop);
+        std::shared_ptr<const Curved> c;
+        std::shared_ptr<const Mapped> m;
+        std::shared_ptr<const SuiteJudged> s;
+        // Along the same values as the design's own curve or map.
+        if (wish.vary.size() == 1) {
+          c = std::make_shared<const Curved>(curveOf(*e, wish.vary[0], progress, stop));
+        } else if (wish.vary.size() == 2) {
+          m = std::make_shared<const Mapped>(mapOf(*e, wish.vary[0], wish.vary[1], progress, stop));
+        }
+        if (wish.suite) {
+          s = std::make_shared<const SuiteJudged>(
+              suiteJudged(*wish.suite, e->subject.machine, progress, stop));
+        }
+        return [this, e, c, m, s, design = wish.design] {
+          for (Pinned& p : scene_.pins) {
+            if (!(p.pin.design == design)) continue;
+            p.evaluation = e;
+            p.error.clear();
+            if (c) p.curve = c;
+            if (m) p.map = m;
+            if (s) p.suite = s;
+          }
+          emit sceneChanged();
+          emit verdictChanged();
+          judgePins();  // the next one, or what is wanted of this one next
+        };
+      },
+      [this, wish](const QString& why) {
+        failPins(wish, why.toStdString());
+        judgePins();
+      });
+  return true;
 }
 
 }  // namespace tcsim::gui

@@ -24,7 +24,7 @@ QStringList remarksOn(const TileBox& b) {
   QStringList all{b.tile.empty() ? QObject::tr("no tile fits") : text(b.tile)};
   if (b.capacity.empty() || b.tile.empty()) return all;
   for (const TileBox::Pinned& pin : b.pins) {
-    all << QObject::tr("%1: %2 %").arg(text(pin.name)).arg(100 * pin.filled, 0, 'f', 0);
+    all << QObject::tr("%1: %2 %").arg(text(pin.name), QString::number(100 * pin.filled, 'f', 0));
   }
   return all << QObject::tr("%1 % full").arg(100 * b.filled, 0, 'f', 0);
 }

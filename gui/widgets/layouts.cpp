@@ -92,6 +92,7 @@ int FlowLayout::place(const QRect& area, bool now) const {
 }
 
 ReadingLabel::ReadingLabel(QWidget* parent) : QLabel(parent) {
+  setTextFormat(Qt::PlainText);  // names that people give may look like HTML
   setWordWrap(true);
   setTextInteractionFlags(Qt::TextSelectableByMouse);
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);

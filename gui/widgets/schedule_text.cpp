@@ -67,8 +67,9 @@ std::optional<QString> withTileTurned(const QString& schedule, int line, int col
   // One that is no multiple comes to the next one that is.
   const bool up = steps > 0;
   const qint64 whole = (tile->value + (up ? 0 : tile->step - 1)) / tile->step + steps;
-  lines[line].replace(tile->at, tile->length,
-                      QString::number(std::max<qint64>(1, whole) * tile->step));
+  const qint64 value = std::max<qint64>(1, whole) * tile->step;
+  if (!up && value > tile->value) return {};  // it is less than a step
+  lines[line].replace(tile->at, tile->length, QString::number(value));
   return lines.join('\n');
 }
 
@@ -90,8 +91,15 @@ ScheduleText::ScheduleText(QWidget* parent) : QPlainTextEdit(parent) {
 
 void ScheduleText::replace(const QString& text, int line, int column) {
   QTextCursor all(document());
+  if (drag_ && drag_->turned) {
+    all.joinPreviousEditBlock();  // a drag is one step
+  } else {
+    all.beginEditBlock();
+  }
+  if (drag_) drag_->turned = true;
   all.select(QTextCursor::Document);
   all.insertText(text);
+  all.endEditBlock();
   const QTextBlock block = document()->findBlockByNumber(line);
   QTextCursor cursor(block);
   cursor.setPosition(block.position() + std::min(column, std::max(0, block.length() - 1)));
@@ -127,11 +135,13 @@ void ScheduleText::mousePressEvent(QMouseEvent* event) {
   const QTextCursor at = cursorForPosition(event->position().toPoint());
   const QString text = toPlainText();
   if (tileAt(text, at.block().text(), at.positionInBlock())) {
-    drag_ = Drag{at.blockNumber(), at.positionInBlock(), event->position().toPoint().x(), text};
+    drag_ =
+        Drag{at.blockNumber(), at.positionInBlock(), event->position().toPoint().x(), text, false};
   }
 }
 
 void ScheduleText::mouseMoveEvent(QMouseEvent* event) {
+  if (!(event->buttons() & Qt::LeftButton)) drag_.reset();
   if (!drag_) {
     const QTextCursor at = cursorForPosition(event->position().toPoint());
     const bool tile = !isReadOnly() && event->buttons() == Qt::NoButton &&

@@ -39,6 +39,7 @@ class ScheduleText : public QPlainTextEdit {
     int line, column;  // of the tile
     int from;          // x of the mouse
     QString text;      // before
+    bool turned;       // it has changed the text
   };
   std::optional<Drag> drag_;
 };

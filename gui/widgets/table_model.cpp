@@ -4,6 +4,10 @@
 
 namespace tcsim::gui {
 
+QString plainToolTip(const QString& text) {
+  return Qt::mightBeRichText(text) ? text.toHtmlEscaped() : text;
+}
+
 void TableModel::show(Table table) {
   // A word among numbers stands in line with them.
   std::vector<bool> ofNumbers(table.columns.size());
@@ -44,7 +48,7 @@ QVariant TableModel::data(const QModelIndex& at, int role) const {
       return QString::fromStdString(cell.text);
     case Qt::ToolTipRole:
       if (cell.value) return QString::number(*cell.value, 'g', 17);
-      return QString::fromStdString(cell.text);  // where its column is too narrow for it
+      return plainToolTip(QString::fromStdString(cell.text));  // its column may be too narrow
     case Qt::TextAlignmentRole:
       return QVariant(Qt::AlignVCenter | (ofNumbers_[column] ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::UserRole:

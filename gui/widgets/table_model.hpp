@@ -7,6 +7,9 @@
 
 namespace tcsim::gui {
 
+// A tool tip that shows the text as it is: Qt takes some for HTML.
+QString plainToolTip(const QString& text);
+
 class TableModel : public QAbstractTableModel {
   Q_OBJECT
 

@@ -249,6 +249,7 @@ void MainWindow::makeStatus() {
   connect(&studio_->bounding(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->lookingCloser(), &Worker::progressed, progress_, &ShareBar::setShare);
   connect(&studio_->summingUp(), &Worker::progressed, progress_, &ShareBar::setShare);
+  connect(&studio_->comparing(), &Worker::progressed, progress_, &ShareBar::setShare);
   followBusy();
 }
 
@@ -256,15 +257,18 @@ void MainWindow::followBusy() {
   // What ends within the blink of an eye is not worth a bar.
   const bool bounds = studio_->bounding().isBusy();
   const bool closer = studio_->lookingCloser().isBusy();
+  const std::string& view = studio_->session().view.name;
+  const bool pins = studio_->comparing().isBusy() && (view == "map" || view == "suite");
   const bool suite = studio_->summingUp().isBusy();
   const bool job =
-      studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || closer || suite;
+      studio_->job().isBusy() || studio_->mapping().isBusy() || bounds || closer || suite || pins;
   progress_->setVisible(job);
   cancel_->setVisible(job);
   busyWords_->setText(studio_->job().isBusy() ? tr("working")
                       : bounds                ? tr("bounds")
                       : closer                ? tr("simulating")
                       : suite                 ? tr("suite")
+                      : pins                  ? tr("pinned designs")
                       : job                   ? tr("map")
                                               : QString());
   if (!job) progress_->setValue(0);

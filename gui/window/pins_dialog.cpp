@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "gui/studio/studio.hpp"
+#include "gui/widgets/table_model.hpp"
 
 namespace tcsim::gui {
 
@@ -44,6 +45,7 @@ PinsDialog::PinsDialog(Studio& studio, QWidget* parent)
   table_->setTabKeyNavigation(false);  // Tab leads on
   all->addWidget(table_);
   problem_->setWordWrap(true);
+  problem_->setTextFormat(Qt::PlainText);
   problem_->setText(tr("A double click or F2 gives a name."));
   all->addWidget(problem_);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
@@ -90,16 +92,21 @@ void PinsDialog::follow() {
     const QString cells[] = {said(pinned.pin.name), said(d.workload.name),
                              QFileInfo(said(d.machine)).fileName(), figures};
     for (int column = 0; column < table_->columnCount(); ++column) {
-      auto* item = new QTableWidgetItem(cells[column]);
-      item->setToolTip(cells[column]);
-      if (column > 0) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
-      table_->setItem(row, column, item);
+      QTableWidgetItem* item = table_->item(row, column);
+      if (item == nullptr) {
+        item = new QTableWidgetItem;
+        if (column > 0) item->setFlags(item->flags() & ~Qt::ItemIsEditable);
+        table_->setItem(row, column, item);
+      }
+      // What somebody is typing stays where nothing has changed.
+      if (item->text() == cells[column]) continue;
+      item->setText(cells[column]);
+      item->setToolTip(plainToolTip(cells[column]));
+      table_->resizeColumnToContents(column);
     }
   }
-  table_->resizeColumnsToContents();
-  table_->horizontalHeader()->setStretchLastSection(true);
-  if (table_->rowCount() > 0) {
-    table_->selectRow(std::clamp(before, 0, table_->rowCount() - 1));
+  if (before < 0 || before >= table_->rowCount()) {
+    table_->selectRow(table_->rowCount() - 1);
   }
   following_ = false;
   enableButtons();

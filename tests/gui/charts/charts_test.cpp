@@ -138,16 +138,49 @@ TEST(Time, Pins_are_marks_on_the_bars_and_two_columns_more_each) {
             "A: " + to_display(s.pins[0].evaluation->prediction().timing.links[3]));
   const Table table = timeTable(s);
   ASSERT_EQ(table.columns.size(), 9u);
-  EXPECT_EQ(table.columns[7], "same_seconds");
+  EXPECT_EQ(table.columns[7], "pinned_same_seconds");
   EXPECT_EQ(*table.rows[3][6].value, s.now->time() / s.pins[0].evaluation->time());
   EXPECT_EQ(*table.rows[3][8].value, 1);
   const Table compare = compareTable(s);
-  ASSERT_EQ(compare.rows.size(), 3u);
+  ASSERT_EQ(compare.rows.size(), 4u);
   EXPECT_EQ(compare.rows[0][0].text, "now");
   EXPECT_EQ(compare.rows[1][0].text, "A");
   EXPECT_EQ(compare.rows[1][2].text, "0.5 times");
   EXPECT_EQ(compare.rows[1][3].text, "L3-memory");
-  EXPECT_EQ(*compare.rows[2][2].value, 1);
+  EXPECT_EQ(compare.rows[2][0].text, "unknown");
+  EXPECT_EQ(compare.rows[2][1].text, "");
+  EXPECT_EQ(*compare.rows[3][2].value, 1);
+  s.pins[1].error = "there is no such machine";
+  EXPECT_EQ(compareTable(s).rows[2][3].text, "cannot be judged");
+}
+
+// Links are those of the same name, and the outermost one; not those of the same number.
+TEST(Time, A_pin_with_fewer_caches_is_compared_link_by_link) {
+  Scene s = example();
+  Subject two = subjectOf(paperExample(), find_machine("e5-2680v4"));
+  two.machine.levels.erase(two.machine.levels.begin() + 2);  // L3
+  s.pins = {pinOf("two", evaluate(two, {}))};
+  const Timing& theirs = s.pins[0].evaluation->prediction().timing;
+  ASSERT_EQ(theirs.links.size(), 3u);
+  const Plot p = timePlot(s);
+  ASSERT_EQ(p.lines.size(), 1u);
+  EXPECT_EQ(p.lines[0].x.size(), 4u);  // two links, memory's, computing
+  EXPECT_EQ(p.lines[0].readings[2], "two: L2-memory " + to_display(theirs.links[2]));
+  EXPECT_NEAR(p.lines[0].y[2], p.bars[3].at, p.bars[3].thickness / 2);
+  const Table table = timeTable(s);
+  EXPECT_FALSE(table.rows[2][5].value);  // L2-L3
+  EXPECT_EQ(*table.rows[3][5].value, theirs.links[2].value());
+  const Table bytes = trafficTable(s);
+  for (const auto& row : bytes.rows) {
+    EXPECT_EQ(row.size(), bytes.columns.size());
+    EXPECT_EQ(row.back().value.has_value(), row[0].text != "L2-L3") << row[0].text;
+  }
+  const TileBoxes boxes = tileBoxes(s);
+  EXPECT_TRUE(boxes.boxes[1].pins.empty());  // L3's
+  EXPECT_EQ(boxes.boxes[2].pins.size(), 1u);
+  const Table tiles = tilesTable(s);
+  EXPECT_EQ(tiles.columns.back(), "pinned_two_filled");
+  for (const auto& row : tiles.rows) EXPECT_EQ(row.size(), tiles.columns.size());
 }
 
 TEST(Traffic, Roofline_and_tiles_have_the_pins_too) {
@@ -161,7 +194,7 @@ TEST(Traffic, Roofline_and_tiles_have_the_pins_too) {
   ASSERT_NE(named(traffic), traffic.lines.end());
   EXPECT_EQ(named(traffic)->x.size(), 4u);
   const Table bytes = trafficTable(s);
-  EXPECT_EQ(bytes.columns.back(), "A_predicted_bytes");
+  EXPECT_EQ(bytes.columns.back(), "pinned_A_predicted_bytes");
   for (const auto& row : bytes.rows) EXPECT_EQ(row.size(), bytes.columns.size());
   EXPECT_EQ(*bytes.rows[0].back().value,
             static_cast<double>(
@@ -188,7 +221,7 @@ TEST(Bottleneck, Pins_are_curves_along_the_same_values) {
   EXPECT_EQ(line->readings[0].rfind("A: memory.bandwidth", 0), 0u) << line->readings[0];
   const Table table = bottleneckTable(s);
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.columns.size());
-  EXPECT_EQ(table.columns.back(), "A_bottleneck");
+  EXPECT_EQ(table.columns.back(), "pinned_A_bottleneck");
   EXPECT_EQ(*table.rows[0][table.columns.size() - 2].value,
             s.pins[0].curve->curve.points[0].choice.time().value());
   // Along another knob it is not drawn.
@@ -597,7 +630,7 @@ TEST(Cost, Bars_are_what_each_part_takes_and_without_a_model_it_is_asked_for) {
   ASSERT_EQ(costPlot(s).lines.size(), 1u);
   EXPECT_EQ(costPlot(s).lines[0].x.size(), cost.parts.size());
   const Table pinned = costTable(s);
-  EXPECT_EQ(pinned.columns.back(), "A_joules");
+  EXPECT_EQ(pinned.columns.back(), "pinned_A_joules");
   EXPECT_EQ(*pinned.rows.back().back().value, cost.energy->value());
 }
 

@@ -438,8 +438,9 @@ TEST_F(Window, Any_number_of_designs_and_machines_is_pinned_under_names) {
   studio().setKnob("memory.bandwidth", "6B/cycle");
   studio().pin();
   studio().pinOn("i7-6700k");
-  studio().pinOn("i7-6700k");
-  studio().setKnob("memory.bandwidth", "24B/cycle");
+  studio().setKnob("memory.bandwidth", "9B/cycle");
+  studio().pin();
+  studio().setKnob("memory.bandwidth", "3.04B/cycle");
   waitFor(studio());
   const auto names = [&] {
     QStringList all;
@@ -456,6 +457,8 @@ TEST_F(Window, Any_number_of_designs_and_machines_is_pinned_under_names) {
     EXPECT_EQ(p.curve->vary, scene().curve->vary);
   }
   EXPECT_TRUE(scene().pins[2].pin.design.overrides.empty());
+  studio().pinOn("i7-6700k");  // as it is pinned already
+  EXPECT_EQ(studio().session().pins.size(), 4u);
   EXPECT_EQ(studio().renamePin(1, " faster memory "), "");
   EXPECT_EQ(studio().renamePin(1, "A"), "Another pin is named A.");
   EXPECT_EQ(studio().renamePin(1, "  "), "A pin needs a name.");
@@ -470,6 +473,30 @@ TEST_F(Window, Any_number_of_designs_and_machines_is_pinned_under_names) {
   EXPECT_EQ(names(), "");
   waitFor(studio());
   EXPECT_TRUE(scene().pins.empty());
+}
+
+// A curve that a pin cannot have takes nothing else of it away, and is not asked for again.
+TEST_F(Window, What_is_wrong_with_one_view_of_a_pin_is_not_wrong_with_the_pin) {
+  openExample(0);
+  window.showView("time");
+  Design d = studio().session().design;
+  d.machine = "i7-6700k";
+  d.overrides = {{"L3.capacity", "none"}};
+  Session s = studio().session();
+  s.pins = {{"impossible", d}, {"B", s.design}};
+  window.open(s);
+  waitFor(studio());
+  ASSERT_EQ(scene().pins.size(), 2u);
+  EXPECT_EQ(scene().pins[0].evaluation, nullptr);
+  EXPECT_NE(scene().pins[0].error, "");
+  ASSERT_NE(scene().pins[1].evaluation, nullptr);
+  QSignalSpy messages(&studio(), &Studio::message);
+  for (const char* view : {"bottleneck", "traffic", "time"}) {
+    window.showView(view);
+    waitFor(studio());
+  }
+  EXPECT_EQ(messages.count(), 0);
+  EXPECT_NE(scene().pins[1].curve, nullptr);
 }
 
 TEST_F(Window, The_list_of_pins_gives_names_swaps_and_unpins) {

@@ -80,6 +80,7 @@ TEST(Schedule_text, Tiles_are_turned_by_whole_register_tiles) {
   EXPECT_EQ(turned(2, 12, -100), "for m by 8 {");
   EXPECT_EQ(turned(1, 9, 1), "for k by 24 {");
   EXPECT_EQ(turned(1, 9, -1), "for k by 16 {");
+  EXPECT_EQ(withTileTurned("for k by 3 {\n  kernel 8x6\n}", 0, 9, -1), std::nullopt);
   EXPECT_EQ(turned(3, 11, 1), "kernel 9x6");
   EXPECT_EQ(turned(3, 14, -1), "kernel 8x5");
   for (const auto& [line, column] : {std::pair{0, 5}, {1, 2}, {4, 2}, {9, 0}, {-1, 0}}) {
@@ -124,10 +125,12 @@ TEST_F(Editing, Tiles_are_dragged_and_loops_moved) {
   // By three steps, and back by undo in the box.
   const QPoint at = box.cursorRect().center();
   QTest::mousePress(box.viewport(), Qt::LeftButton, {}, at);
-  QMouseEvent moved(QEvent::MouseMove, QPointF(at + QPoint(19, 0)),
-                    box.viewport()->mapToGlobal(QPointF(at + QPoint(19, 0))), Qt::NoButton,
-                    Qt::LeftButton, {});
-  QApplication::sendEvent(box.viewport(), &moved);
+  for (const int by : {7, 13, 19}) {
+    const QPointF to = at + QPoint(by, 0);
+    QMouseEvent moved(QEvent::MouseMove, to, box.viewport()->mapToGlobal(to), Qt::NoButton,
+                      Qt::LeftButton, {});
+    QApplication::sendEvent(box.viewport(), &moved);
+  }
   EXPECT_EQ(line(2), "for m by 48 {");
   QTest::mouseRelease(box.viewport(), Qt::LeftButton, {}, at + QPoint(19, 0));
   box.undo();
