@@ -14,9 +14,19 @@ std::string to_toml(const StudyDraft& draft) {
   const Design& d = draft.design;
   const bool label = needs_sizes(d.workload.name);
   line("description", draft.description);
-  if (!label) text += fmt::format("workloads = [{}]\n", toml_string(d.workload.name));
-  text += fmt::format("machines = [{}]\n", toml_string(d.machine));
+  const auto list = [&](const char* key, const std::vector<std::string>& values) {
+    std::string all;
+    for (const std::string& v : values) all += (all.empty() ? "" : ", ") + toml_string(v);
+    if (!values.empty()) text += fmt::format("{} = [{}]\n", key, all);
+  };
+  const auto suite = draft.whole_suite ? whole_suite(d.workload) : std::nullopt;
+  if (!label) list("workloads", {suite ? suite->name : d.workload.name});
+  std::vector<std::string> machines{d.machine};
+  machines.insert(machines.end(), draft.machines.begin(), draft.machines.end());
+  list("machines", machines);
   line("accounting", d.accounting);
+  line("cost", d.cost);
+  list("constraints", draft.constraints);
   line("compute", to_text(draft.compute));
   line("objective", to_text(draft.objective));
   if (label) {

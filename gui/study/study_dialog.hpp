@@ -27,6 +27,10 @@ class StudyDialog : public QDialog {
   QComboBox* knob(int which) const { return knobs_[which].name; }
   QLineEdit* range(int which) const { return knobs_[which].range; }
   QSpinBox* points(int which) const { return knobs_[which].points; }
+  QComboBox* workloads() const { return workloads_; }
+  QComboBox* machines() const { return machines_; }
+  QComboBox* objective() const { return objective_; }
+  QLineEdit* constraints() const { return constraints_; }
 
  private:
   struct KnobWidgets {
@@ -34,13 +38,18 @@ class StudyDialog : public QDialog {
     QLineEdit* range;
     QSpinBox* points;
   };
+  static constexpr int mostKnobs = 4;
+
   void addKnob(QFormLayout& form, int i);
+  void addScope(QFormLayout& form);  // workloads and machines
+  QStringList pinnedMachines() const;
   void follow();
 
   const Studio& studio_;
   QLineEdit* name_;
-  KnobWidgets knobs_[2];
-  QComboBox *compute_, *objective_;
+  KnobWidgets knobs_[mostKnobs];
+  QComboBox *workloads_, *machines_, *compute_, *objective_;
+  QLineEdit* constraints_;
   QLabel* count_;
 };
 

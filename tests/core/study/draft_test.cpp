@@ -30,6 +30,28 @@ TEST(Study_draft, Is_a_study_of_the_design_with_its_figures) {
   EXPECT_EQ(content_hash(study.machines[0].machine), content_hash(expected));
 }
 
+TEST(Study_draft, May_be_of_a_suite_several_machines_and_have_constraints) {
+  StudyDraft draft;
+  draft.name = "wide";
+  draft.design.workload = {"resnet18:3", "", {}, {}};
+  draft.design.machine = "e5-2680v4";
+  draft.design.cost = "45nm";
+  draft.whole_suite = true;
+  draft.machines = {"i7-6700k"};
+  draft.knobs = {{"L2.capacity", "0.5x..2x", 3}};
+  draft.constraints = {"L2.capacity <= L3.capacity", "area <= 500mm2"};
+  draft.objective = StudyObjective::energy;
+  const Study study = study_of(to_toml(draft));
+  EXPECT_EQ(study.workloads.size(), 12u);
+  ASSERT_EQ(study.machines.size(), 2u);
+  EXPECT_EQ(study.machines[1].given, "i7-6700k");
+  EXPECT_EQ(study.constraints.size(), 2u);
+  EXPECT_EQ(study.objective, StudyObjective::energy);
+  // A label has no suite.
+  draft.design.workload = {"ij-ik-kj", "i=96,j=72,k=80", {}, {}};
+  EXPECT_EQ(study_of(to_toml(draft)).workloads.size(), 1u);
+}
+
 TEST(Study_draft, Says_all_of_a_label) {
   StudyDraft draft;
   draft.name = "label";

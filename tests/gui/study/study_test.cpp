@@ -248,6 +248,45 @@ TEST_F(Studies, A_study_of_the_session_is_one_that_the_command_line_accepts) {
   EXPECT_NE(r.out.find("13 designs"), std::string::npos) << r.out;
 }
 
+// All that the dialog has.
+TEST_F(Studies, A_study_has_several_knobs_workloads_machines_constraints_and_objectives) {
+  Session s = examples().at(0).session;
+  s.design.workload = {"attention:2", "", {}, {}};
+  s.design.accounting.clear();
+  s.pins = {{"A", s.design}, {"B", s.design}};
+  s.pins[1].design.machine = "i7-6700k";
+  window.open(s);
+  waitFor(window.studio());
+  EXPECT_EQ(StudyDialog(window.studio()).objective()->findText("energy"), -1);
+  s.design.cost = "45nm";
+  window.open(s);
+  waitFor(window.studio());
+  StudyDialog dialog(window.studio());
+  for (const auto& [i, name] :
+       {std::pair{0, "L1.capacity"}, {1, "L2.capacity"}, {2, "L3.capacity"}}) {
+    dialog.knob(i)->setCurrentText(name);
+    dialog.range(i)->setText("0.5x..2x");
+    dialog.points(i)->setValue(3);
+  }
+  EXPECT_FALSE(dialog.range(3)->isEnabled());
+  dialog.workloads()->setCurrentIndex(1);
+  EXPECT_EQ(dialog.workloads()->currentText(), "all of attention");
+  dialog.machines()->setCurrentIndex(1);
+  EXPECT_EQ(dialog.machines()->currentText(), "and those of pins: i7-6700k");
+  dialog.objective()->setCurrentText("energy");
+  dialog.constraints()->setText("L3.capacity >= 4 * L2.capacity; area <= 100mm2;");
+  const StudyDraft draft = dialog.draft();
+  EXPECT_EQ(draft.constraints,
+            (std::vector<std::string>{"L3.capacity >= 4 * L2.capacity", "area <= 100mm2"}));
+  editor().setText(QString::fromStdString(to_toml(draft)));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !editor().isChecking(); }, longMs));
+  EXPECT_EQ(editor().wrongLine(), 0) << editor().verdict().toStdString();
+  ASSERT_TRUE(editor().save(folder.filePath("mine.toml")));
+  const cli::Ran r = cli::tcsim({"sweep", editor().file().toStdString(), "--dry-run"});
+  EXPECT_EQ(r.code, cli::Exit::done) << r.err;
+  EXPECT_NE(r.out.find("15 workloads"), std::string::npos) << r.out;
+}
+
 // One that has no file yet is saved on the way.
 TEST_F(Studies, A_study_of_the_session_can_be_run_at_once) {
   window.open(examples().at(0).session);
