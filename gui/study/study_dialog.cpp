@@ -110,6 +110,8 @@ void StudyDialog::addKnob(QFormLayout& form, int i) {
   const QString& label = labels[i];
   k.name->setAccessibleName(label);
   k.range->setAccessibleName(tr("range of the %1").arg(label));
+  constexpr int letters = 28;  // "1.52B/cycle..24.32B/cycle"
+  k.range->setMinimumWidth(letters * k.range->fontMetrics().averageCharWidth());
   k.range->setToolTip(tr("LOW..HIGH, each absolute (8MiB) or relative to the machine (0.25x)"));
   keepFromWheel(k.name);
   keepFromWheel(k.points);

@@ -39,6 +39,7 @@ PinsDialog::PinsDialog(Studio& studio, QWidget* parent)
   table_->setHorizontalHeaderLabels({tr("name"), tr("workload"), tr("machine"), tr("figures")});
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->setStretchLastSection(true);
+  table_->horizontalHeader()->setHighlightSections(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setAccessibleName(tr("pinned designs"));

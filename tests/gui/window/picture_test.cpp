@@ -23,6 +23,7 @@
 #include "gui/headless.hpp"
 #include "gui/studio/studio.hpp"
 #include "gui/study/results_page.hpp"
+#include "gui/study/study_dialog.hpp"
 #include "gui/study/study_editor.hpp"
 #include "gui/study/study_window.hpp"
 #include "gui/widgets/boxes_view.hpp"
@@ -32,6 +33,7 @@
 #include "gui/window/export.hpp"
 #include "gui/window/inputs.hpp"
 #include "gui/window/main_window.hpp"
+#include "gui/window/pins_dialog.hpp"
 #include "gui/window/start_page.hpp"
 #include "gui/window/view_page.hpp"
 #include "tests/cli/run.hpp"
@@ -277,6 +279,21 @@ TEST_F(Picture, Says_why_it_is_missing_and_what_mends_it) {
     EXPECT_GT(inked, 100) << what;
     EXPECT_GT(QFile(file(".pdf")).size(), 4000) << what;
   }
+}
+
+TEST_F(Picture, Of_dialogs_has_nothing_cut_and_nothing_on_another) {
+  open(compared());
+  StudyDialog study(window.studio());
+  PinsDialog pins(window.studio());
+  for (const auto& [dialog, name] :
+       {std::pair<QDialog*, const char*>{&study, "dialog-study"}, {&pins, "dialog-pins"}}) {
+    for (const bool dark : {false, true}) {
+      QApplication::setPalette(Theme::palette(dark));
+      dialog->show();
+      expectReadable(*dialog, std::string(name) + (dark ? "-dark" : "-light"));
+    }
+  }
+  QApplication::setPalette(Theme::palette(false));
 }
 
 TEST_F(Picture, Of_studies_and_results_has_nothing_cut_and_nothing_on_another) {
