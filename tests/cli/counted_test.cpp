@@ -62,14 +62,16 @@ TEST(Counters, The_option_leaves_a_following_workload_alone) {
 
 TEST(Counters, Papi_counts_the_kernels_events_of_a_real_run) {
   if (!test::papi_counts_here()) GTEST_SKIP() << "PAPI has no counters on this machine";
-  const Ran r = tcsim(counted_run({"--counters", "papi", "--format", "json"}));
+  // C alone has 800 pages.
+  const Ran r = tcsim({"run", "ij-ik-kj", "--size", "i=640,j=640,k=64", "--machine", "i7-6700k",
+                       "--repetitions", "2", "--counters", "papi", "--format", "json"});
   ASSERT_EQ(r.code, Exit::done) << r.err;
   const json counters = json::parse(r.out).at("counters");
   EXPECT_EQ(counters.at("source"), "papi");
   ASSERT_GE(counters.at("events").size(), 4u);
   EXPECT_EQ(counters["events"][0]["name"], "page faults");
   // The arena was touched before, so the timed executions fault hardly ever.
-  EXPECT_LE(counters["events"][0]["median"].get<double>(), 50 * test::faults_a_page);
+  EXPECT_LE(counters["events"][0]["median"].get<double>(), 200 * test::faults_a_page);
   EXPECT_EQ(counters["events"][3]["name"], "task clock");
   EXPECT_GT(counters["events"][3]["median"].get<double>(), 0);
 }
