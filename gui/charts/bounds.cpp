@@ -17,27 +17,39 @@ struct MachineMark {
   std::optional<Bytes> simulated, measured;
 };
 
-std::vector<MachineMark> marksOf(const Scene& scene) {
-  const Evaluation& e = *scene.now;
+// What is predicted of an evaluation's links.
+std::vector<MachineMark> predictedMarks(const Evaluation& e) {
   const Machine& m = e.subject.machine;
   const ElementType type = e.subject.contraction.type();
   const std::vector<std::int64_t> inside = bounds::capacities_inside(m, type);
   const auto& predicted = e.prediction().traffic.links;
-  const bool simulated = scene.simulation && scene.simulation.current;
   std::vector<MachineMark> marks;
   for (std::size_t l = 0; l < predicted.size(); ++l) {
-    MachineMark mark{m.link(LevelId{static_cast<int>(l)}),
+    marks.push_back({m.link(LevelId{static_cast<int>(l)}),
                      inside[l] * size_of(type),
                      e.bounds[l],
                      predicted[l].counted(m.accounting),
                      {},
-                     measuredOver(scene, l)};
-    if (simulated) {
-      mark.simulated = scene.simulation->simulation.traffic.links[l].counted(m.accounting);
-    }
-    marks.push_back(std::move(mark));
+                     {}});
   }
   return marks;
+}
+
+std::vector<MachineMark> marksOf(const Scene& scene) {
+  std::vector<MachineMark> marks = predictedMarks(*scene.now);
+  const bool simulated = scene.simulation && scene.simulation.current;
+  for (std::size_t l = 0; l < marks.size(); ++l) {
+    marks[l].measured = measuredOver(scene, l);
+    if (!simulated) continue;
+    const LinkTraffic& link = scene.simulation->simulation.traffic.links[l];
+    marks[l].simulated = link.counted(scene.now->subject.machine.accounting);
+  }
+  return marks;
+}
+
+// Whether the curve is of a pin's workload and of what its machine counts, too.
+bool isOf(const BoundCurve& curve, const Pinned& pin) {
+  return pin.evaluation && pin.pin.design.workload == curve.workload && curve.isOf(*pin.evaluation);
 }
 
 Bytes bytesOf(const BoundCurve& curve, double elements) {
@@ -114,7 +126,18 @@ std::vector<Line> marksAsLines(const Scene& scene) {
     if (m.measured) add(measured, m.capacity, *m.measured, m.link + ", measured");
   }
   simulated.hollow = true;  // around the predicted ones
-  std::vector<Line> lines{std::move(predicted), std::move(simulated), std::move(measured)};
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    const Pinned& pin = scene.pins[i];
+    if (!isOf(*scene.bounds.value, pin)) continue;
+    Line line = named("", pinInk(i), 3);
+    line.name = "pinned: " + pin.pin.name;
+    for (const MachineMark& m : predictedMarks(*pin.evaluation)) {
+      add(line, m.capacity, m.predicted, pin.pin.name + ": " + m.link + ", predicted");
+    }
+    lines.push_back(std::move(line));
+  }
+  lines.insert(lines.end(), {std::move(predicted), std::move(simulated), std::move(measured)});
   std::erase_if(lines, [](const Line& line) { return line.x.empty(); });
   for (Line& line : lines) {
     line.joined = false;
@@ -187,6 +210,13 @@ Table boundsTable(const Scene& scene) {
   for (const MachineMark& m : marksOf(scene)) {
     table.rows.push_back({m.link, bytesCell(m.capacity), bytesCell(m.bound), "", "", "", "",
                           bytesCell(m.predicted), optional(m.simulated), optional(m.measured)});
+  }
+  for (const Pinned& pin : scene.pins) {
+    if (!isOf(curve, pin)) continue;
+    for (const MachineMark& m : predictedMarks(*pin.evaluation)) {
+      table.rows.push_back({m.link + " of " + pin.pin.name, bytesCell(m.capacity),
+                            bytesCell(m.bound), "", "", "", "", bytesCell(m.predicted), "", ""});
+    }
   }
   return table;
 }

@@ -793,6 +793,25 @@ TEST(Tables, Csv_has_all_digits_and_quotes_what_needs_it) {
   EXPECT_EQ(toTabs(t), "a\tb\nx, y\t0.333\nsay \"so\"\t\n");
 }
 
+TEST(Bounds, Pins_of_the_same_workload_are_marks) {
+  Scene s = example();
+  ASSERT_TRUE(s.bounds.current);
+  const std::size_t rows = boundsTable(s).rows.size(), lines = boundsPlot(s).lines.size();
+  Design other = paperExample();
+  other.workload.name = "tccg:30";
+  s.pins = {pinOf("A", evaluated(paperExample().with("L2.capacity", "1MiB"))),
+            pinOf("another workload", evaluated(other)), pinOf("unknown", nullptr)};
+  const Plot p = boundsPlot(s);
+  ASSERT_EQ(p.lines.size(), lines + 1);
+  const auto line = std::ranges::find(p.lines, "pinned: A", &Line::name);
+  ASSERT_NE(line, p.lines.end());
+  ASSERT_EQ(line->x.size(), 4u);
+  const Table table = boundsTable(s);
+  ASSERT_EQ(table.rows.size(), rows + 4);
+  EXPECT_EQ(table.rows[rows + 1][0].text, "L1-L2 of A");
+  EXPECT_EQ(*table.rows[rows + 1][7].value, line->y[1] * 1e9);
+}
+
 TEST(Views, Every_one_has_a_table_and_its_rows_are_as_wide_as_its_header) {
   Scene s = example();
   Design d = paperExample();
