@@ -81,12 +81,14 @@ class Reader {
     }
     return node == nullptr ? nullptr : node->as_table();
   }
+  // An empty one says nothing: `value` stays what it is unless it is given.
   bool text(const toml::table& t, std::string_view key, std::string& value) const {
     const toml::node* node = t.get(key);
     if (node == nullptr) return false;
     if (!node->is_string()) {
       throw InputError(place(*node), fmt::format("{} is no text", key), "write it in quotes");
     }
+    if (node->as_string()->get().empty()) return false;
     value = node->as_string()->get();
     return true;
   }

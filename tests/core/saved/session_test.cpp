@@ -47,6 +47,16 @@ TEST(Session, A_baseline_of_an_older_file_is_a_pin) {
   EXPECT_EQ(parse_session(to_toml(s), "s.toml"), s);
 }
 
+// What is empty is as if it were not there, so that what is written reads back the same.
+TEST(Session, Empty_texts_say_nothing) {
+  const Session s = parse_session(
+      "schema = 1\n[design]\nworkload = \"tccg:1\"\nmachine = \"\"\n[view]\nname = \"\"\n",
+      "s.toml");
+  EXPECT_EQ(s.design.machine, "host");
+  EXPECT_EQ(s.view.name, "time");
+  EXPECT_EQ(parse_session(to_toml(s), "s.toml"), s);
+}
+
 TEST(Session, Pins_that_nobody_named_are_letters) {
   std::vector<Pin> pins;
   EXPECT_EQ(free_pin_name(pins), "A");
