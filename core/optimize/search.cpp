@@ -38,8 +38,8 @@ constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.
 constexpr std::int64_t near_move = 2;
 constexpr std::int64_t far_move = 8;
-// The same beside trades, in sixteenths: from 3/4 to 3/2. Loops of many steps have none of those
-// sizes among "one step more or less". Source: chosen.
+// Small ones, in sixteenths, from 3/4 to 3/2: none of these sizes are among the moves above, nor,
+// of a loop of many steps, "one step more or less". Source: chosen.
 constexpr std::int64_t fine_moves[] = {12, 14, 18, 20, 24};
 constexpr std::int64_t fine_parts = 16;
 // Factors by which one tile shrinks and another grows in turn. Source: chosen.

@@ -114,7 +114,7 @@ class Reader {
     for (const toml::node& item : *node.as_array()) {
       const toml::table& t = *item.as_table();
       Pin pin;
-      if (!text(t, "name", pin.name) || pin.name.empty()) {
+      if (!text(t, "name", pin.name)) {
         throw InputError(place(t), "no name", "add one, such as name = \"a larger L3\"");
       }
       require_name(pin.name, place(*t.get("name")), "the pin's name");
@@ -134,7 +134,7 @@ class Reader {
     keys.insert(keys.end(), more);
     known(t, "a design", keys);
     Design d;
-    if (!text(t, "workload", d.workload.name) || d.workload.name.empty()) {
+    if (!text(t, "workload", d.workload.name)) {
       throw InputError(place(t), "no workload", "add one, such as workload = \"tccg:29\"");
     }
     text(t, "size", d.workload.sizes);

@@ -60,14 +60,14 @@ bool is_statement(const std::string& text) {
 
 bool is_label(const std::string& text) {
   if (is_program_file(text) || is_statement(text)) return false;
-  // "mobilenet-v2" could be either.
-  if (text.find('-') != std::string::npos) {
-    const std::vector<std::string> suites = shipped_suites();
-    if (std::find(suites.begin(), suites.end(), text) != suites.end()) return false;
-  }
-  return text.find("->") != std::string::npos ||
-         (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
-          text.find('-') != std::string::npos);
+  const bool looks_so =
+      text.find("->") != std::string::npos ||
+      (text.find(".toml") == std::string::npos && text.find(':') == std::string::npos &&
+       text.find('-') != std::string::npos);
+  if (!looks_so) return false;
+  // "mobilenet-v2" could be either; only then the folder of suites is read.
+  const std::vector<std::string> suites = shipped_suites();
+  return std::find(suites.begin(), suites.end(), text) == suites.end();
 }
 
 bool needs_sizes(const std::string& text) {

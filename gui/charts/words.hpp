@@ -90,7 +90,7 @@ Table cachesTable(const Scene& scene);
 using PinMark = std::function<void(double row, double value, const std::string& words)>;
 void addPins(Plot& plot, const Scene& scene,
              const std::function<void(const Evaluation&, const PinMark&)>& of);
-// The same of anything that is known of pins; null where it is not.
+// The same of pins whether they have been judged or not.
 void addPinMarks(Plot& plot, const Scene& scene,
                  const std::function<void(const Pinned&, const PinMark&)>& of);
 

@@ -29,9 +29,8 @@ void markCurrency(Scene& scene, const Design& design, bool possible, const std::
     scene.map.current = possible && a == firstKnob && b == secondKnob &&
                         sameButFor(scene.map->design.with(a, ""), d.with(a, ""), b);
   }
-  const auto suite = whole_suite(d.workload);
-  scene.suite.current = possible && scene.suite && scene.now && suite &&
-                        scene.suite->isOf(*suite, scene.now->subject.machine);
+  scene.suite.current = possible && scene.suite && scene.now &&
+                        scene.suite->isOf(whole_suite(d.workload), scene.now->subject.machine);
   scene.bounds.current = possible && scene.bounds && scene.now &&
                          scene.now->subject.design.workload == d.workload &&
                          scene.bounds->isOf(*scene.now);

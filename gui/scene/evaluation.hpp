@@ -115,8 +115,9 @@ struct SuiteJudged {
   Machine machine;
   SuiteTotal total;
 
-  bool isOf(const WorkloadRequest& other, const Machine& on) const {
-    return suite == other && machine == on;
+  // `other` is none of a workload that is of no suite.
+  bool isOf(const std::optional<WorkloadRequest>& other, const Machine& on) const {
+    return other == suite && machine == on;
   }
 };
 SuiteJudged suiteJudged(const WorkloadRequest& suite, const Machine& machine,
