@@ -15,7 +15,7 @@ inline constexpr int one_of = 1;
 constexpr int draws(int usual) { return usual / one_of; }
 
 // How many of its draws are at least of the kind that a test is about. Nothing is asked of a few
-// draws: what many never miss, some of them would.
+// draws: what many never miss, some of them would. Zero is enough then, so ask with EXPECT_GE.
 constexpr int found(int usual) { return one_of == 1 ? usual : 0; }
 
 }  // namespace tcsim::test
