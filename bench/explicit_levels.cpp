@@ -20,6 +20,7 @@
 #include "core/fusion/leaf.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
+#include "core/workload/parse.hpp"
 #include "core/workload/program.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/memory.hpp"
@@ -258,6 +259,53 @@ class LevelProber {
       multiply = std::make_unique<Contractor<double>>(fusion::contraction_of(tree, leaf(tree)), 1);
     });
     time_products(m, [&] { (*multiply)(a.data(), b.data(), c.data(), 1, 1); });
+    time_thin_tiles(m);
+  }
+
+  // Each operand was moved right before, as in a run. Arithmetic is the little that it is.
+  void time_thin_tiles(MeasuredLevels& m) {
+    constexpr const char* shapes[][2] = {
+        {"a-ak-k", "a=512,k=512"},        {"a-ka-k", "a=512,k=512"},
+        {"ab-a-b", "a=512,b=512"},        {"ha-hak-hk", "h=32,a=64,k=128"},
+        {"ah-hka-kh", "h=32,a=64,k=128"}, {"ah-kah-hk", "h=32,a=64,k=128"}};
+    struct Thin {
+      Contraction c;
+      std::unique_ptr<Contractor<double>> multiply;
+      ByTensor<std::vector<double>> tensors;
+      std::int64_t bytes = 0;
+    };
+    std::vector<Thin> all;
+    team_.on_each([&] {
+      for (const auto& [label, sizes] : shapes) {
+        const Contraction c =
+            parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+        Thin& thin = all.emplace_back(Thin{c, std::make_unique<Contractor<double>>(c, 1), {}, 0});
+        for (TensorId t : all_tensors) {
+          const std::int64_t elements = c.size(t).value();
+          thin.tensors[t].assign(static_cast<std::size_t>(elements), 1);
+          thin.bytes += (t == TensorId::C ? 2 : 1) * elements * element;
+        }
+      }
+    });
+    const std::vector<double> source(512 * 512, 1);
+    for (int r = -1; r < options_.repetitions; ++r) {  // once before
+      if (r >= 0) step("statements on thin tiles");
+      team_.barrier();
+      Seconds passed{0};
+      std::int64_t bytes = 0;
+      for (Thin& thin : all) {
+        for (std::vector<double>& to : thin.tensors) {
+          std::copy_n(source.begin(), to.size(), to.begin());
+        }
+        passed += time_of([&] {
+          (*thin.multiply)(thin.tensors[TensorId::A].data(), thin.tensors[TensorId::B].data(),
+                           thin.tensors[TensorId::C].data(), 1, 1);
+        });
+        bytes += thin.bytes;
+      }
+      const Seconds longest_of_all = longest(passed);
+      if (r >= 0) m.tile_bytes.push_back(longest_of_all * (1 / static_cast<double>(bytes)));
+    }
   }
 
   void measure_device(MeasuredLevels& m) {
@@ -430,6 +478,12 @@ Machine machine_of(const MeasuredLevels& m, const Machine& host) {
   machine.description = fmt::format("{} process{} and the disk of {}, measured by tcsim probe",
                                     m.processes, m.processes == 1 ? "" : "es", m.folder);
   machine.core = core_of(m, host);
+  if (!m.tile_bytes.empty()) {
+    std::vector<double> nanoseconds;
+    for (Seconds s : m.tile_bytes) nanoseconds.push_back(1e9 * s.value());
+    machine.core.tile_byte = {median(nanoseconds), Origin::measured,
+                              "matrix by vector products of tiles of 2 MiB, in several orders"};
+  }
   const double computers = static_cast<double>(m.processes) / m.on_this_computer;
   Level local = level_of("local", LevelKind::scratchpad,
                          share_of_memory(m.free_memory, 0.25 / m.on_this_computer),

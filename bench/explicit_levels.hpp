@@ -44,6 +44,9 @@ struct MeasuredLevels {
   // Of each process while all are at work: products of square matrices whose tiles are in the
   // innermost level, by the executor or the device.
   std::vector<FlopsPerSecond> products;
+  // Of each process while all are at work: what statements on thin tiles took for each byte of
+  // them, matrix by vector products of several orders; in each repetition. Empty with a device.
+  std::vector<Seconds> tile_bytes;
   // In a run, what each transfer of a tile between a process and the global level took beyond its
   // bytes, with what starting statements on tiles took; in each repetition. May be empty.
   std::vector<Seconds> tiles;

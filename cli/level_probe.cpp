@@ -64,6 +64,11 @@ void print_table(const MeasuredLevels& m, const Machine& machine, std::ostream& 
   out << fmt::format("  products: {:.4g} Gflop/s a process, spread {:.1f} %, by {}\n",
                      median(rates) / 1e9, 100 * relative_spread(rates),
                      m.device ? visible(m.device->name) : "tcsim's executor");
+  if (!m.tile_bytes.empty()) {
+    const std::vector<double> thin = numbers(m.tile_bytes);
+    out << fmt::format("  thin tiles: {:.4g} ns a byte, spread {:.1f} %\n", 1e9 * median(thin),
+                       100 * relative_spread(thin));
+  }
   if (!m.tiles.empty()) {
     const std::vector<double> tiles = numbers(m.tiles);
     out << fmt::format(
@@ -106,6 +111,7 @@ void print_json(const MeasuredLevels& m, const Machine& machine, std::ostream& o
                           {"large", json_of(times->large)}});
   }
   j["products_flops_per_second"] = numbers(m.products);
+  if (!m.tile_bytes.empty()) j["tile_byte_seconds"] = numbers(m.tile_bytes);
   j["small_tile_seconds"] = numbers(m.tiles);
   j["capacities"] = ordered_json::array();
   for (const Level& l : machine.levels) {

@@ -395,7 +395,7 @@ template <class T>
 void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
                        std::int64_t right_offset) {
   if (lanes_) return tile_by_lane(m, n, calls, left_offset);
-  if (plan_.along_k()) return tile_along_k(m, n, calls);
+  if (plan_.along_k()) return tile_along_k(m, n, calls, left_offset, right_offset);
   const std::int64_t vectors = vectors_of(m.size);
   if (vectors == 0 || !rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k()) {
     return single(m, n, calls, left_offset, right_offset);
@@ -419,18 +419,22 @@ Microkernel<T> Executor<T>::along_k(std::int64_t rows, std::int64_t columns) con
   return family_.along_k[rows - 1][columns - 1];
 }
 
-// Any rows and columns, by kernels along k that read as many as are evenly apart.
+// Any rows and columns, by kernels along k that read as many as are evenly apart. An operand that
+// is packed has one here.
 template <class T>
-void Executor<T>::tile_along_k(Interval m, Interval n, Calls& calls) {
-  if (!left_.is_along_k() || !right_.is_along_k()) return single(m, n, calls, -1, -1);
+void Executor<T>::tile_along_k(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
+                               std::int64_t right_offset) {
+  if (!left_.is_along_k() || !right_.is_along_k()) {
+    return single(m, n, calls, left_offset, right_offset);
+  }
   constexpr std::int64_t most_rows = KernelFamily<T>::most_rows;
   for (std::int64_t i = 0, rows; i < m.size; i += rows) {
     rows = std::min({m.size - i, left_.run(m.begin + i), most_rows});
     const std::int64_t most_columns = family_.columns_along_k(rows);
     for (std::int64_t j = 0, columns; j < n.size; j += columns) {
       columns = std::min({n.size - j, right_.run(n.begin + j), most_columns});
-      add(along_k(rows, columns), {m.begin + i, rows}, n.begin + j, calls, -1).right =
-          right_.panel(n.begin + j, -1);
+      add(along_k(rows, columns), {m.begin + i, rows}, n.begin + j, calls, left_offset).right =
+          right_.panel(n.begin + j, right_offset);
     }
   }
 }
@@ -476,29 +480,49 @@ void Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offse
   if (lanes_) panel.first += lanes_[m];
 }
 
-// Whole vectors of rows that are neighbours everywhere, vector by vector.
+// Vector by vector. Results that fill no vector, or whose rows are apart in C, go there by way of a
+// buffer; so do those of a left operand that has to be copied.
 template <class T>
 void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset) {
-  const std::int64_t lanes = family_.lanes;
-  std::int64_t rows = m.size / lanes * lanes;
-  if (!rows_together(m) || left_.run(m.begin) < m.size || lane_run(m.begin) < m.size ||
-      !left_.follows_k() || !right_.follows_k()) {
-    rows = 0;
-  }
-  for (std::int64_t i = 0; i < rows; i += lanes) {
-    for (std::int64_t j = 0, columns; j < n.size; j += columns) {
-      columns =
-          std::min({n.size - j, right_.run(n.begin + j), std::int64_t{family_.columns_for(1)}});
-      KernelTask<T>& task = add(family_.by_lane[columns - 1], {m.begin + i, lanes}, n.begin + j,
-                                calls, left_offset + i);
-      right_panel(m.begin + i, n.begin + j, 0, task.right);
+  const std::int64_t most = family_.columns_for(1);
+  const bool in_one_stretch = stretches_[present_].size() == 1;
+  for (std::int64_t i = 0, rows; i < m.size; i += rows) {
+    rows = std::min<std::int64_t>(m.size - i, family_.lanes);
+    const Interval lanes{m.begin + i, rows};
+    const bool left = left_.follows_k() && left_.run(lanes.begin) >= rows;
+    if (!right_.follows_k() || lane_run(lanes.begin) < rows || !(left || in_one_stretch)) {
+      single_by_lane(lanes, n, calls, left_offset + i);
+      continue;
     }
-  }
-  if (rows < m.size) {
-    single_by_lane({m.begin + rows, m.size - rows}, n, calls, left_offset + rows);
+    const bool whole = rows == family_.lanes, direct = whole && left && rows_together(lanes);
+    if (!direct) finish(result_tile_);
+    for (std::int64_t j = 0, columns; j < n.size; j += columns) {
+      const Interval columns_at{n.begin + j, std::min({n.size - j, right_.run(n.begin + j), most})};
+      columns = columns_at.size;
+      if (direct) {
+        KernelTask<T>& task =
+            add(family_.by_lane[columns - 1], lanes, columns_at.begin, calls, left_offset + i);
+        right_panel(lanes.begin, columns_at.begin, 0, task.right);
+        continue;
+      }
+      const std::vector<Stretch>& stretches = stretches_[present_];
+      KernelTask<T> task{stretches.front().kc,
+                         left ? left_.panel(lanes.begin, left_offset + i) : left_.copy(lanes),
+                         {},
+                         result_tile_,
+                         {calls.update.alpha, 0},
+                         Update<T>{calls.update.alpha, 0}.kind(),
+                         family_.lanes - rows};
+      right_panel(lanes.begin, columns_at.begin, 0, task.right);
+      task.stretches = stretches.data() + 1;
+      task.more_stretches = std::ssize(stretches) - 1;
+      (whole ? family_.by_lane : family_.lane_part)[columns - 1](task, result_tile_);
+      store(lanes, columns_at, calls.c, calls.update.beta);
+    }
   }
 }
 
+// Lanes that are apart in the right operand, one by one.
 template <class T>
 void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
                                  std::int64_t left_offset) {

@@ -99,7 +99,8 @@ class Executor {
   std::int64_t lane_run(std::int64_t m) const { return lane_runs_[static_cast<std::size_t>(m)]; }
   void right_panel(std::int64_t m, std::int64_t n, std::int64_t offset, Panel<T>& panel) const;
   Microkernel<T> along_k(std::int64_t rows, std::int64_t columns) const;
-  void tile_along_k(Interval m, Interval n, Calls& calls);
+  void tile_along_k(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
+                    std::int64_t right_offset);
   void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
   void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
   bool rows_together(Interval m) const {

@@ -85,8 +85,8 @@ struct KernelTask {
   ResultTile<T> c;
   Update<T> update;
   typename Update<T>::Kind kind;  // of it
-  // Of KernelFamily::parts alone: lanes of the last vector that are no rows. They are neither read
-  // nor written.
+  // Of KernelFamily::parts and lane_part alone: lanes of the last vector that are no rows. They are
+  // not read, and `parts` do not write them.
   std::int64_t lanes_short = 0;
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
   // tile; none if 0.
@@ -115,6 +115,8 @@ using Microkernel = MicrokernelCode<T>*;
 // would share nothing: a column's vector is read for one multiplication. `along_k`: vectors run
 // along k, which are neighbours in both operands, and rows are evenly apart as columns are; a
 // vector for each result, and its elements' sum in the end.
+// `lane_part`: as `by_lane`, for fewer rows than a vector has (KernelTask::lanes_short), whose
+// results take a whole vector in C nevertheless.
 // `parts`: the last vector of rows is not whole; null where the instruction set has no masks that
 // cost nothing.
 template <class T>
@@ -124,6 +126,7 @@ struct KernelFamily {
   int lanes;                                        // a power of two
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
   Microkernel<T> by_lane[most_columns];
+  Microkernel<T> lane_part[most_columns];
   Microkernel<T> along_k[most_rows][most_columns];
   Microkernel<T> parts[most_vectors][most_columns];
   // The same tiles of `code`, or of `parts`, as they are made while the program runs

@@ -536,6 +536,39 @@ void multiply_lanes(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   multiply_rows<T, bytes, 1, columns>(Apart<T, bytes>(task.right), task, ahead);
 }
 
+// The same of fewer rows than a vector has. One tile, and it asks for nothing ahead.
+template <class T, int bytes, int columns>
+void multiply_lane_part(const KernelTask<T>& task, const ResultTile<T>&) {
+  typedef T Vector __attribute__((vector_size(bytes)));
+  typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
+  const std::int64_t rows = bytes / static_cast<int>(sizeof(T)) - task.lanes_short;
+  const T* left = task.left.first;
+  Apart<T, bytes> right(task.right);
+  Vector sum[columns] = {};
+  std::int64_t kc = task.kc;
+  for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    for (; kc > 0; --kc) {
+      right.hide();
+      const Vector l = load_part<T, bytes>(left, rows);
+#pragma GCC unroll 16
+      for (int j = 0; j < columns; ++j) sum[j] += l * load_part<T, bytes>(right.place(j), rows);
+      left += task.left.step;
+      right.next();
+    }
+    if (next == end) break;
+    left += next->left_jump;
+    right.move(next->right_jump);
+    kc = next->kc;
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < columns; ++j) {
+    auto* to = reinterpret_cast<Stored*>(task.c.first + task.c.columns[j]);
+    Vector result = task.update.alpha * sum[j];
+    if (task.update.beta != 0) result += task.update.beta * *to;
+    *to = result;
+  }
+}
+
 // Rows that fill no vector.
 template <class T, int bytes, int vectors, int columns, class Right>
 [[gnu::always_inline]] inline void multiply_parts(Right right, const KernelTask<T>& task,
@@ -604,6 +637,12 @@ constexpr Microkernel<T> member_by_lane() {
   return nullptr;
 }
 
+template <class T, int bytes, int columns>
+constexpr Microkernel<T> member_lane_part() {
+  if constexpr (fits(bytes, 1, columns)) return multiply_lane_part<T, bytes, columns>;
+  return nullptr;
+}
+
 #define TCSIM_MEMBERS(member, ...)                                                       \
   {                                                                                      \
     member<__VA_ARGS__, 1>(), member<__VA_ARGS__, 2>(), member<__VA_ARGS__, 3>(),        \
@@ -622,8 +661,8 @@ constexpr Microkernel<T> member_by_lane() {
 template <class T, int bytes>
 constexpr KernelFamily<T> family() {
   return {bytes / static_cast<int>(sizeof(T)), TCSIM_FOUR_TIMES(member, T, bytes),
-          TCSIM_MEMBERS(member_by_lane, T, bytes), TCSIM_FOUR_TIMES(member_along_k, T, bytes),
-          TCSIM_FOUR_TIMES(member_of_parts, T, bytes)};
+          TCSIM_MEMBERS(member_by_lane, T, bytes), TCSIM_MEMBERS(member_lane_part, T, bytes),
+          TCSIM_FOUR_TIMES(member_along_k, T, bytes), TCSIM_FOUR_TIMES(member_of_parts, T, bytes)};
 }
 
 #undef TCSIM_FOUR_TIMES

@@ -41,8 +41,11 @@ class Operand {
     return run == 1 || k_offsets_[k + 1] - k_offsets_[k] == step_ ? run : 1;
   }
   std::int64_t jump(std::int64_t k) const { return k_offsets_[k] - k_offsets_[k - 1] - step_; }
-  // Whether vectors can run along k: a kernel reads it as it lies, in stretches of neighbours.
-  bool is_along_k() const { return !packed() && long_stretches_ && (step_ == 1 || ks_.size == 1); }
+  // Whether vectors can run along k: a kernel reads it as it lies, in stretches of neighbours, or
+  // from micropanels of one row.
+  bool is_along_k() const {
+    return packed() ? panel_ == 1 : long_stretches_ && (step_ == 1 || ks_.size == 1);
+  }
   // How many rows from this one on a kernel can read without a copy.
   std::int64_t run(std::int64_t row) const {
     return packed() ? panel_ : long_stretches_ ? row_runs_[static_cast<std::size_t>(row)] : 0;

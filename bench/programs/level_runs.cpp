@@ -70,12 +70,12 @@ Hierarchy measured(const fs::path& folder) {
       bench::machine_of(bench::measure_levels(team(), options), assumed_machine());
   const Hierarchy h = levels::hierarchy(machine, Bytes(8));
   say("{} process{}, measured: {} {}/s and {} a transfer, {} {}/s and {}, products {:.3g} Gflop/s "
-      "a process\n",
+      "a process and {:.3g} ns a byte of tiles\n",
       team().size(), team().size() == 1 ? "" : "es", h.link(1),
       to_display(Bytes(static_cast<std::int64_t>(h.level(1).bandwidth.value()))),
       to_display(h.level(1).transfer), h.link(0),
       to_display(Bytes(static_cast<std::int64_t>(h.level(0).bandwidth.value()))),
-      to_display(h.level(0).transfer), h.rate.value() / 1e9);
+      to_display(h.level(0).transfer), h.rate.value() / 1e9, 1e9 * h.tile_byte.value());
   return h;
 }
 
@@ -257,6 +257,13 @@ void decide(const std::string& name, const OperationTree& tree, const Hierarchy&
             : fmt::format(", {} takes {} (predicted {})", best.name, to_display(best.total()),
                           to_display(best.plan.time())),
       1 + stake);
+  for (const LevelProgram& p : programs) {
+    const levels::LevelTimes& times = p.plan.times;
+    say("           {:34} {} {} ({}), {} {} ({}), arithmetic {} ({}), in all {} ({})\n", p.name,
+        h.link(1), to_display(p.link(1)), to_display(times.links[1]), h.link(0),
+        to_display(p.link(0)), to_display(times.links[0]), to_display(p.arithmetic()),
+        to_display(times.arithmetic), to_display(p.total()), to_display(p.plan.time()));
+  }
 }
 
 int run_decisions(const fs::path& folder, std::uint64_t seed, int repetitions) {

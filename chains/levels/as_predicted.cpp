@@ -64,6 +64,8 @@ std::string differences(const OperationTree& tree, const Hierarchy& hierarchy,
     compare(made + " runs", predicted.statements[s].runs, measured.statements[s].runs);
     compare(made + " multiply-adds of the busiest", predicted.statements[s].multiply_adds,
             measured.statements[s].multiply_adds);
+    compare(made + " bytes of tiles of the busiest", predicted.statements[s].tile_bytes,
+            measured.statements[s].tile_bytes);
   }
   return text;
 }

@@ -403,7 +403,12 @@ class LevelRunner {
       run_leaf(s, call);
     }
     const std::int64_t points = product(call.leaf.tile);
-    tally_.ran(s, points);
+    const OperationTree::Statement& of = tree_.statement(s);
+    std::int64_t bytes = 0;
+    for (int a : {of.left, of.right, of.out, of.out}) {
+      bytes += bytes_of(fusion::ranges_of(tree_, a, ranges_));
+    }
+    tally_.ran(s, points, bytes);
     done_ += 2 * static_cast<double>(points) * team_.size();
     options_.progress(std::min(1.0, done_ / tree_.flops()));
   }

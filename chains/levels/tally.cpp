@@ -51,10 +51,11 @@ void Tally::moved_out(const levels::Hold& hold, std::int64_t bytes) {
   moved(hold).out += bytes, ++moved(hold).outs;
 }
 
-void Tally::ran(int statement, std::int64_t multiply_adds) {
+void Tally::ran(int statement, std::int64_t multiply_adds, std::int64_t tile_bytes) {
   auto& of = counts_.statements[static_cast<std::size_t>(statement)];
   ++of.runs;
   of.multiply_adds += multiply_adds;
+  of.tile_bytes += tile_bytes;
 }
 
 void Tally::gather(const Processes& team, LevelRun& run) const {
@@ -63,7 +64,9 @@ void Tally::gather(const Processes& team, LevelRun& run) const {
     for (const Moved& m : l.all) mine.insert(mine.end(), {m.in, m.out, m.ins, m.outs});
   }
   for (Bytes b : counts_.high_water) mine.push_back(b.value());
-  for (const auto& s : counts_.statements) mine.insert(mine.end(), {s.runs, s.multiply_adds});
+  for (const auto& s : counts_.statements) {
+    mine.insert(mine.end(), {s.runs, s.multiply_adds, s.tile_bytes});
+  }
   for (Seconds s : seconds_) mine.push_back(static_cast<std::int64_t>(s.value() * 1e9));
   mine.push_back(static_cast<std::int64_t>(arithmetic_.value() * 1e9));
   const auto all = team.gathered(mine);
@@ -98,7 +101,8 @@ void Tally::gather(const Processes& team, LevelRun& run) const {
     s.runs = 0;
     for (const auto& of : all) s.runs += of[at];
     s.multiply_adds = most(at + 1);
-    at += 2;
+    s.tile_bytes = most(at + 2);
+    at += 3;
   }
   for (std::size_t l = 0; l < seconds_.size(); ++l) {
     run.links.emplace_back(1e-9 * static_cast<double>(most(at++)));

@@ -40,7 +40,7 @@ class Tally {
   void give_back(int level, std::int64_t bytes);
   void moved_in(const levels::Hold& hold, std::int64_t bytes);
   void moved_out(const levels::Hold& hold, std::int64_t bytes);
-  void ran(int statement, std::int64_t multiply_adds);
+  void ran(int statement, std::int64_t multiply_adds, std::int64_t tile_bytes);
 
   // Over a link, by its inner level; and of arithmetic.
   Seconds& on_link(int level) { return seconds_[static_cast<std::size_t>(level)]; }

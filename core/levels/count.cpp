@@ -186,6 +186,12 @@ class LevelCounter {
     s.runs = checked_.plus(s.runs, product({}, 1, false, false, &Piece::all));
     // Indices of other statements have no loops here, so they count once.
     s.multiply_adds = checked_.plus(s.multiply_adds, product(of, 1, true, false, &Piece::busiest));
+    const OperationTree::Statement& done = tree_.statement(statement);
+    for (int a : {done.left, done.right, done.out, done.out}) {
+      const OperationTree::Array& array = tree_.array(a);
+      s.tile_bytes = checked_.plus(
+          s.tile_bytes, product(array.set(), array.element.value(), true, false, &Piece::busiest));
+    }
   }
 
   const OperationTree& tree_;
@@ -290,7 +296,8 @@ LevelTimes times(const Hierarchy& hierarchy, const Counts& counts) {
                       level.transfer * static_cast<double>(moved.transfers()));
   }
   for (const Counts::OfStatement& s : counts.statements) {
-    t.arithmetic += Seconds(2 * static_cast<double>(s.multiply_adds) / hierarchy.rate.value());
+    t.arithmetic += Seconds(2 * static_cast<double>(s.multiply_adds) / hierarchy.rate.value()) +
+                    static_cast<double>(s.tile_bytes) * hierarchy.tile_byte;
   }
   t.all = t.arithmetic;
   for (Seconds s : t.links) t.all = hierarchy.overlap ? std::max(t.all, s) : t.all + s;

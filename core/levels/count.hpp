@@ -32,6 +32,8 @@ struct Counts {
   struct OfStatement {
     std::int64_t runs = 0;           // on tiles, of all processes
     std::int64_t multiply_adds = 0;  // of the process that has the most: the first one
+    // Of that one, bytes of the tiles: of both operands, and of the result twice.
+    std::int64_t tile_bytes = 0;
     bool operator==(const OfStatement&) const = default;
   };
   std::vector<OfLink> links;            // by the inner level

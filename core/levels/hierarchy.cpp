@@ -55,6 +55,7 @@ Hierarchy hierarchy(const Machine& machine, Bytes element) {
                            "gpu-cluster-node");
   }
   h.rate = FlopsPerSecond(machine.peak(element).value() * machine.core.efficiency.value);
+  h.tile_byte = Seconds(1e-9 * machine.core.tile_byte.value);
   return h;
 }
 

@@ -24,6 +24,9 @@ struct Hierarchy {
   };
   std::vector<Level> levels;  // innermost first, at least two; the outermost has room for all
   FlopsPerSecond rate;        // of one process, the instances of levels[0]
+  // What a statement takes besides for each byte of its tiles: operands are read, and results read
+  // and written. Of large products it is little, of thin tiles most.
+  Seconds tile_byte{0};
   // Whether transfers over all links and the arithmetic of a part of the chain go on at the same
   // time. What is loaded or stored is then held twice.
   bool overlap = false;

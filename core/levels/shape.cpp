@@ -515,6 +515,7 @@ class RelaxedTerms {
       if (l->processes >= 0) add_processes(powers, static_cast<int>(l->processes), -1);
     }
     terms_.back().push_back({tree_.flops(statement) / hierarchy_.rate.value(), powers});
+    if (hierarchy_.tile_byte > Seconds(0)) read_tiles(statement, powers);
     for (int level = 0; level < hierarchy_.links(); ++level) {
       const auto capacity = static_cast<double>(hierarchy_.level(level).capacity.value());
       const std::vector<Monomial>& held = held_[slot(level)];
@@ -524,6 +525,24 @@ class RelaxedTerms {
       Posynomial sum;
       for (const Monomial& m : held) sum.add(m.coefficient / capacity, m.powers);
       result_.program.at_most_one.push_back(sum);
+    }
+  }
+
+  // Each tile of an array comes once for each step of the loops over indices that it lacks.
+  void read_tiles(int statement, const Powers& shared) {
+    const OperationTree::Statement& of = tree_.statement(statement);
+    for (int a : {of.left, of.right, of.out, of.out}) {
+      Monomial m{tree_.bytes(a) * hierarchy_.tile_byte.value(), shared};
+      const IndexSet own = tree_.array(a).set();
+      std::vector<const Loop*> innermost(tree_.indices.size(), nullptr);
+      for (const Loop* l : loops_) innermost[slot(l->index)] = l;
+      for (std::size_t i = 0; i < innermost.size(); ++i) {
+        const int index = static_cast<int>(i);
+        if (innermost[i] == nullptr || fusion::contains(own, index)) continue;
+        m.coefficient *= extent(tree_, index);
+        add_power(m.powers, static_cast<int>(innermost[i]->tile), -1);
+      }
+      terms_.back().push_back(std::move(m));
     }
   }
 
@@ -670,8 +689,11 @@ Seconds compulsory(const OperationTree& tree, const Hierarchy& hierarchy, const 
                                   transfers * level.transfer.value() / instances));
   }
   for (int s : part) {
-    least.arithmetic += Seconds(tree.flops(s) / hierarchy.rate.value() /
-                                static_cast<double>(hierarchy.instances(0)));
+    const OperationTree::Statement& of = tree.statement(s);
+    const double bytes = tree.bytes(of.left) + tree.bytes(of.right) + 2 * tree.bytes(of.out);
+    least.arithmetic +=
+        (Seconds(tree.flops(s) / hierarchy.rate.value()) + bytes * hierarchy.tile_byte) *
+        (1 / static_cast<double>(hierarchy.instances(0)));
   }
   Seconds all = least.arithmetic;
   for (Seconds link : least.links) all = hierarchy.overlap ? std::max(all, link) : all + link;

@@ -31,6 +31,7 @@ class LevelReplay {
       most_.emplace_back(instances, 0);
     }
     done_.assign(place(hierarchy.instances(0)), std::vector<std::int64_t>(tree.statements.size()));
+    touched_ = done_;
     runs_.assign(tree.statements.size(), 0);
     stored_.resize(tree.arrays.size(), std::vector<std::set<Corner>>(place(links)));
     shared_.assign(tree.indices.size(), 0);
@@ -58,9 +59,10 @@ class LevelReplay {
       counts.high_water.push_back(Bytes(std::ranges::max(most_[l])));
     }
     for (std::size_t s = 0; s < tree_.statements.size(); ++s) {
-      std::int64_t most = 0;
+      std::int64_t most = 0, bytes = 0;
       for (const auto& of : done_) most = std::max(most, of[s]);
-      counts.statements.push_back({runs_[s], most});
+      for (const auto& of : touched_) bytes = std::max(bytes, of[s]);
+      counts.statements.push_back({runs_[s], most, bytes});
     }
     return counts;
   }
@@ -133,7 +135,11 @@ class LevelReplay {
       const int s = std::get<Do>(node.is).statement;
       std::int64_t points = 1;
       for (int i : tree_.statement(s).indices) points *= ranges_[place(i)].size;
-      done_[instance(0, number_[0])][place(s)] += points;
+      const std::size_t who = instance(0, number_[0]);
+      done_[who][place(s)] += points;
+      const OperationTree::Statement& of = tree_.statement(s);
+      touched_[who][place(s)] +=
+          tile_bytes(of.left) + tile_bytes(of.right) + 2 * tile_bytes(of.out);
       ++runs_[place(s)];
     }
   }
@@ -163,9 +169,9 @@ class LevelReplay {
   const Hierarchy& hierarchy_;
   Ranges ranges_;
   std::vector<std::int64_t> number_;  // by level: of the instance beside its siblings
-  std::vector<std::vector<std::vector<Moved>>> moved_;  // by link, instance and array
-  std::vector<std::vector<std::int64_t>> held_, most_;  // by level and instance
-  std::vector<std::vector<std::int64_t>> done_;         // by process and statement
+  std::vector<std::vector<std::vector<Moved>>> moved_;     // by link, instance and array
+  std::vector<std::vector<std::int64_t>> held_, most_;     // by level and instance
+  std::vector<std::vector<std::int64_t>> done_, touched_;  // by process and statement
   std::vector<std::int64_t> runs_;
   std::vector<std::vector<std::set<Corner>>> stored_;  // by array and level
   std::vector<int> shared_;                            // by index

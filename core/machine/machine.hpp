@@ -135,6 +135,8 @@ struct Core {
   Figure<Cycles> fma_latency;
   // Of the peak, what contractions of tiles reach whose tensors are in an explicit level.
   Figure<double> efficiency{1, Origin::assumed, ""};
+  // Nanoseconds for each byte of those tiles that a statement reads and writes, besides computing.
+  Figure<double> tile_byte{0, Origin::assumed, ""};
   // At work at the same time, each on a contraction of its own (the "batched" mode of acmtc-sc19,
   // section 6). Results are those of one of them: view_of_one_core() in core/machine/share.hpp.
   int cores = 1;

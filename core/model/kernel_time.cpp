@@ -13,18 +13,24 @@ namespace {
 // from Zen 2 on holds 224, later ones of both more.
 constexpr double reorder_window = 192;
 
-// How many places along k are neighbours in both operands, from any multiple of it on.
-std::int64_t piece_along_k(const Contraction& c, const Schedule& schedule) {
+// How many places along k are neighbours in both operands, from any multiple of it on, `longest` at
+// most. In a packed copy all are.
+std::int64_t piece_along_k(const Contraction& c, const Schedule& schedule, const Path& path,
+                           std::int64_t longest) {
+  ByTensor<bool> packed{};
+  for (const Step& s : path.steps) packed[s.tensor] |= s.kind == Step::Kind::move;
+  if (packed[TensorId::A] && packed[TensorId::B]) return longest;
   std::int64_t piece = 1;
   for (DimId d : schedule.groups[DimClass::k]) {
     const std::int64_t extent = c.dim(d).extent;
     if (extent == 1) continue;
-    const bool together =
-        c.stride(TensorId::A, d) == Elements(piece) && c.stride(TensorId::B, d) == Elements(piece);
-    if (!together) break;
+    const auto together = [&](TensorId t) {
+      return packed[t] || c.stride(t, d) == Elements(piece);
+    };
+    if (!together(TensorId::A) || !together(TensorId::B)) break;
     piece *= extent;
   }
-  return piece;
+  return std::min(piece, longest);
 }
 
 }  // namespace
@@ -79,7 +85,7 @@ double vectors_along_k(const Contraction& contraction, const Schedule& schedule,
   for (const auto& [size, count] : kernel_tiles(path, DimClass::k)) {
     longest = std::max(longest, size);
   }
-  const std::int64_t piece = std::min(piece_along_k(contraction, schedule), longest);
+  const std::int64_t piece = piece_along_k(contraction, schedule, path, longest);
   return static_cast<double>(ceil_div(piece, lanes)) / static_cast<double>(piece);
 }
 

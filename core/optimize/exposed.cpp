@@ -173,14 +173,26 @@ Rows rows_of(const Path& path) {
   return r;
 }
 
-// Whether they go on so with the columns of a plain left operand in place: many rows, few columns.
-// C's rows are read and written again for each of the few, so they are neighbours.
-bool streams_left(const Contraction& c, const Schedule& schedule, const Path& path) {
+// Whether they go on so with the columns of a plain left operand in place: a few long ones, or what
+// they take meanwhile lies together in memory and in the first cache. C's rows are read and written
+// again for each few columns, so they are neighbours, or few.
+bool streams_left(const Contraction& c, const Schedule& schedule, const Path& path,
+                  const Machine& machine) {
   if (path.lanes || path.along_k) return false;
   const Rows rows = rows_of(path);
   const Group& m = schedule.groups[DimClass::m];
-  return !m.empty() && c.stride(TensorId::C, m.front()) == Elements(1) &&
-         rows.places <= most_streams && rows.length * size_of(c.type()) >= shortest_stream;
+  if (m.empty()) return false;
+  const Bytes element = size_of(c.type());
+  const bool neighbours = c.stride(TensorId::C, m.front()) == Elements(1);
+  const Bytes column = rows.length * element, block = rows.places * column;
+  if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
+  if (!neighbours && column > shortest_stream) return false;
+  if (block < shortest_stream || block > machine.level(LevelId{0}).capacity.value) return false;
+  Ranges inside{1, 1, 1, 1};
+  inside[DimClass::m] = rows.length;
+  inside[DimClass::k] = rows.places;
+  const double runs = pieces(c, schedule, path.left, inside, HUGE_VAL);
+  return runs * static_cast<double>(shortest_stream.value()) <= static_cast<double>(block.value());
 }
 
 // What C's traffic beyond the caches takes, as a multiple of its time at the link's bandwidth: it
@@ -215,7 +227,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const auto last = std::find_if(path.steps.rbegin(), path.steps.rend(), loops);
   const bool reads_on = path.lanes && (last == path.steps.rend() || last->group == DimClass::m ||
                                        path.extents[DimClass::m] <= path.mr);
-  const bool goes_on = streams_left(c, schedule, path);
+  const bool goes_on = streams_left(c, schedule, path, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();

@@ -25,9 +25,6 @@ constexpr double decisive_step = 1e-3;
 constexpr double other_step = 0.2;
 // Step of what the core waits for, as a share of the computation's time. Source: chosen.
 constexpr double exposed_step = 5e-3;
-// Of a group that has so few. Source: chosen; each element of the largest tensor takes part in so
-// few products that moving it decides on every machine.
-constexpr std::int64_t few_places = 4;
 // Of a score's first entry there: what a small operand or its copy moves besides decides nothing.
 constexpr double few_step = 2e-2;
 // The same where a link decides, as a share of its time: coarser, for it is an estimate. Source:
@@ -94,16 +91,8 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options) {
 }
 
 bool has_few_places(const Contraction& c) {
-  const auto few = [&](DimClass g) { return c.extent(g) <= Elements(few_places); };
-  if (c.extent(DimClass::batch) > Elements(1)) return false;
-  if (few(DimClass::k)) return true;
-  // The matrix is read as it lies if its rows or columns are neighbours, as they are in C.
-  const auto fastest = c.fastest(TensorId::C);
-  const auto reads = [&](TensorId matrix, DimClass own) {
-    return fastest && c.dim_class(*fastest) == own && c.fastest(matrix) == fastest;
-  };
-  return (few(DimClass::m) && reads(TensorId::B, DimClass::n)) ||
-         (few(DimClass::n) && reads(TensorId::A, DimClass::m));
+  if (read_once(c)) return true;
+  return c.extent(DimClass::batch) == Elements(1) && c.extent(DimClass::k) <= Elements(few_places);
 }
 
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,

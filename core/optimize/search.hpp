@@ -44,8 +44,8 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options);
 //    for besides comes second, in steps of 10 %.
 // For the other objectives it is their cost.
 using Score = std::vector<double>;
-// Whether m, n or k has a few places only and there is no batch: whatever the tiles, most of what
-// is moved is moved once.
+// Whether m or n has a few places only (read_once()), or k and there is no batch: whatever the
+// tiles, most of what is moved is moved once.
 bool has_few_places(const Contraction& contraction);
 Score score(const Contraction& contraction, const Schedule& schedule, const Prediction& prediction,
             const Machine& machine, const OptimizeOptions& options);

@@ -99,12 +99,26 @@ std::int64_t distance(const Contraction& c, TensorId t, const Group& group) {
   return 1;
 }
 
+// How many lanes are neighbours in the operand that the columns are of, from any multiple of it on.
+std::int64_t lane_row(const Contraction& c, const Groups& groups) {
+  std::int64_t row = 1;
+  for (DimId d : groups[DimClass::m]) {
+    if (c.stride(right_operand(c, groups), d) != Elements(row)) break;
+    row *= c.dim(d).extent;
+  }
+  return row;
+}
+
+// Whether kernels can go on behind each piece along k whose places are evenly apart.
+bool has_long_pieces(const Contraction& c, TensorId t, const Group& k) {
+  const std::int64_t part = even_part(c, t, k);
+  return part >= shortest_piece || part == extent_of(c, k);
+}
+
 // Whether kernels read an operand's windows of an image in place. `rows`: the group of C that it
 // follows.
 bool image_in_place(const Contraction& c, TensorId t, const Groups& groups, DimClass rows) {
-  const std::int64_t k_part = even_part(c, t, groups[DimClass::k]);
-  const bool long_pieces = k_part >= shortest_piece || k_part == extent_of(c, groups[DimClass::k]);
-  return long_pieces &&
+  return has_long_pieces(c, t, groups[DimClass::k]) &&
          (distance(c, t, groups[DimClass::k]) == 1 || distance(c, t, groups[rows]) == 1);
 }
 
@@ -124,23 +138,31 @@ std::int64_t neighbours_in_both(const Contraction& c, TensorId t, TensorId u, co
 }
 
 // Rows of a plain left operand that kernels with masks read in place one piece after the other: as
-// many as are neighbours in it and in C. 0 where vectors have no masks, where less than half of one
-// would be full, or where a kernel of fewer vectors, which has more columns, holds them all.
+// many as are neighbours in it and, unless all are apart there, in C. 0 where vectors have no
+// masks, where less than half of one would be full, or where a kernel of fewer vectors, which has
+// more columns, holds them all.
 std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   const TensorId left = left_operand(c, groups);
   if (!has_masks(c, kernel) || !c.is_plain(left) || kernel.along_k || holds_lanes(c, groups)) {
     return 0;
   }
-  const std::int64_t row = neighbours_in_both(c, left, TensorId::C, groups[DimClass::m]);
+  const Group& m = groups[DimClass::m];
+  const TensorId along = distance(c, TensorId::C, m) == 1 ? TensorId::C : left;
+  const std::int64_t row = neighbours_in_both(c, left, along, m);
   if (2 * row < std::min(most_lanes(c), extent_of(c, groups[DimClass::m]))) return 0;
   constexpr std::int64_t fewest_vectors = 2;  // of kernel_choices() with masks
   const std::int64_t vectors = std::max(fewest_vectors, ceil_div(row, most_lanes(c)));
   return kernel.mr.value() <= vectors * most_lanes(c) ? row : 0;
 }
 
-// The rows that no tile of a left operand in place goes beyond: of an image, those of a row of it;
-// of others, masked_row() where tiles would else go over its end. 0: there are none.
+// The rows that no tile goes beyond where an operand is read in place: of lanes, those that are
+// neighbours in the right one, where tiles would else go over their end; of a left image, those of
+// a row of it; of others, masked_row(), likewise. 0: there are none.
 std::int64_t left_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
+  if (holds_lanes(c, groups)) {
+    const std::int64_t row = lane_row(c, groups);
+    return row % kernel.mr.value() == 0 ? 0 : row;
+  }
   if (const std::int64_t row = image_row(c, groups, DimClass::m); row > 0) return row;
   const std::int64_t row = masked_row(c, groups, kernel);
   return row % kernel.mr.value() == 0 ? 0 : row;
@@ -162,10 +184,17 @@ DimClass smaller_class(const Contraction& c) {
   return c.extent(DimClass::m) <= c.extent(DimClass::n) ? DimClass::m : DimClass::n;
 }
 
+// Whether kernels along k read an operand as it lies: the group's first places are neighbours, and
+// `least` of them are so.
+bool lies_along_k(const Contraction& c, TensorId t, const Group& k, std::int64_t least) {
+  return distance(c, t, k) == 1 && even_part(c, t, k) >= least;
+}
+
 // Groups for kernels along k, where those are the way: places along k are neighbours in both
-// operands, and C has so few places of a class that packing takes as long as computing. That class
-// has the rows: the results leave a kernel one by one, so it does not matter which of them are
-// neighbours in C. None elsewhere.
+// operands, or in that of the columns while the other one, which is then packed, has one row; and C
+// has so few places of a class that packing takes as long as computing. That class has the rows:
+// the results leave a kernel one by one, so it does not matter which of them are neighbours in C.
+// None elsewhere.
 std::optional<Groups> vectors_along_k(const Contraction& c) {
   // Vectors, of rows and along k. Source: measured on an Intel Xeon with AVX-512, f64, k = 100000:
   // with 31 rows and columns along k takes 0.57 of the time, with 64 0.97, with 128 1.1. It takes
@@ -175,16 +204,16 @@ std::optional<Groups> vectors_along_k(const Contraction& c) {
   const std::int64_t row_count = c.extent(rows).value(), lanes = most_lanes(c);
   const std::int64_t least = row_count < lanes ? lanes : long_sum * lanes;
   if (row_count > few_rows * lanes) return {};
-  const Group k = in_order_of(c, k_owner(c), DimClass::k);
-  for (TensorId t : {TensorId::A, TensorId::B}) {
-    if (k.empty() || distance(c, t, k) != 1 || even_part(c, t, k) < least) return {};
-  }
-  // Columns run as in the larger of their operand and C.
-  const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
+  const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
+  const Group k = in_order_of(c, row_count == 1 ? right : k_owner(c), DimClass::k);
+  if (k.empty() || !lies_along_k(c, right, k, least)) return {};
+  if (row_count > 1 && !lies_along_k(c, left, k, least)) return {};
+  // All else runs as in the larger of the columns' operand and C.
+  const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const TensorId larger = c.size(right) >= c.size(TensorId::C) ? right : TensorId::C;
   return Groups{in_order_of(c, TensorId::C, rows), in_order_of(c, larger, columns), k,
-                in_order_of(c, TensorId::C, DimClass::batch)};
+                in_order_of(c, larger, DimClass::batch)};
 }
 
 // The kernel along k with as many columns as the registers hold, and rows that divide C's evenly.
@@ -204,28 +233,44 @@ Kernel kernel_along_k(const Core& core, const Contraction& c) {
   return kernel;
 }
 
-// Groups with batch dimensions as lanes, where that is the way to have vectors: a batch dimension
-// has stride one in C and in the operand that the columns are of, and the other operand has no
-// dimension of C but the batch. None elsewhere.
+// Groups with batch dimensions as lanes, where that is the way to have vectors: one operand has no
+// dimension of C but the batch, and a batch dimension has stride one in the other one, which the
+// columns are of: C's stride-one dimension, or where results are sums, whatever is the operand's.
+// None elsewhere.
 std::optional<Groups> lanes_of_batch(const Contraction& c) {
-  const auto fastest = c.fastest(TensorId::C);
-  if (!fastest || c.dim_class(*fastest) != DimClass::batch) return {};
   const auto extent = [&](DimClass g) { return c.extent(g).value(); };
   if (std::min(extent(DimClass::m), extent(DimClass::n)) > 1) return {};
   const bool of_a = extent(DimClass::m) > 1;
   const TensorId right = of_a ? TensorId::A : TensorId::B;
-  if (c.stride(right, *fastest) != Elements(1)) return {};
+  const auto leads = [&](const std::optional<DimId>& d) {
+    return d && c.dim_class(*d) == DimClass::batch && c.stride(right, *d) == Elements(1);
+  };
+  const bool in_c = leads(c.fastest(TensorId::C));
+  if (!in_c && (extent(DimClass::k) == 1 || !leads(c.fastest(right)))) return {};
+  const TensorId order = in_c ? TensorId::C : right;
   Groups groups;
-  groups[DimClass::m] = in_order_of(c, TensorId::C, DimClass::batch);
-  groups[DimClass::n] = in_order_of(c, TensorId::C, of_a ? DimClass::m : DimClass::n);
+  groups[DimClass::m] = in_order_of(c, order, DimClass::batch);
+  groups[DimClass::n] = in_order_of(c, order, of_a ? DimClass::m : DimClass::n);
   for (DimId d : in_order_of(c, TensorId::C, of_a ? DimClass::n : DimClass::m)) {
     groups[DimClass::n].push_back(d);  // of one place
   }
-  groups[DimClass::k] = in_order_of(c, k_owner(c), DimClass::k);
+  groups[DimClass::k] = in_order_of(c, in_c ? k_owner(c) : right, DimClass::k);
   return groups;
 }
 
 }  // namespace
+
+std::optional<TensorId> read_once(const Contraction& c) {
+  const bool sums = c.extent(DimClass::k) > Elements(few_places);  // C is smaller
+  const auto reads = [&](TensorId matrix, DimClass own, DimClass other) {
+    const auto fastest = c.fastest(matrix);
+    return c.extent(other) <= Elements(few_places) && fastest && c.dim_class(*fastest) == own &&
+           (sums || fastest == c.fastest(TensorId::C));
+  };
+  if (reads(TensorId::B, DimClass::n, DimClass::m)) return TensorId::B;
+  if (reads(TensorId::A, DimClass::m, DimClass::n)) return TensorId::A;
+  return {};
+}
 
 std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
@@ -281,7 +326,10 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
 }
 
 InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
-  if (kernel.along_k) return {true, true};
+  if (kernel.along_k) {
+    const TensorId left = left_operand(c, groups);
+    return {lies_along_k(c, left, groups[DimClass::k], most_lanes(c)), true};
+  }
   const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
   const Group& k = groups[DimClass::k];
   const TensorId left = left_operand(c, groups);
@@ -290,6 +338,8 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   if (c.is_plain(right)) {
     const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
     good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
+    // A single column is copied as slowly as it is read.
+    good.right |= extent_of(c, n) == 1 && has_long_pieces(c, right, k);
   } else {
     good.right = image_in_place(c, right, groups, DimClass::n);
   }
@@ -314,6 +364,8 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   const bool alone = extent == extent_of(c, m);
   good.left = extent % mr == 0 || extent >= many_kernels * mr ||
               (alone && extent % most_lanes(c) == 0) || masked_row(c, groups, kernel) > 0;
+  good.left |=
+      holds_lanes(c, groups) && c.is_plain(right);  // whose rows that fill no vector do too
   return good;
 }
 
@@ -374,7 +426,8 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
   const Group m = in_order_of(c, TensorId::C, rows);
   const Group n = in_order_of(c, TensorId::C, columns);
-  const TensorId owner = k_owner(c);
+  const std::optional<TensorId> matrix = read_once(c);
+  const TensorId owner = matrix.value_or(k_owner(c));
   const TensorId other = owner == TensorId::A ? TensorId::B : TensorId::A;
   const Group k = in_order_of(c, owner, DimClass::k);
 
@@ -404,7 +457,8 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   for (const Group& in_k : ks) {
     for (const Group& in_n : ns) {
       for (const Group& in_m : ms) {
-        all.push_back({in_m, in_n, in_k, in_order_of(c, TensorId::C, DimClass::batch)});
+        all.push_back(
+            {in_m, in_n, in_k, in_order_of(c, matrix.value_or(TensorId::C), DimClass::batch)});
       }
     }
   }
@@ -497,7 +551,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     kernel.mr = Elements(std::min(kernel.mr.value(), ceil_div(rows, lanes) * lanes));
   }
   if (const std::int64_t row = left_row(contraction, tiling.groups, tiling.kernel);
-      row > 0 && tiling.in_place.left) {
+      row > 0 && (tiling.in_place.left || holds_lanes(contraction, tiling.groups))) {
     loop(DimClass::m, row);
     kernel.mr = Elements(std::min(kernel.mr.value(), row));
   }
@@ -560,13 +614,22 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
          return t[at(DimClass::k)] % kernel_k != 0;
        }));
   tiling.in_place.left &= !crosses;
-  tiling.in_place.left |= tiling.kernel.along_k;  // which goes on behind the end of a piece
+  tiling.in_place.left |= tiling.kernel.along_k && good.left;  // it goes on behind a piece's end
   const auto snap_rows = [&](DimClass g, std::int64_t row, std::int64_t kernel) {
     snap_tiles(at(g), row > 0 && row < range[at(g)] ? row : kernel);
   };
   snap_rows(DimClass::m,
-            tiling.in_place.left ? left_row(contraction, tiling.groups, tiling.kernel) : 0,
+            tiling.in_place.left || holds_lanes(contraction, tiling.groups)
+                ? left_row(contraction, tiling.groups, tiling.kernel)
+                : 0,
             tiling.kernel.mr.value());
+  if (holds_lanes(contraction, tiling.groups) && !tiling.in_place.left) {
+    // A copy of such a row, of which the last micropanel is not whole, has no other behind it.
+    const std::int64_t row = left_row(contraction, tiling.groups, tiling.kernel);
+    for (auto& tile : tiling.tiles) {
+      if (row > 0) tile[at(DimClass::m)] = std::min(row, range[at(DimClass::m)]);
+    }
+  }
   snap_rows(DimClass::n,
             tiling.in_place.right ? image_row(contraction, tiling.groups, DimClass::n) : 0,
             narrowed(tiling.kernel, range[at(DimClass::n)]).nr.value());

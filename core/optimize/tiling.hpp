@@ -27,6 +27,14 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 // k one such kernel of at most 4 rows, with as many columns as the registers hold.
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);
 
+// Places of a group that are few. Source: chosen; each element of the largest tensor then takes
+// part in so few products that moving it decides on every machine.
+inline constexpr std::int64_t few_places = 4;
+// The operand that is a matrix whose rows or columns lie along memory, where C has few places of the
+// other class: each element is used a few times, so the matrix is read as it lies. C lies so too, or
+// is smaller. None elsewhere.
+std::optional<TensorId> read_once(const Contraction& contraction);
+
 // Elements of the widest vector that there is.
 std::int64_t most_lanes(const Contraction& contraction);
 

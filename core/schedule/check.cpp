@@ -322,10 +322,12 @@ class Checker {
 
   // The loops leave the kernel no more than it computes.
   void check_cover(const Kernel& kernel, const Left& left) const {
-    if (kernel.along_k && (left.packed[TensorId::A] || left.packed[TensorId::B])) {
-      fail(fmt::format("'{}' stands inside a pack, whose vectors run along the rows",
-                       to_text(kernel)),
-           "take the pack out, or \"along k\"");
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      const Elements rows = t == left_ ? kernel.mr : kernel.nr;
+      if (!kernel.along_k || !left.packed[t] || rows == Elements(1)) continue;
+      fail(fmt::format("'{}' stands inside a pack of {}, whose micropanels have {} rows",
+                       to_text(kernel), to_text(t), rows.value()),
+           "use a kernel with one of them, or take the pack or \"along k\" out");
     }
     for (DimClass g : {DimClass::m, DimClass::n}) {
       const std::int64_t side = (g == DimClass::m ? kernel.mr : kernel.nr).value();

@@ -69,7 +69,8 @@ struct Move {
 // out[mr x nr] += left[mr x kc] right[kc x nr] in registers, kc being the current range of k.
 // Vectors run along the rows: each holds results of its own. `along_k`: they run along k, and each
 // result is the sum of a vector's elements in the end (a dot product). For few rows, and operands
-// in place whose places along k are neighbours.
+// whose places along k are neighbours: in place, or in a packed copy, whose micropanels then have
+// one row.
 struct Kernel {
   Elements mr, nr;
   int statement = 0;  // of the program
@@ -175,7 +176,7 @@ Schedule parse_schedule(std::string_view text, const Contraction& contraction,
 //  - the parts of a Seq over a group (m, n or k) are at least 1 each and together its range; a Seq
 //    over none does each statement once,
 //  - the kernel's m and n ranges are at most mr and nr (the loops cover every dimension),
-//  - a kernel along k has no pack around it, and no batch in group m,
+//  - a kernel along k has no batch in group m, and one row of an operand that is packed around it,
 //  - A and B are packed at most once on a path, and below the pack of a tensor the tiles and parts
 //    of its rows are whole numbers of micropanels,
 //  - threads divide m, n or batch, not the sums of k,

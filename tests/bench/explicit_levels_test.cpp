@@ -43,6 +43,7 @@ MeasuredLevels made_up_levels() {
   m.disk = made_up(1e-3, 5e9);
   m.global = made_up(20e-6, 2e9);
   for (double rate : {3e9, 1e9, 2e9}) m.products.emplace_back(rate);
+  m.tile_bytes = seconds({0.3e-9, 0.1e-9, 0.2e-9});
   return m;
 }
 
@@ -73,6 +74,7 @@ TEST(ExplicitLevels, MakeAMachineThatIsReadBack) {
   EXPECT_NEAR(h.level(1).bandwidth.value(), 5e9, 100);
   EXPECT_NEAR(h.level(1).transfer.value(), 1e-3, 1e-9);
   EXPECT_NEAR(h.rate.value(), 2e9, 1);
+  EXPECT_NEAR(h.tile_byte.value(), 0.2e-9, 1e-18);
   // Half of 8 GiB of each of two computers; a quarter of it for the two processes of one.
   EXPECT_EQ(h.level(1).capacity, Bytes(std::int64_t{8} << 30));
   EXPECT_EQ(h.level(0).capacity, Bytes(std::int64_t{1} << 30));
@@ -150,7 +152,7 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   const MeasuredLevels m = measure_levels(Processes::all(), o);
   EXPECT_EQ(m.processes, 1);
   EXPECT_EQ(m.global.through, "memory");
-  EXPECT_EQ(steps, 8);
+  EXPECT_EQ(steps, 10);
   for (const LinkTimes* link : {&m.disk, &m.global}) {
     EXPECT_EQ(link->small.tile, Bytes(4096));
     for (const TileTimes* tile : {&link->small, &link->large}) {
@@ -165,6 +167,9 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   EXPECT_EQ(m.disk.large.tile, Bytes(2 << 20));
   ASSERT_EQ(m.products.size(), 2U);
   EXPECT_GT(m.products[0].value(), 0);
+  ASSERT_EQ(m.tile_bytes.size(), 2U);
+  EXPECT_GT(m.tile_bytes[0].value(), 0);
+  EXPECT_LT(m.tile_bytes[0].value(), 1e-7);
   ASSERT_EQ(m.tiles.size(), 2U);
   EXPECT_GE(m.tiles[0].value(), 0);
   EXPECT_LT(m.tiles[0].value(), 1e-2);

@@ -55,6 +55,7 @@ class RandomMachine {
     c.fma_latency = figure(Cycles(real(-8, 12)));
     if (flip()) c.cores = number(1, 200);
     if (flip()) c.efficiency = figure(real(-6, 0));
+    if (flip()) c.tile_byte = figure(real(-6, 6));
     for_each_field<Overhead>([&](const auto& field) {
       if (!flip()) return;
       auto& member = c.overhead.*field.member;

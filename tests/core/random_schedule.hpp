@@ -113,8 +113,8 @@ class RandomSchedule {
       if (ranges_[g] > panels_[g]) add_loop(g, panels_[g]);
     }
     Kernel kernel{Elements(panels_[DimClass::m]), Elements(panels_[DimClass::n])};
-    const bool in_place = !packed_[DimClass::m] && !packed_[DimClass::n];
-    kernel.along_k = in_place && !lanes_ && random_.chance(40);
+    const auto may = [&](DimClass rows) { return !packed_[rows] || panels_[rows] == 1; };
+    kernel.along_k = may(DimClass::m) && may(DimClass::n) && !lanes_ && random_.chance(40);
     return {groups_, nested(spine_, kernel)};
   }
 

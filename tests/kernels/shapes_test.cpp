@@ -180,6 +180,77 @@ void expect_members_along_k_multiply(InstructionSet set) {
   }
 }
 
+// Each lane has columns of its own. Of fewer lanes than a vector has nothing behind them is read.
+template <class T>
+void expect_members_by_lane_multiply(InstructionSet set) {
+  if (!can_run(set)) return;
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  const auto numbers = [](std::int64_t count) {
+    std::vector<T> v(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
+    return v;
+  };
+  for (int rows = 1; rows <= family.lanes; ++rows) {
+    const bool whole = rows == family.lanes;
+    for (int columns = 1; columns <= family.columns_for(1); ++columns) {
+      for (const auto& [kc, stretches, alpha, beta] : {std::tuple{1, 1, T{1}, T{0}},
+                                                       {7, 1, T{-2}, T{0}},
+                                                       {20, 1, T{1}, T{1}},
+                                                       {5, 3, T{3}, T{2}}}) {
+        SCOPED_TRACE(fmt::format("{} {} by lane {} k {}", to_text(set), rows, columns, kc));
+        const std::int64_t left_step = rows + 3, left_jump = 2, right_jump = 3;
+        const std::int64_t right_step = columns * (rows + 1), apart = rows + 1;
+        const std::int64_t steps = kc * stretches;
+        const auto left_at = [&](std::int64_t p) { return p * left_step + p / kc * left_jump; };
+        const auto right_at = [&](std::int64_t p) { return p * right_step + p / kc * right_jump; };
+        const std::vector<T> left = numbers(left_at(steps - 1) + rows);
+        const std::vector<T> right = numbers(right_at(steps - 1) + (columns - 1) * apart + rows);
+        std::vector<std::int64_t> places;
+        for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * family.lanes);
+        std::vector<T> c = numbers(columns * family.lanes), expected = c;
+        for (int j = 0; j < columns; ++j) {
+          for (int i = 0; i < rows; ++i) {
+            T sum = 0;
+            for (std::int64_t p = 0; p < steps; ++p) {
+              sum += left[static_cast<std::size_t>(left_at(p) + i)] *
+                     right[static_cast<std::size_t>(right_at(p) + j * apart + i)];
+            }
+            const auto at = static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + i);
+            expected[at] = alpha * sum + (beta == 0 ? T{0} : beta * expected[at]);
+            if (beta == 0) c[at] = std::numeric_limits<T>::quiet_NaN();
+          }
+        }
+        const ResultTile<T> tile{c.data(), places.data()};
+        const std::vector<Stretch> more(static_cast<std::size_t>(stretches - 1),
+                                        {kc, left_jump, right_jump});
+        KernelTask<T> task{kc,
+                           {left.data(), left_step},
+                           {right.data(), right_step, apart},
+                           tile,
+                           {alpha, beta},
+                           Update<T>{alpha, beta}.kind(),
+                           family.lanes - rows};
+        task.stretches = more.data();
+        task.more_stretches = std::ssize(more);
+        (whole ? family.by_lane : family.lane_part)[columns - 1](task, tile);
+        for (int j = 0; j < columns; ++j) {
+          for (int i = 0; i < rows; ++i) {
+            const auto at = static_cast<std::size_t>(places[static_cast<std::size_t>(j)] + i);
+            ASSERT_EQ(c[at], expected[at]) << "row " << i << " column " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Every_member_by_lane_multiplies) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_members_by_lane_multiply<double>(set);
+    expect_members_by_lane_multiply<float>(set);
+  }
+}
+
 TEST(Kernel_family, Every_member_along_k_multiplies) {
   for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
     expect_members_along_k_multiply<double>(set);

@@ -61,7 +61,7 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
   const Ran table = tcsim(probe);
   for (const char* part :
        {"explicit levels of 1 process, on 1 computer; disk of ", "  global-disk ",
-        "  local-global ", "  products: ", "  small tiles in a run: ",
+        "  local-global ", "  products: ", "  thin tiles: ", "  small tiles in a run: ",
         "half of the memory that was free", "(fsync)"}) {
     EXPECT_TRUE(contains(table.out, part)) << part << "\n" << table.out;
   }

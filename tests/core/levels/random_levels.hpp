@@ -36,6 +36,7 @@ class RandomLevels {
     }
     h.levels.push_back({"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)});
     h.rate = FlopsPerSecond(real(1e8, 1e11));
+    if (pick(0, 1) == 0) h.tile_byte = Seconds(real(1e-11, 1e-8));
     h.overlap = pick(0, 2) == 0;
     return h;
   }

@@ -42,9 +42,10 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
                                       "energy", "exposed", "processes", "transfer"}));
   const Core core;
   [[maybe_unused]] const auto& [frequency, vector_bits, vector_registers, fma_per_cycle,
-                                fma_latency, efficiency, cores, overhead, peaks] = core;
-  EXPECT_EQ(names_of<Core>(), (Names{"frequency", "vector_bits", "vector_registers",
-                                     "fma_per_cycle", "fma_latency", "efficiency", "cores"}));
+                                fma_latency, efficiency, tile_byte, cores, overhead, peaks] = core;
+  EXPECT_EQ(names_of<Core>(),
+            (Names{"frequency", "vector_bits", "vector_registers", "fma_per_cycle", "fma_latency",
+                   "efficiency", "tile_byte", "cores"}));
   const Overhead lost;
   [[maybe_unused]] const auto& [pack, piece, far_line, far_page, task, call, partial, broken,
                                 scatter, apart] = lost;
@@ -109,6 +110,7 @@ Machine machine() {
   m.levels[1].exposed = Figure<double>{0.5, Origin::vendor, ""};
   m.levels[1].victim_lines = 8;
   m.levels[1].transfer = {20, Origin::vendor, "a manual"};
+  m.core.tile_byte = {0.1, Origin::vendor, "a manual"};
   m.levels[2].bandwidth.value.value = 0.5;  // so that L2 may have less
   m.tlbs.push_back({"DTLB", 64, 4, Bytes(4096)});
   return m;

@@ -306,7 +306,8 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       "shared_by, bandwidth, "
       "latency, energy, exposed, processes, transfer}, core.{frequency, vector_bits, "
       "vector_registers, fma_per_cycle, "
-      "fma_latency, efficiency, cores} and core.overhead.{pack, piece, far_line, far_page, task, "
+      "fma_latency, efficiency, tile_byte, cores} and core.overhead.{pack, piece, far_line, "
+      "far_page, task, "
       "call, "
       "partial, broken, scatter, apart}");
   EXPECT_EQ(

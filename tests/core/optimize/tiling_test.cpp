@@ -64,6 +64,63 @@ TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
   EXPECT_EQ(test::names_of(c, groups[DimClass::k]), "g");
 }
 
+// A matrix that is read once decides in what order: vectors run as it lies in memory, whatever the
+// other operand and the result do.
+TEST(Groupings, Of_a_matrix_that_is_read_once_follow_its_memory) {
+  const auto first = [](const char* label, const char* sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    const Groups groups = groupings(c).front();
+    const Kernel kernel = kernel_choices(find_machine("gold-6130").core, c).front();
+    const InPlace in_place = reads_well_in_place(c, groups, kernel);
+    std::string text;
+    for (DimClass g : all_dim_classes) {
+      text += fmt::format("{}={} ", to_text(g), test::names_of(c, groups[g]));
+    }
+    return fmt::format("{}{}{}{}", text, kernel.along_k ? "along k" : "along rows",
+                       in_place.left ? "" : ", left packed",
+                       in_place.right ? "" : ", right packed");
+  };
+  // Its sums lie along memory.
+  EXPECT_EQ(first("abc-bda-abcd", "a=61,b=36,c=132,d=88"),
+            "m= n=c k=d batch=ba along k, left packed");
+  EXPECT_EQ(first("abc-bad-abcd", "a=61,b=36,c=132,d=88"), "m= n=c k=d batch=ba along k");
+  // Two of its dimensions of k are neighbours; those of the vector are not.
+  EXPECT_EQ(first("ab-cda-abcd", "a=100,b=77,c=98,d=32"),
+            "m= n=b k=dc batch=a along k, left packed");
+  // The batch does, in the result or not: lanes.
+  EXPECT_EQ(first("abc-adb-acdb", "a=88,b=15,c=87,d=65"), "m=ba n=c k=d batch= along rows");
+  EXPECT_EQ(first("ab-cda-cdba", "a=25,b=128,c=108,d=52"), "m=a n=b k=dc batch= along rows");
+  EXPECT_EQ(first("ab-adc-cdba", "a=25,b=128,c=108,d=52"),
+            "m=a n=b k=dc batch= along rows, left packed");
+  // Its rows do, which become group m.
+  EXPECT_EQ(first("a-bcd-cdba", "a=128,b=5,c=137,d=144"), "m=a n= k=bdc batch= along rows");
+  EXPECT_EQ(first("da-abc-acbd", "a=103,b=47,c=124,d=50"), "m=d n= k=bc batch=a along rows");
+}
+
+// Tiles of lanes end where what is neighbours in the right operand does.
+TEST(Build, Lanes_keep_to_a_row_of_the_right_operand) {
+  const Contraction c = parse_contraction("abc-adb-acdb", parse_sizes("a=4,b=15,c=3,d=7"),
+                                          Layout::row_major, ElementType::f64);
+  const Machine machine = find_machine("gold-6130");
+  Tiling t;
+  t.groups = groupings(c).front();
+  t.kernel = {Elements(8), Elements(3)};
+  const auto caches = static_cast<std::size_t>(machine.cache_count());
+  t.tiles.assign(caches, {60, 3, 7});
+  t.orders.assign(caches, {DimClass::m, DimClass::n, DimClass::k});
+  for (const bool in_place : {true, false}) {
+    t.in_place.left = in_place;
+    snap(c, common_line(machine), t, false);
+    const Schedule schedule = build(c, machine, t);
+    EXPECT_TRUE(is_legal(schedule, c));
+    EXPECT_EQ(to_line(schedule, c),
+              in_place ? "groups m=ba n=c k=d for m by 15 { for m by 8 { kernel 8x3 } }"
+                       : "groups m=ba n=c k=d for m by 15 { pack A in L3 { for m by 8 { kernel "
+                         "8x3 } } }");
+  }
+}
+
 TEST(Snap, Tiles_nest_and_divide_evenly) {
   const Contraction c = test::matmul(1536, 1536, 1536);
   Tiling t;
@@ -343,7 +400,25 @@ TEST(Narrowed, Columns_are_covered_by_as_many_tiles_as_even_as_can_be) {
 TEST(Build, Of_any_tiling_that_was_snapped_is_legal) {
   const std::uint64_t seed = test::new_seed();
   test::Random random(seed);
-  const std::vector<Contraction> contractions = random_contractions(seed, 200);
+  std::vector<Contraction> contractions = random_contractions(seed, 200);
+  // And batches of products of a matrix, which all have groups of their own.
+  for (int i = 0; i < 200; ++i) {
+    std::string vector, matrix, result;
+    Sizes sizes;
+    for (char name = 'a', last = random.chance(50) ? 'd' : 'e'; name <= last; ++name) {
+      sizes[name] = random.between(1, 40);
+      const bool summed = name == 'a' || (name == 'e' && random.chance(50));
+      const bool batch = !summed && (name == 'b' || (name == 'c' && random.chance(50)));
+      matrix += name;
+      if (summed || batch) vector += name;
+      if (!summed) result += name;
+    }
+    for (std::string* t : {&vector, &matrix, &result}) random.shuffle(*t);
+    contractions.push_back(parse_contraction(
+        result + (random.chance(50) ? "-" + vector + "-" + matrix : "-" + matrix + "-" + vector),
+        sizes, random.chance(50) ? Layout::row_major : Layout::column_major,
+        random.chance(50) ? ElementType::f64 : ElementType::f32));
+  }
   const std::vector<std::string> names = {"i7-6700k", "zen5", "gold-6130"};
   int in_place = 0;
   for (const Contraction& c : contractions) {

@@ -206,6 +206,12 @@ TEST(Check, Parts_cover_a_range_one_after_another) {
        "s: 'store B in L1' stores an input; load it, or store C"},
       {matmul, sizes, "groups m=a n=b k=c load A in L1 { load B in L3 { kernel 34x8 }}",
        "s: 'load B in L3' stands inside a pack in L1, which is smaller"},
+      {matmul, sizes, "groups m=a n=b k=c pack A in L1 { for m by 1 { kernel 1x8 along k }}", ""},
+      {matmul, sizes, "groups m=a n=b k=c pack A in L1 { for m by 2 { kernel 2x8 along k }}",
+       "s: 'kernel 2x8 along k' stands inside a pack of A, whose micropanels have 2 rows; use a "
+       "kernel with one of them"},
+      {matmul, sizes,
+       "groups m=a n=b k=c pack B in L1 { for m by 4 { for n by 1 { kernel 4x1 along k }}}", ""},
       {matmul, sizes, "groups m=a n=b k=c kernel 34x8 of 1",
        "s: 'kernel 34x8 of 1' is of statement 1, which ab-ac-cb does not have"}};
   for (const Case& c : cases) {
