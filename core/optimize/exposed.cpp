@@ -187,7 +187,9 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
   const Bytes column = rows.length * element, block = rows.places * column;
   if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
   if (!neighbours && column > shortest_stream) return false;
-  if (block < shortest_stream || block > machine.level(LevelId{0}).capacity.value) return false;
+  const bool again = rows.length > path.mr;  // lines are shared by kernels, which come back to them
+  if (block < shortest_stream) return false;
+  if (again && block > machine.level(LevelId{0}).capacity.value) return false;
   Ranges inside{1, 1, 1, 1};
   inside[DimClass::m] = rows.length;
   inside[DimClass::k] = rows.places;

@@ -247,14 +247,15 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   };
   const bool in_c = leads(c.fastest(TensorId::C));
   if (!in_c && (extent(DimClass::k) == 1 || !leads(c.fastest(right)))) return {};
-  const TensorId order = in_c ? TensorId::C : right;
+  const bool larger = c.is_plain(right) && c.extent(DimClass::k) > Elements(few_places);
   Groups groups;
-  groups[DimClass::m] = in_order_of(c, order, DimClass::batch);
-  groups[DimClass::n] = in_order_of(c, order, of_a ? DimClass::m : DimClass::n);
+  groups[DimClass::m] = in_order_of(c, in_c ? TensorId::C : right, DimClass::batch);
+  groups[DimClass::n] =
+      in_order_of(c, in_c && !larger ? TensorId::C : right, of_a ? DimClass::m : DimClass::n);
   for (DimId d : in_order_of(c, TensorId::C, of_a ? DimClass::n : DimClass::m)) {
     groups[DimClass::n].push_back(d);  // of one place
   }
-  groups[DimClass::k] = in_order_of(c, in_c ? k_owner(c) : right, DimClass::k);
+  groups[DimClass::k] = in_order_of(c, in_c && !larger ? k_owner(c) : right, DimClass::k);
   return groups;
 }
 
@@ -364,8 +365,10 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   const bool alone = extent == extent_of(c, m);
   good.left = extent % mr == 0 || extent >= many_kernels * mr ||
               (alone && extent % most_lanes(c) == 0) || masked_row(c, groups, kernel) > 0;
-  good.left |=
-      holds_lanes(c, groups) && c.is_plain(right);  // whose rows that fill no vector do too
+  if (holds_lanes(c, groups) && c.is_plain(right)) {
+    // Of lanes, rows that fill no vector do too.
+    good.left |= neighbours_in_both(c, left, right, m) == lane_row(c, groups);
+  }
   return good;
 }
 
@@ -424,9 +427,12 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
-  const Group m = in_order_of(c, TensorId::C, rows);
-  const Group n = in_order_of(c, TensorId::C, columns);
+  // A matrix that is read once decides, unless C's rows are neighbours.
   const std::optional<TensorId> matrix = read_once(c);
+  const auto fastest = c.fastest(TensorId::C);
+  const bool apart = fastest && c.dim_class(*fastest) == DimClass::batch;
+  const Group m = in_order_of(c, apart && matrix == left ? left : TensorId::C, rows);
+  const Group n = in_order_of(c, TensorId::C, columns);
   const TensorId owner = matrix.value_or(k_owner(c));
   const TensorId other = owner == TensorId::A ? TensorId::B : TensorId::A;
   const Group k = in_order_of(c, owner, DimClass::k);
