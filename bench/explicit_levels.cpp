@@ -423,6 +423,7 @@ Core core_of(const MeasuredLevels& m, const Machine& host) {
   const double rate = median(rates);
   Core core = host.core;
   core.peaks.clear();
+  core.tile_byte = {};
   const std::string by = m.device ? "CLBlast on " + m.device->name : "tcsim's executor";
   const std::string source = "products by " + by;
   if (m.device) {

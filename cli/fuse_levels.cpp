@@ -99,6 +99,9 @@ void print_machine(const LevelAnswer& a, std::ostream& out) {
   const Hierarchy& h = a.hierarchy;
   out << fmt::format("machine {}: {} process{} of {:.4g} Gflop/s", visible(a.machine.name),
                      h.instances(0), h.instances(0) == 1 ? "" : "es", h.rate.value() / 1e9);
+  if (h.tile_byte > Seconds(0)) {
+    out << fmt::format(" and {:.4g} ns a byte of tiles", 1e9 * h.tile_byte.value());
+  }
   for (int l = 0; l <= h.links(); ++l) {
     const Hierarchy::Level& level = h.level(l);
     out << fmt::format("; {}{}{}", h.instances(l) > 1 ? fmt::format("{} x ", h.instances(l)) : "",

@@ -17,15 +17,18 @@ namespace {
 // What a packer keeps of a block that it lists, and of the pieces that it is moved in.
 constexpr std::int64_t listed_block = 120;
 
-// A group is cut between register tiles, or between the ranges that two kernels cover together.
+// A group is cut between register tiles, or between the ranges that two kernels cover together; of
+// lanes between rows of the right operand, beyond which no tile goes.
 std::int64_t cut_unit(const Plan& plan, DimClass group) {
   std::int64_t range = plan.extent(group);
+  std::int64_t unit = group == DimClass::m ? plan.mr() : group == DimClass::n ? plan.nr() : 1;
   for (const Step& s : plan.steps()) {
     if (s.kind != Step::Kind::loop || s.group != group) continue;
     if (s.head > 0) return range;
     range = std::min(range, s.tile);
+    if (plan.lanes() && group == DimClass::m && range % plan.mr() != 0) unit = range;
   }
-  return group == DimClass::m ? plan.mr() : group == DimClass::n ? plan.nr() : 1;
+  return unit;
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ void Replay<T>::set(Update<T> update, std::int64_t places) {
     call.task.kind = call.task.update.kind();
   }
   which_ = static_cast<std::size_t>(update.kind());
+  // Code knows no factors: calls that add to what others multiplied would be of another kind.
+  if (update.kind() == Update<T>::Kind::any) return;
   std::int64_t& done = tiles_done_[which_];
   const bool before = done >= tiles_worth_code;
   done = std::min(tiles_worth_code, done + std::min(tiles_worth_code, places) * tiles_);

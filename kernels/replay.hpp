@@ -88,8 +88,8 @@ class Replay {
     TensorId tensor;
     Tile tile;
   };
-  // Packs, and the calls up to the next pack: as code of their own, too, for each
-  // kind of update.
+  // Packs, and the calls up to the next pack: as code of their own, too, for each kind of update
+  // that multiplies nothing.
   struct Series {
     std::size_t first_pack, end_pack, first, end;
     std::array<std::unique_ptr<const GeneratedCalls<T>>, 3> generated = {};

@@ -109,6 +109,12 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
   return elements / std::min(run, most);
 }
 
+// Whether places of the group are neighbours in t.
+bool are_neighbours(const Contraction& c, TensorId t, const Group& group) {
+  const auto first = std::ranges::find_if(group, [&](DimId d) { return c.dim(d).extent > 1; });
+  return first != group.end() && c.stride(t, *first) == Elements(1);
+}
+
 // Whether t's stride-one dimension lies behind others in its group. A pack then writes lines here
 // and there.
 bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
@@ -183,7 +189,7 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
   const Group& m = schedule.groups[DimClass::m];
   if (m.empty()) return false;
   const Bytes element = size_of(c.type());
-  const bool neighbours = c.stride(TensorId::C, m.front()) == Elements(1);
+  const bool neighbours = are_neighbours(c, TensorId::C, m);
   const Bytes column = rows.length * element, block = rows.places * column;
   if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
   if (!neighbours && column > shortest_stream) return false;
@@ -259,8 +265,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
 
-  const Group& m = schedule.groups[DimClass::m];
-  const bool scattered = m.empty() || c.stride(TensorId::C, m.front()) != Elements(1);
+  const bool scattered = !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);
   const Group& n = schedule.groups[DimClass::n];
   const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
     return s.kind == Step::Kind::move && s.tensor == path.right();

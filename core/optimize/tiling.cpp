@@ -103,6 +103,7 @@ std::int64_t distance(const Contraction& c, TensorId t, const Group& group) {
 std::int64_t lane_row(const Contraction& c, const Groups& groups) {
   std::int64_t row = 1;
   for (DimId d : groups[DimClass::m]) {
+    if (c.dim(d).extent == 1) continue;
     if (c.stride(right_operand(c, groups), d) != Elements(row)) break;
     row *= c.dim(d).extent;
   }
@@ -131,6 +132,7 @@ bool has_masks(const Contraction& c, const Kernel& kernel) {
 std::int64_t neighbours_in_both(const Contraction& c, TensorId t, TensorId u, const Group& group) {
   std::int64_t part = 1;
   for (DimId d : group) {
+    if (c.dim(d).extent == 1) continue;
     if (c.stride(t, d) != Elements(part) || c.stride(u, d) != Elements(part)) break;
     part *= c.dim(d).extent;
   }

@@ -78,11 +78,12 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //    that its pack reads,
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
 //  - with `rows_apart`, let m run in the left operand's order alone, for it to be read in place.
-// Where C's stride-one dimension is one of the batch, and one operand has no other dimension of C
-// (a depthwise convolution with channels last), there is one order, with the batch as lanes. Where
-// places along k are neighbours in both operands and m or n has few places (fewer than a vector has
-// lanes; up to four vectors where k is long), there is one order, with those as m, for vectors
-// along k.
+// Where one operand has no dimension of C but the batch, and the stride-one dimension of the other
+// one is of the batch (a depthwise convolution with channels last), there is one order, with the
+// batch as lanes. Where places along k are neighbours in both operands and m or n has few places
+// (fewer than a vector has lanes; up to four vectors where k is long), or in one of them and the
+// other has one row, there is one order, with those as m, for vectors along k. A matrix that is
+// read_once() decides the order of k and of the batch, and of m where C's rows are apart.
 std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
 // The groups that a Tiling has tiles of, in their order there.

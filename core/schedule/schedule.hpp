@@ -147,7 +147,7 @@ std::string to_text(const Kernel& kernel);  // "kernel 24x8", "kernel 2x7 along 
 //       part 12 { kernel 32x12 }
 //     }
 //
-// Vectors may run along k, where both operands stay in place:
+// Vectors may run along k, where an operand stays in place or the kernel has one row of it:
 //
 //     kernel 2x7 along k
 //

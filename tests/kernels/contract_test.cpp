@@ -63,6 +63,33 @@ TEST(Contract, Scales_and_adds_as_asked) {
 
 // Tensors that are parts of larger ones: what lies between their elements is neither read nor
 // written.
+// Code that was made for one factor is not run for another: behind the second pack along k all
+// calls add, with alpha 1 as with others.
+TEST(Contract, Factors_may_change_however_often_it_ran) {
+  const Contraction c = parse_contraction("dab-bcad-cba", parse_sizes("a=16,b=54,c=35,d=1"),
+                                          Layout::row_major, ElementType::f32);
+  const Schedule schedule = parse_schedule(
+      "groups m=d k=c batch=ab for batch by 1 { for m by 1 { for n by 1 { for k by 18 { pack B in "
+      "L2 { for k by 4 { kernel 5x2 } } } } } }",
+      c, "s");
+  Random random(7);
+  Contractor<float> contractor(c, schedule, 1);
+  const std::vector<float> a = integers<float>(random, c.size(TensorId::A));
+  const std::vector<float> b = integers<float>(random, c.size(TensorId::B));
+  const std::vector<long double> product = evaluate(c, wide(a), wide(b));
+  for (const auto& [alpha, beta] :
+       {std::pair{1, 2}, {1, 2}, {1, 2}, {3, 2}, {3, 2}, {1, 0}, {3, 0}, {1, 1}, {3, 1}, {1, 2}}) {
+    std::vector<float> result = integers<float>(random, c.size(TensorId::C));
+    std::vector<long double> expected = wide(result);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = alpha * product[i] + beta * expected[i];
+    }
+    contractor(a.data(), b.data(), result.data(), static_cast<float>(alpha),
+               static_cast<float>(beta));
+    ASSERT_EQ(wide(result), expected) << "alpha " << alpha << " beta " << beta;
+  }
+}
+
 TEST(Contract, Parts_of_larger_tensors_leave_the_rest_alone) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -180,6 +207,20 @@ TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
 }
 
 // Both ways leave each thread half of the work.
+// Beyond which tiles of lanes do not go.
+TEST(Crew, Cuts_lanes_between_rows_of_the_right_operand) {
+  const Contraction c = parse_contraction("abc-adb-acdb", parse_sizes("a=9,b=15,c=4,d=6"),
+                                          Layout::row_major, ElementType::f64);
+  const Plan plan(c, parse_schedule("groups m=ba n=c k=d parallel m for m by 15 { for n by 4 { for "
+                                    "m by 8 { kernel 8x4 } } }",
+                                    c, "s"));
+  for (int threads = 1; threads <= 5; ++threads) {
+    for (const Tile& part : parts_of(plan, threads)) {
+      EXPECT_EQ(part[DimClass::m].begin % 15, 0) << threads;
+    }
+  }
+}
+
 TEST(Crew, Cuts_what_the_larger_operand_has) {
   for (const auto& [m, n, cut] : {std::tuple{64, 192, DimClass::n}, {192, 64, DimClass::m}}) {
     const Contraction c = parse_contraction("mn-mk-kn", {{'m', m}, {'n', n}, {'k', 8}},

@@ -4,6 +4,7 @@
 
 #include "core/machine/toml.hpp"
 #include "core/model/window.hpp"
+#include "core/optimize/optimize.hpp"
 #include "core/workload/contraction_view.hpp"
 #include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
@@ -96,6 +97,20 @@ TEST(Groupings, Of_a_matrix_that_is_read_once_follow_its_memory) {
   // Its rows do, which become group m.
   EXPECT_EQ(first("a-bcd-cdba", "a=128,b=5,c=137,d=144"), "m=a n= k=bdc batch= along rows");
   EXPECT_EQ(first("da-abc-acbd", "a=103,b=47,c=124,d=50"), "m=d n= k=bc batch=a along rows");
+}
+
+// Dimensions of one place count for nothing, wherever they stand.
+TEST(Build, Lanes_do_not_mind_a_batch_of_one) {
+  const Machine machine = find_machine("zen5");
+  const auto best = [&](const char* label, const char* sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    return optimize(c, machine).prediction.timing.total.value();
+  };
+  const double without = best("da-ka-dka", "a=64,d=300,k=200");
+  EXPECT_NEAR(best("daz-kaz-zdka", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
+  EXPECT_NEAR(best("daz-zka-zdka", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
+  EXPECT_NEAR(best("zda-kza-dkza", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
 }
 
 // Tiles of lanes end where what is neighbours in the right operand does.
