@@ -160,11 +160,14 @@ std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel
 // The rows that no tile goes beyond where an operand is read in place: of lanes, those that are
 // neighbours in the right one, where tiles would else go over their end; of a left image, those of
 // a row of it; of others, masked_row(), likewise. 0: there are none.
-std::int64_t left_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
+std::int64_t kept_row(const Contraction& c, const Tiling& tiling) {
+  const Groups& groups = tiling.groups;
+  const Kernel& kernel = tiling.kernel;
   if (holds_lanes(c, groups)) {
     const std::int64_t row = lane_row(c, groups);
     return row % kernel.mr.value() == 0 ? 0 : row;
   }
+  if (!tiling.in_place.left) return 0;
   if (const std::int64_t row = image_row(c, groups, DimClass::m); row > 0) return row;
   const std::int64_t row = masked_row(c, groups, kernel);
   return row % kernel.mr.value() == 0 ? 0 : row;
@@ -558,8 +561,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     const std::int64_t rows = group_extent(contraction, tiling, at(DimClass::m));
     kernel.mr = Elements(std::min(kernel.mr.value(), ceil_div(rows, lanes) * lanes));
   }
-  if (const std::int64_t row = left_row(contraction, tiling.groups, tiling.kernel);
-      row > 0 && (tiling.in_place.left || holds_lanes(contraction, tiling.groups))) {
+  if (const std::int64_t row = kept_row(contraction, tiling); row > 0) {
     loop(DimClass::m, row);
     kernel.mr = Elements(std::min(kernel.mr.value(), row));
   }
@@ -626,17 +628,11 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   const auto snap_rows = [&](DimClass g, std::int64_t row, std::int64_t kernel) {
     snap_tiles(at(g), row > 0 && row < range[at(g)] ? row : kernel);
   };
-  snap_rows(DimClass::m,
-            tiling.in_place.left || holds_lanes(contraction, tiling.groups)
-                ? left_row(contraction, tiling.groups, tiling.kernel)
-                : 0,
-            tiling.kernel.mr.value());
-  if (holds_lanes(contraction, tiling.groups) && !tiling.in_place.left) {
-    // A copy of such a row, of which the last micropanel is not whole, has no other behind it.
-    const std::int64_t row = left_row(contraction, tiling.groups, tiling.kernel);
-    for (auto& tile : tiling.tiles) {
-      if (row > 0) tile[at(DimClass::m)] = std::min(row, range[at(DimClass::m)]);
-    }
+  const std::int64_t row = kept_row(contraction, tiling);
+  snap_rows(DimClass::m, row, tiling.kernel.mr.value());
+  if (row > 0 && !tiling.in_place.left) {
+    // Of lanes: a copy of a row, of which the last micropanel is not whole, has no other behind it.
+    for (auto& tile : tiling.tiles) tile[at(DimClass::m)] = row;
   }
   snap_rows(DimClass::n,
             tiling.in_place.right ? image_row(contraction, tiling.groups, DimClass::n) : 0,

@@ -61,8 +61,6 @@ TEST(Contract, Scales_and_adds_as_asked) {
   expect_updates<float>(ElementType::f32);
 }
 
-// Tensors that are parts of larger ones: what lies between their elements is neither read nor
-// written.
 // Code that was made for one factor is not run for another: behind the second pack along k all
 // calls add, with alpha 1 as with others.
 TEST(Contract, Factors_may_change_however_often_it_ran) {
@@ -90,6 +88,8 @@ TEST(Contract, Factors_may_change_however_often_it_ran) {
   }
 }
 
+// Tensors that are parts of larger ones: what lies between their elements is neither read nor
+// written.
 TEST(Contract, Parts_of_larger_tensors_leave_the_rest_alone) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -206,7 +206,6 @@ TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
   }
 }
 
-// Both ways leave each thread half of the work.
 // Beyond which tiles of lanes do not go.
 TEST(Crew, Cuts_lanes_between_rows_of_the_right_operand) {
   const Contraction c = parse_contraction("abc-adb-acdb", parse_sizes("a=9,b=15,c=4,d=6"),
@@ -221,6 +220,7 @@ TEST(Crew, Cuts_lanes_between_rows_of_the_right_operand) {
   }
 }
 
+// Both ways leave each thread half of the work.
 TEST(Crew, Cuts_what_the_larger_operand_has) {
   for (const auto& [m, n, cut] : {std::tuple{64, 192, DimClass::n}, {192, 64, DimClass::m}}) {
     const Contraction c = parse_contraction("mn-mk-kn", {{'m', m}, {'n', n}, {'k', 8}},

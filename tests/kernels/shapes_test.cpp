@@ -54,6 +54,14 @@ TEST(Kernel_shapes, A_shape_runs_on_the_instruction_set_that_it_is_made_for) {
   EXPECT_EQ(set(5, 7), best_instruction_set());
 }
 
+// Small whole numbers, so that sums are exact.
+template <class T>
+std::vector<T> numbers(std::int64_t count) {
+  std::vector<T> v(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
+  return v;
+}
+
 // Every member of every family against the definition, with strides that leave gaps, columns of the
 // right operand that are neighbours or not, and every kind of update.
 template <class T>
@@ -70,17 +78,12 @@ void expect_members_multiply(InstructionSet set, bool apart, int lanes_short) {
         SCOPED_TRACE(fmt::format("{} {}x{} k {}", to_text(set), rows, columns, kc));
         const std::int64_t left_step = rows + 3;
         const std::int64_t right_step = apart ? 2 : columns + 2, distance = apart ? 2 * kc + 1 : 1;
-        const auto numbers = [](std::int64_t count) {
-          std::vector<T> v(static_cast<std::size_t>(count));
-          for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
-          return v;
-        };
         // It ends with the last row: nothing behind it may be read.
-        const std::vector<T> left = numbers((kc - 1) * left_step + rows);
-        const std::vector<T> right = numbers(kc * right_step + columns * distance);
+        const std::vector<T> left = numbers<T>((kc - 1) * left_step + rows);
+        const std::vector<T> right = numbers<T>(kc * right_step + columns * distance);
         std::vector<std::int64_t> places;
         for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * (rows + 1));
-        std::vector<T> c = numbers(columns * (rows + 1)), expected = c;
+        std::vector<T> c = numbers<T>(columns * (rows + 1)), expected = c;
         for (int j = 0; j < columns; ++j) {
           for (int i = 0; i < rows; ++i) {
             T sum = 0;
@@ -124,11 +127,6 @@ template <class T>
 void expect_members_along_k_multiply(InstructionSet set) {
   if (!can_run(set)) return;
   const KernelFamily<T>& family = kernel_family<T>(set);
-  const auto numbers = [](std::int64_t count) {
-    std::vector<T> v(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
-    return v;
-  };
   for (int rows = 1; rows <= KernelFamily<T>::most_rows; ++rows) {
     ASSERT_GE(family.columns_along_k(rows), 3);
     for (int columns = 1; columns <= family.columns_along_k(rows); ++columns) {
@@ -142,12 +140,12 @@ void expect_members_along_k_multiply(InstructionSet set) {
         const std::int64_t left_jump = 2, right_jump = 3;
         const std::int64_t left_apart = stretches * (kc + left_jump) + 1;
         const std::int64_t right_apart = stretches * (kc + right_jump) + 2;
-        const std::vector<T> left = numbers(rows * left_apart);
-        const std::vector<T> right = numbers(columns * right_apart);
+        const std::vector<T> left = numbers<T>(rows * left_apart);
+        const std::vector<T> right = numbers<T>(columns * right_apart);
         std::vector<std::int64_t> places, row_places;
         for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * (2 * rows + 1));
         for (int i = 0; i < rows; ++i) row_places.push_back(100 + 2 * i);
-        std::vector<T> c = numbers(columns * (2 * rows + 1)), expected = c;
+        std::vector<T> c = numbers<T>(columns * (2 * rows + 1)), expected = c;
         for (int j = 0; j < columns; ++j) {
           for (int i = 0; i < rows; ++i) {
             T sum = 0;
@@ -185,11 +183,6 @@ template <class T>
 void expect_members_by_lane_multiply(InstructionSet set) {
   if (!can_run(set)) return;
   const KernelFamily<T>& family = kernel_family<T>(set);
-  const auto numbers = [](std::int64_t count) {
-    std::vector<T> v(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<T>((i * 7 + 3) % 11) - 5;
-    return v;
-  };
   for (int rows = 1; rows <= family.lanes; ++rows) {
     const bool whole = rows == family.lanes;
     for (int columns = 1; columns <= family.columns_for(1); ++columns) {
@@ -203,11 +196,11 @@ void expect_members_by_lane_multiply(InstructionSet set) {
         const std::int64_t steps = kc * stretches;
         const auto left_at = [&](std::int64_t p) { return p * left_step + p / kc * left_jump; };
         const auto right_at = [&](std::int64_t p) { return p * right_step + p / kc * right_jump; };
-        const std::vector<T> left = numbers(left_at(steps - 1) + rows);
-        const std::vector<T> right = numbers(right_at(steps - 1) + (columns - 1) * apart + rows);
+        const std::vector<T> left = numbers<T>(left_at(steps - 1) + rows);
+        const std::vector<T> right = numbers<T>(right_at(steps - 1) + (columns - 1) * apart + rows);
         std::vector<std::int64_t> places;
         for (int j = 0; j < columns; ++j) places.push_back((columns - 1 - j) * family.lanes);
-        std::vector<T> c = numbers(columns * family.lanes), expected = c;
+        std::vector<T> c = numbers<T>(columns * family.lanes), expected = c;
         for (int j = 0; j < columns; ++j) {
           for (int i = 0; i < rows; ++i) {
             T sum = 0;
