@@ -40,6 +40,8 @@ using Tile = GlobalMemory<double>::Tile;
 constexpr std::int64_t element = sizeof(double);
 // Elements of a small tile (4 KiB), of a row of a large one (16 KiB), of a chunk of a file (1 MiB).
 constexpr std::int64_t small_tile = 512, part_row = 2048, file_chunk = 131072;
+// Of tiles of short rows: the rows, how far apart they are and how long, in elements.
+constexpr std::int64_t short_rows = 2048, row_distance = 60, row_lengths[] = {2, 4, 8, 16};
 // Small tiles of a file; those that are moved are some of them, so that reading ahead is in vain.
 constexpr std::int64_t small_tiles = 4096;
 
@@ -51,6 +53,12 @@ Seconds time_of(F&& work) {
     work();
   }
   return passed;
+}
+
+Seconds median_of(const std::vector<Seconds>& times) {
+  std::vector<double> values;
+  for (Seconds s : times) values.push_back(s.value());
+  return Seconds(median(values));
 }
 
 class LevelProber {
@@ -75,13 +83,15 @@ class LevelProber {
     m.free_memory = Bytes(team_.gathered({available_memory().value()}).front().front());
     const std::int64_t pieces = GlobalMemory<double>::piece(file_rows_ * file_chunk, team_.size()) +
                                 GlobalMemory<double>::piece(small_tile, team_.size()) +
-                                2 * rows_ * part_row;
+                                std::max(2 * rows_ * part_row, share_of_tile());
     const std::unique_ptr<GlobalMemory<double>> global =
         chains::global_memory<double>(team_, pieces);
     m.disk = disk(*global);
     m.global = processes(*global);
+    m.rows = rows(*global, link_figure(m.global).bandwidth);
     m.tiles = small_tile_times(team_, options_.folder, options_.repetitions,
-                               link_figure(m.global).bandwidth, [&] { step("small tiles"); });
+                               link_figure(m.global).bandwidth, median_of(m.rows),
+                               [&] { step("small tiles"); });
     if (options_.device) {
       measure_device(m);
     } else {
@@ -91,8 +101,13 @@ class LevelProber {
   }
 
  private:
+  // Elements of a process's share of the tile that parts are of: together as much as the file.
+  std::int64_t share_of_tile() const {
+    return std::max(file_rows_ * file_chunk / team_.size(), short_rows * row_distance);
+  }
+
   void step(const std::string& what) {
-    const double steps = 5.0 * options_.repetitions;
+    const double steps = 6.0 * options_.repetitions;
     options_.progress(what, std::min(1.0, steps_++ / steps));
     team_.on_each([] { StopScope::heed(); });
   }
@@ -201,28 +216,33 @@ class LevelProber {
     return numbers;
   }
 
-  // Each process has a part of a tile of the global level, half of a row long, at the same time.
+  // Each process has parts of a tile of the global level, half of a row long, at the same time.
   LinkTimes processes(GlobalMemory<double>& global) {
     LinkTimes times{team_.size() == 1 ? "memory" : "windows of MPI",
                     {Bytes(small_tile * element), {}, {}},
                     {Bytes(rows_ * part_row * element), {}, {}}};
-    const Tile whole = global.open({{0, rows_}, {0, 2 * part_row * team_.size()}});
+    const std::int64_t all = std::max(rows_, share_of_tile() / (2 * part_row));
+    const Tile whole = global.open({{0, all}, {0, 2 * part_row * team_.size()}});
     const std::int64_t column = 2 * part_row * team_.rank();
-    const std::vector<Range> part{{0, rows_}, {column, part_row}};
+    // Somewhere else each time: in a run it is long since what is moved was last used.
+    const auto part = [&] {
+      const std::int64_t row = std::uniform_int_distribution<std::int64_t>(0, all - rows_)(random_);
+      return std::vector<Range>{{row, rows_}, {column, part_row}};
+    };
     std::vector<double> own(static_cast<std::size_t>(rows_ * part_row), 1);
     const auto together = [&](auto&& work) {
       global.fence();
       return longest(time_of(work));
     };
     const auto each = [&](auto&& move) {
-      for (std::int64_t row : some_of(rows_))
+      for (std::int64_t row : some_of(all))
         move(std::vector<Range>{{row, 1}, {column, small_tile}});
     };
-    global.put(whole, part, own.data());  // the first one finds the way
+    global.put(whole, part(), own.data());  // the first one finds the way
     for (int r = 0; r < options_.repetitions; ++r) {
       step("processes and what they share");
-      times.large.out.push_back(together([&] { global.put(whole, part, own.data()); }));
-      times.large.in.push_back(together([&] { global.get(whole, part, own.data()); }));
+      times.large.out.push_back(together([&] { global.put(whole, part(), own.data()); }));
+      times.large.in.push_back(together([&] { global.get(whole, part(), own.data()); }));
       const auto put = [&](const std::vector<Range>& at) { global.put(whole, at, own.data()); };
       const auto get = [&](const std::vector<Range>& at) { global.get(whole, at, own.data()); };
       times.small.out.push_back(together([&] { each(put); }) * one_of_many());
@@ -231,6 +251,40 @@ class LevelProber {
     global.fence();
     global.close(whole);
     return times;
+  }
+
+  // Each process has rows of its own of a tile that together are as large as the file.
+  std::vector<Seconds> rows(GlobalMemory<double>& global, BytesPerSecond bandwidth) {
+    const std::int64_t all = share_of_tile() / row_distance;
+    const std::int64_t column = row_distance * team_.rank();
+    const Tile whole = global.open({{0, all}, {0, row_distance * team_.size()}});
+    std::vector<double> own(static_cast<std::size_t>(short_rows * std::ranges::max(row_lengths)));
+    std::vector<Seconds> figures;
+    for (int r = -1; r < options_.repetitions; ++r) {  // once before
+      if (r >= 0) step("short rows");
+      Bytes bytes(0);
+      std::int64_t rows = 0;
+      const std::vector<std::int64_t> some = some_of(all - short_rows + 1);
+      const std::vector<std::int64_t> others = some_of(all - short_rows + 1);
+      global.fence();
+      const Seconds passed = time_of([&] {
+        for (std::size_t t = 0; t < some.size(); ++t) {
+          const std::int64_t length = row_lengths[t % std::size(row_lengths)];
+          const auto part = [&](std::int64_t row) {
+            return std::vector<Range>{{row, short_rows}, {column, length}};
+          };
+          global.get(whole, part(some[t]), own.data());
+          global.put(whole, part(others[t]), own.data());
+          rows += 2 * short_rows;
+          bytes += Bytes(2 * short_rows * length * element);
+        }
+      });
+      const Seconds beyond = longest(passed) - bytes / bandwidth;
+      if (r >= 0) figures.push_back(std::max(Seconds(0), beyond * (1 / static_cast<double>(rows))));
+    }
+    global.fence();
+    global.close(whole);
+    return figures;
   }
 
   fusion::Leaf leaf(const fusion::OperationTree& tree) const {
@@ -480,9 +534,7 @@ Machine machine_of(const MeasuredLevels& m, const Machine& host) {
                                     m.processes, m.processes == 1 ? "" : "es", m.folder);
   machine.core = core_of(m, host);
   if (!m.tile_bytes.empty()) {
-    std::vector<double> nanoseconds;
-    for (Seconds s : m.tile_bytes) nanoseconds.push_back(1e9 * s.value());
-    machine.core.tile_byte = {median(nanoseconds), Origin::measured,
+    machine.core.tile_byte = {1e9 * median_of(m.tile_bytes).value(), Origin::measured,
                               "matrix by vector products of tiles of 2 MiB, in several orders"};
   }
   const double computers = static_cast<double>(m.processes) / m.on_this_computer;
@@ -498,13 +550,17 @@ Machine machine_of(const MeasuredLevels& m, const Machine& host) {
   set_link(global, m.global, m.processes);
   // Where a device is inside, its own link says what a tile takes.
   if (!m.device && !m.tiles.empty()) {
-    std::vector<double> microseconds;
-    for (Seconds s : m.tiles) microseconds.push_back(1e6 * s.value());
-    const double tile = median(microseconds);
+    const double tile = 1e6 * median_of(m.tiles).value();
     if (tile > global.transfer.value) {
       global.transfer = {tile, Origin::measured,
                          "a run with small tiles: with starting a statement on them"};
     }
+  }
+  if (!m.rows.empty()) {
+    const double row = 1e9 * median_of(m.rows).value();
+    global.row = {row, Origin::measured, "tiles of rows of 2 to 16 elements"};
+    // A tile's rows are put together in local memory before it goes to the device.
+    if (m.device) local.row = {row, Origin::assumed, "as between a process and the global level"};
   }
   const auto to_registers = [](Level& l, const Figure<Bandwidth>& next) {
     l.bandwidth = {next.value, Origin::assumed,

@@ -47,6 +47,9 @@ struct MeasuredLevels {
   // Of each process while all are at work: what statements on thin tiles took for each byte of
   // them, matrix by vector products of several orders; in each repetition. Empty with a device.
   std::vector<Seconds> tile_bytes;
+  // What each row took beyond its bytes where tiles of short rows went between a process and the
+  // global level, while all were at work; in each repetition.
+  std::vector<Seconds> rows;
   // In a run, what each transfer of a tile between a process and the global level took beyond its
   // bytes, with what starting statements on tiles took; in each repetition. May be empty.
   std::vector<Seconds> tiles;

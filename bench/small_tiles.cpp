@@ -51,7 +51,7 @@ fusion::OperationTree product_chain(std::int64_t rows) {
 }
 
 std::vector<Seconds> small_tile_times(const Processes& team, const fs::path& folder,
-                                      int repetitions, BytesPerSecond bandwidth,
+                                      int repetitions, BytesPerSecond bandwidth, Seconds row,
                                       const std::function<void()>& step) {
   const fusion::OperationTree tree = product_chain(matrix_rows);
   const levels::Hierarchy large = hierarchy_of(team, Bytes(0));
@@ -61,7 +61,9 @@ std::vector<Seconds> small_tile_times(const Processes& team, const fs::path& fol
   const levels::Moved one = few.counts.links.front().busiest_sum();
   const levels::Moved all = many.counts.links.front().busiest_sum();
   const auto transfers = static_cast<double>(all.transfers() - one.transfers());
-  const Seconds moving(static_cast<double>(all.bytes() - one.bytes()) / bandwidth.value());
+  const Seconds moving =
+      Seconds(static_cast<double>(all.bytes() - one.bytes()) / bandwidth.value()) +
+      row * static_cast<double>(all.rows - one.rows);
   // Of the first process, for all.
   const std::int64_t number = team.gathered({::getpid()}).front().front();
   const fs::path own = folder / fmt::format("tcsim-levels-{}-run", number);

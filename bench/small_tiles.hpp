@@ -18,10 +18,10 @@ fusion::OperationTree product_chain(std::int64_t rows);
 
 // By transfer between a process and the level that all share, of the busiest process; in each
 // repetition, before which `step` is called. A product is run by many small tiles and by few; what
-// differs counts, without the bytes at `bandwidth`. Collective. Files in a folder below `folder`
+// differs counts, without the bytes at `bandwidth` and without `row` for each row. Collective. Files in a folder below `folder`
 // are gone afterwards. Throws as chains::run_levels().
 std::vector<Seconds> small_tile_times(const Processes& team, const std::filesystem::path& folder,
-                                      int repetitions, BytesPerSecond bandwidth,
+                                      int repetitions, BytesPerSecond bandwidth, Seconds row,
                                       const std::function<void()>& step);
 
 }  // namespace tcsim::bench

@@ -151,9 +151,9 @@ typename Leaves<T>::Live& Leaves<T>::live(const fusion::Leaf& shape) {
 }
 
 template <class T>
-void Leaves<T>::run(const fusion::Leaf& shape, const T* left, const T* right, T* out,
+void Leaves<T>::run(const fusion::Leaf& shape, const T* left, const T* right, T* out, T beta,
                     std::stop_token stop) {
-  live(shape).crew.run({left, right, out}, {T{1}, T{1}}, std::move(stop));
+  live(shape).crew.run({left, right, out}, {T{1}, beta}, std::move(stop));
 }
 
 template class Leaves<float>;

@@ -33,8 +33,10 @@ class Leaves {
   Bytes memory() const;
   // Room for packed operands. Throws UnsupportedError where it cannot be had.
   void make_room();
-  // out += left * right on tiles that begin at these places of what is held; after make_room().
-  void run(const fusion::Leaf& shape, const T* left, const T* right, T* out, std::stop_token stop);
+  // out = left * right + beta * out on tiles that begin at these places of what is held; after
+  // make_room(). With 0, out is not read.
+  void run(const fusion::Leaf& shape, const T* left, const T* right, T* out, T beta,
+           std::stop_token stop);
 
  private:
   struct Live;

@@ -143,7 +143,7 @@ class Runner {
       const int array = fusion::array_of(tree_, s, t);
       return values_[static_cast<std::size_t>(array)] + call.offset[t];
     };
-    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
+    leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C), T{1},
                  options_.stop);
     fusion::DiskTraffic::OfStatement& of = result_.moved.statements[static_cast<std::size_t>(s)];
     ++of.runs;

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "chains/levels/runs.hpp"
 #include "core/error.hpp"
 #include "core/io/on_disk.hpp"
 #include "core/stop.hpp"
@@ -112,6 +114,7 @@ struct TensorFile::Handles {
   std::vector<std::int64_t> chunk;  // empty where the data are not in chunks
   Bytes memory;
   bool read_only = false;
+  bool plain = false;  // chunks are in the file as in memory
 
   // What HDF5 knows of the chunks, and what they take: of one that is packed by a filter, both
   // forms are in memory.
@@ -126,6 +129,7 @@ struct TensorFile::Handles {
     std::int64_t bytes = size_of(type).value();
     for (std::int64_t c : chunk) bytes *= c;
     const bool packed = H5Pget_nfilters(properties.get()) > 0;
+    plain = !packed;
     memory += packed ? Bytes(2 * bytes) : std::min(Bytes(bytes), most_chunk);
   }
 
@@ -146,6 +150,43 @@ struct TensorFile::Handles {
       end = std::min((from / step) * step + rows, whole.begin + whole.size);
       piece.front() = {from, end - from};
       f(piece, (from - whole.begin) * row);
+    }
+  }
+
+  // The chunk that a tile is all of, as far as the tensor goes; nothing where it is not one, or is
+  // not in the file yet.
+  std::optional<std::vector<fusion::Range>> whole_chunk(
+      const std::vector<fusion::Range>& at) const {
+    if (!plain || at.empty()) return {};
+    std::vector<fusion::Range> whole;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      const fusion::Range& r = at[axis];
+      whole.push_back({r.begin, chunk[axis]});
+      if (r.begin % chunk[axis] != 0) return {};
+      if (r.size != std::min(chunk[axis], extents[axis] - r.begin)) return {};
+    }
+    hsize_t there = 0;
+    const std::vector<hsize_t> place = corner_of(at);
+    if (H5Dget_chunk_storage_size(data.get(), place.data(), &there) < 0) return {};
+    if (static_cast<std::int64_t>(there) != bytes_of(whole)) return {};
+    return whole;
+  }
+  static std::vector<hsize_t> corner_of(const std::vector<fusion::Range>& at) {
+    std::vector<hsize_t> corner;
+    for (const fusion::Range& r : at) corner.push_back(static_cast<hsize_t>(r.begin));
+    return corner;
+  }
+  std::int64_t bytes_of(const std::vector<fusion::Range>& at) const {
+    return elements_of(at) * size_of(type).value();
+  }
+
+  // Calls copy(pointer to elements of the file's type) for either type.
+  template <class F>
+  void with_type(F&& copy) const {
+    if (type == ElementType::f64) {
+      copy(double{});
+    } else {
+      copy(float{});
     }
   }
 
@@ -290,6 +331,53 @@ void TensorFile::write(const std::vector<fusion::Range>& at, const void* values)
       handles_->fail("a tile cannot be written", "look at the room on its disk");
     }
   });
+}
+
+void TensorFile::read(const std::vector<fusion::Range>& at, void* values,
+                      std::vector<std::byte>& room) const {
+  {
+    const Turn turn;
+    if (const auto whole = handles_->whole_chunk(at)) {
+      const std::vector<hsize_t> place = Handles::corner_of(at);
+      const std::int64_t bytes = handles_->bytes_of(*whole);
+      const bool at_end = bytes != handles_->bytes_of(at);
+      if (at_end) room.resize(std::max(room.size(), static_cast<std::size_t>(bytes)));
+      std::uint32_t filters = 0;
+      if (H5Dread_chunk(handles_->data.get(), H5P_DEFAULT, place.data(), &filters,
+                        at_end ? room.data() : values) < 0) {
+        handles_->fail("a tile cannot be read: the file is damaged or cut off", "write it again");
+      }
+      if (!at_end) return;
+      return handles_->with_type([&]<class T>(T) {
+        copy_out(*whole, at, reinterpret_cast<const T*>(room.data()), static_cast<T*>(values));
+      });
+    }
+  }
+  read(at, values);
+}
+
+void TensorFile::write(const std::vector<fusion::Range>& at, const void* values,
+                       std::vector<std::byte>& room) {
+  {
+    const Turn turn;
+    if (const auto whole = handles_->whole_chunk(at)) {
+      const std::vector<hsize_t> place = Handles::corner_of(at);
+      const std::int64_t bytes = handles_->bytes_of(*whole);
+      if (bytes != handles_->bytes_of(at)) {
+        room.assign(std::max(room.size(), static_cast<std::size_t>(bytes)), std::byte{0});
+        handles_->with_type([&]<class T>(T) {
+          copy_in(*whole, at, reinterpret_cast<T*>(room.data()), static_cast<const T*>(values));
+        });
+        values = room.data();
+      }
+      if (H5Dwrite_chunk(handles_->data.get(), H5P_DEFAULT, 0, place.data(),
+                         static_cast<std::size_t>(bytes), values) < 0) {
+        handles_->fail("a tile cannot be written", "look at the room on its disk");
+      }
+      return;
+    }
+  }
+  write(at, values);
 }
 
 void TensorFile::flush() {

@@ -4,6 +4,7 @@
 // that are neighbours in both. Several threads may use files, one of them at a time gets through.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -53,6 +54,11 @@ class TensorFile {
   // Heed StopScope.
   void read(const std::vector<fusion::Range>& at, void* values) const;
   void write(const std::vector<fusion::Range>& at, const void* values);
+  // The same, but what is all of a chunk passes HDF5's copy of it. A chunk at the tensor's end
+  // reaches over it: all of that is in `room`, which grows.
+  void read(const std::vector<fusion::Range>& at, void* values, std::vector<std::byte>& room) const;
+  void write(const std::vector<fusion::Range>& at, const void* values,
+             std::vector<std::byte>& room);
   // All that was written is on the disk when it returns.
   void flush();
   // The same, and the system forgets what it has of the file: what is read next comes from the

@@ -35,6 +35,12 @@ const std::vector<std::int64_t>& TensorFile::chunk() const { refuse(); }
 Bytes TensorFile::chunks(const std::vector<fusion::Range>&) const { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
+void TensorFile::read(const std::vector<fusion::Range>&, void*, std::vector<std::byte>&) const {
+  refuse();
+}
+void TensorFile::write(const std::vector<fusion::Range>&, const void*, std::vector<std::byte>&) {
+  refuse();
+}
 void TensorFile::flush() { refuse(); }
 void TensorFile::forget() { refuse(); }
 

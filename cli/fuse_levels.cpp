@@ -108,10 +108,10 @@ void print_machine(const LevelAnswer& a, std::ostream& out) {
                        visible(level.name),
                        level.capacity == Bytes(0) ? "" : " of " + to_display(level.capacity));
     if (l == h.links()) break;
-    out << fmt::format(", {:.4g} GB/s{}", level.bandwidth.value() / 1e9,
-                       level.transfer.value() > 0
-                           ? fmt::format(" and {} a transfer", to_display(level.transfer))
-                           : std::string());
+    out << fmt::format(", {:.4g} GB/s", level.bandwidth.value() / 1e9);
+    const char* const last = level.row > Seconds(0) ? ", " : " and ";
+    if (level.transfer > Seconds(0)) out << last << to_display(level.transfer) << " a transfer";
+    if (level.row > Seconds(0)) out << " and " << to_display(level.row) << " a row";
   }
   out << "\n";
   if (h.instances(0) > 1) {
@@ -247,7 +247,8 @@ void print_level_table(const LevelAnswer& a, std::ostream& out) {
 ordered_json json_of_moved(const Moved& m, const std::string& prefix) {
   return {{prefix + "in_bytes", m.in},
           {prefix + "out_bytes", m.out},
-          {prefix + "transfers", m.transfers()}};
+          {prefix + "transfers", m.transfers()},
+          {prefix + "rows", m.rows}};
 }
 
 ordered_json json_of_level_way(const LevelAnswer& a, const LevelWay& way) {
@@ -326,7 +327,7 @@ ordered_json json_of_levels(const LevelAnswer& a) {
 }
 
 void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
-  out << "chain,program,link,in_bytes,out_bytes,transfers,busiest_bytes,high_water_bytes,"
+  out << "chain,program,link,in_bytes,out_bytes,transfers,rows,busiest_bytes,high_water_bytes,"
          "simulated_bytes,link_seconds,arithmetic_seconds,predicted_seconds,bottleneck\n";
   for (const LevelAnswer& a : all) {
     for (const LevelWay& w : a.ways) {
@@ -334,9 +335,9 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
         const auto at = static_cast<std::size_t>(l);
         const Counts::OfLink& link = w.plan.counts.links[at];
         out << fmt::format(
-            "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name), w.name,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(a.tree.name), w.name,
             csv_cell(a.hierarchy.link(l)), link.sum().in, link.sum().out, link.sum().transfers(),
-            link.busiest_sum().bytes(), w.plan.counts.high_water[at].value(),
+            link.sum().rows, link.busiest_sum().bytes(), w.plan.counts.high_water[at].value(),
             w.simulated ? std::to_string(w.simulated->links[at].sum().bytes()) : "",
             w.plan.times.links[at].value(), w.plan.times.arithmetic.value(), w.plan.time().value(),
             csv_cell(levels::slowest_name(a.hierarchy, w.plan)));

@@ -69,6 +69,11 @@ void print_table(const MeasuredLevels& m, const Machine& machine, std::ostream& 
     out << fmt::format("  thin tiles: {:.4g} ns a byte, spread {:.1f} %\n", 1e9 * median(thin),
                        100 * relative_spread(thin));
   }
+  if (!m.rows.empty()) {
+    const std::vector<double> of_rows = numbers(m.rows);
+    out << fmt::format("  short rows of tiles: {} each beyond their bytes, spread {:.1f} %\n",
+                       to_display(Seconds(median(of_rows))), 100 * relative_spread(of_rows));
+  }
   if (!m.tiles.empty()) {
     const std::vector<double> tiles = numbers(m.tiles);
     out << fmt::format(
@@ -112,6 +117,7 @@ void print_json(const MeasuredLevels& m, const Machine& machine, std::ostream& o
   }
   j["products_flops_per_second"] = numbers(m.products);
   if (!m.tile_bytes.empty()) j["tile_byte_seconds"] = numbers(m.tile_bytes);
+  if (!m.rows.empty()) j["row_seconds"] = numbers(m.rows);
   j["small_tile_seconds"] = numbers(m.tiles);
   j["capacities"] = ordered_json::array();
   for (const Level& l : machine.levels) {

@@ -132,6 +132,14 @@ void print_level_runs(const LevelAnswer& a, std::ostream& out) {
     }
     out << "\n";
   }
+  const double moved = static_cast<double>(chosen.ran->counts.links.back().sum().bytes());
+  if (const double chunks = static_cast<double>(chosen.ran->chunks.value());
+      chunks > worth_telling * moved) {
+    out << fmt::format(
+        "  chunks of files do not fit its tiles, {} had to be read and written for {}: write the "
+        "inputs in chunks that do\n",
+        to_display(chosen.ran->chunks), to_display(Bytes(static_cast<std::int64_t>(moved))));
+  }
   if (chosen.ran->done_before > 0) {
     out << fmt::format("  {} of {} parts were done before\n", chosen.ran->done_before,
                        chosen.ran->parts);
@@ -163,6 +171,7 @@ ordered_json json_of_level_run(const LevelAnswer& a) {
   const chains::LevelRun& ran = *a.ways.front().ran;
   ordered_json j{{"processes", a.hierarchy.instances(0)},
                  {"executor_bytes", ran.executor.value()},
+                 {"chunk_bytes", ran.chunks.value()},
                  {"parts", ran.parts},
                  {"parts_done_before", ran.done_before},
                  {"device", nullptr},

@@ -14,6 +14,9 @@
 
 namespace tcsim::cli {
 
+// Moving so much more in chunks of files than in tiles is told.
+inline constexpr double worth_telling = 1.1;
+
 // One way to do the chain.
 struct LevelWay {
   std::string name;  // "optimum", "prescription", "unfused"

@@ -69,13 +69,15 @@ Hierarchy measured(const fs::path& folder) {
   const Machine machine =
       bench::machine_of(bench::measure_levels(team(), options), assumed_machine());
   const Hierarchy h = levels::hierarchy(machine, Bytes(8));
-  say("{} process{}, measured: {} {}/s and {} a transfer, {} {}/s and {}, products {:.3g} Gflop/s "
-      "a process and {:.3g} ns a byte of tiles\n",
+  say("{} process{}, measured: {} {}/s and {} a transfer, {} {}/s, {} a transfer and {} a row, "
+      "products {:.3g} "
+      "Gflop/s a process and {:.3g} ns a byte of tiles\n",
       team().size(), team().size() == 1 ? "" : "es", h.link(1),
       to_display(Bytes(static_cast<std::int64_t>(h.level(1).bandwidth.value()))),
       to_display(h.level(1).transfer), h.link(0),
       to_display(Bytes(static_cast<std::int64_t>(h.level(0).bandwidth.value()))),
-      to_display(h.level(0).transfer), h.rate.value() / 1e9, 1e9 * h.tile_byte.value());
+      to_display(h.level(0).transfer), to_display(h.level(0).row), h.rate.value() / 1e9,
+      1e9 * h.tile_byte.value());
   return h;
 }
 
@@ -259,10 +261,18 @@ void decide(const std::string& name, const OperationTree& tree, const Hierarchy&
       1 + stake);
   for (const LevelProgram& p : programs) {
     const levels::LevelTimes& times = p.plan.times;
-    say("           {:34} {} {} ({}), {} {} ({}), arithmetic {} ({}), in all {} ({})\n", p.name,
-        h.link(1), to_display(p.link(1)), to_display(times.links[1]), h.link(0),
-        to_display(p.link(0)), to_display(times.links[0]), to_display(p.arithmetic()),
-        to_display(times.arithmetic), to_display(p.total()), to_display(p.plan.time()));
+    const double chunks = static_cast<double>(p.runs.front().chunks.value()) /
+                          static_cast<double>(p.plan.counts.links[1].sum().bytes());
+    const auto link = [&](int l) {
+      const auto at = static_cast<std::size_t>(l);
+      return fmt::format("{} {} ({}) by {:.3g} rows", h.link(l), to_display(p.link(l)),
+                         to_display(times.links[at]),
+                         static_cast<double>(p.plan.counts.links[at].sum().rows));
+    };
+    say("           {:34} {} and {:.2f} of its bytes in chunks, {}, arithmetic {} ({}), in all {} "
+        "({})\n",
+        p.name, link(1), chunks, link(0), to_display(p.arithmetic()), to_display(times.arithmetic),
+        to_display(p.total()), to_display(p.plan.time()));
   }
 }
 

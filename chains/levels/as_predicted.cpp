@@ -46,6 +46,7 @@ std::string differences(const OperationTree& tree, const Hierarchy& hierarchy,
     compare(where + " bytes out", want.out, have.out);
     compare(where + " transfers in", want.ins, have.ins);
     compare(where + " transfers out", want.outs, have.outs);
+    compare(where + " rows", want.rows, have.rows);
   };
   for (int l = 0; l < hierarchy.links(); ++l) {
     const Counts::OfLink& want = predicted.links[static_cast<std::size_t>(l)];

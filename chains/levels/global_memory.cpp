@@ -40,22 +40,18 @@ class OwnMemory : public GlobalMemory<T> {
 
   void clear(const Tile& tile) override { std::fill_n(whole(tile), tile.piece, T{}); }
   void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
-    const T* from = whole(tile);
-    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
-      to = std::copy_n(from + place, length, to);
-    });
+    copy_out(tile.at, part, whole(tile), to);
   }
   void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
-    T* to = whole(tile);
-    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
-      std::copy_n(from, length, to + place);
-      from += length;
-    });
+    copy_in(tile.at, part, whole(tile), from);
   }
   void add(const Tile& tile, const std::vector<Range>& part, const T* from) override {
     T* to = whole(tile);
-    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
-      for (std::int64_t i = 0; i < length; ++i) to[place + i] += *from++;
+    for_each_rows(tile.at, part, true, [&](const Rows& rows) {
+      for (std::int64_t r = 0; r < rows.count; ++r) {
+        T* row = to + rows.place + r * rows.distance;
+        for (std::int64_t i = 0; i < rows.length; ++i) row[i] += *from++;
+      }
     });
   }
   void fence() override {}

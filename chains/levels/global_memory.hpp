@@ -1,9 +1,9 @@
 // The level that all processes share, the outermost one inside the disk: tiles that each process
 // gets parts of, puts parts to, and adds parts to. Two implementations: one process's own memory,
 // and windows of MPI-3 that others reach into without the owner's help (MPI_Get, MPI_Put,
-// MPI_Accumulate; passive target), or on one computer without MPI. A tile's elements, row-major, are dealt to processes in pieces
-// of equal length, one each. Tiles are opened and closed as a stack, by all processes in the same
-// order.
+// MPI_Accumulate; passive target), or on one computer without MPI. A tile's elements, row-major,
+// are dealt to processes in pieces of equal length, one each. Tiles are opened and closed as a
+// stack, by all processes in the same order.
 #pragma once
 
 #include <cstdint>

@@ -88,6 +88,7 @@ class LevelRunner {
         team_.end(e.what(), 4);
       }
     }
+    run_.chunks = staging_.chunks();
     tally_.gather(team_, run_);
     return std::move(run_);
   }
@@ -98,6 +99,7 @@ class LevelRunner {
     int level = 0;
     std::vector<Range> at;
     T* values = nullptr;     // null: in several processes
+    bool unset = false;      // it begins as zeros, which are not there yet
     std::int64_t begin = 0;  // in its level's memory
     typename GlobalMemory<T>::Tile tile;
   };
@@ -273,6 +275,20 @@ class LevelRunner {
     return stored_[place(hold.array)][place(hold.level)].insert(corner_of(at)).second;
   }
 
+  // Whether a tile that begins as zeros need not be cleared: this process alone puts all of it
+  // there before it gets any, from tiles inside that begin as zeros as well.
+  bool all_is_put(const Hold& hold, const std::vector<Range>& at) const {
+    if (team_.size() > 1 || hold.level == 0) return false;
+    const auto& inside = stored_[place(hold.array)][place(hold.level - 1)];
+    return std::ranges::none_of(inside, [&](const std::vector<std::int64_t>& corner) {
+      for (std::size_t axis = 0; axis < at.size(); ++axis) {
+        const std::int64_t from = corner[axis] - at[axis].begin;
+        if (from < 0 || from >= at[axis].size) return false;
+      }
+      return true;
+    });
+  }
+
   static std::int64_t bytes_of(const std::vector<Range>& at) {
     return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
   }
@@ -282,12 +298,14 @@ class LevelRunner {
     std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
     const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !is_first(hold, at));
     const std::int64_t bytes = bytes_of(at);
+    const std::int64_t rows =
+        count_rows(fusion::ranges_of(tree_, hold.array, fusion::all_of(tree_)), at);
     tally_.take(hold.level, bytes);
-    Held mine{hold.level, at, nullptr, 0, global_->open(at)};
+    Held mine{hold.level, at, nullptr, false, 0, global_->open(at)};
     mine.values = global_->whole(mine.tile);
     if (read) {
-      if (team_.rank() == 0) tally_.moved_in(hold, move_staged(hold, mine, true));
-    } else {
+      if (team_.rank() == 0) tally_.moved_in(hold, move_staged(hold, mine, true), rows);
+    } else if (!all_is_put(hold, at)) {
       global_->clear(mine.tile);
     }
     global_->fence();
@@ -298,7 +316,7 @@ class LevelRunner {
     held_[place(hold.array)].pop_back();
     global_->fence();
     if (hold.kind == Kind::store) {
-      if (team_.rank() == 0) tally_.moved_out(hold, move_staged(hold, mine, false));
+      if (team_.rank() == 0) tally_.moved_out(hold, move_staged(hold, mine, false), rows);
       global_->fence();
     }
     global_->close(mine.tile);
@@ -323,7 +341,7 @@ class LevelRunner {
     if (!holds(inside)) return;
     const bool was_inside = std::exchange(inside_, true);
     std::vector<Held>& of = held_[place(hold.array)];
-    Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, 0, {}};
+    Held mine{hold.level, fusion::ranges_of(tree_, hold.array, ranges_), nullptr, false, 0, {}};
     const std::int64_t elements = elements_of(mine.at), bytes = bytes_of(mine.at);
     tally_.take(hold.level, bytes);
     const std::int64_t used = private_used_[place(hold.level)];
@@ -339,13 +357,17 @@ class LevelRunner {
     const bool adds = added && hold.level + 1 == shared_;
     const bool read = hold.kind == Kind::load ||
                       (hold.kind == Kind::store && !adds && (added || !is_first(hold, mine.at)));
+    std::int64_t rows = 0;
     if (read) {
       const Timed timed(tally_.on_link(hold.level));
+      rows = count_rows(of.back().at, mine.at);
       get(of.back(), mine);
       if (in_device) device_->write(mine.begin, mine.values, elements);
-      tally_.moved_in(hold, bytes);
+      tally_.moved_in(hold, bytes, rows);
     } else if (in_device) {
       device_->clear(mine.begin, elements);
+    } else if (hold.level == 0 && inside.empty()) {
+      mine.unset = true;
     } else {
       std::fill_n(mine.values, elements, T{});
     }
@@ -356,17 +378,18 @@ class LevelRunner {
     of.pop_back();
     if (hold.kind == Kind::store) {
       const Timed timed(tally_.on_link(hold.level));
+      rows = count_rows(of.back().at, mine.at);
       if (in_device) {
         mine.values = through_host_.data();  // which may have grown
         device_->read(mine.begin, mine.values, elements);
       }
       if (adds) {
         global_->add(of.back().tile, mine.at, mine.values);
-        tally_.moved_in(hold, bytes);
+        tally_.moved_in(hold, bytes, rows);
       } else {
         put(of.back(), mine);
       }
-      tally_.moved_out(hold, bytes);
+      tally_.moved_out(hold, bytes, rows);
     }
     private_used_[place(hold.level)] = used;
     tally_.give_back(hold.level, bytes);
@@ -375,18 +398,11 @@ class LevelRunner {
 
   void get(const Held& from, const Held& to) {
     if (from.level == shared_) return global_->get(from.tile, to.at, to.values);
-    T* next = to.values;
-    for_each_run(from.at, to.at, [&](std::int64_t begin, std::int64_t length) {
-      next = std::copy_n(from.values + begin, length, next);
-    });
+    copy_out(from.at, to.at, from.values, to.values);
   }
   void put(const Held& to, const Held& from) {
     if (to.level == shared_) return global_->put(to.tile, from.at, from.values);
-    const T* next = from.values;
-    for_each_run(to.at, from.at, [&](std::int64_t begin, std::int64_t length) {
-      std::copy_n(next, length, to.values + begin);
-      next += length;
-    });
+    copy_in(to.at, from.at, to.values, from.values);
   }
 
   void run_statement(int s) {
@@ -413,12 +429,22 @@ class LevelRunner {
     options_.progress(std::min(1.0, done_ / tree_.flops()));
   }
 
+  // Whether the statement's result there is not set yet: what is summed begins.
+  bool is_first_sum(int s) const {
+    const auto out = place(tree_.statement(s).out);
+    if (!held_[out].back().unset) return false;
+    const fusion::IndexSet own = tree_.array(tree_.statement(s).out).set();
+    return std::ranges::all_of(tree_.statement(s).indices, [&](int i) {
+      return fusion::contains(own, i) || ranges_[place(i)].begin == held_at_[out][place(i)].begin;
+    });
+  }
+
   void run_leaf(int s, const fusion::LeafCall& call) {
     const auto part_of = [&](TensorId t) {
       return held_[place(fusion::array_of(tree_, s, t))].back().values + call.offset[t];
     };
     leaves_->run(call.leaf, part_of(TensorId::A), part_of(TensorId::B), part_of(TensorId::C),
-                 options_.stop);
+                 is_first_sum(s) ? T{0} : T{1}, options_.stop);
   }
 
   const OperationTree& tree_;

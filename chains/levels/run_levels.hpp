@@ -44,6 +44,8 @@ struct LevelRun {
   std::vector<Seconds> links;
   Seconds arithmetic;
   Bytes executor;  // packed operands and tables of a process, beside its tiles
+  // Of files' chunks that were read or written, each whole, however small the part of it was.
+  Bytes chunks{0};
   int parts = 0, done_before = 0;
   std::string device;     // its name, where one was asked for and did it
   std::string no_device;  // or why the host computed

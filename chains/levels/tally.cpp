@@ -44,11 +44,11 @@ Moved& Tally::moved(const levels::Hold& hold) {
   return counts_.links[static_cast<std::size_t>(hold.level)]
       .all[static_cast<std::size_t>(hold.array)];
 }
-void Tally::moved_in(const levels::Hold& hold, std::int64_t bytes) {
-  moved(hold).in += bytes, ++moved(hold).ins;
+void Tally::moved_in(const levels::Hold& hold, std::int64_t bytes, std::int64_t rows) {
+  moved(hold) += {bytes, 0, 1, 0, rows};
 }
-void Tally::moved_out(const levels::Hold& hold, std::int64_t bytes) {
-  moved(hold).out += bytes, ++moved(hold).outs;
+void Tally::moved_out(const levels::Hold& hold, std::int64_t bytes, std::int64_t rows) {
+  moved(hold) += {0, bytes, 0, 1, rows};
 }
 
 void Tally::ran(int statement, std::int64_t multiply_adds, std::int64_t tile_bytes) {
@@ -61,7 +61,7 @@ void Tally::ran(int statement, std::int64_t multiply_adds, std::int64_t tile_byt
 void Tally::gather(const Processes& team, LevelRun& run) const {
   std::vector<std::int64_t> mine;
   for (const Counts::OfLink& l : counts_.links) {
-    for (const Moved& m : l.all) mine.insert(mine.end(), {m.in, m.out, m.ins, m.outs});
+    for (const Moved& m : l.all) mine.insert(mine.end(), {m.in, m.out, m.ins, m.outs, m.rows});
   }
   for (Bytes b : counts_.high_water) mine.push_back(b.value());
   for (const auto& s : counts_.statements) {
@@ -85,8 +85,8 @@ void Tally::gather(const Processes& team, LevelRun& run) const {
       std::vector<Moved> one;
       std::int64_t bytes = 0;
       for (std::size_t a = 0; a < link.all.size(); ++a) {
-        const std::int64_t* v = &of[at + 4 * a];
-        one.push_back({v[0], v[1], v[2], v[3]});
+        const std::int64_t* v = &of[at + 5 * a];
+        one.push_back({v[0], v[1], v[2], v[3], v[4]});
         link.all[a] += one.back();
         bytes += one.back().bytes();
       }
@@ -94,7 +94,7 @@ void Tally::gather(const Processes& team, LevelRun& run) const {
       busiest = bytes;
       link.busiest = std::move(one);
     }
-    at += 4 * link.all.size();
+    at += 5 * link.all.size();
   }
   for (Bytes& b : run.counts.high_water) b = Bytes(most(at++));
   for (auto& s : run.counts.statements) {

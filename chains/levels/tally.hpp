@@ -38,8 +38,8 @@ class Tally {
   // Throws UnsupportedError where the level would hold more than its capacity.
   void take(int level, std::int64_t bytes);
   void give_back(int level, std::int64_t bytes);
-  void moved_in(const levels::Hold& hold, std::int64_t bytes);
-  void moved_out(const levels::Hold& hold, std::int64_t bytes);
+  void moved_in(const levels::Hold& hold, std::int64_t bytes, std::int64_t rows);
+  void moved_out(const levels::Hold& hold, std::int64_t bytes, std::int64_t rows);
   void ran(int statement, std::int64_t multiply_adds, std::int64_t tile_bytes);
 
   // Over a link, by its inner level; and of arithmetic.

@@ -121,12 +121,15 @@ class Windows : public GlobalMemory<T> {
   template <class F>
   static void for_each_piece(const Tile& tile, const std::vector<Range>& part, F&& f) {
     std::int64_t local = 0;
-    for_each_run(tile.at, part, [&](std::int64_t place, std::int64_t length) {
-      while (length > 0) {
-        const std::int64_t owner = place / tile.piece, within = place % tile.piece;
-        const std::int64_t now = std::min({length, tile.piece - within, most_elements});
-        f(static_cast<std::size_t>(owner), tile.begin + within, local, now);
-        place += now, local += now, length -= now;
+    for_each_rows(tile.at, part, true, [&](const Rows& rows) {
+      for (std::int64_t r = 0; r < rows.count; ++r) {
+        std::int64_t place = rows.place + r * rows.distance, length = rows.length;
+        while (length > 0) {
+          const std::int64_t owner = place / tile.piece, within = place % tile.piece;
+          const std::int64_t now = std::min({length, tile.piece - within, most_elements});
+          f(static_cast<std::size_t>(owner), tile.begin + within, local, now);
+          place += now, local += now, length -= now;
+        }
       }
     });
   }

@@ -9,6 +9,7 @@
 #include "cli/chain_text.hpp"
 #include "cli/fuse_caches.hpp"
 #include "cli/fuse_levels.hpp"
+#include "cli/level_run.hpp"
 #include "cli/out_file.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -42,9 +43,6 @@ using nlohmann::ordered_json;
 
 // Tiles that a replay goes through without being asked for long.
 constexpr double most_tiles = 2e7;
-
-// Reading so much more in chunks than in tiles is told.
-constexpr double worth_telling = 1.1;
 
 // One way to do the chain, with all that is known of it.
 struct Way {

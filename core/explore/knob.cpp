@@ -80,6 +80,7 @@ bool has(const Level& level, std::string_view name) {
   });
   if (name == "processes") return level.processes > 1;
   if (name == "transfer") return level.transfer.value > 0;
+  if (name == "row") return level.row.value > 0;
   return has && (name != "capacity" || level.capacity.value != Bytes(0));
 }
 

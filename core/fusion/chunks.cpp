@@ -64,10 +64,11 @@ void Chunks::open(const Hold& hold, const Ranges& ranges) {
   if (hold.kind == Hold::Kind::buffer) return;
   Extents tile;
   for (const Range& r : ranges_of(tree_, hold.array, ranges)) tile.push_back(r.size);
-  const auto [there, is_new] = tiles_.emplace(tree_.array(hold.array).name, tile);
-  if (is_new) return;
-  for (std::size_t axis = 0; axis < tile.size(); ++axis) {
-    there->second[axis] = std::min(there->second[axis], tile[axis]);
+  const auto [there, is_new] = tiles_.emplace(tree_.array(hold.array).name, Tiles{tile, tile});
+  auto& [smallest, common] = there->second;
+  for (std::size_t axis = 0; axis < tile.size() && !is_new; ++axis) {
+    smallest[axis] = std::min(smallest[axis], tile[axis]);
+    common[axis] = std::gcd(common[axis], tile[axis]);
   }
 }
 
@@ -75,7 +76,11 @@ std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
   const OperationTree::Array& array = tree_.array(a);
   const Extents whole = tree_.extents(a);
   const auto found = tiles_.find(array.name);
-  Extents chunk = found == tiles_.end() ? whole : found->second;
+  Extents chunk = whole;
+  if (found != tiles_.end()) {
+    const auto& [smallest, common] = found->second;
+    chunk = bytes_of(common, array.element) < least_common_chunk.value() ? smallest : common;
+  }
   std::int64_t bytes = bytes_of(chunk, array.element);
   for (std::size_t axis = chunk.size(); axis > 0 && bytes < least_chunk.value(); --axis) {
     std::int64_t& size = chunk[axis - 1];

@@ -1,6 +1,6 @@
 // The files of a schedule, and in what chunks tensors lie in them, so that a tile is whole chunks:
-// what fits into all tiles in which a schedule moves a tensor, neither too small for a table of
-// them nor too large to be kept in memory.
+// what divides all tiles in which a schedule moves a tensor, or else fits into them, neither too
+// small for a table of them nor too large to be kept in memory.
 #pragma once
 
 #include <map>
@@ -20,6 +20,9 @@ std::map<std::string, FileUse> files_of(const OperationTree& tree, const FusedNo
 
 // Each costs an entry in a file's table.
 inline constexpr Bytes least_chunk{std::int64_t{64} << 10};
+// What divides all tiles is taken from here on: below, calls take more than bytes that are moved
+// twice.
+inline constexpr Bytes least_common_chunk{std::int64_t{256} << 10};
 inline constexpr Bytes usual_chunk{std::int64_t{2} << 20};
 
 class Chunks {
@@ -36,7 +39,11 @@ class Chunks {
 
  private:
   const OperationTree& tree_;
-  std::map<std::string, std::vector<std::int64_t>> tiles_;  // by name
+  // By axis, of the tiles in which a tensor is moved.
+  struct Tiles {
+    std::vector<std::int64_t> smallest, common;  // the greatest common divisor
+  };
+  std::map<std::string, Tiles> tiles_;  // by name
 };
 
 }  // namespace tcsim::fusion

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <span>
+#include <utility>
 
 #include "core/model/countable.hpp"
 
@@ -44,8 +45,8 @@ struct Piece {
 
 class LevelCounter {
  public:
-  LevelCounter(const OperationTree& tree, const Hierarchy& hierarchy)
-      : tree_(tree), checked_(tree), hierarchy_(hierarchy) {
+  LevelCounter(const OperationTree& tree, const Hierarchy& hierarchy, bool rows)
+      : tree_(tree), checked_(tree), hierarchy_(hierarchy), rows_(rows) {
     for (const OperationTree::Index& i : tree.indices) {
       pieces_.push_back({{i.extent, 1, 1}});
       shared_.push_back(0);
@@ -56,6 +57,7 @@ class LevelCounter {
       l.busiest.resize(tree.arrays.size());
     }
     counts_.statements.resize(tree.statements.size());
+    around_.assign(tree.arrays.size(), 0);
     held_.assign(at(hierarchy.links()), 0);
     most_ = held_;
   }
@@ -73,7 +75,9 @@ class LevelCounter {
       std::vector<Piece> inside = split(of, loop->tile, loop->processes);
       std::swap(of, inside);
       shared_[at(loop->index)] += loop->processes > 1;
+      loops_.push_back(loop);
       visit(*loop->body);
+      loops_.pop_back();
       shared_[at(loop->index)] -= loop->processes > 1;
       std::swap(pieces_[at(loop->index)], inside);
     } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
@@ -85,7 +89,10 @@ class LevelCounter {
       std::int64_t& held = held_[at(hold->level)];
       held = checked_.plus(held, bytes);
       most_[at(hold->level)] = std::max(most_[at(hold->level)], held);
+      std::size_t& around = around_[at(hold->array)];
+      const std::size_t before = std::exchange(around, loops_.size());
       visit(*hold->body);
+      around = before;
       held_[at(hold->level)] -= bytes;
     } else {
       run(std::get<Do>(node.is).statement);
@@ -131,22 +138,77 @@ class LevelCounter {
                        const std::vector<const Loop*>& inside = {}) const {
     std::int64_t product = unit;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const bool own = fusion::contains(of, static_cast<int>(i));
+      const int index = static_cast<int>(i);
+      const bool own = fusion::contains(of, index);
       if (!own && first) continue;
-      std::int64_t sum = 0;
-      const Loop* shared = nullptr;
-      for (const Loop* l : inside) shared = at(l->index) == i ? l : shared;
-      for (const Piece& p : pieces_[i]) {
-        std::int64_t size = own && bytes ? p.size : 1;
-        if (shared != nullptr && count == &Piece::all) {
-          size = checked_.times(
-              size, std::min(shared->processes, (p.size + shared->tile - 1) / shared->tile));
-        }
-        sum = checked_.plus(sum, checked_.times(size, p.*count));
-      }
-      product = checked_.times(product, sum);
+      product = checked_.times(product, along(pieces_[i], index, own && bytes, count, inside));
     }
     return product;
+  }
+
+  // Of tiles along an index, their number or the sum of their sizes.
+  std::int64_t along(std::span<const Piece> pieces, int index, bool sizes,
+                     std::int64_t Piece::*count, const std::vector<const Loop*>& inside) const {
+    const Loop* shared = nullptr;
+    for (const Loop* l : inside) shared = l->index == index ? l : shared;
+    std::int64_t sum = 0;
+    for (const Piece& p : pieces) {
+      std::int64_t size = sizes ? p.size : 1;
+      if (shared != nullptr && count == &Piece::all) {
+        size = checked_.times(
+            size, std::min(shared->processes, (p.size + shared->tile - 1) / shared->tile));
+      }
+      sum = checked_.plus(sum, checked_.times(size, p.*count));
+    }
+    return sum;
+  }
+
+  // How many rows the tiles have that product() counts: the product over the axes before the last
+  // one of which a tile has less than the tile around it.
+  std::int64_t rows(const Hold& hold, bool first, std::int64_t Piece::*count,
+                    const std::vector<const Loop*>& inside = {}) const {
+    if (!rows_ && hierarchy_.level(hold.level).row == Seconds(0)) return 0;
+    const std::vector<int>& axes = tree_.array(hold.array).indices;
+    const IndexSet own = tree_.array(hold.array).set();
+    std::int64_t others = 1;
+    for (std::size_t i = 0; i < pieces_.size() && !first; ++i) {
+      if (fusion::contains(own, static_cast<int>(i))) continue;
+      others = checked_.times(others, along(pieces_[i], static_cast<int>(i), false, count, inside));
+    }
+    // Over the axes so far: places of tiles, tiles that have all of each axis, and rows of others.
+    std::int64_t places = 1, whole = 1, rows = 0;
+    for (int i : axes) {
+      const auto [all, less] = whole_or_less(i, around_[at(hold.array)], count, inside);
+      rows = checked_.plus(checked_.times(rows, all), checked_.times(places, less));
+      whole = checked_.times(whole, all);
+      places = checked_.times(places, along(pieces_[at(i)], i, true, count, inside));
+    }
+    return checked_.times(checked_.plus(rows, whole), others);
+  }
+
+  // Tiles along an index that are as large as the tile around them, which the first `outer` loops
+  // make, and the others.
+  std::pair<std::int64_t, std::int64_t> whole_or_less(
+      int index, std::size_t outer, std::int64_t Piece::*count,
+      const std::vector<const Loop*>& inside) const {
+    std::vector<Piece> around{{tree_.extent(index), 1, 1}};
+    const auto cut = [&](std::vector<Piece>& pieces, std::size_t from, std::size_t to) {
+      for (std::size_t l = from; l < to; ++l) {
+        if (loops_[l]->index != index) continue;
+        pieces = split(pieces, loops_[l]->tile, loops_[l]->processes);
+      }
+    };
+    cut(around, 0, outer);
+    std::int64_t all = 0, less = 0;
+    for (const Piece& p : around) {
+      std::vector<Piece> tiles{p};
+      cut(tiles, outer, loops_.size());
+      for (const Piece& t : tiles) {
+        std::int64_t& of = t.size == p.size ? all : less;
+        of = checked_.plus(of, along({&t, 1}, index, false, count, inside));
+      }
+    }
+    return {all, less};
   }
 
   void move(const Hold& hold) {
@@ -162,19 +224,22 @@ class LevelCounter {
     const auto add = [&](Moved& to, std::int64_t Piece::*count) {
       const std::int64_t bytes = product(of, element, true, false, count, inside);
       const std::int64_t transfers = product(of, 1, false, false, count, inside);
+      const std::int64_t rows = this->rows(hold, false, count, inside);
       Moved moved;
       if (hold.kind == Kind::load) {
-        moved = {bytes, 0, transfers, 0};
+        moved = {bytes, 0, transfers, 0, rows};
       } else if (added) {
-        moved = {bytes, bytes, transfers, transfers};
+        moved = {bytes, bytes, transfers, transfers, checked_.plus(rows, rows)};
       } else {
         moved = {bytes - product(of, element, true, true, count), bytes,
-                 transfers - product(of, 1, false, true, count), transfers};
+                 transfers - product(of, 1, false, true, count), transfers,
+                 checked_.plus(rows, rows - this->rows(hold, true, count))};
       }
       to.in = checked_.plus(to.in, moved.in);
       to.out = checked_.plus(to.out, moved.out);
       to.ins = checked_.plus(to.ins, moved.ins);
       to.outs = checked_.plus(to.outs, moved.outs);
+      to.rows = checked_.plus(to.rows, moved.rows);
     };
     add(link.all[at(hold.array)], &Piece::all);
     add(link.busiest[at(hold.array)], &Piece::busiest);
@@ -197,7 +262,10 @@ class LevelCounter {
   const OperationTree& tree_;
   Checked checked_;
   const Hierarchy& hierarchy_;
+  const bool rows_;                         // also those that take no time
   std::vector<std::vector<Piece>> pieces_;  // by index
+  std::vector<const Loop*> loops_;          // around, the outermost first
+  std::vector<std::size_t> around_;         // by array: so many are around its tile outside
   std::vector<int> shared_;                 // by index: loops around that processes share
   std::vector<std::int64_t> held_, most_;   // by level
   Counts counts_;
@@ -236,7 +304,7 @@ std::vector<std::vector<std::vector<std::int64_t>>> tiles_of(const OperationTree
 }
 
 Moved& Moved::operator+=(const Moved& o) {
-  in += o.in, out += o.out, ins += o.ins, outs += o.outs;
+  in += o.in, out += o.out, ins += o.ins, outs += o.outs, rows += o.rows;
   return *this;
 }
 
@@ -252,14 +320,15 @@ Moved Counts::OfLink::busiest_sum() const {
   return moved;
 }
 
-Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
-  Counts counts = LevelCounter(tree, hierarchy).run(node);
+Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node, bool rows) {
+  Counts counts = LevelCounter(tree, hierarchy, rows).run(node);
   const Checked checked(tree);
   for (const Counts::OfLink& link : counts.links) {
-    std::int64_t bytes = 0, transfers = 0;
+    std::int64_t bytes = 0, transfers = 0, pieces = 0;
     for (const Moved& m : link.all) {
       bytes = checked.plus(checked.plus(bytes, m.in), m.out);
       transfers = checked.plus(checked.plus(transfers, m.ins), m.outs);
+      pieces = checked.plus(pieces, m.rows);
     }
   }
   return counts;
@@ -293,7 +362,8 @@ LevelTimes times(const Hierarchy& hierarchy, const Counts& counts) {
     const Moved moved = counts.links[at(l)].busiest_sum();
     const Hierarchy::Level& level = hierarchy.level(l);
     t.links.push_back(Bytes(moved.bytes()) / level.bandwidth +
-                      level.transfer * static_cast<double>(moved.transfers()));
+                      level.transfer * static_cast<double>(moved.transfers()) +
+                      level.row * static_cast<double>(moved.rows));
   }
   for (const Counts::OfStatement& s : counts.statements) {
     t.arithmetic += Seconds(2 * static_cast<double>(s.multiply_adds) / hierarchy.rate.value()) +

@@ -13,6 +13,9 @@ namespace tcsim::levels {
 struct Moved {
   std::int64_t in = 0, out = 0;
   std::int64_t ins = 0, outs = 0;
+  // Both ways: pieces of tiles that are neighbours on both sides, row-major; the outer side is the
+  // tile there, or the whole array in the outermost level.
+  std::int64_t rows = 0;
 
   std::int64_t bytes() const { return in + out; }
   std::int64_t transfers() const { return ins + outs; }
@@ -44,8 +47,10 @@ struct Counts {
 };
 
 // In closed form, from how many tiles of which size each index has. Exact. Throws TooLargeError
-// from 2^62 bytes or multiply-adds on.
-Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
+// from 2^62 bytes or multiply-adds on. `rows`: all of them; otherwise those that take time alone,
+// which is all that a search needs.
+Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
+             bool rows = true);
 
 // The same by doing it: each transfer counted one after another, for each process. Heeds StopScope.
 // Throws TooLargeError.

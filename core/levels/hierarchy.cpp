@@ -41,6 +41,7 @@ Hierarchy hierarchy(const Machine& machine, Bytes element) {
       inside.instances = l.processes;
       inside.bandwidth = l.bandwidth.value.at(machine.core.frequency.value);
       inside.transfer = Seconds(1e-6 * l.transfer.value);
+      inside.row = Seconds(1e-9 * l.row.value);
       processes *= l.processes;
       if (processes > most_processes) {
         throw UnsupportedError(machine.name, "it has more than 2^20 processes",

@@ -21,6 +21,7 @@ struct Hierarchy {
     std::int64_t instances = 1;  // that share one of the next level
     BytesPerSecond bandwidth;    // of one instance's link, both directions together
     Seconds transfer;            // of each transfer over it, before its first byte
+    Seconds row{0};              // of each row of a tile, besides its bytes (Moved::rows)
   };
   std::vector<Level> levels;  // innermost first, at least two; the outermost has room for all
   FlopsPerSecond rate;        // of one process, the instances of levels[0]

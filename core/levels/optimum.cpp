@@ -49,7 +49,9 @@ class PartSearch {
         homes_(homes),
         programs_(programs),
         most_(std::min(programs + programs_of_a_part, most_programs)),
-        least_(compulsory(tree, hierarchy, homes, part).value()) {}
+        least_(compulsory(tree, hierarchy, homes, part).value()),
+        rows_take_time_(std::ranges::any_of(
+            hierarchy.levels, [](const auto& level) { return level.row > Seconds(0); })) {}
 
   // `start` may be empty.
   PartResult run(const std::optional<PlannedPart>& start) {
@@ -131,6 +133,10 @@ class PartSearch {
           whole.orders.push_back(shape.orders[o].usual);
         }
         round(shape, variables_of(shape, best->y), whole);
+        if (rows_take_time_) {
+          const auto long_rows = solve(with_all_rows(tree_, hierarchy_, shape).program);
+          if (long_rows) round(shape, variables_of(shape, long_rows->y), whole);
+        }
       }
       if (bound >= goal() || shape.complete()) {
         closed = std::min(closed, bound);
@@ -153,7 +159,7 @@ class PartSearch {
   }
 
   double seconds_of(const Shape& shape, const Values& values) const {
-    const Counts counts = count(tree_, hierarchy_, with_values(tree_, shape, values));
+    const Counts counts = count(tree_, hierarchy_, with_values(tree_, shape, values), false);
     if (!fits(hierarchy_, counts)) return never;
     return times(hierarchy_, counts).total().value();
   }
@@ -293,6 +299,7 @@ class PartSearch {
   int& programs_;
   const int most_;
   const double least_;
+  const bool rows_take_time_;
   PartResult result_;
 };
 

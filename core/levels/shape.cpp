@@ -341,8 +341,8 @@ class RelaxedTerms {
   using Powers = std::vector<std::pair<int, double>>;
 
  public:
-  RelaxedTerms(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape)
-      : tree_(tree), hierarchy_(hierarchy), shape_(shape) {
+  RelaxedTerms(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape, bool rows)
+      : tree_(tree), hierarchy_(hierarchy), shape_(shape), rows_(rows) {
     std::vector<bool> in_team(shape.variables.size(), false);
     for (const Shape::Variable& v : shape.variables) {
       result_.program.upper.push_back(std::log(extent(tree, v.index)));
@@ -472,7 +472,8 @@ class RelaxedTerms {
       open = variable(*loops_.back()).band;
     }
     Monomial bytes{tree_.bytes(hold.array) / level.bandwidth.value(), {}};
-    Monomial transfers{level.transfer.value(), {}};
+    // A transfer has at least one row.
+    Monomial transfers{(level.transfer + level.row).value(), {}};
     bool again = false, shared = false;
     std::vector<const Loop*> innermost(tree_.indices.size(), nullptr);
     for (const Loop* l : loops_) {
@@ -501,8 +502,27 @@ class RelaxedTerms {
       result_.constant += bytes_once(hold);
       bytes.coefficient *= 2;
     }
+    if (rows_ && level.row > Seconds(0)) {
+      terms_[slot(hold.level)].push_back(rows_of(bytes, array, level, innermost));
+    }
     terms_[slot(hold.level)].push_back(std::move(bytes));
     if (transfers.coefficient > 0) terms_[slot(hold.level)].push_back(std::move(transfers));
+  }
+
+  // All rows, as if none went on over axes whose tiles are as large as the tile around them.
+  Monomial rows_of(const Monomial& bytes, const OperationTree::Array& array,
+                   const Hierarchy::Level& level, const std::vector<const Loop*>& innermost) const {
+    Monomial rows = bytes;
+    rows.coefficient *=
+        level.bandwidth.value() * level.row.value() / static_cast<double>(array.element.value());
+    for (auto i = array.indices.rbegin(); i != array.indices.rend(); ++i) {
+      if (const Loop* loop = innermost[slot(*i)]) {
+        add_power(rows.powers, static_cast<int>(loop->tile), -1);
+        break;
+      }
+      rows.coefficient /= extent(tree_, *i);
+    }
+    return rows;
   }
 
   double bytes_once(const Hold& hold) const {
@@ -549,6 +569,7 @@ class RelaxedTerms {
   const OperationTree& tree_;
   const Hierarchy& hierarchy_;
   const Shape& shape_;
+  const bool rows_;  // all of them
   std::vector<const Loop*> loops_;
   std::vector<std::vector<Monomial>> held_;  // by level, on the way
   std::vector<std::pair<int, std::vector<Monomial>>> seen_;
@@ -658,7 +679,11 @@ std::int64_t most_of(const OperationTree& tree, const Hierarchy& hierarchy, cons
 }
 
 RelaxedShape relaxed(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape) {
-  return RelaxedTerms(tree, hierarchy, shape).run();
+  return RelaxedTerms(tree, hierarchy, shape, false).run();
+}
+RelaxedShape with_all_rows(const OperationTree& tree, const Hierarchy& hierarchy,
+                           const Shape& shape) {
+  return RelaxedTerms(tree, hierarchy, shape, true).run();
 }
 
 std::vector<double> variables_of(const Shape& shape, const std::vector<double>& solution) {
@@ -686,7 +711,7 @@ Seconds compulsory(const OperationTree& tree, const Hierarchy& hierarchy, const 
     }
     const auto instances = static_cast<double>(hierarchy.instances(link));
     least.links.push_back(Seconds(bytes / level.bandwidth.value() / instances +
-                                  transfers * level.transfer.value() / instances));
+                                  transfers * (level.transfer + level.row).value() / instances));
   }
   for (int s : part) {
     const OperationTree::Statement& of = tree.statement(s);

@@ -100,6 +100,11 @@ struct RelaxedShape {
 // they share in a round: between the tile of one and the tile around them, as all tiles are.
 std::vector<double> variables_of(const Shape& shape, const std::vector<double>& solution);
 RelaxedShape relaxed(const OperationTree& tree, const Hierarchy& hierarchy, const Shape& shape);
+// No bound: with every row of a tile's last axis that is cut. How many there are once tiles are as
+// large as those around them is no posynomial, so the bound has one row a transfer; tiles that this
+// problem chooses are long where rows take time.
+RelaxedShape with_all_rows(const OperationTree& tree, const Hierarchy& hierarchy,
+                           const Shape& shape);
 
 // What the homes take at least: each link moves once what has to pass it, shared evenly by all
 // processes, and the arithmetic.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/fusion/walk.hpp"
 #include "core/levels/count.hpp"
@@ -39,6 +40,7 @@ class LevelReplay {
 
   Counts run(const Node& node) {
     ranges_ = fusion::all_of(tree_);
+    around_.assign(tree_.arrays.size(), ranges_);
     visit(node);
     Counts counts;
     for (std::size_t l = 0; l < moved_.size(); ++l) {
@@ -118,18 +120,21 @@ class LevelReplay {
     } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
       const std::int64_t bytes = tile_bytes(hold->array);
       const bool read = is_read(*hold);
+      const std::int64_t rows = rows_of(*hold);
       const std::int64_t room =
           hierarchy_.overlap && hold->kind != Kind::buffer ? 2 * bytes : bytes;
       const std::vector<std::size_t> holders = instances(*hold);
       for (std::size_t who : holders) {
         Moved& moved = moved_[place(hold->level)][who][place(hold->array)];
-        if (read) moved.in += bytes, ++moved.ins;
-        if (hold->kind == Kind::store) moved.out += bytes, ++moved.outs;
+        if (read) moved.in += bytes, ++moved.ins, moved.rows += rows;
+        if (hold->kind == Kind::store) moved.out += bytes, ++moved.outs, moved.rows += rows;
         std::int64_t& held = held_[place(hold->level)][who];
         held += room;
         most_[place(hold->level)][who] = std::max(most_[place(hold->level)][who], held);
       }
+      const Ranges around = std::exchange(around_[place(hold->array)], ranges_);
       visit(*hold->body);
+      around_[place(hold->array)] = around;
       for (std::size_t who : holders) held_[place(hold->level)][who] -= room;
     } else {
       const int s = std::get<Do>(node.is).statement;
@@ -150,6 +155,18 @@ class LevelReplay {
     return bytes;
   }
 
+  // A row ends where the tile does, unless the tile around it ends there as well.
+  std::int64_t rows_of(const Hold& hold) const {
+    const std::vector<int>& axes = tree_.array(hold.array).indices;
+    std::int64_t rows = 1;
+    bool all = true;  // of every axis so far, the last one first
+    for (auto i = axes.rbegin(); i != axes.rend(); ++i) {
+      if (!all) rows *= ranges_[place(*i)].size;
+      all = all && ranges_[place(*i)].size == around_[place(hold.array)][place(*i)].size;
+    }
+    return rows;
+  }
+
   bool is_read(const Hold& hold) {
     if (hold.kind != Kind::store) return hold.kind == Kind::load;
     Corner corner;
@@ -168,6 +185,7 @@ class LevelReplay {
   const OperationTree& tree_;
   const Hierarchy& hierarchy_;
   Ranges ranges_;
+  std::vector<Ranges> around_;        // by array: those of its tile outside
   std::vector<std::int64_t> number_;  // by level: of the instance beside its siblings
   std::vector<std::vector<std::vector<Moved>>> moved_;     // by link, instance and array
   std::vector<std::vector<std::int64_t>> held_, most_;     // by level and instance

@@ -230,6 +230,17 @@ inline constexpr std::tuple level_fields{
            .range = from_zero,
            .in_hash_line = false,
            .varied = Sense::worse}),
+    Field(&Level::row,
+          {.name = "row",
+           .unit = "nanoseconds",
+           .help = "of explicit levels: what each row of a tile takes over the same link besides "
+                   "its bytes, elements that are neighbours on both sides; default 0",
+           .problem = "has rows of {} nanoseconds",
+           .example = "a number of nanoseconds",
+           .limits = " of at least 0",
+           .range = from_zero,
+           .in_hash_line = false,
+           .varied = Sense::worse}),
 };
 
 inline constexpr std::tuple core_fields{

@@ -95,6 +95,9 @@ struct Level {
   int processes = 1;
   // Microseconds of each transfer over the link inward, before its first byte.
   Figure<double> transfer{0, Origin::assumed, ""};
+  // Nanoseconds of each row of a tile over that link, besides its bytes: elements that are
+  // neighbours on both sides.
+  Figure<double> row{0, Origin::assumed, ""};
   std::vector<BandwidthSeries> series;  // every measurement of that link
 
   std::int64_t sets() const { return capacity.value.value() / (ways.value * line.value.value()); }

@@ -19,7 +19,7 @@ bool sameFigures(const levels::Hierarchy& a, const levels::Hierarchy& b) {
   return a.rate == b.rate && a.tile_byte == b.tile_byte &&
          std::ranges::equal(a.levels, b.levels, [](const auto& x, const auto& y) {
            return x.capacity == y.capacity && x.instances == y.instances &&
-                  x.bandwidth == y.bandwidth && x.transfer == y.transfer;
+                  x.bandwidth == y.bandwidth && x.transfer == y.transfer && x.row == y.row;
          });
 }
 

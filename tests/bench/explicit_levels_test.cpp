@@ -44,6 +44,7 @@ MeasuredLevels made_up_levels() {
   m.global = made_up(20e-6, 2e9);
   for (double rate : {3e9, 1e9, 2e9}) m.products.emplace_back(rate);
   m.tile_bytes = seconds({0.3e-9, 0.1e-9, 0.2e-9});
+  m.rows = seconds({20e-9, 10e-9, 90e-9});
   return m;
 }
 
@@ -71,6 +72,8 @@ TEST(ExplicitLevels, MakeAMachineThatIsReadBack) {
   EXPECT_EQ(h.instances(0), 4);
   EXPECT_NEAR(h.level(0).bandwidth.value(), 2e9, 10);
   EXPECT_NEAR(h.level(0).transfer.value(), 20e-6, 1e-11);
+  EXPECT_NEAR(h.level(0).row.value(), 20e-9, 1e-18);
+  EXPECT_EQ(h.level(1).row, Seconds(0));
   EXPECT_NEAR(h.level(1).bandwidth.value(), 5e9, 100);
   EXPECT_NEAR(h.level(1).transfer.value(), 1e-3, 1e-9);
   EXPECT_NEAR(h.rate.value(), 2e9, 1);
@@ -118,6 +121,7 @@ TEST(ExplicitLevels, OfADeviceAreFour) {
     ASSERT_EQ(h.links(), 3);
     EXPECT_EQ(h.link(0), "device-local");
     EXPECT_NEAR(h.level(0).bandwidth.value(), 1e9, 1);
+    EXPECT_NEAR(h.level(0).row.value(), 20e-9, 1e-18);
     EXPECT_EQ(h.level(0).capacity, Bytes(std::int64_t{256} << 20));
     EXPECT_NEAR(h.rate.value() / rate, 1, 1e-12);
   }
@@ -152,7 +156,7 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   const MeasuredLevels m = measure_levels(Processes::all(), o);
   EXPECT_EQ(m.processes, 1);
   EXPECT_EQ(m.global.through, "memory");
-  EXPECT_EQ(steps, 10);
+  EXPECT_EQ(steps, 12);
   for (const LinkTimes* link : {&m.disk, &m.global}) {
     EXPECT_EQ(link->small.tile, Bytes(4096));
     for (const TileTimes* tile : {&link->small, &link->large}) {
@@ -170,6 +174,8 @@ TEST(ExplicitLevels, AreMeasuredWithoutATrace) {
   ASSERT_EQ(m.tile_bytes.size(), 2U);
   EXPECT_GT(m.tile_bytes[0].value(), 0);
   EXPECT_LT(m.tile_bytes[0].value(), 1e-7);
+  ASSERT_EQ(m.rows.size(), 2U);
+  EXPECT_LT(m.rows[0].value(), 1e-5);
   ASSERT_EQ(m.tiles.size(), 2U);
   EXPECT_GE(m.tiles[0].value(), 0);
   EXPECT_LT(m.tiles[0].value(), 1e-2);

@@ -104,6 +104,7 @@ class RandomMachine {
       if (flip()) l.exposed = figure(flip() ? 0 : real(-3, 0));
       if (flip()) l.processes = number(1, 100);
       if (flip()) l.transfer = figure(flip() ? 0 : real(-3, 6));
+      if (flip()) l.row = figure(flip() ? 0 : real(-3, 6));
       if (flip()) l.energy = figure(JoulesPerByte(real(-15, 0)));
       for (int n = number(0, 2); n > 0; --n) l.series.push_back(series());
       m.levels.push_back(l);

@@ -535,7 +535,7 @@ TEST(FuseCommand, Prints_a_row_for_each_link_of_explicit_levels) {
   const std::vector<std::string> all = lines(r.out);
   ASSERT_EQ(all.size(), 7U);
   EXPECT_EQ(all[0],
-            "chain,program,link,in_bytes,out_bytes,transfers,busiest_bytes,high_water_bytes,"
+            "chain,program,link,in_bytes,out_bytes,transfers,rows,busiest_bytes,high_water_bytes,"
             "simulated_bytes,link_seconds,arithmetic_seconds,predicted_seconds,bottleneck");
   EXPECT_TRUE(all[1].starts_with("chain,optimum,local-global,")) << all[1];
   EXPECT_TRUE(all[6].starts_with("chain,unfused,global-disk,")) << all[6];

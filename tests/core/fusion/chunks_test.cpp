@@ -39,5 +39,22 @@ TEST(Chunks, DivideTheTiles) {
   EXPECT_EQ(Chunks(tree, {&node, &other}).of(at("C"), Bytes(20000)), (Extents{15, 126}));
 }
 
+// Tiles of 40 and of 60 rows are both whole chunks of 20, where those are not too small.
+TEST(Chunks, DivideTilesOfDifferentSizes) {
+  const OperationTree tree = pair_of(120, 40, 2000, 100);
+  const auto c = static_cast<int>(std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) -
+                                  tree.arrays.begin());
+  const auto tiles_of = [&](int rows) {
+    FusedNode node = parse_fused("load A { load D { for a by " + std::to_string(rows) +
+                                     " { store B { hold T { seq { load C { do T } do B } } } } } }",
+                                 tree, "test");
+    check(tree, node, "test");
+    return node;
+  };
+  const FusedNode small = tiles_of(40), large = tiles_of(60), odd = tiles_of(39);
+  EXPECT_EQ(Chunks(tree, {&small, &large}).of(c), (Extents{20, 2000}));
+  EXPECT_EQ(Chunks(tree, {&small, &odd}).of(c), (Extents{39, 2000}));
+}
+
 }  // namespace
 }  // namespace tcsim::fusion

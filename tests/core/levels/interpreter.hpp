@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/levels/count.hpp"
@@ -17,7 +18,10 @@ namespace tcsim::levels {
 class LevelInterpreter {
  public:
   LevelInterpreter(const OperationTree& tree, const Hierarchy& hierarchy)
-      : tree_(tree), hierarchy_(hierarchy), outermost_(hierarchy.links()), held_(tree.arrays.size()) {
+      : tree_(tree),
+        hierarchy_(hierarchy),
+        outermost_(hierarchy.links()),
+        held_(tree.arrays.size()) {
     const fusion::Ranges all = fusion::all_of(tree);
     for (int a = 0; a < static_cast<int>(tree.arrays.size()); ++a) {
       files_.emplace_back(fusion::ranges_of(tree, a, all));
@@ -31,7 +35,7 @@ class LevelInterpreter {
       }
     }
     in.assign(static_cast<std::size_t>(outermost_), std::vector<std::int64_t>(files_.size()));
-    out = in;
+    out = rows = in;
   }
 
   void run(const Node& node) {
@@ -49,6 +53,8 @@ class LevelInterpreter {
   // Elements over each link, by array. What is stored and touched there for the first time was not
   // read; with `shared` around it was.
   std::vector<std::vector<std::int64_t>> in, out;
+  // Of these, both ways, elements that are no neighbours, outside, of the one before.
+  std::vector<std::vector<std::int64_t>> rows;
 
  private:
   struct Held {
@@ -93,10 +99,15 @@ class LevelInterpreter {
         holders *= std::min(tiles, shared->processes);
         added |= !fusion::contains(tree_.array(h.array).set(), shared->index);
       }
+      const double* before = nullptr;
       fusion::for_each_place(mine.block.at, [&](const std::vector<std::int64_t>& at) {
         mine.block.value(at) = from.value(at);
+        const bool begins = &from.value(at) != std::exchange(before, &from.value(at)) + 1;
         auto touched = touched_[a][l].begin() + static_cast<std::ptrdiff_t>(number(h.array, at));
-        if (h.kind == Kind::load || added || *touched) in[l][a] += holders;
+        if (h.kind == Kind::load || added || *touched) {
+          in[l][a] += holders;
+          rows[l][a] += begins ? holders : 0;
+        }
         *touched = true;
       });
     }
@@ -106,9 +117,12 @@ class LevelInterpreter {
     held_[a].pop_back();
     if (h.kind != Kind::store) return;
     fusion::Block& to = outside(h.array, h.level);
+    const double* before = nullptr;
     fusion::for_each_place(done.block.at, [&](const std::vector<std::int64_t>& at) {
       to.value(at) = done.block.value(at);
       out[l][a] += holders;
+      const bool begins = &to.value(at) != std::exchange(before, &to.value(at)) + 1;
+      rows[l][a] += begins ? holders : 0;
     });
   }
 

@@ -30,7 +30,8 @@ class RandomLevels {
       capacity += (pick(0, 1) == 0 ? pick(8, 60) : pick(40, 2000)) * 8;
       h.levels.push_back({"level" + std::to_string(l), Bytes(capacity),
                           pick(0, 1) == 0 ? 1 : pick(2, 6), BytesPerSecond(rate),
-                          Seconds(pick(0, 1) == 0 ? 0 : real(1e-9, 1e-6))});
+                          Seconds(pick(0, 1) == 0 ? 0 : real(1e-9, 1e-6)),
+                          Seconds(pick(0, 1) == 0 ? 0 : real(1e-10, 1e-7))});
       rate /= real(1, 30);
       capacity *= pick(1, 8);
     }

@@ -20,6 +20,7 @@ void expect_moved(const OperationTree& tree, const LevelInterpreter& ran, const 
     for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
       EXPECT_EQ(counts.links[l].all[a].in, 8 * ran.in[l][a]) << l << " " << tree.arrays[a].name;
       EXPECT_EQ(counts.links[l].all[a].out, 8 * ran.out[l][a]) << l << " " << tree.arrays[a].name;
+      EXPECT_EQ(counts.links[l].all[a].rows, ran.rows[l][a]) << l << " " << tree.arrays[a].name;
     }
   }
 }
@@ -93,17 +94,17 @@ TEST(LevelSchedules, ProcessesThatShareALoopInsideAHoldHaveTheTileEach) {
   // Three processes with two columns each: A of 160 bytes passes to each.
   const SharedInside columns(index("j"), 2, 3, array("A"), Kind::load);
   EXPECT_EQ(columns.counts, columns.simulated);
-  EXPECT_EQ(columns.counts.links[0].all[a], (Moved{480, 0, 3, 0}));
-  EXPECT_EQ(columns.counts.links[0].busiest[a], (Moved{160, 0, 1, 0}));
+  EXPECT_EQ(columns.counts.links[0].all[a], (Moved{480, 0, 3, 0, 3}));
+  EXPECT_EQ(columns.counts.links[0].busiest[a], (Moved{160, 0, 1, 0, 1}));
   // Four processes, of which three have columns.
   const SharedInside few(index("j"), 2, 4, array("A"), Kind::load);
   EXPECT_EQ(few.counts, few.simulated);
-  EXPECT_EQ(few.counts.links[0].all[a], (Moved{480, 0, 3, 0}));
+  EXPECT_EQ(few.counts.links[0].all[a], (Moved{480, 0, 3, 0, 3}));
   // Two processes with parts of the sum: each adds to C, of 192 bytes.
   const SharedInside sums(index("k"), 3, 2, array("C"), Kind::store);
   EXPECT_EQ(sums.counts, sums.simulated);
-  EXPECT_EQ(sums.counts.links[0].all[c], (Moved{384, 384, 2, 2}));
-  EXPECT_EQ(sums.counts.links[0].busiest[c], (Moved{192, 192, 1, 1}));
+  EXPECT_EQ(sums.counts.links[0].all[c], (Moved{384, 384, 2, 2, 4}));
+  EXPECT_EQ(sums.counts.links[0].busiest[c], (Moved{192, 192, 1, 1, 2}));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
             "prefetch, prefetch_ahead, index, victim_lines, shared_by, bandwidth, latency, energy, "
             "exposed, "
-            "processes, transfer, "
+            "processes, transfer, row, "
             "series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
             "m.toml:11:15: replacement 'mru' is unknown; known are lru, fifo, random, tree-plru, "
@@ -304,7 +304,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       "line, replacement, inclusion, write, write_allocate, prefetch, prefetch_ahead, index, "
       "victim_lines, "
       "shared_by, bandwidth, "
-      "latency, energy, exposed, processes, transfer}, core.{frequency, vector_bits, "
+      "latency, energy, exposed, processes, transfer, row}, core.{frequency, vector_bits, "
       "vector_registers, fma_per_cycle, "
       "fma_latency, efficiency, tile_byte, cores} and core.overhead.{pack, piece, far_line, "
       "far_page, task, "

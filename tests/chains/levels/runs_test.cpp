@@ -1,0 +1,73 @@
+// Parts of tiles as rows, beside going through them element by element.
+#include "chains/levels/runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "tests/draws.hpp"
+#include "tests/seed.hpp"
+
+namespace tcsim::chains {
+namespace {
+
+using fusion::Range;
+
+// Places of a part's elements in the whole, row-major.
+std::vector<std::int64_t> places_of(const std::vector<Range>& whole,
+                                    const std::vector<Range>& part) {
+  std::vector<std::int64_t> places{0};
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    std::vector<std::int64_t> longer;
+    for (std::int64_t place : places) {
+      for (std::int64_t i = 0; i < part[axis].size; ++i) {
+        longer.push_back(place * whole[axis].size + part[axis].begin - whole[axis].begin + i);
+      }
+    }
+    places = std::move(longer);
+  }
+  return places;
+}
+
+TEST(TileRows, AreCopiedAndCountedAsElementByElement) {
+  std::mt19937_64 random(test::new_seed());
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
+  int of_all_lengths = 0;
+  for (int trial = 0; trial < test::draws(2000); ++trial) {
+    std::vector<Range> whole, part;
+    for (std::int64_t axes = pick(0, 4); axes > 0; --axes) {
+      const std::int64_t most = axes == 1 && pick(0, 3) == 0 ? 300 : 12;
+      const Range w{pick(0, 5), pick(1, most)};
+      const std::int64_t size = pick(0, 2) == 0 ? w.size : pick(1, w.size);
+      whole.push_back(w);
+      part.push_back({w.begin + pick(0, w.size - size), size});
+    }
+    const std::vector<std::int64_t> places = places_of(whole, part);
+    std::vector<double> tile(static_cast<std::size_t>(elements_of(whole)));
+    std::iota(tile.begin(), tile.end(), 1);
+    std::vector<double> own(places.size());
+    copy_out(whole, part, tile.data(), own.data());
+    std::int64_t rows = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      EXPECT_EQ(own[i], tile[static_cast<std::size_t>(places[i])]);
+      rows += i == 0 || places[i] != places[i - 1] + 1;
+      own[i] = -own[i];
+    }
+    EXPECT_EQ(count_rows(whole, part), rows);
+    std::vector<double> expected = tile;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      expected[static_cast<std::size_t>(places[i])] = own[i];
+    }
+    copy_in(whole, part, tile.data(), own.data());
+    EXPECT_EQ(tile, expected);
+    of_all_lengths |= 1 << std::min<std::int64_t>(9, elements_of(part) / rows);
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GE(of_all_lengths, test::found(0x3fe));
+}
+
+}  // namespace
+}  // namespace tcsim::chains

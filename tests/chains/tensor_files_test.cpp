@@ -1,0 +1,80 @@
+// Tiles of files, moved chunk by chunk and as HDF5 likes, beside an array in memory.
+#include "chains/tensor_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "chains/levels/runs.hpp"
+#include "tests/draws.hpp"
+#include "tests/scratch.hpp"
+#include "tests/seed.hpp"
+
+namespace tcsim::chains {
+namespace {
+
+using fusion::Range;
+
+template <class T>
+void move_random_tiles(std::mt19937_64& random, ElementType type, int& whole_chunks) {
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
+  std::vector<std::int64_t> extents, chunk;
+  std::vector<Range> all;
+  for (std::int64_t axes = pick(1, 4); axes > 0; --axes) {
+    extents.push_back(pick(1, 12));
+    chunk.push_back(pick(1, extents.back()));
+    all.push_back({0, extents.back()});
+  }
+  std::vector<T> array(static_cast<std::size_t>(elements_of(all)));
+  std::iota(array.begin(), array.end(), T{1});
+  TensorFile file = TensorFile::create(test::scratch("tensor_files.h5"), extents, chunk, type);
+  file.write(all, array.data());
+  std::vector<std::byte> room;
+  for (int step = 0; step < 30; ++step) {
+    const bool is_chunk = pick(0, 1) == 0;
+    std::vector<Range> at;
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+      const std::int64_t n = extents[axis], c = chunk[axis];
+      Range r{pick(0, n - 1), 0};
+      if (is_chunk) r.begin = r.begin / c * c;
+      r.size = is_chunk ? std::min(c, n - r.begin) : pick(1, n - r.begin);
+      at.push_back(r);
+    }
+    whole_chunks += is_chunk;
+    std::vector<T> tile(static_cast<std::size_t>(elements_of(at))), expected = tile;
+    copy_out(all, at, array.data(), expected.data());
+    if (pick(0, 1) == 0) {
+      file.read(at, tile.data(), room);
+    } else {
+      file.read(at, tile.data());
+    }
+    EXPECT_EQ(tile, expected);
+    for (T& x : tile) x = static_cast<T>(-1 - step) - x;
+    copy_in(all, at, array.data(), tile.data());
+    if (pick(0, 1) == 0) {
+      file.write(at, tile.data(), room);
+    } else {
+      file.write(at, tile.data());
+    }
+  }
+  std::vector<T> back(array.size());
+  file.read(all, back.data());
+  EXPECT_EQ(back, array);
+  file.flush();
+}
+
+TEST(TensorFiles, ChunksThatPassHdf5sCopyAreThoseThatItMoves) {
+  std::mt19937_64 random(test::new_seed());
+  int whole_chunks = 0;
+  for (int trial = 0; trial < test::draws(140) && !::testing::Test::HasFailure(); ++trial) {
+    move_random_tiles<double>(random, ElementType::f64, whole_chunks);
+    move_random_tiles<float>(random, ElementType::f32, whole_chunks);
+  }
+  EXPECT_GE(whole_chunks, test::found(1000));
+}
+
+}  // namespace
+}  // namespace tcsim::chains
