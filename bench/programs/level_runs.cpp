@@ -227,6 +227,25 @@ struct Decisions {
   }
 };
 
+// "T0[a, b] += A[a, k] * B[k, b]; ...", and extents.
+std::string statements_of(const OperationTree& tree) {
+  const auto array = [&](int a) {
+    std::string text = tree.array(a).name + "[";
+    for (int i : tree.array(a).indices) {
+      const std::string& name = tree.indices[static_cast<std::size_t>(i)].name;
+      text += (text.back() == '[' ? "" : ",") + name;
+    }
+    return text + "]";
+  };
+  std::string text;
+  for (const OperationTree::Statement& s : tree.statements) {
+    text += fmt::format("{} += {} * {}; ", array(s.out), array(s.left), array(s.right));
+  }
+  for (const OperationTree::Index& i : tree.indices)
+    text += fmt::format(" {}={}", i.name, i.extent);
+  return text;
+}
+
 // Of one chain: whether no other way to fuse it was quicker. The chosen program runs twice in each
 // turn: how far the two differ says what the machine can tell apart.
 void decide(const std::string& name, const OperationTree& tree, const Hierarchy& h,
@@ -259,6 +278,7 @@ void decide(const std::string& name, const OperationTree& tree, const Hierarchy&
             : fmt::format(", {} takes {} (predicted {})", best.name, to_display(best.total()),
                           to_display(best.plan.time())),
       1 + stake);
+  say("           {}\n", statements_of(tree));
   for (const LevelProgram& p : programs) {
     const levels::LevelTimes& times = p.plan.times;
     const double chunks = static_cast<double>(p.runs.front().chunks.value()) /
