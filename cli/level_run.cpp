@@ -136,8 +136,7 @@ void print_level_runs(const LevelAnswer& a, std::ostream& out) {
   if (const double chunks = static_cast<double>(chosen.ran->chunks.value());
       chunks > worth_telling * moved) {
     out << fmt::format(
-        "  chunks of files do not fit its tiles, {} had to be read and written for {}: write the "
-        "inputs in chunks that do\n",
+        "  chunks of files do not fit its tiles: {} had to be read and written for {}\n",
         to_display(chosen.ran->chunks), to_display(Bytes(static_cast<std::int64_t>(moved))));
   }
   if (chosen.ran->done_before > 0) {

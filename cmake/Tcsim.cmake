@@ -62,18 +62,24 @@ function(tcsim_library name)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcsim/${folder} FILES_MATCHING PATTERN "*.hpp")
 endfunction()
 
-# tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [COUNTS filter]): one GoogleTest program; each of its
-# tests is a CTest test with the label (unit, golden or slow). COUNTS: those that ask the counter libraries,
+# tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [COUNTS filter] [TOGETHER]): one GoogleTest program; each of its
+# tests is a CTest test with the label (unit, golden or slow). TOGETHER: all of them are one, since they share what
+# takes longest. COUNTS: those that ask the counter libraries,
 # whose leaks are only told from ours (tests/lsan.supp) by walking the whole stack at each allocation. Other
 # tests would take ten times as long by that. intercept_tls_get_addr=0, here and in CMakePresets.json: up to GCC 13 the
 # leak checker takes some thread-local blocks of loaded libraries for those of an old glibc, by chance, and crashes.
 function(tcsim_test name)
-  cmake_parse_arguments(ARG "" "LABEL;COUNTS" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "TOGETHER" "LABEL;COUNTS" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   tcsim_unity(${name})
   target_link_libraries(${name} PRIVATE tcsim_flags ${ARG_LINK} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/generated)
   set(properties LABELS "${ARG_LABEL}" TIMEOUT 300)
+  if(ARG_TOGETHER)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
+    return()
+  endif()
   if(NOT ARG_COUNTS STREQUAL "*")
     set(others)
     if(ARG_COUNTS)

@@ -131,8 +131,8 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;
     thread += 2 * blocks * listed_block;
   }
-  // What is added to, which is the usual update (kernels/replay.hpp).
-  if (generates_code()) thread += static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
+  // What is added to and what is set (kernels/replay.hpp): a chain's first sums set their results.
+  if (generates_code()) thread += 2 * static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
   memory.tables = Bytes(plan + std::max(1, threads) * thread);
   return memory;
 }

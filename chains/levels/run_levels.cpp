@@ -115,7 +115,7 @@ class LevelRunner {
         [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
-    Bytes all = run_.executor + Bytes(Staging<T>::bytes);
+    Bytes all = run_.executor + Staging<T>::memory;
     std::vector<Bytes> bytes;
     for (std::int64_t elements : room) {
       bytes.emplace_back(elements * static_cast<std::int64_t>(sizeof(T)));
@@ -275,20 +275,6 @@ class LevelRunner {
     return stored_[place(hold.array)][place(hold.level)].insert(corner_of(at)).second;
   }
 
-  // Whether a tile that begins as zeros need not be cleared: this process alone puts all of it
-  // there before it gets any, from tiles inside that begin as zeros as well.
-  bool all_is_put(const Hold& hold, const std::vector<Range>& at) const {
-    if (team_.size() > 1 || hold.level == 0) return false;
-    const auto& inside = stored_[place(hold.array)][place(hold.level - 1)];
-    return std::ranges::none_of(inside, [&](const std::vector<std::int64_t>& corner) {
-      for (std::size_t axis = 0; axis < at.size(); ++axis) {
-        const std::int64_t from = corner[axis] - at[axis].begin;
-        if (from < 0 || from >= at[axis].size) return false;
-      }
-      return true;
-    });
-  }
-
   static std::int64_t bytes_of(const std::vector<Range>& at) {
     return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
   }
@@ -296,7 +282,11 @@ class LevelRunner {
   // All processes together. The first one has the disk.
   void hold_shared(const Hold& hold) {
     std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
-    const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !is_first(hold, at));
+    const bool first = hold.kind != Kind::load && is_first(hold, at);
+    const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !first);
+    // What begins as zeros need not be cleared where one process alone puts all of it there before
+    // it gets any, from tiles inside that begin as zeros as well.
+    const bool all_is_put = first && team_.size() == 1 && hold.level > 0;
     const std::int64_t bytes = bytes_of(at);
     const std::int64_t rows =
         count_rows(fusion::ranges_of(tree_, hold.array, fusion::all_of(tree_)), at);
@@ -305,7 +295,7 @@ class LevelRunner {
     mine.values = global_->whole(mine.tile);
     if (read) {
       if (team_.rank() == 0) tally_.moved_in(hold, move_staged(hold, mine, true), rows);
-    } else if (!all_is_put(hold, at)) {
+    } else if (!all_is_put) {
       global_->clear(mine.tile);
     }
     global_->fence();

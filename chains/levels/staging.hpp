@@ -19,15 +19,17 @@ namespace tcsim::chains {
 template <class T>
 class Staging {
  public:
-  // Of a block, at most.
+  // Of a block, at most; and of that with a chunk at a tensor's end.
   static constexpr std::int64_t bytes = std::int64_t{8} << 20;
+  static constexpr Bytes memory{bytes + fusion::usual_chunk.value()};
 
   // Bytes that were moved. Heeds StopScope.
   std::int64_t move(TensorFile& file, GlobalMemory<T>& global,
                     const typename GlobalMemory<T>::Tile& tile, bool in) {
     const Extents block = block_of(file.chunk(), extents_of(tile.at));
+    block_.reserve(static_cast<std::size_t>(bytes) / sizeof(T));
     std::int64_t moved = 0;
-    for_each_part(tile.at, block, [&](const std::vector<fusion::Range>& at) {
+    for_each_part(tile.at, block, !file.chunk().empty(), [&](const std::vector<fusion::Range>& at) {
       StopScope::heed();
       block_.resize(static_cast<std::size_t>(elements_of(at)));
       chunks_ += file.chunks(at);
@@ -53,6 +55,9 @@ class Staging {
   static Extents block_of(Extents block, const Extents& extents) {
     if (block.empty()) block.assign(extents.size(), 1);
     constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+    for (std::size_t axis = 0; product(block) * element > bytes; axis += block[axis] == 1) {
+      block[axis] = (block[axis] + 1) / 2;
+    }
     if (product(block) * element >= least) return block;
     for (std::size_t axis = block.size(); axis > 0; --axis) {
       const std::int64_t times = std::max<std::int64_t>(1, bytes / element / product(block));
@@ -63,12 +68,15 @@ class Staging {
   }
 
   // Calls f with what a tile has of each block; blocks lie one behind another from the array's
-  // first element on.
+  // first element on, or, not `of_array`, the tile's.
   template <class F>
-  static void for_each_part(const std::vector<fusion::Range>& tile, const Extents& block, F&& f) {
+  static void for_each_part(const std::vector<fusion::Range>& tile, const Extents& block,
+                            bool of_array, F&& f) {
     std::vector<fusion::Range> at = tile;
     const auto cut = [&](std::size_t axis) {
-      const std::int64_t end = (at[axis].begin / block[axis] + 1) * block[axis];
+      const std::int64_t origin = of_array ? 0 : tile[axis].begin;
+      const std::int64_t before = (at[axis].begin - origin) / block[axis];
+      const std::int64_t end = origin + (before + 1) * block[axis];
       at[axis].size = std::min(end, tile[axis].begin + tile[axis].size) - at[axis].begin;
     };
     for (std::size_t axis = 0; axis < at.size(); ++axis) cut(axis);

@@ -30,7 +30,7 @@ struct LevelFigures {
 // Throws UnsupportedError where nothing fits, Interrupted.
 LevelFigures levelFigures(const ChainSubject& subject, const std::function<void(double)>& progress);
 
-// Capacity, bandwidth, transfer and processes of the machine's explicit levels, as far as they
+// Capacity, bandwidth, transfer, row and processes of the machine's explicit levels, as far as they
 // count, from the innermost outward.
 std::vector<Knob> levelKnobs(const Machine& machine);
 

@@ -2,6 +2,7 @@
 #include "chains/tensor_files.hpp"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include <numeric>
 #include <random>
@@ -74,6 +75,41 @@ TEST(TensorFiles, ChunksThatPassHdf5sCopyAreThoseThatItMoves) {
     move_random_tiles<float>(random, ElementType::f32, whole_chunks);
   }
   EXPECT_GE(whole_chunks, test::found(1000));
+}
+
+// Of other programs: chunks are in the file once they are written, and read as zeros before.
+TEST(TensorFiles, ChunksThatWereNeverWrittenAreRead) {
+  const std::string path = test::scratch("unwritten.h5").string();
+  const hsize_t size[] = {6, 4}, chunk[] = {3, 4};
+  {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(2, size, nullptr),
+                properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 2, chunk);
+    const hid_t data =
+        H5Dcreate2(file, "data", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    const hsize_t begin[] = {0, 0};
+    const std::vector<double> ones(12, 1);
+    const hid_t memory = H5Screate_simple(2, chunk, nullptr);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, chunk, nullptr);
+    EXPECT_GE(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, ones.data()), 0);
+    H5Sclose(memory), H5Dclose(data), H5Pclose(properties), H5Sclose(space), H5Fclose(file);
+  }
+  TensorFile file = TensorFile::open(path, {6, 4}, ElementType::f64, TensorFile::Access::write);
+  std::vector<std::byte> room;
+  const auto read = [&](std::int64_t row) {
+    std::vector<double> tile(12, 7);
+    file.read({{row, 3}, {0, 4}}, tile.data(), room);
+    return tile;
+  };
+  for (int again = 0; again < 3; ++again) {
+    EXPECT_EQ(read(3), std::vector<double>(12, 0)) << again;
+    EXPECT_EQ(read(0), std::vector<double>(12, 1)) << again;
+  }
+  const std::vector<double> twos(12, 2);
+  file.write({{3, 3}, {0, 4}}, twos.data(), room);
+  EXPECT_EQ(read(3), twos);
+  EXPECT_EQ(read(0), std::vector<double>(12, 1));
 }
 
 }  // namespace
