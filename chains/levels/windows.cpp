@@ -63,8 +63,9 @@ class Windows : public GlobalMemory<T> {
 
   void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
     if (!pieces_.empty()) {
-      return for_each_piece(tile, part, [&](std::size_t owner, auto at, auto local, auto length) {
-        std::copy_n(pieces_[owner] + at, length, to + local);
+      return for_each_part(tile, part, [&](std::size_t owner, const Rows& r) {
+        copy_rows(pieces_[owner] + r.place, r.distance, to + r.own, r.own_distance, r.length,
+                  r.count);
       });
     }
     move(tile, part, [&](const Message& m) {
@@ -73,8 +74,9 @@ class Windows : public GlobalMemory<T> {
   }
   void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
     if (!pieces_.empty()) {
-      return for_each_piece(tile, part, [&](std::size_t owner, auto at, auto local, auto length) {
-        std::copy_n(from + local, length, pieces_[owner] + at);
+      return for_each_part(tile, part, [&](std::size_t owner, const Rows& r) {
+        copy_rows(from + r.own, r.own_distance, pieces_[owner] + r.place, r.distance, r.length,
+                  r.count);
       });
     }
     move(tile, part, [&](const Message& m) {
@@ -116,22 +118,53 @@ class Windows : public GlobalMemory<T> {
     std::vector<MPI_Aint> places;
   };
 
-  // Calls f(owner, place in the owner's memory, place in the caller's, length) for runs of a part
-  // that one process has, in elements.
+  // Calls f(owner, rows) for rows of a part that one process has; their place is in its memory.
   template <class F>
-  static void for_each_piece(const Tile& tile, const std::vector<Range>& part, F&& f) {
-    std::int64_t local = 0;
-    for_each_rows(tile.at, part, true, [&](const Rows& rows) {
+  static void for_each_part(const Tile& tile, const std::vector<Range>& part, F&& f,
+                            bool in_order = false) {
+    for_each_rows(tile.at, part, in_order, [&](const Rows& rows) {
+      const auto owner_of = [&](std::int64_t place) {
+        return static_cast<std::size_t>(place / tile.piece);
+      };
+      Rows one = rows;
+      const std::int64_t last = rows.place + (rows.count - 1) * rows.distance + rows.length - 1;
+      if (owner_of(rows.place) == owner_of(last)) {
+        one.place = tile.begin + rows.place % tile.piece;
+        return f(owner_of(rows.place), std::as_const(one));
+      }
+      one.count = 1;
       for (std::int64_t r = 0; r < rows.count; ++r) {
-        std::int64_t place = rows.place + r * rows.distance, length = rows.length;
-        while (length > 0) {
-          const std::int64_t owner = place / tile.piece, within = place % tile.piece;
-          const std::int64_t now = std::min({length, tile.piece - within, most_elements});
-          f(static_cast<std::size_t>(owner), tile.begin + within, local, now);
-          place += now, local += now, length -= now;
+        std::int64_t place = rows.place + r * rows.distance, left = rows.length;
+        one.own = rows.own + r * rows.own_distance;
+        while (left > 0) {
+          const std::int64_t within = place % tile.piece;
+          one.place = tile.begin + within;
+          one.length = std::min(left, tile.piece - within);
+          f(owner_of(place), std::as_const(one));
+          place += one.length, one.own += one.length, left -= one.length;
         }
       }
     });
+  }
+
+  // The same for messages: f(owner, place in its memory, place in the caller's, length), row by
+  // row, in order.
+  template <class F>
+  static void for_each_piece(const Tile& tile, const std::vector<Range>& part, F&& f) {
+    for_each_part(
+        tile, part,
+        [&](std::size_t owner, const Rows& rows) {
+          for (std::int64_t r = 0; r < rows.count; ++r) {
+            std::int64_t place = rows.place + r * rows.distance;
+            std::int64_t own = rows.own + r * rows.own_distance;
+            for (std::int64_t left = rows.length; left > 0;) {
+              const std::int64_t now = std::min(left, most_elements);
+              f(owner, place, own, now);
+              place += now, own += now, left -= now;
+            }
+          }
+        },
+        true);
   }
 
   template <class F>
