@@ -143,10 +143,12 @@ Bytes parse_bytes(std::string_view text) {
   if (!(bytes < std::ldexp(1.0, 63))) {
     throw UsageError(quoted(text), "size out of range", example);
   }
-  if (bytes != std::floor(bytes)) {
+  // 16.76MB is a whole number although 16.76 times 10^6, as doubles, is none.
+  const double nearest = std::round(bytes);
+  if (nearest / static_cast<double>(*scale) != p.value) {
     throw UsageError(quoted(text), "not a whole number of bytes", example);
   }
-  return Bytes(static_cast<std::int64_t>(bytes));
+  return Bytes(static_cast<std::int64_t>(nearest));
 }
 
 Bandwidth parse_bandwidth(std::string_view text) {

@@ -44,6 +44,18 @@ TEST(Units, Sizes_may_have_spaces_fractions_and_no_unit) {
   EXPECT_EQ(parse_bytes("9007199254740993").value(), 9007199254740993);
 }
 
+// As decimals they are whole numbers of bytes, as products of doubles some are not.
+TEST(Units, Sizes_with_as_many_digits_as_bytes_are_whole) {
+  EXPECT_EQ(parse_bytes("16.76MB").value(), 16760000);
+  std::mt19937_64 random(test::new_seed());
+  for (int trial = 0; trial < 2000; ++trial) {
+    const auto bytes = std::uniform_int_distribution<std::int64_t>(1, 999999999999)(random);
+    const std::string rest = std::to_string(1000000 + bytes % 1000000).substr(1);
+    EXPECT_EQ(parse_bytes(std::to_string(bytes / 1000000) + "." + rest + "MB").value(), bytes);
+    EXPECT_THROW(parse_bytes(std::to_string(bytes / 1000000) + "." + rest + "1MB"), UsageError);
+  }
+}
+
 TEST(Units, Sizes_that_are_none_are_refused_with_the_mend) {
   EXPECT_EQ(usage_error([] { parse_bytes("48KB"); }),
             "'48KB': 'KB' is no unit of size; use B, KiB, MiB, GiB, TiB (powers of 1024) or kB, "
