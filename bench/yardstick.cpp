@@ -20,8 +20,8 @@ const ElementLoops& loops_for(ElementType type) {
 
 Bytes more_than_caches() {
   const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-  const long most = 1L << 30, least = 128L << 20;  // a virtual machine may tell tales
-  return Bytes(std::clamp(2 * last / loop_step * loop_step, least, most));
+  const long least = 128L << 20;  // a virtual machine may tell tales
+  return std::min(Bytes(std::max(2 * last / loop_step * loop_step, least)), most_streamed);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // of the thread's own processor time, since a wall clock would count what other programs took.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -59,6 +60,9 @@ class Samples {
 
 // A and B read, C read and written, each once.
 Bytes compulsory_traffic(const Contraction& contraction);
+
+// What a ColdYardstick streams through at most. Tests of what is printed take less.
+inline Bytes most_streamed{std::int64_t{1} << 30};
 
 // Times work with cold caches: what the measurement of the bandwidth leaves in them is of no use.
 class ColdYardstick {

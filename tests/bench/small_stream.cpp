@@ -1,0 +1,10 @@
+// Tests do not ask how fast anything is, and need no cold caches.
+#include "bench/yardstick.hpp"
+
+namespace tcsim::bench {
+namespace {
+
+[[maybe_unused]] const bool streams_little = (most_streamed = Bytes(std::int64_t{8} << 20), true);
+
+}  // namespace
+}  // namespace tcsim::bench
