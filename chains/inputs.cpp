@@ -48,7 +48,10 @@ void add_numbers(const Filler& filler, const Extents& extents, const std::vector
 template <class T>
 void fill(const Extents& extents, const Filler& filler, TensorFile& made) {
   std::vector<T> block;
-  for_each_block(extents, made.chunk(), [&](const std::vector<Range>& at) {
+  std::vector<Range> all;
+  for (std::int64_t n : extents) all.push_back({0, n});
+  const Extents first(extents.size(), 0);
+  for_each_block(all, made.chunk(), first, [&](const std::vector<Range>& at) {
     StopScope::heed();
     block.clear();
     add_numbers(filler, extents, at, 0, 0, block);

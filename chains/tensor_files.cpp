@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 #include "core/error.hpp"
 #include "core/io/on_disk.hpp"
 #include "core/stop.hpp"
@@ -180,7 +180,7 @@ struct TensorFile::Handles {
     return elements_of(at) * size_of(type).value();
   }
 
-  // Calls copy(pointer to elements of the file's type) for either type.
+  // Calls copy(an element), whose type is that of the file's.
   template <class F>
   void with_type(F&& copy) const {
     if (type == ElementType::f64) {

@@ -1,7 +1,9 @@
 // A chain's tensors as files and tiles.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "core/fusion/walk.hpp"
@@ -18,22 +20,28 @@ std::filesystem::path file_of(const std::filesystem::path& folder,
 std::int64_t product(const Extents& extents);
 Extents extents_of(const std::vector<fusion::Range>& ranges);
 
-// Calls f with the ranges of each block of an array, the last axis fastest.
+// Calls f with what `whole` has of each block, the last axis fastest; blocks lie one behind another
+// from `origin` on.
 template <class F>
-void for_each_block(const Extents& extents, const Extents& block, F&& f) {
-  std::vector<fusion::Range> at;
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    at.push_back({0, std::min(block[axis], extents[axis])});
-  }
+void for_each_block(const std::vector<fusion::Range>& whole, const Extents& block,
+                    const Extents& origin, F&& f) {
+  std::vector<fusion::Range> at = whole;
+  const auto cut = [&](std::size_t axis) {
+    const std::int64_t before = (at[axis].begin - origin[axis]) / block[axis];
+    const std::int64_t end = origin[axis] + (before + 1) * block[axis];
+    at[axis].size = std::min(end, whole[axis].begin + whole[axis].size) - at[axis].begin;
+  };
+  for (std::size_t axis = 0; axis < at.size(); ++axis) cut(axis);
   for (;;) {
-    f(at);
-    std::size_t axis = extents.size();
+    f(std::as_const(at));
+    std::size_t axis = at.size();
     for (; axis > 0; --axis) {
       fusion::Range& r = at[axis - 1];
-      r.begin += block[axis - 1];
-      if (r.begin >= extents[axis - 1]) r.begin = 0;
-      r.size = std::min(block[axis - 1], extents[axis - 1] - r.begin);
-      if (r.begin != 0) break;
+      r.begin += r.size;
+      const bool more = r.begin < whole[axis - 1].begin + whole[axis - 1].size;
+      if (!more) r.begin = whole[axis - 1].begin;
+      cut(axis - 1);
+      if (more) break;
     }
     if (axis == 0) return;
   }

@@ -70,8 +70,7 @@ Hierarchy measured(const fs::path& folder) {
       bench::machine_of(bench::measure_levels(team(), options), assumed_machine());
   const Hierarchy h = levels::hierarchy(machine, Bytes(8));
   say("{} process{}, measured: {} {}/s and {} a transfer, {} {}/s, {} a transfer and {} a row, "
-      "products {:.3g} "
-      "Gflop/s a process and {:.3g} ns a byte of tiles\n",
+      "products {:.3g} Gflop/s a process and {:.3g} ns a byte of tiles\n",
       team().size(), team().size() == 1 ? "" : "es", h.link(1),
       to_display(Bytes(static_cast<std::int64_t>(h.level(1).bandwidth.value()))),
       to_display(h.level(1).transfer), h.link(0),
@@ -227,22 +226,15 @@ struct Decisions {
   }
 };
 
-// "T0[a, b] += A[a, k] * B[k, b]; ...", and extents.
+// "T0[a,b] += A[a,k] * B[k,b]; ...", and extents.
 std::string statements_of(const OperationTree& tree) {
-  const auto array = [&](int a) {
-    std::string text = tree.array(a).name + "[";
-    for (int i : tree.array(a).indices) {
-      const std::string& name = tree.indices[static_cast<std::size_t>(i)].name;
-      text += (text.back() == '[' ? "" : ",") + name;
-    }
-    return text + "]";
-  };
   std::string text;
-  for (const OperationTree::Statement& s : tree.statements) {
-    text += fmt::format("{} += {} * {}; ", array(s.out), array(s.left), array(s.right));
+  for (int s = 0; s < static_cast<int>(tree.statements.size()); ++s) {
+    text += tree.statement_text(s) + "; ";
   }
-  for (const OperationTree::Index& i : tree.indices)
+  for (const OperationTree::Index& i : tree.indices) {
     text += fmt::format(" {}={}", i.name, i.extent);
+  }
   return text;
 }
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "chains/levels/runs.hpp"
 #include "chains/levels/windows.hpp"
+#include "chains/rows.hpp"
 #include "core/units/quantity.hpp"
 #include "kernels/memory.hpp"
 

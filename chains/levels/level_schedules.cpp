@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 #include "core/fusion/walk.hpp"
 
 namespace tcsim::chains {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "chains/levels/global_memory.hpp"
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 #include "chains/tensor_files.hpp"
 #include "chains/tensors.hpp"
 #include "core/stop.hpp"
@@ -29,7 +29,11 @@ class Staging {
     const Extents block = block_of(file.chunk(), extents_of(tile.at));
     block_.reserve(static_cast<std::size_t>(bytes) / sizeof(T));
     std::int64_t moved = 0;
-    for_each_part(tile.at, block, !file.chunk().empty(), [&](const std::vector<fusion::Range>& at) {
+    Extents origin(tile.at.size(), 0);
+    for (std::size_t axis = 0; axis < origin.size() && file.chunk().empty(); ++axis) {
+      origin[axis] = tile.at[axis].begin;
+    }
+    for_each_block(tile.at, block, origin, [&](const std::vector<fusion::Range>& at) {
       StopScope::heed();
       block_.resize(static_cast<std::size_t>(elements_of(at)));
       chunks_ += file.chunks(at);
@@ -65,35 +69,6 @@ class Staging {
       along *= std::min(times, (extents[axis - 1] + along - 1) / along);
     }
     return block;
-  }
-
-  // Calls f with what a tile has of each block; blocks lie one behind another from the array's
-  // first element on, or, not `of_array`, the tile's.
-  template <class F>
-  static void for_each_part(const std::vector<fusion::Range>& tile, const Extents& block,
-                            bool of_array, F&& f) {
-    std::vector<fusion::Range> at = tile;
-    const auto cut = [&](std::size_t axis) {
-      const std::int64_t origin = of_array ? 0 : tile[axis].begin;
-      const std::int64_t before = (at[axis].begin - origin) / block[axis];
-      const std::int64_t end = origin + (before + 1) * block[axis];
-      at[axis].size = std::min(end, tile[axis].begin + tile[axis].size) - at[axis].begin;
-    };
-    for (std::size_t axis = 0; axis < at.size(); ++axis) cut(axis);
-    for (;;) {
-      f(at);
-      std::size_t axis = at.size();
-      for (; axis > 0; --axis) {
-        fusion::Range& r = at[axis - 1];
-        const fusion::Range& whole = tile[axis - 1];
-        r.begin += r.size;
-        const bool more = r.begin < whole.begin + whole.size;
-        if (!more) r.begin = whole.begin;
-        cut(axis - 1);
-        if (more) break;
-      }
-      if (axis == 0) return;
-    }
   }
 
   Bytes chunks_{0};

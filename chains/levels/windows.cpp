@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 
 #ifdef TCSIM_HAS_MPI
 #define OMPI_SKIP_MPICXX 1

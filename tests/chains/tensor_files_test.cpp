@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 #include "tests/draws.hpp"
 #include "tests/scratch.hpp"
 #include "tests/seed.hpp"

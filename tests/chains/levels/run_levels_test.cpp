@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "chains/levels/global_memory.hpp"
-#include "chains/levels/runs.hpp"
 #include "chains/levels/windows.hpp"
+#include "chains/rows.hpp"
 #include "chains/run_chain.hpp"
 #include "core/error.hpp"
 #include "kernels/contract.hpp"

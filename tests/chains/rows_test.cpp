@@ -1,5 +1,5 @@
 // Parts of tiles as rows, beside going through them element by element.
-#include "chains/levels/runs.hpp"
+#include "chains/rows.hpp"
 
 #include <gtest/gtest.h>
 

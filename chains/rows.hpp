@@ -72,11 +72,15 @@ void for_each_rows(const std::vector<fusion::Range>& whole, const std::vector<fu
   }
 }
 
-// How many rows there are.
+// How many rows there are: the places of the axes before the last one that is cut.
 inline std::int64_t count_rows(const std::vector<fusion::Range>& whole,
                                const std::vector<fusion::Range>& part) {
-  std::int64_t count = 0;
-  for_each_rows(whole, part, false, [&](const Rows& rows) { count += rows.count; });
+  std::int64_t count = 1;
+  bool along = true;  // each axis behind has all of the whole's
+  for (std::size_t a = whole.size(); a-- > 0;) {
+    if (!along) count *= part[a].size;
+    along = along && part[a].size == whole[a].size;
+  }
   return count;
 }
 
