@@ -61,6 +61,8 @@ Seconds median_of(const std::vector<Seconds>& times) {
   return Seconds(median(values));
 }
 
+double flops_of_product(std::int64_t rows) { return 2 * std::pow(static_cast<double>(rows), 3); }
+
 class LevelProber {
  public:
   LevelProber(const Processes& team, const LevelProbeOptions& options)
@@ -294,8 +296,8 @@ class LevelProber {
   }
 
   template <class F>
-  void time_products(MeasuredLevels& m, F&& one) {
-    const double flops = 2 * std::pow(static_cast<double>(options_.matrix), 3);
+  void time_products(MeasuredLevels& m, std::int64_t rows, F&& one) {
+    const double flops = flops_of_product(rows);
     one();  // its code and its memory are there
     for (int r = 0; r < options_.repetitions; ++r) {
       step("products");
@@ -312,7 +314,7 @@ class LevelProber {
     team_.on_each([&] {
       multiply = std::make_unique<Contractor<double>>(fusion::contraction_of(tree, leaf(tree)), 1);
     });
-    time_products(m, [&] { (*multiply)(a.data(), b.data(), c.data(), 1, 1); });
+    time_products(m, options_.matrix, [&] { (*multiply)(a.data(), b.data(), c.data(), 1, 1); });
     time_thin_tiles(m);
   }
 
@@ -362,23 +364,98 @@ class LevelProber {
     }
   }
 
-  void measure_device(MeasuredLevels& m) {
-    const fusion::OperationTree tree = product_chain(options_.matrix);
-    const std::int64_t all = options_.matrix * options_.matrix;
-    const std::int64_t large = std::max(rows_ * part_row, 3 * all);
-    std::unique_ptr<chains::Device<double>> device;
-    options_.progress("the device: compiling for it", 0.5);
+  // A device with room for three square matrices, and their product there.
+  template <class T>
+  struct OnDevice {
+    fusion::OperationTree tree;
+    fusion::Leaf product;
+    ByTensor<std::int64_t> begin;
+    std::unique_ptr<chains::Device<T>> device;
+
+    void multiply() { device->run(product, begin); }
+  };
+  // Collective. Of at least so many elements.
+  template <class T>
+  std::unique_ptr<OnDevice<T>> open(std::int64_t rows, std::int64_t least,
+                                    const std::vector<chains::TunedDevice>& tuned) const {
+    auto on = std::make_unique<OnDevice<T>>();
+    const std::int64_t all = rows * rows;
+    on->tree = product_chain(rows);
+    on->product = leaf(on->tree);
+    on->begin = {0, all, 2 * all};
     team_.on_each([&] {
-      device = chains::open_device<double>(
-          tree, large,
-          chains::matrix_elements(tree, 0, std::vector<std::int64_t>(3, options_.matrix)));
+      on->device = chains::open_device<T>(
+          on->tree, std::max(least, 3 * all),
+          chains::matrix_elements(on->tree, 0, std::vector<std::int64_t>(3, rows)), tuned);
     });
+    return on;
+  }
+
+  // Matrices that are large enough for the device: of twice as many rows as long as a product takes
+  // less than 10 ms and there is room.
+  std::unique_ptr<OnDevice<double>> open_for_products(std::int64_t& rows, std::int64_t least) {
+    constexpr double long_enough = 10e-3;
+    constexpr std::int64_t most_rows = 8192;
+    std::unique_ptr<OnDevice<double>> on = open<double>(rows, least, options_.tuned);
+    while (2 * rows <= most_rows) {
+      on->device->clear(0, 3 * rows * rows);
+      on->multiply();
+      if (longest(time_of([&] { on->multiply(); })).value() >= long_enough) break;
+      try {
+        on->device.reset();
+        on = open<double>(2 * rows, least, options_.tuned);
+        rows *= 2;
+      } catch (const UnsupportedError&) {
+        return open<double>(rows, least, options_.tuned);
+      }
+    }
+    return on;
+  }
+
+  // The first process looks for sizes, and all use them.
+  template <class T>
+  void tune(OnDevice<T>& on, std::int64_t rows, std::vector<DeviceTuning>& tunings) {
+    chains::DeviceSizes sizes = on.device->sizes();
+    team_.on_first([&] {
+      std::mt19937_64 random(std::random_device{}());
+      const auto progress = [&](int tried, double share) {
+        const char* type = sizeof(T) == 8 ? "f64" : "f32";
+        options_.progress(fmt::format("CLBlast's sizes for {}, {} tried", type, tried), share);
+      };
+      tunings.push_back(
+          tune_device(*on.device, on.product, rows, options_.tune * 0.5, progress, random));
+      sizes = tunings.back().sizes;
+    });
+    std::vector<std::int64_t> values;
+    for (const auto& [name, value] : sizes) values.push_back(value);
+    values = team_.gathered(values).front();
+    std::size_t next = 0;
+    for (auto& [name, value] : sizes) value = values[next++];
+    team_.on_each([&] {
+      if (!on.device->use(sizes)) throw chains::DeviceFailure("a product on it failed");
+    });
+  }
+
+  void measure_device(MeasuredLevels& m) {
+    options_.progress("the device: compiling for it", 0.5);
+    std::int64_t rows = options_.matrix;
+    std::vector<DeviceTuning> tunings;
+    std::unique_ptr<OnDevice<double>> on = open_for_products(rows, rows_ * part_row);
+    chains::Device<double>* const device = on->device.get();
+    if (options_.tune > Seconds(0) &&
+        (options_.tune_anyhow ||
+         chains::sizes_of(options_.tuned, device->name(), Bytes(element)) == nullptr)) {
+      tune(*on, rows, tunings);
+      tune(*open<float>(rows, 0, options_.tuned), rows, tunings);
+    }
     m.device = DeviceMeasured{device->name(),
                               device->memory(),
                               device->most_at_once(),
                               {"OpenCL",
                                {Bytes(small_tile * element), {}, {}},
-                               {Bytes(rows_ * part_row * element), {}, {}}}};
+                               {Bytes(rows_ * part_row * element), {}, {}}},
+                              rows,
+                              std::move(tunings)};
     LinkTimes& times = m.device->link;
     std::vector<double> own(static_cast<std::size_t>(rows_ * part_row), 1);
     const auto together = [&](auto&& work) {
@@ -408,9 +485,8 @@ class LevelProber {
                                 }) *
                                 one_of_many());
     }
-    device->clear(0, 3 * all);
-    const fusion::Leaf shape = leaf(tree);
-    time_products(m, [&] { device->run(shape, ByTensor<std::int64_t>{0, all, 2 * all}); });
+    device->clear(0, 3 * rows * rows);
+    time_products(m, rows, [&] { on->multiply(); });
   }
 
   const Processes& team_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/tune_device.hpp"
 #include "core/machine/machine.hpp"
 #include "processes/processes.hpp"
 
@@ -33,6 +34,8 @@ struct DeviceMeasured {
   std::string name;
   Bytes memory, piece;  // all of it, and what can be had at once
   LinkTimes link;
+  std::int64_t rows = 0;                   // and columns, of the matrices whose products were timed
+  std::vector<DeviceTuning> tunings = {};  // of the first process; empty where none was asked for
 };
 
 struct MeasuredLevels {
@@ -58,10 +61,15 @@ struct MeasuredLevels {
 struct LevelProbeOptions {
   std::filesystem::path folder;
   bool device = false;
+  // CLBlast's sizes that are known; others are looked for so long, half of it for each type, where
+  // there are none for the device, or in any case. 0: not at all.
+  std::vector<chains::TunedDevice> tuned = {};
+  Seconds tune{0};
+  bool tune_anyhow = false;
   int repetitions = 7;
   Bytes file{std::int64_t{256} << 20};  // that is written, and gone afterwards
   Bytes part{std::int64_t{16} << 20};   // a large tile of each process
-  std::int64_t matrix = 1024;           // rows and columns of a product
+  std::int64_t matrix = 1024;           // rows and columns of a product; of a device at least
   int transfers = 64;                   // small tiles in a repetition
   std::function<void(const std::string& what, double share)> progress = [](const auto&, double) {};
   std::stop_token stop = {};

@@ -1,15 +1,8 @@
 #include "bench/tuned_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <system_error>
-
-#include "core/io/read_file.hpp"
+#include "bench/kept_text.hpp"
 #include "kernels/shapes.hpp"
 #include "microbench/host.hpp"
-#include "microbench/keep.hpp"
 
 namespace tcsim::bench {
 
@@ -17,23 +10,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Held while a file is read and written anew. The lock is another file's, since a new one takes the
-// place of the one that is read. Where a file system knows no locks, nobody waits.
-class Lock {
- public:
-  explicit Lock(const fs::path& beside)
-      : file_(open((beside.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (file_ >= 0) flock(file_, LOCK_EX);
-  }
-  ~Lock() {
-    if (file_ >= 0) close(file_);
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
+constexpr const char* begin_anew = "begin anew: 'tcsim tune --forget all'";
 
- private:
-  int file_;
-};
+TunedSchedules parse(const std::optional<std::string>& text, const fs::path& file) {
+  return text ? parse_tuned(*text, file.string()) : TunedSchedules();
+}
 
 }  // namespace
 
@@ -46,27 +27,16 @@ TunedKey tuned_key_here(const Contraction& contraction, int threads) {
   return tuned_key(contraction, threads, this_processor(), to_text(best_instruction_set()));
 }
 
-TunedSchedules load_tuned(const fs::path& file) {
-  std::error_code error;
-  if (file.empty() || !fs::exists(file, error)) return {};
-  return parse_tuned(read_file(file, "begin anew: 'tcsim tune --forget all'"), file.string());
-}
+TunedSchedules load_tuned(const fs::path& file) { return parse(kept_text(file, begin_anew), file); }
 
 bool change_tuned(const fs::path& file, const std::function<void(TunedSchedules&)>& change) {
-  if (file.empty()) return false;
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const Lock lock(file);
-  TunedSchedules all = load_tuned(file);
-  change(all);
-  return keep(to_toml(all), file);
+  return change_text(file, begin_anew, [&](const std::optional<std::string>& before) {
+    TunedSchedules all = parse(before, file);
+    change(all);
+    return to_toml(all);
+  });
 }
 
-bool forget_all_tuned(const fs::path& file) {
-  std::error_code error;
-  if (file.empty()) return false;
-  const Lock lock(file);
-  return fs::remove(file, error);
-}
+bool forget_all_tuned(const fs::path& file) { return forget_text(file); }
 
 }  // namespace tcsim::bench

@@ -15,6 +15,7 @@
 
 namespace tcsim::cli {
 
+using bench::DeviceTuning;
 using bench::LinkFigure;
 using bench::LinkTimes;
 using bench::MeasuredLevels;
@@ -64,6 +65,15 @@ void print_table(const MeasuredLevels& m, const Machine& machine, std::ostream& 
   out << fmt::format("  products: {:.4g} Gflop/s a process, spread {:.1f} %, by {}\n",
                      median(rates) / 1e9, 100 * relative_spread(rates),
                      m.device ? visible(m.device->name) : "tcsim's executor");
+  if (m.device) {
+    for (const DeviceTuning& t : m.device->tunings) {
+      out << fmt::format(
+          "  CLBlast's sizes, {}: {:.4g} Gflop/s before, {:.4g} after {} tries, matrices of {} "
+          "rows\n",
+          t.element == Bytes(8) ? "f64" : "f32", t.before.value() / 1e9, t.after.value() / 1e9,
+          t.tried, t.rows);
+    }
+  }
   if (!m.tile_bytes.empty()) {
     const std::vector<double> thin = numbers(m.tile_bytes);
     out << fmt::format("  thin tiles: {:.4g} ns a byte, spread {:.1f} %\n", 1e9 * median(thin),
@@ -104,7 +114,18 @@ void print_json(const MeasuredLevels& m, const Machine& machine, std::ostream& o
                  {"on_this_computer", m.on_this_computer},
                  {"device", nullptr},
                  {"links", ordered_json::array()}};
-  if (m.device) j["device"] = m.device->name;
+  if (m.device) {
+    j["device"] = m.device->name;
+    j["tunings"] = ordered_json::array();
+    for (const DeviceTuning& t : m.device->tunings) {
+      j["tunings"].push_back({{"element_bytes", t.element.value()},
+                              {"rows", t.rows},
+                              {"before_flops_per_second", t.before.value()},
+                              {"after_flops_per_second", t.after.value()},
+                              {"tried", t.tried},
+                              {"sizes", t.sizes}});
+    }
+  }
   for (const auto& [name, times] : links(m)) {
     const LinkFigure f = link_figure(*times);
     j["links"].push_back({{"link", name},

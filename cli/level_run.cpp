@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bench/tune_device.hpp"
 #include "chains/run_chain.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -56,6 +57,7 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
   run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
   run.threads = options["threads"].as<int>();
   run.device = options["device"].as<bool>();
+  if (run.device) run.tuned = bench::load_devices(bench::devices_file());
   run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
   run.stop = context.stop;
   LevelWay& chosen = a.ways.front();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "chains/levels/device_sizes.hpp"
 #include "core/error.hpp"
 #include "core/fusion/leaf.hpp"
 
@@ -28,6 +29,10 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
+  // Of CLBlast's kernel, for elements of T. Other ones are for this device as long as the program
+  // runs; false where it does not do them, and then they have to be set anew.
+  virtual DeviceSizes sizes() const = 0;
+  virtual bool use(const DeviceSizes& sizes) = 0;
   // Beside tiles: matrices.
   virtual Bytes matrices() const = 0;
   // That it has, and that can be had in one piece.
@@ -46,16 +51,19 @@ class Device {
 ByTensor<std::int64_t> matrix_elements(const fusion::OperationTree& tree, int statement,
                                        const std::vector<std::int64_t>& tile);
 
-// With room for so many elements of tiles, and matrices of so many. Throws UnsupportedError: this
-// tcsim has no OpenCL, there is no device, it has no f64, too little memory, or fails.
+// With room for so many elements of tiles, and matrices of so many, and CLBlast's sizes where some
+// are kept for it. Throws UnsupportedError: this tcsim has no OpenCL, there is no device, it has no
+// f64, too little memory, or fails.
 template <class T>
 std::unique_ptr<Device<T>> open_device(const fusion::OperationTree& tree, std::int64_t tiles,
-                                       const ByTensor<std::int64_t>& matrices);
+                                       const ByTensor<std::int64_t>& matrices,
+                                       const std::vector<TunedDevice>& tuned);
 
 // How a run opens one: as above, or as a test does.
 template <class T>
 using OpenDevice = std::function<std::unique_ptr<Device<T>>(
-    const fusion::OperationTree& tree, std::int64_t tiles, const ByTensor<std::int64_t>& matrices)>;
+    const fusion::OperationTree& tree, std::int64_t tiles, const ByTensor<std::int64_t>& matrices,
+    const std::vector<TunedDevice>& tuned)>;
 struct Devices {
   OpenDevice<float> f32 = open_device<float>;
   OpenDevice<double> f64 = open_device<double>;

@@ -49,14 +49,17 @@ Bytes require_able(const DeviceFacts& device, Bytes element, std::int64_t tiles,
 
 template <class T>
 std::unique_ptr<Device<T>> open_device(const fusion::OperationTree&, std::int64_t,
-                                       const ByTensor<std::int64_t>&) {
+                                       const ByTensor<std::int64_t>&,
+                                       const std::vector<TunedDevice>&) {
   throw UnsupportedError("--device", "this tcsim was built without OpenCL and CLBlast",
                          "install libclblast-dev and ocl-icd-opencl-dev and build again");
 }
 template std::unique_ptr<Device<float>> open_device(const fusion::OperationTree&, std::int64_t,
-                                                    const ByTensor<std::int64_t>&);
+                                                    const ByTensor<std::int64_t>&,
+                                                    const std::vector<TunedDevice>&);
 template std::unique_ptr<Device<double>> open_device(const fusion::OperationTree&, std::int64_t,
-                                                     const ByTensor<std::int64_t>&);
+                                                     const ByTensor<std::int64_t>&,
+                                                     const std::vector<TunedDevice>&);
 
 #endif
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 #include "chains/levels/device.hpp"
@@ -118,7 +120,7 @@ template <class T>
 class OpenClDevice : public Device<T> {
  public:
   OpenClDevice(const OperationTree& tree, std::int64_t tiles,
-               const ByTensor<std::int64_t>& matrices)
+               const ByTensor<std::int64_t>& matrices, const std::vector<TunedDevice>& tuned)
       : tree_(tree), device_(find_device()) {
     const bool f64 =
         text_of(device_, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos;
@@ -141,11 +143,32 @@ class OpenClDevice : public Device<T> {
     require(code, "a kernel");
     from_matrix_ = ClKernel(clCreateKernel(program_.get(), "from_matrix", &code));
     require(code, "a kernel");
+    if (const DeviceSizes* kept = sizes_of(tuned, name(), Bytes(sizeof(T)))) set(*kept);
     multiply({});  // CLBlast compiles with the first product: not while a chain runs
     require(clFinish(queue_.get()), "waiting for it");
   }
 
   std::string name() const override { return text_of(device_, CL_DEVICE_NAME); }
+  DeviceSizes sizes() const override {
+    std::unordered_map<std::string, std::size_t> all;
+    const clblast::StatusCode status =
+        clblast::RetrieveParameters(device_, large_product, precision, all);
+    if (status != clblast::StatusCode::kSuccess)
+      fail_device("asking for its sizes", number(status));
+    DeviceSizes sizes;
+    for (const auto& [name, value] : all) sizes[name] = static_cast<std::int64_t>(value);
+    return sizes;
+  }
+  bool use(const DeviceSizes& sizes) override {
+    try {
+      set(sizes);
+      multiply({});
+      require(clFinish(queue_.get()), "waiting for it");
+      return true;
+    } catch (const DeviceFailure&) {
+      return false;
+    }
+  }
   Bytes matrices() const override { return matrix_bytes_; }
   Bytes memory() const override { return Bytes(number_of(device_, CL_DEVICE_GLOBAL_MEM_SIZE)); }
   Bytes most_at_once() const override {
@@ -187,6 +210,21 @@ class OpenClDevice : public Device<T> {
     ByTensor<ClBuffer> dims;
   };
 
+  static constexpr const char* large_product = "Xgemm";
+  static constexpr clblast::Precision precision =
+      sizeof(T) == 8 ? clblast::Precision::kDouble : clblast::Precision::kSingle;
+  static std::int64_t number(clblast::StatusCode status) {
+    return static_cast<std::int64_t>(status);
+  }
+
+  void set(const DeviceSizes& sizes) {
+    std::unordered_map<std::string, std::size_t> all;
+    for (const auto& [name, value] : sizes) all[name] = static_cast<std::size_t>(value);
+    const clblast::StatusCode status =
+        clblast::OverrideParameters(device_, large_product, precision, all);
+    if (status != clblast::StatusCode::kSuccess) fail_device("setting its sizes", number(status));
+  }
+
   static std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
@@ -200,7 +238,7 @@ class OpenClDevice : public Device<T> {
         matrices_[TensorId::B].get(), 0, n(p.n), n(p.k * p.n), T{1}, matrices_[TensorId::C].get(),
         0, n(p.n), n(p.m * p.n), n(p.batch), &queue);
     if (status != clblast::StatusCode::kSuccess) {
-      fail_device("a product on it", static_cast<std::int64_t>(status));
+      fail_device("a product on it", number(status));
     }
   }
 
@@ -294,12 +332,15 @@ class OpenClDevice : public Device<T> {
 
 template <class T>
 std::unique_ptr<Device<T>> open_device(const OperationTree& tree, std::int64_t tiles,
-                                       const ByTensor<std::int64_t>& matrices) {
-  return std::make_unique<OpenClDevice<T>>(tree, tiles, matrices);
+                                       const ByTensor<std::int64_t>& matrices,
+                                       const std::vector<TunedDevice>& tuned) {
+  return std::make_unique<OpenClDevice<T>>(tree, tiles, matrices, tuned);
 }
 template std::unique_ptr<Device<float>> open_device(const OperationTree&, std::int64_t,
-                                                    const ByTensor<std::int64_t>&);
+                                                    const ByTensor<std::int64_t>&,
+                                                    const std::vector<TunedDevice>&);
 template std::unique_ptr<Device<double>> open_device(const OperationTree&, std::int64_t,
-                                                     const ByTensor<std::int64_t>&);
+                                                     const ByTensor<std::int64_t>&,
+                                                     const std::vector<TunedDevice>&);
 
 }  // namespace tcsim::chains

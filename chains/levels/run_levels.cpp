@@ -158,9 +158,9 @@ class LevelRunner {
           for (TensorId t : all_tensors) matrices[t] = std::max(matrices[t], of[t]);
         }
         if constexpr (std::is_same_v<T, double>) {
-          device_ = options_.devices.f64(tree_, elements, matrices);
+          device_ = options_.devices.f64(tree_, elements, matrices, options_.tuned);
         } else {
-          device_ = options_.devices.f32(tree_, elements, matrices);
+          device_ = options_.devices.f32(tree_, elements, matrices, options_.tuned);
         }
         run_.device = device_->name();
       });

@@ -32,6 +32,7 @@ struct LevelRunOptions {
   int threads = 1;      // of each process's arithmetic
   bool device = false;  // hold the innermost level in a device, and compute there
   Devices devices;      // that there are
+  std::vector<TunedDevice> tuned;
   std::function<void(double share)> progress = [](double) {};
   std::stop_token stop = {};
 };

@@ -150,6 +150,13 @@ Exit probe_disk_of(std::optional<OutFile>& out, const Options& options, Context&
   return Exit::done;
 }
 
+// Long enough for a program that goes on all night.
+Seconds tuning_time(const Options& options) {
+  const double seconds = options["tune"].as<double>();
+  if (seconds >= 0 && seconds <= 86400) return Seconds(seconds);
+  throw UsageError("--tune", fmt::format("{} is no time", seconds), "give seconds, 0 to 86400");
+}
+
 // The first of the processes that mpirun started speaks.
 Exit probe_levels(const Options& options, Context& context) {
   const Processes& team = Processes::all();
@@ -160,6 +167,17 @@ Exit probe_levels(const Options& options, Context& context) {
   how.folder = options["levels"].as<std::string>();
   if (how.folder.empty()) throw UsageError("--levels", "is empty", "name a folder on the disk");
   how.device = options["device"].as<bool>();
+  if (how.device) {
+    how.tuned = bench::load_devices(bench::devices_file());
+    how.tune_anyhow = options.count("tune") != 0;
+    if (how.tune_anyhow) {
+      how.tune = tuning_time(options);
+    } else if (!options["quick"].as<bool>()) {
+      how.tune = Seconds(60);
+    }
+  } else if (options.count("tune") != 0) {
+    throw UsageError("--tune", "is for a device", "add --device, or leave it out");
+  }
   how.stop = context.stop;
   if (options["quick"].as<bool>()) {
     how.repetitions = 3;
@@ -186,6 +204,11 @@ Exit probe_levels(const Options& options, Context& context) {
     }();
     if (context.helper) return Exit::done;
     const Machine machine = bench::machine_of(measured, assumed_machine());
+    if (measured.device) {
+      for (const bench::DeviceTuning& t : measured.device->tunings) {
+        bench::keep_device(bench::devices_file(), {measured.device->name, t.element, t.sizes});
+      }
+    }
     print(measured, machine, format(options), context.out);
     save(to_toml(machine), levels_file().string(), "machine file",
          " (tcsim fuse CHAIN --machine " + levels_file().string() + ")", out, options, context);
@@ -200,6 +223,9 @@ Exit probe(const Options& options, Context& context) {
   if (options.count("levels") != 0) return probe_levels(options, context);
   if (options["device"].as<bool>()) {
     throw UsageError("--device", "is one of the explicit levels", "add --levels FOLDER");
+  }
+  if (options.count("tune") != 0) {
+    throw UsageError("--tune", "is for a device", "add --levels FOLDER --device, or leave it out");
   }
   if (options["force"].as<bool>()) {
     throw UsageError("--force", "is for explicit levels", "add --levels FOLDER, or leave it out");
@@ -234,6 +260,9 @@ const Command& probe_command() {
             "processes share that mpirun started, products of matrices; a file of 256 MiB is "
             "written and read there")("device", po::bool_switch(),
                                       "there: a device of OpenCL as the innermost level")(
+            "tune", po::value<double>()->value_name("SECONDS"),
+            "with --device: look so long for CLBlast's sizes on it, which are kept; 60 where none "
+            "are kept yet, with --quick not at all")(
             "out", po::value<std::string>(),
             "the machine file; otherwise the one that --machine host reads. With --kernels "
             "the catalog's, with --disk the disk's, with --levels theirs")(

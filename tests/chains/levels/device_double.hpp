@@ -32,6 +32,8 @@ class DeviceDouble : public Device<T> {
   }
 
   std::string name() const override { return "a double"; }
+  DeviceSizes sizes() const override { return {}; }
+  bool use(const DeviceSizes&) override { return false; }
   Bytes matrices() const override { return matrices_; }
   Bytes memory() const override { return Bytes(std::int64_t{1} << 30); }
   Bytes most_at_once() const override { return memory(); }
@@ -87,11 +89,11 @@ class DeviceDouble : public Device<T> {
 
 inline Devices doubles(DeviceCalls& calls) {
   return {[&](const fusion::OperationTree& tree, std::int64_t tiles,
-              const ByTensor<std::int64_t>& matrices) {
+              const ByTensor<std::int64_t>& matrices, const std::vector<TunedDevice>&) {
             return std::make_unique<DeviceDouble<float>>(tree, tiles, matrices, calls);
           },
           [&](const fusion::OperationTree& tree, std::int64_t tiles,
-              const ByTensor<std::int64_t>& matrices) {
+              const ByTensor<std::int64_t>& matrices, const std::vector<TunedDevice>&) {
             return std::make_unique<DeviceDouble<double>>(tree, tiles, matrices, calls);
           }};
 }

@@ -98,7 +98,8 @@ TEST_F(DeviceRuns, Without_what_they_need_are_on_the_host) {
     LevelRunOptions o = options();
     o.device = true;
     o.devices.f64 = [&](const OperationTree&, std::int64_t tiles,
-                        const ByTensor<std::int64_t>& matrices) -> std::unique_ptr<Device<double>> {
+                        const ByTensor<std::int64_t>& matrices,
+                        const std::vector<TunedDevice>&) -> std::unique_ptr<Device<double>> {
       // One process alone has no such device: then none has.
       if (team_.rank() == team_.size() - 1) require_able(facts, Bytes(8), tiles, matrices);
       return std::make_unique<DeviceDouble<double>>(chain.tree, tiles, matrices, calls);

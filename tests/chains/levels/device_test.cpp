@@ -24,7 +24,7 @@ using levels::Hierarchy;
 
 std::string why_not(const OperationTree& tree, std::int64_t tiles) {
   try {
-    open_device<double>(tree, tiles, {});
+    open_device<double>(tree, tiles, {}, {});
   } catch (const UnsupportedError& e) {
     return e.what();
   }
@@ -72,6 +72,53 @@ TEST(Devices, Give_what_the_host_gives) {
     fs::remove_all(folder);
   }
   if (!none.empty()) std::cout << none << "\n";
+}
+
+// As sizes of its own do: to the bit.
+TEST(Devices, Multiply_alike_with_other_sizes) {
+  constexpr std::int64_t rows = 600, all = rows * rows;
+  const OperationTree tree = fusion::operation_tree(parse_program(
+      "program product\ndims i=600 j=600 k=600\nf64 input A[i, k]\nf64 input B[k, j]\nf64 output "
+      "C[i, j]\nC[i, j] += A[i, k] * B[k, j]\n",
+      "test"));
+  const fusion::Leaf product =
+      fusion::leaf_at(tree, 0, fusion::all_of(tree), std::vector<fusion::Ranges>(3)).leaf;
+  std::unique_ptr<Device<double>> device;
+  try {
+    device = open_device<double>(tree, 3 * all, {all, all, all}, {});
+  } catch (const UnsupportedError& e) {
+    GTEST_SKIP() << e.what();
+  }
+  std::mt19937_64 random(test::new_seed());
+  std::vector<double> operands(static_cast<std::size_t>(2 * all));
+  for (double& x : operands) x = static_cast<double>(random() % 9) - 4;
+  const auto result_of = [&](Device<double>& on) {
+    std::vector<double> result(static_cast<std::size_t>(all));
+    on.write(0, operands.data(), 2 * all);
+    on.clear(2 * all, all);
+    on.run(product, {0, all, 2 * all});
+    on.read(2 * all, result.data(), all);
+    return result;
+  };
+  const std::vector<double> expected = result_of(*device);
+  const DeviceSizes own = device->sizes();
+  const DeviceSizes other{{"GEMMK", 0}, {"KREG", 1},  {"KWG", 16}, {"KWI", 2},
+                          {"MDIMA", 8}, {"MDIMC", 8}, {"MWG", 16}, {"NDIMB", 8},
+                          {"NDIMC", 8}, {"NWG", 16},  {"SA", 0},   {"SB", 0},
+                          {"STRM", 0},  {"STRN", 0},  {"VWM", 1},  {"VWN", 1}};
+  EXPECT_NE(own, other);
+  ASSERT_TRUE(device->use(other));
+  EXPECT_EQ(device->sizes(), other);
+  EXPECT_EQ(result_of(*device), expected);
+  DeviceSizes none = other;
+  none.erase("VWN");
+  EXPECT_FALSE(device->use(none));
+  // Sizes that are kept are used from the beginning.
+  ASSERT_TRUE(device->use(own));
+  device = open_device<double>(tree, 3 * all, {all, all, all},
+                               {{device->name(), Bytes(8), other}, {"another", Bytes(8), own}});
+  EXPECT_EQ(device->sizes(), other);
+  EXPECT_EQ(result_of(*device), expected);
 }
 
 TEST(Devices, That_are_too_small_are_told) {

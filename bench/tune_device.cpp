@@ -1,0 +1,121 @@
+#include "bench/tune_device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "bench/kept_text.hpp"
+#include "core/stop.hpp"
+#include "microbench/host.hpp"
+
+namespace tcsim::bench {
+
+namespace fs = std::filesystem;
+using chains::DeviceSizes;
+using chains::TunedDevice;
+
+namespace {
+
+constexpr const char* remove_it = "remove it";
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+template <class T>
+DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product, std::int64_t rows,
+                         Seconds limit,
+                         const std::function<void(int tried, double share)>& progress,
+                         std::mt19937_64& random) {
+  const std::int64_t all = rows * rows;
+  const ByTensor<std::int64_t> begin{0, all, 2 * all};
+  std::vector<T> numbers(static_cast<std::size_t>(2 * all));
+  for (T& n : numbers) n = static_cast<T>(static_cast<int>(random() % 5) - 2);
+  device.write(0, numbers.data(), 2 * all);
+  std::vector<T> expected(static_cast<std::size_t>(all)), result(expected.size());
+
+  // Whole numbers: all sizes give the same bits.
+  const auto run_once = [&](std::vector<T>& to) {
+    device.clear(2 * all, all);
+    device.run(product, begin);
+    device.read(2 * all, to.data(), all);
+  };
+  const auto quickest = [&](double unless_above) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int r = 0; r < 5; ++r) {
+      const double start = seconds_now();
+      device.run(product, begin);
+      least = std::min(least, seconds_now() - start);
+      if (least > 1.3 * unless_above) break;
+    }
+    return least;
+  };
+  run_once(expected);
+  const double before = quickest(std::numeric_limits<double>::infinity());
+  double best = before;
+  int tried = 0;
+  const auto time_of = [&](const DeviceSizes& sizes) -> std::optional<Seconds> {
+    ++tried;
+    if (!device.use(sizes)) return {};
+    try {
+      run_once(result);
+      if (result != expected) return {};
+      const double takes = quickest(best);
+      best = std::min(best, takes);
+      return Seconds(takes);
+    } catch (const chains::DeviceFailure&) {
+      return {};
+    }
+  };
+  const double start = seconds_now();
+  const auto go_on = [&] {
+    StopScope::heed();
+    const double share = (seconds_now() - start) / limit.value();
+    progress(tried, std::min(1.0, share));
+    return share < 1;
+  };
+  const DeviceSizes own = device.sizes();
+  const chains::SizeSearch found =
+      chains::search_sizes(own, Seconds(before), time_of, go_on, random);
+  if (!device.use(found.best))
+    throw chains::DeviceFailure("a product on it that it did before failed");
+  const double flops = 2 * std::pow(static_cast<double>(rows), 3);
+  return {Bytes(sizeof(T)),
+          rows,
+          FlopsPerSecond(flops / before),
+          FlopsPerSecond(flops / found.time.value()),
+          found.tried,
+          found.best};
+}
+template DeviceTuning tune_device(chains::Device<float>&, const fusion::Leaf&, std::int64_t,
+                                  Seconds, const std::function<void(int, double)>&,
+                                  std::mt19937_64&);
+template DeviceTuning tune_device(chains::Device<double>&, const fusion::Leaf&, std::int64_t,
+                                  Seconds, const std::function<void(int, double)>&,
+                                  std::mt19937_64&);
+
+fs::path devices_file() {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "devices.toml";
+}
+
+std::vector<TunedDevice> load_devices(const fs::path& file) {
+  const std::optional<std::string> text = kept_text(file, remove_it);
+  return text ? chains::parse_devices(*text, file.string()) : std::vector<TunedDevice>();
+}
+
+bool keep_device(const fs::path& file, const TunedDevice& entry) {
+  if (!chains::are_legal(entry.sizes)) return false;
+  return change_text(file, remove_it, [&](const std::optional<std::string>& before) {
+    std::vector<TunedDevice> all =
+        before ? chains::parse_devices(*before, file.string()) : std::vector<TunedDevice>();
+    chains::keep_sizes(all, entry);
+    return chains::to_toml(all);
+  });
+}
+
+}  // namespace tcsim::bench
