@@ -12,6 +12,7 @@
 
 #include "bench/small_tiles.hpp"
 #include "chains/levels/device.hpp"
+#include "chains/levels/device_pieces.hpp"
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/staging.hpp"
 #include "chains/levels/tally.hpp"
@@ -364,49 +365,53 @@ class LevelProber {
     }
   }
 
-  // A device with room for three square matrices, and their product there.
+  // A device with room for a statement's tiles, behind one another, and the statement there.
   template <class T>
   struct OnDevice {
     fusion::OperationTree tree;
-    fusion::Leaf product;
+    fusion::Leaf statement;
     ByTensor<std::int64_t> begin;
     std::unique_ptr<chains::Device<T>> device;
 
-    void multiply() { device->run(product, begin); }
+    void run() { device->run(statement, begin); }
   };
   // Collective. Of at least so many elements.
   template <class T>
-  std::unique_ptr<OnDevice<T>> open(std::int64_t rows, std::int64_t least,
-                                    const std::vector<chains::TunedDevice>& tuned) const {
+  std::unique_ptr<OnDevice<T>> open(fusion::OperationTree tree, std::int64_t least) const {
     auto on = std::make_unique<OnDevice<T>>();
-    const std::int64_t all = rows * rows;
-    on->tree = product_chain(rows);
-    on->product = leaf(on->tree);
-    on->begin = {0, all, 2 * all};
+    on->tree = std::move(tree);
+    on->statement = leaf(on->tree);
+    const ByTensor<std::int64_t> elements =
+        chains::matrix_elements(on->tree, 0, on->statement.tile);
+    std::int64_t all = 0;
+    for (TensorId t : all_tensors) on->begin[t] = all, all += elements[t];
     team_.on_each([&] {
-      on->device = chains::open_device<T>(
-          on->tree, std::max(least, 3 * all),
-          chains::matrix_elements(on->tree, 0, std::vector<std::int64_t>(3, rows)), tuned);
+      on->device = chains::open_device<T>(on->tree, std::max(least, all), elements, options_.tuned);
+      on->device->clear(0, all);
     });
     return on;
+  }
+  template <class T>
+  std::unique_ptr<OnDevice<T>> open_product(std::int64_t rows, std::int64_t least) const {
+    return open<T>(product_chain(rows), least);
   }
 
   // Matrices that are large enough for the device: of twice as many rows as long as a product takes
   // less than 10 ms and there is room.
-  std::unique_ptr<OnDevice<double>> open_for_products(std::int64_t& rows, std::int64_t least) {
+  std::unique_ptr<OnDevice<double>> open_for_products(std::int64_t& rows,
+                                                      std::int64_t least) const {
     constexpr double long_enough = 10e-3;
     constexpr std::int64_t most_rows = 8192;
-    std::unique_ptr<OnDevice<double>> on = open<double>(rows, least, options_.tuned);
+    std::unique_ptr<OnDevice<double>> on = open_product<double>(rows, least);
     while (2 * rows <= most_rows) {
-      on->device->clear(0, 3 * rows * rows);
-      on->multiply();
-      if (longest(time_of([&] { on->multiply(); })).value() >= long_enough) break;
+      on->run();
+      if (longest(time_of([&] { on->run(); })).value() >= long_enough) break;
       try {
         on->device.reset();
-        on = open<double>(2 * rows, least, options_.tuned);
+        on = open_product<double>(2 * rows, least);
         rows *= 2;
       } catch (const UnsupportedError&) {
-        return open<double>(rows, least, options_.tuned);
+        return open_product<double>(rows, least);
       }
     }
     return on;
@@ -423,7 +428,7 @@ class LevelProber {
         options_.progress(fmt::format("CLBlast's sizes for {}, {} tried", type, tried), share);
       };
       tunings.push_back(
-          tune_device(*on.device, on.product, rows, options_.tune * 0.5, progress, random));
+          tune_device(*on.device, on.statement, rows, options_.tune * 0.5, progress, random));
       sizes = tunings.back().sizes;
     });
     std::vector<std::int64_t> values;
@@ -436,6 +441,44 @@ class LevelProber {
     });
   }
 
+  // Statements of chains, of an index that sums little: what they take beyond their arithmetic.
+  // Tiles are large, so that starting them counts little.
+  void time_thin_tiles_on_device(MeasuredLevels& m) {
+    // Axes of the result and of the left operand; the right one has k and b.
+    constexpr const char* shapes[][2] = {
+        {"a, b", "a, k"}, {"b, a", "k, a"}, {"c, b, a", "c, k, a"}};
+    double rate = 0;
+    for (FlopsPerSecond r : m.products) rate = std::max(rate, r.value());
+    std::vector<Seconds> passed(static_cast<std::size_t>(options_.repetitions), Seconds(0));
+    std::int64_t bytes = 0;
+    const std::int64_t a = thin_rows(m);
+    for (const auto& [out, left] : shapes) {
+      const bool blocks = std::string_view(out).starts_with("c");
+      const std::unique_ptr<OnDevice<double>> on = open<double>(
+          fusion::operation_tree(parse_program(
+              fmt::format("program thin\ndims a={0} b=16 k=16{1}\nf64 input A[{3}]\nf64 input "
+                          "B[k, b]\nf64 output C[{2}]\nC[{2}] += A[{3}] * B[k, b]\n",
+                          blocks ? a / 64 : a, blocks ? " c=64" : "", out, left),
+              "the probe")),
+          0);
+      const auto tiles = element * (32 * a + 256);
+      const double arithmetic = 512 * static_cast<double>(a) / rate;
+      bytes += tiles + 16 * a * element;  // results are read and written
+      on->run();
+      for (Seconds& s : passed) {
+        step("statements on thin tiles");
+        team_.barrier();
+        const double takes = longest(time_of([&] { on->run(); })).value();
+        s += Seconds(std::max(0.0, takes - arithmetic));
+      }
+    }
+    for (Seconds s : passed) m.tile_bytes.push_back(s * (1 / static_cast<double>(bytes)));
+  }
+  // Of 32 MiB each where products tell of a device that is quick, and less elsewhere.
+  std::int64_t thin_rows(const MeasuredLevels& m) const {
+    return m.device->rows >= 4096 ? 262144 : 16384;
+  }
+
   void measure_device(MeasuredLevels& m) {
     options_.progress("the device: compiling for it", 0.5);
     std::int64_t rows = options_.matrix;
@@ -446,7 +489,7 @@ class LevelProber {
         (options_.tune_anyhow ||
          chains::sizes_of(options_.tuned, device->name(), Bytes(element)) == nullptr)) {
       tune(*on, rows, tunings);
-      tune(*open<float>(rows, 0, options_.tuned), rows, tunings);
+      tune(*open_product<float>(rows, 0), rows, tunings);
     }
     m.device = DeviceMeasured{device->name(),
                               device->memory(),
@@ -457,36 +500,52 @@ class LevelProber {
                               rows,
                               std::move(tunings)};
     LinkTimes& times = m.device->link;
-    std::vector<double> own(static_cast<std::size_t>(rows_ * part_row), 1);
+    // Other parts of a large memory each time, as a run's tiles are.
+    const std::int64_t elements = rows_ * part_row, rows_there = share_of_tile() / part_row;
+    std::vector<double> there(static_cast<std::size_t>(std::max(rows_, rows_there) * part_row), 1);
+    const auto move = [&](std::int64_t place, const std::vector<Range>& tile, double* own,
+                          bool in) {
+      if (in) {
+        chains::send_tile(*device, place, tile, [&](const std::vector<Range>& part, double* to) {
+          std::copy_n(own, chains::elements_of(part), to);
+          own += chains::elements_of(part);
+        });
+      } else {
+        chains::fetch_tile(*device, place, tile,
+                           [&](const std::vector<Range>& part, const double* from) {
+                             own = std::copy_n(from, chains::elements_of(part), own);
+                           });
+      }
+    };
+    const std::vector<Range> large{{0, rows_}, {0, part_row}}, small{{0, small_tile}};
     const auto together = [&](auto&& work) {
       team_.barrier();
       Seconds passed{0};
       team_.on_each([&] { passed = time_of(work); });
       return longest(passed);
     };
-    const auto elements = static_cast<std::int64_t>(own.size());
     const std::int64_t places = elements / small_tile;
-    device->write(0, own.data(), elements);
+    move(0, large, there.data(), true);
     for (int r = 0; r < options_.repetitions; ++r) {
       step("the device");
-      times.large.in.push_back(together([&] { device->write(0, own.data(), elements); }));
-      times.large.out.push_back(together([&] { device->read(0, own.data(), elements); }));
+      for (const bool in : {true, false}) {
+        const std::int64_t row = some_of(std::max<std::int64_t>(1, rows_there - rows_)).front();
+        (in ? times.large.in : times.large.out).push_back(together([&] {
+          move(0, large, there.data() + row * part_row, in);
+        }));
+      }
       const std::vector<std::int64_t> some = some_of(places);
-      times.small.in.push_back(together([&] {
-                                 for (std::int64_t at : some) {
-                                   device->write(at * small_tile, own.data(), small_tile);
-                                 }
-                               }) *
-                               one_of_many());
-      times.small.out.push_back(together([&] {
-                                  for (std::int64_t at : some) {
-                                    device->read(at * small_tile, own.data(), small_tile);
-                                  }
-                                }) *
-                                one_of_many());
+      for (const bool in : {true, false}) {
+        const Seconds all = together([&] {
+          for (std::int64_t at : some) move(at * small_tile, small, there.data(), in);
+        });
+        (in ? times.small.in : times.small.out).push_back(all * one_of_many());
+      }
     }
     device->clear(0, 3 * rows * rows);
-    time_products(m, rows, [&] { on->multiply(); });
+    time_products(m, rows, [&] { on->run(); });
+    on.reset();
+    time_thin_tiles_on_device(m);
   }
 
   const Processes& team_;
@@ -611,7 +670,9 @@ Machine machine_of(const MeasuredLevels& m, const Machine& host) {
   machine.core = core_of(m, host);
   if (!m.tile_bytes.empty()) {
     machine.core.tile_byte = {1e9 * median_of(m.tile_bytes).value(), Origin::measured,
-                              "matrix by vector products of tiles of 2 MiB, in several orders"};
+                              m.device ? "products that sum 16 numbers, beyond their arithmetic"
+                                       : "matrix by vector products of tiles of 2 MiB, in several "
+                                         "orders"};
   }
   const double computers = static_cast<double>(m.processes) / m.on_this_computer;
   Level local = level_of("local", LevelKind::scratchpad,

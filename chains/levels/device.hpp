@@ -39,6 +39,19 @@ class Device {
   virtual Bytes memory() const = 0;
   virtual Bytes most_at_once() const = 0;
 
+  // Elements on their way there or back in memory of the host that is quickest for that
+  // (device_pieces.hpp). At most `piece` of them at a time, of which two are under way at most. All
+  // throw DeviceFailure.
+  static constexpr std::int64_t piece = (std::int64_t{4} << 20) / sizeof(T);
+  // Memory for what is sent next.
+  virtual T* next_piece() = 0;
+  virtual void send(std::int64_t place, std::int64_t elements) = 0;
+  virtual void finish() = 0;  // all that was sent is there
+  // What is asked for arrives in that order; it stays where it is until the second ask() behind
+  // its own.
+  virtual void ask(std::int64_t place, std::int64_t elements) = 0;
+  virtual const T* arrived() = 0;
+
   // Elements at a place of the device's tiles; done when they return. Throw DeviceFailure.
   virtual void write(std::int64_t place, const T* from, std::int64_t elements) = 0;
   virtual void read(std::int64_t place, T* to, std::int64_t elements) = 0;

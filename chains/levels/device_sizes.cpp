@@ -46,8 +46,13 @@ const std::vector<Size>& all_sizes() {
   return all;
 }
 
-// A work item's results: more of them leave no register.
-constexpr std::int64_t most_results = 128;
+// A work item's results: more of them leave no register. Elements in local memory, of which each
+// device has 32 KiB.
+constexpr std::int64_t most_results = 128, most_in_local = 4096;
+
+bool fits_local_memory(const DeviceSizes& s) {
+  return s.at("KWG") * (s.at("SA") * s.at("MWG") + s.at("SB") * s.at("NWG")) <= most_in_local;
+}
 
 }  // namespace
 
@@ -92,7 +97,7 @@ SizeSearch search_sizes(const DeviceSizes& from, Seconds time,
       for (std::size_t changes = 1 + one_of(3); changes > 0; --changes)
         change(all[one_of(all.size())]);
     }
-    if (!are_legal(sizes) || !known.insert(sizes).second) {
+    if (!are_legal(sizes) || !fits_local_memory(sizes) || !known.insert(sizes).second) {
       ++in_vain;
       continue;
     }

@@ -30,7 +30,7 @@ struct SizeSearch {
   int tried = 0;
 };
 // Begins with `from`, which takes so long. The first 16 are drawn from all legal ones, then every
-// third is; the others differ from the best so far in one to three sizes. `time_of` has nothing
+// third is, of those that need no more local memory than each device has; the others differ from the best so far in one to three sizes. `time_of` has nothing
 // where a device cannot do it. Ends when `go_on` says so, or when 10 000 draws in a row were known.
 SizeSearch search_sizes(const DeviceSizes& from, Seconds time,
                         const std::function<std::optional<Seconds>(const DeviceSizes&)>& time_of,

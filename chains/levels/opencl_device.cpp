@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <functional>
 #include <map>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -50,6 +54,7 @@ class ClHandle {
 };
 using ClContext = ClHandle<cl_context, clReleaseContext>;
 using ClQueue = ClHandle<cl_command_queue, clReleaseCommandQueue>;
+using ClEvent = ClHandle<cl_event, clReleaseEvent>;
 using ClBuffer = ClHandle<cl_mem, clReleaseMemObject>;
 using ClProgram = ClHandle<cl_program, clReleaseProgram>;
 using ClKernel = ClHandle<cl_kernel, clReleaseKernel>;
@@ -132,6 +137,7 @@ class OpenClDevice : public Device<T> {
     queue_ = ClQueue(clCreateCommandQueue(context_.get(), device_, 0, &code));
     require(code, "its queue");
     tiles_ = buffer(bytes_of(tiles));
+    open_pieces();
     for (TensorId t : all_tensors) matrices_[t] = buffer(bytes_of(matrices[t]));
     const char* source = kernels;
     program_ = ClProgram(clCreateProgramWithSource(context_.get(), 1, &source, nullptr, &code));
@@ -146,6 +152,14 @@ class OpenClDevice : public Device<T> {
     if (const DeviceSizes* kept = sizes_of(tuned, name(), Bytes(sizeof(T)))) set(*kept);
     multiply({});  // CLBlast compiles with the first product: not while a chain runs
     require(clFinish(queue_.get()), "waiting for it");
+  }
+
+  ~OpenClDevice() override {
+    for (Piece& p : pieces_) {
+      if (p.values == nullptr) continue;
+      clEnqueueUnmapMemObject(queue_.get(), p.memory.get(), p.values, 0, nullptr, nullptr);
+    }
+    clFinish(queue_.get());
   }
 
   std::string name() const override { return text_of(device_, CL_DEVICE_NAME); }
@@ -193,21 +207,90 @@ class OpenClDevice : public Device<T> {
     require(clFinish(queue_.get()), "waiting for it");
   }
 
+  T* next_piece() override {
+    wait(pieces_[next_]);
+    return pieces_[next_].values;
+  }
+  void send(std::int64_t place, std::int64_t elements) override {
+    Piece& p = pieces_[std::exchange(next_, 1 - next_)];
+    cl_event done = nullptr;
+    require(clEnqueueWriteBuffer(queue_.get(), tiles_.get(), CL_FALSE, bytes_of(place),
+                                 bytes_of(elements), p.values, 0, nullptr, &done),
+            "a transfer to it");
+    p.under_way = ClEvent(done);
+    require(clFlush(queue_.get()), "a transfer to it");
+  }
+  void finish() override {
+    for (Piece& p : pieces_) wait(p);
+  }
+  void ask(std::int64_t place, std::int64_t elements) override {
+    Piece& p = pieces_[std::exchange(next_, 1 - next_)];
+    wait(p);
+    cl_event done = nullptr;
+    require(clEnqueueReadBuffer(queue_.get(), tiles_.get(), CL_FALSE, bytes_of(place),
+                                bytes_of(elements), p.values, 0, nullptr, &done),
+            "a transfer from it");
+    p.under_way = ClEvent(done);
+    require(clFlush(queue_.get()), "a transfer from it");
+    asked_.push_back(&p);
+  }
+  const T* arrived() override {
+    Piece& p = *asked_.front();
+    asked_.pop_front();
+    wait(p);
+    return p.values;
+  }
+
   void run(const Leaf& shape, const ByTensor<std::int64_t>& begin) override {
     const Product& p = product(shape);
-    for (TensorId t : all_tensors) move(to_matrix_, p, t, begin[t]);
-    multiply(p);
-    move(from_matrix_, p, TensorId::C, begin[TensorId::C]);
+    for (TensorId t : all_tensors) {
+      if (!p.operands[t].in_place) move(to_matrix_, p, t, begin[t]);
+    }
+    multiply(p, begin);
+    if (!p.operands[TensorId::C].in_place) move(from_matrix_, p, TensorId::C, begin[TensorId::C]);
     require(clFinish(queue_.get()), "waiting for it");
   }
 
  private:
-  // A statement on a tile as a batch of products of matrices: m by k, k by n.
+  // Memory of the host that stays where it is, for transfers.
+  struct Piece {
+    ClBuffer memory;
+    T* values = nullptr;
+    ClEvent under_way;
+  };
+  void wait(Piece& p) {
+    if (p.under_way.get() == nullptr) return;
+    const ClEvent event = std::move(p.under_way);
+    const cl_event one = event.get();
+    require(clWaitForEvents(1, &one), "a transfer to it or from it");
+  }
+  void open_pieces() {
+    for (Piece& p : pieces_) {
+      cl_int code = CL_SUCCESS;
+      p.memory = ClBuffer(clCreateBuffer(context_.get(), CL_MEM_ALLOC_HOST_PTR,
+                                         bytes_of(this->piece), nullptr, &code));
+      require(code, "getting memory for transfers");
+      p.values = static_cast<T*>(
+          clEnqueueMapBuffer(queue_.get(), p.memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                             bytes_of(this->piece), 0, nullptr, nullptr, &code));
+      require(code, "getting memory for transfers");
+    }
+  }
+
+  // A tensor's tile as a batch of matrices: laid out as such, or as it lies where that is what they
+  // are, its rows or its columns behind one another.
+  struct Operand {
+    bool in_place = false, transposed = false;
+    std::int64_t elements = 0;
+    int count = 0;  // of indices
+    ClBuffer dims;
+  };
+  // A statement on a tile as a batch of products of matrices: m by k, k by n. Which operand is the
+  // left one is as C lies.
   struct Product {
     std::int64_t m = 1, n = 1, k = 1, batch = 1;
-    ByTensor<std::int64_t> elements{};
-    ByTensor<int> count{};
-    ByTensor<ClBuffer> dims;
+    TensorId left = TensorId::A, right = TensorId::B;
+    ByTensor<Operand> operands;
   };
 
   static constexpr const char* large_product = "Xgemm";
@@ -229,14 +312,24 @@ class OpenClDevice : public Device<T> {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
-  void multiply(const Product& p) {
+  void multiply(const Product& p, const ByTensor<std::int64_t>& begin = {}) {
     cl_command_queue queue = queue_.get();
     const auto n = [](std::int64_t size) { return static_cast<std::size_t>(size); };
+    const auto memory = [&](TensorId t) {
+      return (p.operands[t].in_place ? tiles_ : matrices_[t]).get();
+    };
+    const auto from = [&](TensorId t) { return p.operands[t].in_place ? n(begin[t]) : 0; };
+    const auto way = [&](TensorId t) {
+      return p.operands[t].transposed ? clblast::Transpose::kYes : clblast::Transpose::kNo;
+    };
+    const auto row = [&](TensorId t, std::int64_t rows, std::int64_t columns) {
+      return n(p.operands[t].transposed ? rows : columns);
+    };
+    const TensorId a = p.left, b = p.right, c = TensorId::C;
     const clblast::StatusCode status = clblast::GemmStridedBatched<T>(
-        clblast::Layout::kRowMajor, clblast::Transpose::kNo, clblast::Transpose::kNo, n(p.m),
-        n(p.n), n(p.k), T{1}, matrices_[TensorId::A].get(), 0, n(p.k), n(p.m * p.k),
-        matrices_[TensorId::B].get(), 0, n(p.n), n(p.k * p.n), T{1}, matrices_[TensorId::C].get(),
-        0, n(p.n), n(p.m * p.n), n(p.batch), &queue);
+        clblast::Layout::kRowMajor, way(a), way(b), n(p.m), n(p.n), n(p.k), T{1}, memory(a),
+        from(a), row(a, p.m, p.k), n(p.m * p.k), memory(b), from(b), row(b, p.k, p.n), n(p.k * p.n),
+        T{1}, memory(c), from(c), n(p.n), n(p.m * p.n), n(p.batch), &queue);
     if (status != clblast::StatusCode::kSuccess) {
       fail_device("a product on it", number(status));
     }
@@ -267,50 +360,81 @@ class OpenClDevice : public Device<T> {
         stride *= shape.places[t][axis];
       }
     }
+    using Group = std::vector<std::size_t>;
     Product p;
-    std::vector<std::size_t> batch, rows, columns, summed;
+    Group batch, rows, columns, summed;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const bool a = strides[TensorId::A][i] > 0, b = strides[TensorId::B][i] > 0;
       const bool c = strides[TensorId::C][i] > 0;
       (a && b && c ? batch : a && c ? rows : b && c ? columns : summed).push_back(i);
-      (a && b && c ? p.batch : a && c ? p.m : b && c ? p.n : p.k) *= shape.tile[i];
     }
-    const auto table = [&](TensorId t, const std::vector<std::size_t>& outer,
-                           const std::vector<std::size_t>& inner) {
+    // Rows and columns follow one another as C's do, so that C may stay where it is.
+    const auto as_in = [&](TensorId t, Group& group) {
+      std::ranges::sort(group, std::greater(), [&](std::size_t i) { return strides[t][i]; });
+    };
+    for (Group* group : {&batch, &rows, &columns}) as_in(TensorId::C, *group);
+    as_in(TensorId::A, summed);
+    if (!rows.empty() && !columns.empty() &&
+        strides[TensorId::C][rows.back()] < strides[TensorId::C][columns.back()]) {
+      std::swap(rows, columns);
+      std::swap(p.left, p.right);
+    }
+    const auto extent = [&](const Group& group) {
+      std::int64_t all = 1;
+      for (std::size_t i : group) all *= shape.tile[i];
+      return all;
+    };
+    p.batch = extent(batch), p.m = extent(rows), p.n = extent(columns), p.k = extent(summed);
+
+    const auto lies_so = [&](TensorId t, const Group& outer, const Group& inner) {
+      std::int64_t stride = 1;
+      for (const Group* group : {&inner, &outer, &std::as_const(batch)}) {
+        for (std::size_t i : *group | std::views::reverse) {
+          if (shape.tile[i] > 1 && strides[t][i] != stride) return false;
+          stride *= shape.tile[i];
+        }
+      }
+      return true;
+    };
+    const auto place = [&](TensorId t, const Group& outer, const Group& inner) {
+      Operand& o = p.operands[t];
+      o.transposed = t != TensorId::C && !lies_so(t, outer, inner) && lies_so(t, inner, outer);
+      o.in_place = o.transposed || lies_so(t, outer, inner);
+      if (o.in_place) return;
       std::vector<cl_long> dims, steps;
-      for (const std::vector<std::size_t>* group : {&std::as_const(batch), &outer, &inner}) {
+      for (const Group* group : {&std::as_const(batch), &outer, &inner}) {
         for (std::size_t i : *group) {
           dims.push_back(shape.tile[i]);
           steps.push_back(strides[t][i]);
         }
       }
-      p.count[t] = static_cast<int>(dims.size());
-      p.elements[t] = 1;
-      for (cl_long d : dims) p.elements[t] *= d;
+      o.count = static_cast<int>(dims.size());
+      o.elements = p.batch * extent(outer) * extent(inner);
       dims.insert(dims.end(), steps.begin(), steps.end());
       dims.push_back(0);  // never empty
-      p.dims[t] = buffer(dims.size() * sizeof(cl_long));
-      require(clEnqueueWriteBuffer(queue_.get(), p.dims[t].get(), CL_TRUE, 0,
+      o.dims = buffer(dims.size() * sizeof(cl_long));
+      require(clEnqueueWriteBuffer(queue_.get(), o.dims.get(), CL_TRUE, 0,
                                    dims.size() * sizeof(cl_long), dims.data(), 0, nullptr, nullptr),
               "a transfer to it");
     };
-    table(TensorId::A, rows, summed);
-    table(TensorId::B, summed, columns);
-    table(TensorId::C, rows, columns);
+    place(p.left, rows, summed);
+    place(p.right, summed, columns);
+    place(TensorId::C, rows, columns);
     return products_.emplace(shape, std::move(p)).first->second;
   }
 
   // One tensor's tile to its matrix, or back.
   void move(const ClKernel& kernel, const Product& p, TensorId t, std::int64_t begin) {
-    const cl_mem matrix = matrices_[t].get(), tiles = tiles_.get(), dims = p.dims[t].get();
+    const Operand& o = p.operands[t];
+    const cl_mem matrix = matrices_[t].get(), tiles = tiles_.get(), dims = o.dims.get();
     const auto from = static_cast<cl_ulong>(begin);
-    const cl_int count = p.count[t];
+    const cl_int count = o.count;
     cl_uint argument = 0;
     const auto give = [&](const auto& value) {
       require(clSetKernelArg(kernel.get(), argument++, sizeof(value), &value), "a kernel on it");
     };
     give(matrix), give(tiles), give(from), give(dims), give(count);
-    const auto all = static_cast<std::size_t>(p.elements[t]);
+    const auto all = static_cast<std::size_t>(o.elements);
     require(clEnqueueNDRangeKernel(queue_.get(), kernel.get(), 1, nullptr, &all, nullptr, 0,
                                    nullptr, nullptr),
             "a kernel on it");
@@ -321,6 +445,9 @@ class OpenClDevice : public Device<T> {
   ClContext context_;
   ClQueue queue_;
   ClBuffer tiles_;
+  std::array<Piece, 2> pieces_;
+  std::size_t next_ = 0;
+  std::deque<Piece*> asked_;
   ByTensor<ClBuffer> matrices_;
   Bytes matrix_bytes_;
   ClProgram program_;

@@ -11,6 +11,7 @@
 
 #include "chains/leaves.hpp"
 #include "chains/levels/chain_files.hpp"
+#include "chains/levels/device_pieces.hpp"
 #include "chains/levels/global_memory.hpp"
 #include "chains/levels/level_schedules.hpp"
 #include "chains/levels/staging.hpp"
@@ -130,12 +131,14 @@ class LevelRunner {
                              "give smaller levels, such as --set " +
                                  hierarchy_.level(shared_).name + ".capacity=64MiB");
     });
+    if (options_.device) open_device_if_there_is(room.front());
     team_.on_each([&] {
-      for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
+      for (int l = 0; l < shared_; ++l) {
+        private_.emplace_back(in_device(l) ? Bytes(0) : bytes[place(l)]);
+      }
       leaves_->make_room();
     });
     private_used_.assign(place(shared_), 0);
-    if (options_.device) open_device_if_there_is(room.front());
     global_ = global_memory<T>(team_, room.back());
   }
 
@@ -319,11 +322,16 @@ class LevelRunner {
     return staging_.move(files_.of(hold.array), *global_, held.tile, in);
   }
 
-  T* open_private(int level, std::int64_t elements) {
-    std::int64_t& used = private_used_[place(level)];
-    T* values = reinterpret_cast<T*>(private_[place(level)].data()) + used;
+  bool in_device(int level) const { return device_ != nullptr && level == 0; }
+
+  // Room for a tile in a level of this process.
+  void open_private(Held& tile, std::int64_t elements) {
+    std::int64_t& used = private_used_[place(tile.level)];
+    tile.begin = used;
+    if (!in_device(tile.level)) {
+      tile.values = reinterpret_cast<T*>(private_[place(tile.level)].data()) + used;
+    }
     used += elements + (tile_alignment - elements % tile_alignment) % tile_alignment;
-    return values;
   }
 
   void hold_private(const Hold& hold) {
@@ -335,13 +343,7 @@ class LevelRunner {
     const std::int64_t elements = elements_of(mine.at), bytes = bytes_of(mine.at);
     tally_.take(hold.level, bytes);
     const std::int64_t used = private_used_[place(hold.level)];
-    const bool in_device = device_ != nullptr && hold.level == 0;
-    mine.begin = used;
-    mine.values = open_private(hold.level, elements);
-    if (in_device) {
-      through_host_.resize(std::max(through_host_.size(), static_cast<std::size_t>(elements)));
-      mine.values = through_host_.data();
-    }
+    open_private(mine, elements);
     const bool added = hold.kind == Kind::store && is_added(hold, inside);
     // Processes add at the same time: what is there stays there, and is read when it is added to.
     const bool adds = added && hold.level + 1 == shared_;
@@ -351,10 +353,14 @@ class LevelRunner {
     if (read) {
       const Timed timed(tally_.on_link(hold.level));
       rows = count_rows(of.back().at, mine.at);
-      get(of.back(), mine);
-      if (in_device) device_->write(mine.begin, mine.values, elements);
+      if (in_device(hold.level)) {
+        send_tile(*device_, mine.begin, mine.at,
+                  [&](const std::vector<Range>& part, T* to) { get(of.back(), part, to); });
+      } else {
+        get(of.back(), mine.at, mine.values);
+      }
       tally_.moved_in(hold, bytes, rows);
-    } else if (in_device) {
+    } else if (in_device(hold.level)) {
       device_->clear(mine.begin, elements);
     } else if (hold.level == 0 && inside.empty()) {
       mine.unset = true;
@@ -369,16 +375,15 @@ class LevelRunner {
     if (hold.kind == Kind::store) {
       const Timed timed(tally_.on_link(hold.level));
       rows = count_rows(of.back().at, mine.at);
-      if (in_device) {
-        mine.values = through_host_.data();  // which may have grown
-        device_->read(mine.begin, mine.values, elements);
-      }
-      if (adds) {
-        global_->add(of.back().tile, mine.at, mine.values);
-        tally_.moved_in(hold, bytes, rows);
+      const auto back = [&](const std::vector<Range>& part, const T* from) {
+        adds ? global_->add(of.back().tile, part, from) : put(of.back(), part, from);
+      };
+      if (in_device(hold.level)) {
+        fetch_tile(*device_, mine.begin, mine.at, back);
       } else {
-        put(of.back(), mine);
+        back(mine.at, mine.values);
       }
+      if (adds) tally_.moved_in(hold, bytes, rows);
       tally_.moved_out(hold, bytes, rows);
     }
     private_used_[place(hold.level)] = used;
@@ -386,13 +391,14 @@ class LevelRunner {
     inside_ = was_inside;
   }
 
-  void get(const Held& from, const Held& to) {
-    if (from.level == shared_) return global_->get(from.tile, to.at, to.values);
-    copy_out(from.at, to.at, from.values, to.values);
+  // A part of a tile, which lies by itself inside.
+  void get(const Held& from, const std::vector<Range>& part, T* to) {
+    if (from.level == shared_) return global_->get(from.tile, part, to);
+    copy_out(from.at, part, from.values, to);
   }
-  void put(const Held& to, const Held& from) {
-    if (to.level == shared_) return global_->put(to.tile, from.at, from.values);
-    copy_in(to.at, from.at, to.values, from.values);
+  void put(const Held& to, const std::vector<Range>& part, const T* from) {
+    if (to.level == shared_) return global_->put(to.tile, part, from);
+    copy_in(to.at, part, to.values, from);
   }
 
   void run_statement(int s) {
@@ -453,7 +459,6 @@ class LevelRunner {
   std::vector<std::int64_t> private_used_;  // elements
   Staging<T> staging_;
   std::unique_ptr<Device<T>> device_;  // that has level 0
-  std::vector<T> through_host_;        // a tile on its way to it or from it
 
   Ranges ranges_;
   std::vector<std::vector<Held>> held_;  // by array, the innermost last

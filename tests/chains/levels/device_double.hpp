@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -46,6 +48,32 @@ class DeviceDouble : public Device<T> {
     call("a transfer from it");
     std::copy_n(at(place, elements), elements, to);
   }
+  T* next_piece() override { return pieces_[next_].data(); }
+  void send(std::int64_t place, std::int64_t elements) override {
+    call("a transfer to it");
+    // It goes when the memory is asked for again.
+    go(next_);
+    EXPECT_LE(elements, this->piece);
+    sent_[next_] = {place, elements};
+    next_ = 1 - next_;
+    go(next_);
+  }
+  void finish() override { go(0), go(1); }
+  void ask(std::int64_t place, std::int64_t elements) override {
+    call("a transfer from it");
+    EXPECT_LE(elements, this->piece);
+    EXPECT_LE(asked_.size(), 1u);
+    // What was there before is gone.
+    std::ranges::fill(pieces_[next_], std::numeric_limits<T>::quiet_NaN());
+    std::copy_n(at(place, elements), elements, pieces_[next_].begin());
+    asked_.push_back(next_);
+    next_ = 1 - next_;
+  }
+  const T* arrived() override {
+    const std::size_t which = asked_.front();
+    asked_.pop_front();
+    return pieces_[which].data();
+  }
   void clear(std::int64_t place, std::int64_t elements) override {
     call("clearing its memory");
     std::fill_n(at(place, elements), elements, T{});
@@ -73,6 +101,10 @@ class DeviceDouble : public Device<T> {
   }
 
  private:
+  void go(std::size_t which) {
+    const auto [place, elements] = std::exchange(sent_[which], {0, 0});
+    std::copy_n(pieces_[which].begin(), elements, at(place, elements));
+  }
   void call(const char* what) {
     if (++calls_.done >= calls_.fails) throw DeviceFailure(std::string(what) + " failed");
   }
@@ -83,6 +115,11 @@ class DeviceDouble : public Device<T> {
 
   const fusion::OperationTree& tree_;
   DeviceCalls& calls_;
+  std::array<std::vector<T>, 2> pieces_{std::vector<T>(Device<T>::piece),
+                                        std::vector<T>(Device<T>::piece)};
+  std::array<std::pair<std::int64_t, std::int64_t>, 2> sent_{};
+  std::size_t next_ = 0;
+  std::deque<std::size_t> asked_;
   std::vector<T> memory_;
   Bytes matrices_;
 };

@@ -68,6 +68,7 @@ struct MadeUp {
   std::optional<Seconds> time_of(const DeviceSizes& s) {
     EXPECT_TRUE(are_legal(s));
     EXPECT_TRUE(asked.insert(s).second);
+    EXPECT_LE(s.at("KWG") * (s.at("SA") * s.at("MWG") + s.at("SB") * s.at("NWG")), 4096);
     if (s.at("STRM") == 1) return {};  // it does none of those
     double away = 0;
     for (const auto& [name, value] : s) {
