@@ -149,13 +149,10 @@ void Packer<T>::list(const Tile& tile) {
   });
   // In the order of memory. Where the dimension behind k's is not the first of the rows, what comes
   // next in memory is some micropanels further.
-  const auto place = [this](const Piece& piece) {
-    const PackBlock& block = blocks_[piece.first];
-    return rows_[block.row + piece.row] + ks_[block.k];
-  };
-  const auto before = [&](const Piece& x, const Piece& y) { return place(x) < place(y); };
   const bool transposes = !pieces_.empty() && pieces_.front().kind != Kind::rows;
-  if (transposes && !std::ranges::is_sorted(pieces_, before)) std::ranges::sort(pieces_, before);
+  if (transposes && !std::ranges::is_sorted(pieces_, {}, &Piece::begin)) {
+    std::ranges::sort(pieces_, {}, &Piece::begin);
+  }
 }
 
 template <class T>
@@ -163,8 +160,8 @@ void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   const PackBlock& first = blocks.front();
   const std::int64_t step = kind == Kind::rows ? first.rows : line_elements<T>;
   for (std::int64_t row = 0; row < first.rows; row += step) {
-    pieces_.push_back(
-        {kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row), first.k_size});
+    pieces_.push_back({kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row),
+                       first.k_size, rows_[first.row + row] + ks_[first.k]});
   }
   blocks_.insert(blocks_.end(), blocks.begin(), blocks.end());
 }
@@ -173,7 +170,10 @@ template <class T>
 typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t count) const {
   if (row_runs_[static_cast<std::size_t>(first.row)] >= first.rows) return Kind::rows;
   if (count > 1) return pack_.apart == 1 ? Kind::rows : Kind::side_by_side;
-  return k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size ? Kind::columns : Kind::rows;
+  // A single column is none.
+  const bool columns =
+      first.k_size > 1 && k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size;
+  return columns ? Kind::columns : Kind::rows;
 }
 
 // How many of the blocks, from the first on, lie side by side in memory, row by row and column by

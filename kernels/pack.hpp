@@ -39,6 +39,7 @@ class Packer {
     Kind kind;
     std::size_t first, count;  // in blocks_
     std::int64_t row, rows, columns;
+    std::int64_t begin;  // in the tensor
   };
   // A step of the work: as many columns as are read with one line of each row.
   struct Place {

@@ -86,9 +86,10 @@ double kernel_elements(const Shape& s, const Accounting& accounting, const Kerne
 }
 
 // Operands that every schedule of the family packs.
-std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel> kernels) {
+std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel> kernels,
+                                    bool rows_apart) {
   const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
-  const InPlace may = may_read_in_place(c, kernels);
+  const InPlace may = may_read_in_place(c, kernels, rows_apart);
   std::vector<TensorId> packed;
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (!(t == left ? may.left : may.right)) packed.push_back(t);
@@ -98,10 +99,10 @@ std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel
 
 // Elements that packs load and store at least.
 double packed_elements(const Contraction& c, const Accounting& accounting,
-                       std::span<const Kernel> kernels) {
+                       std::span<const Kernel> kernels, bool rows_apart) {
   if (!accounting.packing) return 0;
   double elements = 0;
-  for (TensorId t : always_packed(c, kernels)) elements += c.used(t);
+  for (TensorId t : always_packed(c, kernels, rows_apart)) elements += c.used(t);
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
@@ -213,9 +214,9 @@ ProvenBound bound_with(const Contraction& contraction, const Machine& machine,
 }  // namespace
 
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
-                         std::span<const Kernel> kernels) {
+                         std::span<const Kernel> kernels, bool rows_apart) {
   return bound_with(contraction, machine, kernels,
-                    packed_elements(contraction, machine.accounting, kernels),
+                    packed_elements(contraction, machine.accounting, kernels, rows_apart),
                     least_computing(contraction, machine, kernels));
 }
 
@@ -226,7 +227,8 @@ ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine)
                     peak_time(contraction, machine));
 }
 
-std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels) {
+std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels,
+                         bool rows_apart) {
   std::string words = "kernels within " + listed(kernels);
   // Where vectors may not be full, it matters which rows they are of.
   const Group rows = groupings(contraction).front()[DimClass::m];
@@ -234,7 +236,7 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
     words += ", vectors along ";
     for (DimId d : rows) words += contraction.dim(d).name;
   }
-  const auto packed = always_packed(contraction, kernels);
+  const auto packed = always_packed(contraction, kernels, rows_apart);
   for (TensorId t : packed) {
     words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", to_text(t));
   }
@@ -242,7 +244,7 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
 }
 
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
-                           const Machine& machine) {
+                           const Machine& machine, bool rows_apart) {
   const auto kernels = kernel_choices(machine.core, contraction);
   const Path path = only_path(contraction, schedule);
   if (std::ranges::none_of(kernels, [&](const Kernel& k) {
@@ -256,7 +258,7 @@ std::string outside_family(const Contraction& contraction, const Schedule& sched
     return "its vectors run along other dimensions";
   }
   if (!machine.accounting.packing) return "";
-  for (TensorId t : always_packed(contraction, kernels)) {
+  for (TensorId t : always_packed(contraction, kernels, rows_apart)) {
     if (std::ranges::none_of(path.steps, [&](const Step& s) {
           return s.kind == Step::Kind::move && s.tensor == t;
         })) {

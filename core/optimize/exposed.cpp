@@ -126,6 +126,11 @@ bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
          });
 }
 
+// Whether the group goes through t as it lies in memory.
+bool in_memory_order(const Contraction& c, TensorId t, const Group& group) {
+  return std::ranges::is_sorted(group, {}, [&](DimId d) { return c.stride(t, d); });
+}
+
 // The share of a path's tiles whose rows are not all neighbours in C.
 double broken_share(const Contraction& c, const Schedule& schedule, const Path& path) {
   std::int64_t together = 1, all = 1;
@@ -233,8 +238,11 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   // Lanes that run inside columns read an image from beginning to end, as the hardware foresees.
   const auto loops = [](const Step& s) { return s.kind == Step::Kind::loop; };
   const auto last = std::find_if(path.steps.rbegin(), path.steps.rend(), loops);
-  const bool reads_on = path.lanes && (last == path.steps.rend() || last->group == DimClass::m ||
-                                       path.extents[DimClass::m] <= path.mr);
+  const bool reads_on = path.lanes &&
+                        (!c.is_plain(path.right()) ||
+                         in_memory_order(c, path.right(), schedule.groups[DimClass::k])) &&
+                        (last == path.steps.rend() || last->group == DimClass::m ||
+                         path.extents[DimClass::m] <= path.mr);
   const bool goes_on = streams_left(c, schedule, path, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
   Exposed result;

@@ -160,13 +160,15 @@ class Optimizer {
         options_(options),
         stop_(stop),
         kernels_(kernel_choices(machine.core, contraction)),
-        bound_(proven_bound(contraction, machine, kernels_)),
+        losses_(losses_count(machine, options)),
+        bound_(proven_bound(contraction, machine, kernels_, losses_)),
         least_(least_cost(bound_, machine, options.objective)),
         least_of_all_(least_cost(bound_of_all(contraction, machine), machine, options.objective)),
         loads_(share_of_loads()),
-        may_(may_read_in_place(contraction, kernels_)),
-        // Where the roof decides, it is the bound of schedules with rows apart too.
-        search_(contraction, machine, options, at_roof(), may_, stop),
+        may_(may_read_in_place(contraction, kernels_, losses_)),
+        // Where the roof decides, it is the bound of schedules with rows apart too. Where losses
+        // count, so do those of packs, which such schedules do without.
+        search_(contraction, machine, options, at_roof() || losses_, may_, stop),
         counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
 
   Optimized run() {
@@ -212,15 +214,18 @@ class Optimizer {
         keep(search_.best());
         look_finely();
       }
-      if ((at_roof() || losses_count(machine_, options_)) && open_gap() <= enough && !soon) {
+      if ((at_roof() || losses_) && open_gap() <= enough && !soon) {
         search_.descend_coarsely(best_->tiling, polish);
         search_.refine(1, 0);
         keep(search_.best());
       }
     }
-    best_->certificate = {
-        options_.objective, least_, achieved(), gap(), family_words(contraction_, kernels_),
-        least_of_all()};
+    best_->certificate = {options_.objective,
+                          least_,
+                          achieved(),
+                          gap(),
+                          family_words(contraction_, kernels_, losses_),
+                          least_of_all()};
     best_->choices = choices_;
     best_->evaluated = search_.evaluated();
     return *std::move(best_);
@@ -230,7 +235,7 @@ class Optimizer {
   // The least time of the preferred kernel's loads and stores, as a share of the least time of all.
   double share_of_loads() const {
     const std::span<const Kernel> first(kernels_.data(), 1);
-    const ProvenBound bound = proven_bound(contraction_, machine_, first);
+    const ProvenBound bound = proven_bound(contraction_, machine_, first, losses_);
     return bound.links.front() / bound.time;
   }
 
@@ -369,6 +374,7 @@ class Optimizer {
   const OptimizeOptions& options_;
   std::stop_token stop_;
   std::vector<Kernel> kernels_;
+  bool losses_;  // losses_count()
   ProvenBound bound_;
   double least_;         // cost by it
   double least_of_all_;  // of all schedules

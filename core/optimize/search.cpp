@@ -115,9 +115,13 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   const bool once = holds_lanes(contraction, schedule.groups) || along_k || few;
   const auto waits = [&] { return exposed(contraction, schedule, prediction, machine); };
   if (at_roof || once) {
-    const Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
+    const Exposed lost = waits();
+    Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
+    if (!at_roof && !few && roof.value() > 0 && losses_count(machine, options)) {
+      first = std::max(first, prediction.timing.compute + lost.core);
+    }
     const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
-    const double waiting = (waits().all() + slow_kernels) / first;
+    const double waiting = (lost.all() + slow_kernels) / first;
     return {few ? std::round(std::log(first.value()) / few_step) : decisive(first),
             std::round(waiting / exposed_step), cost(prediction, machine, Objective::sum)};
   }

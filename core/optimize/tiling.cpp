@@ -245,11 +245,16 @@ Kernel kernel_along_k(const Core& core, const Contraction& c) {
 std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const auto extent = [&](DimClass g) { return c.extent(g).value(); };
   if (std::min(extent(DimClass::m), extent(DimClass::n)) > 1) return {};
-  const bool of_a = extent(DimClass::m) > 1;
-  const TensorId right = of_a ? TensorId::A : TensorId::B;
-  const auto leads = [&](const std::optional<DimId>& d) {
-    return d && c.dim_class(*d) == DimClass::batch && c.stride(right, *d) == Elements(1);
+  const auto leads_in = [&](TensorId t, const std::optional<DimId>& d) {
+    return d && c.dim_class(*d) == DimClass::batch && c.stride(t, *d) == Elements(1);
   };
+  // Where both have none, the one whose lanes are neighbours.
+  const bool none = extent(DimClass::m) == 1 && extent(DimClass::n) == 1;
+  const bool of_a = none ? !leads_in(TensorId::B, c.fastest(TensorId::B)) &&
+                               leads_in(TensorId::A, c.fastest(TensorId::A))
+                         : extent(DimClass::m) > 1;
+  const TensorId right = of_a ? TensorId::A : TensorId::B;
+  const auto leads = [&](const std::optional<DimId>& d) { return leads_in(right, d); };
   const bool in_c = leads(c.fastest(TensorId::C));
   if (!in_c && (extent(DimClass::k) == 1 || !leads(c.fastest(right)))) return {};
   const bool larger = c.is_plain(right) && c.extent(DimClass::k) > Elements(few_places);
@@ -406,9 +411,9 @@ RowCover cover_row(std::int64_t row, std::int64_t most_columns) {
   return {row / tiles, tiles - more, more};
 }
 
-InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels) {
+InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels, bool rows_apart) {
   InPlace may;
-  for (const auto& groups : groupings(c)) {
+  for (const auto& groups : groupings(c, rows_apart)) {
     for (const Kernel& kernel : kernels) {
       const InPlace good = reads_well_in_place(c, groups, kernel);
       const TensorId right = right_operand(c, groups);
@@ -427,7 +432,15 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     rows = c.dim_class(d);
     break;
   }
-  if (const auto lanes = lanes_of_batch(c)) return {*lanes};
+  if (const auto lanes = lanes_of_batch(c)) {
+    std::vector<Groups> all{*lanes};
+    const Group in_left = in_order_of(c, left_operand(c, *lanes), DimClass::k);
+    if (c.is_plain(TensorId::A) && c.is_plain(TensorId::B) && in_left != all[0][DimClass::k]) {
+      all.push_back(*lanes);
+      all.back()[DimClass::k] = in_left;
+    }
+    return all;
+  }
   if (const auto along_k = vectors_along_k(c)) return {*along_k};
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
@@ -455,7 +468,7 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     std::rotate(behind.begin(), first, first + 1);
   }
   std::vector<Group> ms = variants(m, behind);
-  if (rows_apart && in_left != behind &&
+  if ((rows_apart || matrix == left) && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }

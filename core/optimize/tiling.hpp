@@ -65,9 +65,9 @@ std::int64_t image_row(const Contraction& contraction, const Groups& groups, Dim
 // must not change with a capacity that a user varies. Images may stay whatever their size, since a
 // copy of their windows is several times as large.
 inline constexpr Bytes largest_right_in_place{256 << 10}, farthest_columns{4 << 10};
-// Operands that the family leaves in place with any of the kernels and any of the groupings()
-// without rows apart.
-InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels);
+// Operands that the family leaves in place with any of the kernels and any of the groupings().
+InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels,
+                          bool rows_apart = false);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class of C's stride-one dimension, which leads it, so that a register tile's rows lie side by
@@ -77,10 +77,11 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //  - bring the right operand's stride-one dimension forward in n, so that a tile uses up the lines
 //    that its pack reads,
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
-//  - with `rows_apart`, let m run in the left operand's order alone, for it to be read in place.
+//  - with `rows_apart`, or where that operand is read_once(), let m run in the left operand's order
+//    alone, for it to be read in place.
 // Where one operand has no dimension of C but the batch, and the stride-one dimension of the other
-// one is of the batch (a depthwise convolution with channels last), there is one order, with the
-// batch as lanes. Where places along k are neighbours in both operands and m or n has few places
+// one is of the batch (a depthwise convolution with channels last), the batch is lanes, and k runs
+// in either operand's order. Where places along k are neighbours in both operands and m or n has few places
 // (fewer than a vector has lanes; up to four vectors where k is long), or in one of them and the
 // other has one row, there is one order, with those as m, for vectors along k. A matrix that is
 // read_once() decides the order of k and of the batch, and of m where C's rows are apart.

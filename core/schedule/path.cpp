@@ -195,8 +195,13 @@ TensorId left_operand(const Contraction& contraction, const Groups& groups) {
     const Group& columns = groups[DimClass::n];
     const auto counts = [&](DimId d) { return contraction.dim(d).extent > 1; };
     const auto first = std::ranges::find_if(columns, counts);
-    const bool of_a = first != columns.end() && contraction.dim_class(*first) == DimClass::m;
-    return of_a ? TensorId::B : TensorId::A;
+    if (first != columns.end()) {
+      return contraction.dim_class(*first) == DimClass::m ? TensorId::B : TensorId::A;
+    }
+    const auto neighbours = [&](TensorId t) {
+      return contraction.stride(t, groups[DimClass::m][0]) == Elements(1);
+    };
+    return neighbours(TensorId::A) && !neighbours(TensorId::B) ? TensorId::B : TensorId::A;
   }
   for (DimClass g : {DimClass::m, DimClass::n}) {
     const Group& dims = groups[g];

@@ -67,7 +67,7 @@ bool holds_lanes(const Contraction& contraction, const Groups& groups);
 
 // The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
 // they are exchanged (group m then holds dimensions that C shares with B). Of lanes, which both
-// have, the one that has not group n.
+// have, the one that has not group n; where neither has, A, unless its lanes alone are neighbours.
 TensorId left_operand(const Contraction& contraction, const Groups& groups);
 
 // Whether tensor t is indexed by `group` of a schedule's groups.

@@ -135,7 +135,8 @@ class ChainWork {
 
   double least(const Machine& machine) const {
     const auto kernels = kernel_choices(machine.core, contraction_);
-    const ProvenBound bound = proven_bound(contraction_, machine, kernels);
+    const ProvenBound bound =
+        proven_bound(contraction_, machine, kernels, losses_count(machine, {}));
     if (study_.schedule_objective() == Objective::time) return bound.time.value();
     double joules = 0;
     for (std::size_t l = 0; l < bound.bytes.size(); ++l) {

@@ -13,6 +13,9 @@
 #include "core/workload/suite.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/level_names.hpp"
+#include "tests/core/random_schedule.hpp"
+#include "tests/groups.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -64,6 +67,49 @@ TEST(Optimize, Packs_rarely_where_it_was_measured_what_a_pack_loses) {
     best = std::max(best, ratio);
   }
   EXPECT_GT(best, 1.2);
+}
+
+// Where losses count, the family has schedules with rows that are apart in C, and its bound holds
+// for them.
+TEST(Optimize, Goes_along_the_matrix_where_losses_of_packs_count) {
+  Machine machine = find_machine("i7-6700k");
+  const auto find = [&](const Contraction& c) { return optimize(c, machine); };
+  const Contraction c = parse_contraction("beca-cabd-ed", parse_sizes("a=99,b=87,c=5,d=41,e=7"),
+                                          Layout::column_major, ElementType::f64);
+  const Optimized without = find(c);
+  EXPECT_EQ(test::names_of(c, without.schedule.groups[DimClass::m])[0], 'b');
+  machine.core.overhead.pack.origin = Origin::measured;
+  const Optimized with = find(c);
+  EXPECT_EQ(test::names_of(c, with.schedule.groups[DimClass::m]), "cab");
+  EXPECT_LE(exposed(c, with.schedule, with.prediction, machine).core,
+            exposed(c, without.schedule, without.prediction, machine).core);
+  // Random ones: nothing that is found is below the bound.
+  test::Random random(test::new_seed());
+  for (int trial = 0; trial < 40; ++trial) {
+    Contraction drawn = test::random_contraction(random);
+    Sizes sizes;
+    for (int d = 0; d < drawn.dim_count(); ++d) {
+      sizes[drawn.dim(DimId{d}).name] = random.between(2, 30);
+    }
+    drawn = parse_contraction(drawn.label(), sizes, drawn.layout(), drawn.type());
+    const Optimized o = find(drawn);
+    EXPECT_GE(o.certificate.gap, -1e-9) << drawn.name() << " " << to_line(o.schedule, drawn);
+    EXPECT_LE(o.certificate.any_bound, o.certificate.relaxed_bound * (1 + 1e-9));
+  }
+}
+
+// Sums along k of an operand that is packed: the fewer packs, the better, where losses count.
+TEST(Optimize, Packs_long_sums_at_once_where_losses_count) {
+  Machine machine = find_machine("gold-6130");
+  machine.core.overhead.pack.origin = Origin::measured;
+  const Contraction c = parse_contraction("a-cab-bac", parse_sizes("a=97,b=80,c=20"),
+                                          Layout::row_major, ElementType::f64);
+  const Optimized o = optimize(c, machine);
+  const Exposed lost = exposed(c, o.schedule, o.prediction, machine);
+  // 97 packs, at what one loses: not 6 500, which take as few bytes.
+  const double all = 97 * machine.core.overhead.pack.value.value();
+  EXPECT_LT(lost.core.value() * machine.core.frequency.value.value(), 5 * all)
+      << to_line(o.schedule, c);
 }
 
 TEST(Optimize, Gives_the_same_schedule_every_time) {

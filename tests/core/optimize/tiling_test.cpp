@@ -94,9 +94,45 @@ TEST(Groupings, Of_a_matrix_that_is_read_once_follow_its_memory) {
   EXPECT_EQ(first("ab-cda-cdba", "a=25,b=128,c=108,d=52"), "m=a n=b k=dc batch= along rows");
   EXPECT_EQ(first("ab-adc-cdba", "a=25,b=128,c=108,d=52"),
             "m=a n=b k=dc batch= along rows, left packed");
+  // Of two operands without columns, lanes are of the one where they are neighbours, whichever it
+  // is.
+  EXPECT_EQ(first("c-dabc-bacd", "a=149,b=5,c=81,d=80"),
+            "m=c n= k=bad batch= along rows, left packed");
+  EXPECT_EQ(first("c-bacd-dabc", "a=149,b=5,c=81,d=80"),
+            "m=c n= k=bad batch= along rows, left packed");
   // Its rows do, which become group m.
   EXPECT_EQ(first("a-bcd-cdba", "a=128,b=5,c=137,d=144"), "m=a n= k=bdc batch= along rows");
   EXPECT_EQ(first("da-abc-acbd", "a=103,b=47,c=124,d=50"), "m=d n= k=bc batch=a along rows");
+}
+
+// Orders beside the first one, in which something else is read as it lies.
+TEST(Groupings, Try_the_order_of_either_operand) {
+  struct Shape {
+    const char *label, *sizes;
+    DimClass group;
+    const char* order;
+  };
+  const Shape shapes[] = {
+      // Sums of lanes in the order of the packed operand, which is the left one.
+      {"c-dabc-bacd", "a=149,b=5,c=81,d=80", DimClass::k, "dab"},
+      {"c-bacd-dabc", "a=149,b=5,c=81,d=80", DimClass::k, "dab"},
+      // Rows of a matrix that is read once, although C's are neighbours.
+      {"dac-abcd-ab", "a=21,b=88,c=52,d=39", DimClass::m, "dc"},
+      {"dc-bae-aecbd", "a=5,b=29,c=104,d=45,e=79", DimClass::m, "dc"}};
+  for (const Shape& s : shapes) {
+    const Contraction c =
+        parse_contraction(s.label, parse_sizes(s.sizes), Layout::row_major, ElementType::f64);
+    int with_it = 0;
+    for (const Groups& groups : groupings(c)) {
+      with_it += test::names_of(c, groups[s.group]) == s.order;
+      if (s.group == DimClass::k) {
+        // The operand whose lanes are neighbours stays in place.
+        const TensorId right = left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
+        EXPECT_EQ(c.stride(right, groups[DimClass::m][0]), Elements(1));
+      }
+    }
+    EXPECT_GT(with_it, 0) << s.label;
+  }
 }
 
 // Dimensions of one place count for nothing, wherever they stand.
