@@ -62,8 +62,6 @@ Seconds median_of(const std::vector<Seconds>& times) {
   return Seconds(median(values));
 }
 
-double flops_of_product(std::int64_t rows) { return 2 * std::pow(static_cast<double>(rows), 3); }
-
 class LevelProber {
  public:
   LevelProber(const Processes& team, const LevelProbeOptions& options)
@@ -71,6 +69,7 @@ class LevelProber {
         options_(options),
         rows_(std::max<std::int64_t>(1, options.part.value() / (part_row * element))),
         file_rows_(std::max<std::int64_t>(1, options.file.value() / (file_chunk * element))),
+        tuned_(options.tuned),
         random_(static_cast<unsigned>(team.rank()) + 1) {}
 
   MeasuredLevels all() {
@@ -298,12 +297,14 @@ class LevelProber {
 
   template <class F>
   void time_products(MeasuredLevels& m, std::int64_t rows, F&& one) {
-    const double flops = flops_of_product(rows);
-    one();  // its code and its memory are there
+    const double flops = product_flops(rows);
+    team_.on_each(one);  // its code and its memory are there
     for (int r = 0; r < options_.repetitions; ++r) {
       step("products");
       team_.barrier();
-      m.products.emplace_back(flops / longest(time_of(one)).value());
+      Seconds passed{0};
+      team_.on_each([&] { passed = time_of(one); });
+      m.products.emplace_back(flops / longest(passed).value());
     }
   }
 
@@ -386,8 +387,9 @@ class LevelProber {
     std::int64_t all = 0;
     for (TensorId t : all_tensors) on->begin[t] = all, all += elements[t];
     team_.on_each([&] {
-      on->device = chains::open_device<T>(on->tree, std::max(least, all), elements, options_.tuned);
+      on->device = chains::open_device<T>(on->tree, std::max(least, all), elements, tuned_);
       on->device->clear(0, all);
+      on->run();  // its code and its memory are there
     });
     return on;
   }
@@ -396,16 +398,26 @@ class LevelProber {
     return open<T>(product_chain(rows), least);
   }
 
+  // Of the process that it took longest.
+  template <class T>
+  Seconds time_on(OnDevice<T>& on) const {
+    Seconds passed{0};
+    team_.on_each([&] { passed = time_of([&] { on.run(); }); });
+    return longest(passed);
+  }
+  // As the first process has it.
+  bool of_first(bool mine) const { return team_.gathered({mine ? 1 : 0}).front().front() != 0; }
+
   // Matrices that are large enough for the device: of twice as many rows as long as a product takes
-  // less than 10 ms and there is room.
+  // less than 10 ms, or is none of large matrices for CLBlast, and there is room.
   std::unique_ptr<OnDevice<double>> open_for_products(std::int64_t& rows,
                                                       std::int64_t least) const {
     constexpr double long_enough = 10e-3;
     constexpr std::int64_t most_rows = 8192;
     std::unique_ptr<OnDevice<double>> on = open_product<double>(rows, least);
     while (2 * rows <= most_rows) {
-      on->run();
-      if (longest(time_of([&] { on->run(); })).value() >= long_enough) break;
+      const bool is_long = time_on(*on).value() >= long_enough;
+      if (of_first(is_long && rows >= on->device->large())) break;
       try {
         on->device.reset();
         on = open_product<double>(2 * rows, least);
@@ -417,18 +429,20 @@ class LevelProber {
     return on;
   }
 
-  // The first process looks for sizes, and all use them.
+  // The first process looks for sizes, and all use them whose devices do.
   template <class T>
   void tune(OnDevice<T>& on, std::int64_t rows, std::vector<DeviceTuning>& tunings) {
-    chains::DeviceSizes sizes = on.device->sizes();
+    const chains::DeviceSizes own = on.device->sizes();
+    chains::DeviceSizes sizes = own;
+    const auto found = [&](const DeviceTuning& t) { options_.found(on.device->name(), t); };
     team_.on_first([&] {
       std::mt19937_64 random(std::random_device{}());
       const auto progress = [&](int tried, double share) {
         const char* type = sizeof(T) == 8 ? "f64" : "f32";
         options_.progress(fmt::format("CLBlast's sizes for {}, {} tried", type, tried), share);
       };
-      tunings.push_back(
-          tune_device(*on.device, on.statement, rows, options_.tune * 0.5, progress, random));
+      tunings.push_back(tune_device(*on.device, on.statement, rows, options_.tune * 0.5, progress,
+                                    found, random));
       sizes = tunings.back().sizes;
     });
     std::vector<std::int64_t> values;
@@ -437,7 +451,10 @@ class LevelProber {
     std::size_t next = 0;
     for (auto& [name, value] : sizes) value = values[next++];
     team_.on_each([&] {
-      if (!on.device->use(sizes)) throw chains::DeviceFailure("a product on it failed");
+      if (!on.device->use(sizes) && !on.device->use(own)) {
+        throw chains::DeviceFailure("a product on it failed");
+      }
+      chains::keep_sizes(tuned_, {on.device->name(), Bytes(sizeof(T)), on.device->sizes()});
     });
   }
 
@@ -464,11 +481,10 @@ class LevelProber {
       const auto tiles = element * (32 * a + 256);
       const double arithmetic = 512 * static_cast<double>(a) / rate;
       bytes += tiles + 16 * a * element;  // results are read and written
-      on->run();
       for (Seconds& s : passed) {
         step("statements on thin tiles");
         team_.barrier();
-        const double takes = longest(time_of([&] { on->run(); })).value();
+        const double takes = time_on(*on).value();
         s += Seconds(std::max(0.0, takes - arithmetic));
       }
     }
@@ -484,13 +500,14 @@ class LevelProber {
     std::int64_t rows = options_.matrix;
     std::vector<DeviceTuning> tunings;
     std::unique_ptr<OnDevice<double>> on = open_for_products(rows, rows_ * part_row);
-    chains::Device<double>* const device = on->device.get();
-    if (options_.tune > Seconds(0) &&
-        (options_.tune_anyhow ||
-         chains::sizes_of(options_.tuned, device->name(), Bytes(element)) == nullptr)) {
+    const bool known = chains::sizes_of(tuned_, on->device->name(), Bytes(element)) != nullptr;
+    if (of_first(options_.tune > Seconds(0) && (options_.tune_anyhow || !known))) {
       tune(*on, rows, tunings);
+      on.reset();
       tune(*open_product<float>(rows, 0), rows, tunings);
+      on = open_product<double>(rows, rows_ * part_row);
     }
+    chains::Device<double>* const device = on->device.get();
     m.device = DeviceMeasured{device->name(),
                               device->memory(),
                               device->most_at_once(),
@@ -525,7 +542,7 @@ class LevelProber {
       return longest(passed);
     };
     const std::int64_t places = elements / small_tile;
-    move(0, large, there.data(), true);
+    together([&] { move(0, large, there.data(), true); });
     for (int r = 0; r < options_.repetitions; ++r) {
       step("the device");
       for (const bool in : {true, false}) {
@@ -542,7 +559,7 @@ class LevelProber {
         (in ? times.small.in : times.small.out).push_back(all * one_of_many());
       }
     }
-    device->clear(0, 3 * rows * rows);
+    team_.on_each([&] { device->clear(0, 3 * rows * rows); });
     time_products(m, rows, [&] { on->run(); });
     on.reset();
     time_thin_tiles_on_device(m);
@@ -551,6 +568,7 @@ class LevelProber {
   const Processes& team_;
   const LevelProbeOptions& options_;
   const std::int64_t rows_, file_rows_;
+  std::vector<chains::TunedDevice> tuned_;  // CLBlast's sizes
   std::mt19937 random_;
   int steps_ = 0;
 };

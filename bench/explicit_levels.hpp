@@ -66,6 +66,9 @@ struct LevelProbeOptions {
   std::vector<chains::TunedDevice> tuned = {};
   Seconds tune{0};
   bool tune_anyhow = false;
+  // Called by the first process with the best so far, each time that there is a better one.
+  std::function<void(const std::string& device, const DeviceTuning&)> found = [](const auto&,
+                                                                                 const auto&) {};
   int repetitions = 7;
   Bytes file{std::int64_t{256} << 20};  // that is written, and gone afterwards
   Bytes part{std::int64_t{16} << 20};   // a large tile of each process

@@ -51,7 +51,7 @@ class Tuner {
         options_(options),
         begin_(options.clock()),
         kernels_(kernel_choices(machine_.core, contraction.type())),
-        search_(contraction_, machine_, how_, true, may_read_in_place(contraction, kernels_),
+        search_(contraction_, machine_, how_, true, may_read_in_place(contraction, kernels_, true),
                 options.stop) {}
 
   Tuning run() {

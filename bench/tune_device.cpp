@@ -26,10 +26,13 @@ double seconds_now() {
 
 }  // namespace
 
+double product_flops(std::int64_t rows) { return 2 * std::pow(static_cast<double>(rows), 3); }
+
 template <class T>
 DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product, std::int64_t rows,
                          Seconds limit,
                          const std::function<void(int tried, double share)>& progress,
+                         const std::function<void(const DeviceTuning&)>& found,
                          std::mt19937_64& random) {
   const std::int64_t all = rows * rows;
   const ByTensor<std::int64_t> begin{0, all, 2 * all};
@@ -58,6 +61,15 @@ DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product,
   const double before = quickest(std::numeric_limits<double>::infinity());
   double best = before;
   int tried = 0;
+  const auto tuning = [&](const DeviceSizes& sizes) {
+    const double flops = product_flops(rows);
+    return DeviceTuning{Bytes(sizeof(T)),
+                        rows,
+                        FlopsPerSecond(flops / before),
+                        FlopsPerSecond(flops / best),
+                        tried,
+                        sizes};
+  };
   const auto time_of = [&](const DeviceSizes& sizes) -> std::optional<Seconds> {
     ++tried;
     if (!device.use(sizes)) return {};
@@ -65,7 +77,10 @@ DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product,
       run_once(result);
       if (result != expected) return {};
       const double takes = quickest(best);
-      best = std::min(best, takes);
+      if (takes < best) {
+        best = takes;
+        found(tuning(sizes));
+      }
       return Seconds(takes);
     } catch (const chains::DeviceFailure&) {
       return {};
@@ -78,24 +93,19 @@ DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product,
     progress(tried, std::min(1.0, share));
     return share < 1;
   };
-  const DeviceSizes own = device.sizes();
-  const chains::SizeSearch found =
-      chains::search_sizes(own, Seconds(before), time_of, go_on, random);
-  if (!device.use(found.best))
-    throw chains::DeviceFailure("a product on it that it did before failed");
-  const double flops = 2 * std::pow(static_cast<double>(rows), 3);
-  return {Bytes(sizeof(T)),
-          rows,
-          FlopsPerSecond(flops / before),
-          FlopsPerSecond(flops / found.time.value()),
-          found.tried,
-          found.best};
+  const DeviceSizes best_sizes =
+      chains::search_sizes(device.sizes(), Seconds(before), time_of, go_on, random).best;
+  // Where it does nothing any more, the next call says so.
+  device.use(best_sizes);
+  return tuning(best_sizes);
 }
 template DeviceTuning tune_device(chains::Device<float>&, const fusion::Leaf&, std::int64_t,
                                   Seconds, const std::function<void(int, double)>&,
+                                  const std::function<void(const DeviceTuning&)>&,
                                   std::mt19937_64&);
 template DeviceTuning tune_device(chains::Device<double>&, const fusion::Leaf&, std::int64_t,
                                   Seconds, const std::function<void(int, double)>&,
+                                  const std::function<void(const DeviceTuning&)>&,
                                   std::mt19937_64&);
 
 fs::path devices_file() {

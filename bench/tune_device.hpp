@@ -22,13 +22,18 @@ struct DeviceTuning {
   chains::DeviceSizes sizes;
 };
 
-// `product` multiplies square matrices of so many rows; the device has room for its three tiles.
-// Sizes with another result than those at the beginning are none. Ends at the first try behind the
-// limit; the device uses the quickest then. Throws Interrupted between two of them.
+// Of a product of square matrices of so many rows.
+double product_flops(std::int64_t rows);
+
+// `product` multiplies matrices of so many rows, Device::large() at least; the device has room for
+// its three tiles. Sizes with another result than those at the beginning are none. Ends at the
+// first try behind the limit; the device uses the quickest then, if it still does anything. `found`
+// is called with each that is better than all before. Throws Interrupted between two of them.
 template <class T>
 DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product, std::int64_t rows,
                          Seconds limit,
                          const std::function<void(int tried, double share)>& progress,
+                         const std::function<void(const DeviceTuning&)>& found,
                          std::mt19937_64& random);
 
 // devices.toml beside the host's machine file; empty without a home folder.

@@ -57,7 +57,9 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
   run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
   run.threads = options["threads"].as<int>();
   run.device = options["device"].as<bool>();
-  if (run.device) run.tuned = bench::load_devices(bench::devices_file());
+  if (run.device) {
+    team.on_each([&] { run.tuned = bench::load_devices(bench::devices_file()); });
+  }
   run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
   run.stop = context.stop;
   LevelWay& chosen = a.ways.front();

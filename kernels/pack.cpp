@@ -149,7 +149,8 @@ void Packer<T>::list(const Tile& tile) {
   });
   // In the order of memory. Where the dimension behind k's is not the first of the rows, what comes
   // next in memory is some micropanels further.
-  const bool transposes = !pieces_.empty() && pieces_.front().kind != Kind::rows;
+  const bool transposes =
+      std::ranges::any_of(pieces_, [](const Piece& p) { return p.kind != Kind::rows; });
   if (transposes && !std::ranges::is_sorted(pieces_, {}, &Piece::begin)) {
     std::ranges::sort(pieces_, {}, &Piece::begin);
   }

@@ -29,12 +29,16 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
-  // Of CLBlast's kernel, for elements of T. Other ones are for this device as long as the program
+  // Of CLBlast's kernel for large matrices: those of so many rows and columns, or more.
+  virtual std::int64_t large() const = 0;
+  // Sizes of that kernel, for elements of T. Other ones are for this device as long as the program
   // runs; false where it does not do them, and then they have to be set anew.
   virtual DeviceSizes sizes() const = 0;
   virtual bool use(const DeviceSizes& sizes) = 0;
   // Beside tiles: matrices.
   virtual Bytes matrices() const = 0;
+  // Of the host's memory: pieces on their way, and where that is the device's, all that it holds.
+  virtual Bytes on_host() const = 0;
   // That it has, and that can be had in one piece.
   virtual Bytes memory() const = 0;
   virtual Bytes most_at_once() const = 0;

@@ -20,8 +20,8 @@ namespace tcsim::chains {
 // By CLBlast's names: "MWG" and so on.
 using DeviceSizes = std::map<std::string, std::int64_t>;
 
-// Whether the kernel is written for them: all are there, each is one of those that are tried or a
-// power of two up to 256, and blocks divide as CLBlast's tuner demands.
+// Whether the kernel is written for them: all are there, each is one of those that are tried, or of
+// blocks and vectors another power of two up to 256, and blocks divide as CLBlast's tuner demands.
 bool are_legal(const DeviceSizes& sizes);
 
 struct SizeSearch {
@@ -29,9 +29,10 @@ struct SizeSearch {
   Seconds time;
   int tried = 0;
 };
-// Begins with `from`, which takes so long. The first 16 are drawn from all legal ones, then every
-// third is, of those that need no more local memory than each device has; the others differ from the best so far in one to three sizes. `time_of` has nothing
-// where a device cannot do it. Ends when `go_on` says so, or when 10 000 draws in a row were known.
+// Begins with `from`, which takes so long. The first 16 are drawn from all legal ones that need no
+// more local memory than each device has, and every third behind them; the others differ from the
+// best so far in one to three sizes. `time_of` has nothing where a device cannot do it. Ends when
+// `go_on` says so, or when 10 000 draws in a row were known.
 SizeSearch search_sizes(const DeviceSizes& from, Seconds time,
                         const std::function<std::optional<Seconds>(const DeviceSizes&)>& time_of,
                         const std::function<bool()>& go_on, std::mt19937_64& random);

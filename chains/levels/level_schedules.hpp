@@ -15,8 +15,9 @@ fusion::FusedNode at_level(const levels::Node& node, int level);
 // Between these a run is noted as done so far.
 std::vector<const levels::Node*> disk_parts(const levels::Node& node);
 
-// Tiles begin at places of so many elements.
-inline constexpr std::int64_t tile_alignment = 16;
+// Tiles begin at places of so many elements: where a device may have a buffer of its own (512 bytes
+// on NVIDIA).
+inline constexpr std::int64_t tile_alignment = 128;
 
 // Elements that each level's tiles take at the same time, at most; of the outermost of these
 // levels, which processes share, of each process.

@@ -136,6 +136,7 @@ class OpenClDevice : public Device<T> {
     require(code, "its context");
     queue_ = ClQueue(clCreateCommandQueue(context_.get(), device_, 0, &code));
     require(code, "its queue");
+    tile_bytes_ = Bytes(static_cast<std::int64_t>(bytes_of(tiles)));
     tiles_ = buffer(bytes_of(tiles));
     open_pieces();
     for (TensorId t : all_tensors) matrices_[t] = buffer(bytes_of(matrices[t]));
@@ -149,9 +150,11 @@ class OpenClDevice : public Device<T> {
     require(code, "a kernel");
     from_matrix_ = ClKernel(clCreateKernel(program_.get(), "from_matrix", &code));
     require(code, "a kernel");
-    if (const DeviceSizes* kept = sizes_of(tuned, name(), Bytes(sizeof(T)))) set(*kept);
-    multiply({});  // CLBlast compiles with the first product: not while a chain runs
-    require(clFinish(queue_.get()), "waiting for it");
+    const DeviceSizes own = sizes();
+    const DeviceSizes* const kept = sizes_of(tuned, name(), Bytes(sizeof(T)));
+    if (kept != nullptr && use(*kept)) return;
+    // CLBlast compiles with the first product: not while a chain runs.
+    if (!use(own)) throw DeviceFailure("a product on it failed");
   }
 
   ~OpenClDevice() override {
@@ -163,6 +166,12 @@ class OpenClDevice : public Device<T> {
   }
 
   std::string name() const override { return text_of(device_, CL_DEVICE_NAME); }
+  std::int64_t large() const override {
+    std::unordered_map<std::string, std::size_t> all;
+    clblast::RetrieveParameters(device_, "GemmRoutine", precision, all);
+    const auto found = all.find("XGEMM_MIN_INDIRECT_SIZE");
+    return found == all.end() ? 0 : static_cast<std::int64_t>(found->second);
+  }
   DeviceSizes sizes() const override {
     std::unordered_map<std::string, std::size_t> all;
     const clblast::StatusCode status =
@@ -184,6 +193,11 @@ class OpenClDevice : public Device<T> {
     }
   }
   Bytes matrices() const override { return matrix_bytes_; }
+  Bytes on_host() const override {
+    const bool shared = number_of(device_, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    return Bytes(static_cast<std::int64_t>(bytes_of(2 * this->piece))) +
+           (shared ? tile_bytes_ + matrix_bytes_ : Bytes(0));
+  }
   Bytes memory() const override { return Bytes(number_of(device_, CL_DEVICE_GLOBAL_MEM_SIZE)); }
   Bytes most_at_once() const override {
     return Bytes(number_of(device_, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
@@ -243,11 +257,14 @@ class OpenClDevice : public Device<T> {
 
   void run(const Leaf& shape, const ByTensor<std::int64_t>& begin) override {
     const Product& p = product(shape);
+    // CLBlast minds no offset in all of its kernels, so what stays in place is a buffer of its own.
+    ByTensor<ClBuffer> parts;
     for (TensorId t : all_tensors) {
-      if (!p.operands[t].in_place) move(to_matrix_, p, t, begin[t]);
+      if (p.operands[t].lies_so) parts[t] = part(begin[t], p.operands[t].elements);
+      if (parts[t].get() == nullptr) move(to_matrix_, p, t, begin[t]);
     }
-    multiply(p, begin);
-    if (!p.operands[TensorId::C].in_place) move(from_matrix_, p, TensorId::C, begin[TensorId::C]);
+    multiply(p, parts);
+    if (parts[TensorId::C].get() == nullptr) move(from_matrix_, p, TensorId::C, begin[TensorId::C]);
     require(clFinish(queue_.get()), "waiting for it");
   }
 
@@ -277,10 +294,10 @@ class OpenClDevice : public Device<T> {
     }
   }
 
-  // A tensor's tile as a batch of matrices: laid out as such, or as it lies where that is what they
-  // are, its rows or its columns behind one another.
+  // A tensor's tile as a batch of matrices: laid out as such, or in place where it lies so, rows or
+  // columns behind one another.
   struct Operand {
-    bool in_place = false, transposed = false;
+    bool lies_so = false, transposed = false;
     std::int64_t elements = 0;
     int count = 0;  // of indices
     ClBuffer dims;
@@ -312,24 +329,39 @@ class OpenClDevice : public Device<T> {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
-  void multiply(const Product& p, const ByTensor<std::int64_t>& begin = {}) {
+  // Elements of the tiles as a buffer of its own; none where the device cannot have one there.
+  ClBuffer part(std::int64_t begin, std::int64_t elements) const {
+    constexpr std::int64_t bits = 8;
+    if (static_cast<std::int64_t>(bytes_of(begin)) * bits %
+            number_of(device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN) !=
+        0) {
+      return {};
+    }
+    const cl_buffer_region region{bytes_of(begin), bytes_of(elements)};
+    cl_int code = CL_SUCCESS;
+    ClBuffer made(clCreateSubBuffer(tiles_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                    &region, &code));
+    require(code, "a part of its memory");
+    return made;
+  }
+
+  void multiply(const Product& p, const ByTensor<ClBuffer>& parts = {}) {
     cl_command_queue queue = queue_.get();
     const auto n = [](std::int64_t size) { return static_cast<std::size_t>(size); };
-    const auto memory = [&](TensorId t) {
-      return (p.operands[t].in_place ? tiles_ : matrices_[t]).get();
-    };
-    const auto from = [&](TensorId t) { return p.operands[t].in_place ? n(begin[t]) : 0; };
+    const auto is_part = [&](TensorId t) { return parts[t].get() != nullptr; };
+    const auto memory = [&](TensorId t) { return (is_part(t) ? parts : matrices_)[t].get(); };
+    const auto transposed = [&](TensorId t) { return is_part(t) && p.operands[t].transposed; };
     const auto way = [&](TensorId t) {
-      return p.operands[t].transposed ? clblast::Transpose::kYes : clblast::Transpose::kNo;
+      return transposed(t) ? clblast::Transpose::kYes : clblast::Transpose::kNo;
     };
     const auto row = [&](TensorId t, std::int64_t rows, std::int64_t columns) {
-      return n(p.operands[t].transposed ? rows : columns);
+      return n(transposed(t) ? rows : columns);
     };
     const TensorId a = p.left, b = p.right, c = TensorId::C;
     const clblast::StatusCode status = clblast::GemmStridedBatched<T>(
-        clblast::Layout::kRowMajor, way(a), way(b), n(p.m), n(p.n), n(p.k), T{1}, memory(a),
-        from(a), row(a, p.m, p.k), n(p.m * p.k), memory(b), from(b), row(b, p.k, p.n), n(p.k * p.n),
-        T{1}, memory(c), from(c), n(p.n), n(p.m * p.n), n(p.batch), &queue);
+        clblast::Layout::kRowMajor, way(a), way(b), n(p.m), n(p.n), n(p.k), T{1}, memory(a), 0,
+        row(a, p.m, p.k), n(p.m * p.k), memory(b), 0, row(b, p.k, p.n), n(p.k * p.n), T{1},
+        memory(c), 0, n(p.n), n(p.m * p.n), n(p.batch), &queue);
     if (status != clblast::StatusCode::kSuccess) {
       fail_device("a product on it", number(status));
     }
@@ -399,8 +431,7 @@ class OpenClDevice : public Device<T> {
     const auto place = [&](TensorId t, const Group& outer, const Group& inner) {
       Operand& o = p.operands[t];
       o.transposed = t != TensorId::C && !lies_so(t, outer, inner) && lies_so(t, inner, outer);
-      o.in_place = o.transposed || lies_so(t, outer, inner);
-      if (o.in_place) return;
+      o.lies_so = o.transposed || lies_so(t, outer, inner);
       std::vector<cl_long> dims, steps;
       for (const Group* group : {&std::as_const(batch), &outer, &inner}) {
         for (std::size_t i : *group) {
@@ -449,7 +480,7 @@ class OpenClDevice : public Device<T> {
   std::size_t next_ = 0;
   std::deque<Piece*> asked_;
   ByTensor<ClBuffer> matrices_;
-  Bytes matrix_bytes_;
+  Bytes tile_bytes_, matrix_bytes_;
   ClProgram program_;
   ClKernel to_matrix_, from_matrix_;
   std::map<Leaf, Product> products_;

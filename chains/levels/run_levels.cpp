@@ -99,7 +99,7 @@ class LevelRunner {
   struct Held {
     int level = 0;
     std::vector<Range> at;
-    T* values = nullptr;     // null: in several processes
+    T* values = nullptr;     // null: in several processes, or in the device
     bool unset = false;      // it begins as zeros, which are not there yet
     std::int64_t begin = 0;  // in its level's memory
     typename GlobalMemory<T>::Tile tile;
@@ -116,12 +116,15 @@ class LevelRunner {
         [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
+    if (options_.device) open_device_if_there_is(room.front());
     Bytes all = run_.executor + Staging<T>::memory;
     std::vector<Bytes> bytes;
-    for (std::int64_t elements : room) {
-      bytes.emplace_back(elements * static_cast<std::int64_t>(sizeof(T)));
+    for (int l = 0; l <= shared_; ++l) {
+      bytes.push_back(in_device(l) ? Bytes(0)
+                                   : Bytes(room[place(l)] * static_cast<std::int64_t>(sizeof(T))));
       all += Memory::taken(bytes.back());
     }
+    if (device_ != nullptr) all += device_->on_host();
     const Bytes node(all.value() * team_.on_this_node());
     team_.on_first([&] {
       if (node <= available_memory()) return;
@@ -131,11 +134,8 @@ class LevelRunner {
                              "give smaller levels, such as --set " +
                                  hierarchy_.level(shared_).name + ".capacity=64MiB");
     });
-    if (options_.device) open_device_if_there_is(room.front());
     team_.on_each([&] {
-      for (int l = 0; l < shared_; ++l) {
-        private_.emplace_back(in_device(l) ? Bytes(0) : bytes[place(l)]);
-      }
+      for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
       leaves_->make_room();
     });
     private_used_.assign(place(shared_), 0);

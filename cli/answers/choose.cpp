@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/optimize/bound.hpp"
+#include "core/optimize/search.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/schedule/scheme.hpp"
 
@@ -47,7 +48,8 @@ Chosen judged(Schedule schedule, const std::string& place, const Contraction& co
   check(chosen.schedule, contraction, levels, place);
   require_registers(chosen.schedule, contraction.type(), machine, place);
   chosen.prediction = predict(contraction, chosen.schedule, machine, model);
-  chosen.not_certified = outside_family(contraction, chosen.schedule, machine);
+  chosen.not_certified =
+      outside_family(contraction, chosen.schedule, machine, losses_count(machine, {}));
   if (model == ModelKind::window) chosen.least = bound_of_all(contraction, machine).time;
   return chosen;
 }

@@ -168,7 +168,6 @@ Exit probe_levels(const Options& options, Context& context) {
   if (how.folder.empty()) throw UsageError("--levels", "is empty", "name a folder on the disk");
   how.device = options["device"].as<bool>();
   if (how.device) {
-    how.tuned = bench::load_devices(bench::devices_file());
     how.tune_anyhow = options.count("tune") != 0;
     if (how.tune_anyhow) {
       how.tune = tuning_time(options);
@@ -185,7 +184,14 @@ Exit probe_levels(const Options& options, Context& context) {
     how.part = Bytes(how.part.value() / 4);
     how.matrix /= 2;
   }
+  bool not_kept = false;
+  how.found = [&](const std::string& device, const bench::DeviceTuning& t) {
+    not_kept = !bench::keep_device(bench::devices_file(), {device, t.element, t.sizes});
+  };
   try {
+    if (how.device) {
+      team.on_each([&] { how.tuned = bench::load_devices(bench::devices_file()); });
+    }
     team.on_first([&] {
       if (options.count("out") == 0) return;
       const std::string file = options["out"].as<std::string>();
@@ -204,10 +210,9 @@ Exit probe_levels(const Options& options, Context& context) {
     }();
     if (context.helper) return Exit::done;
     const Machine machine = bench::machine_of(measured, assumed_machine());
-    if (measured.device) {
-      for (const bench::DeviceTuning& t : measured.device->tunings) {
-        bench::keep_device(bench::devices_file(), {measured.device->name, t.element, t.sizes});
-      }
+    if (not_kept && !context.quiet) {
+      context.err << fmt::format("CLBlast's sizes are not kept: {} cannot be written\n",
+                                 bench::devices_file().string());
     }
     print(measured, machine, format(options), context.out);
     save(to_toml(machine), levels_file().string(), "machine file",

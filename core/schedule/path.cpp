@@ -198,8 +198,9 @@ TensorId left_operand(const Contraction& contraction, const Groups& groups) {
     if (first != columns.end()) {
       return contraction.dim_class(*first) == DimClass::m ? TensorId::B : TensorId::A;
     }
+    const auto row = std::ranges::find_if(groups[DimClass::m], counts);
     const auto neighbours = [&](TensorId t) {
-      return contraction.stride(t, groups[DimClass::m][0]) == Elements(1);
+      return row != groups[DimClass::m].end() && contraction.stride(t, *row) == Elements(1);
     };
     return neighbours(TensorId::A) && !neighbours(TensorId::B) ? TensorId::B : TensorId::A;
   }

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/machine/spread.hpp"
+#include "core/optimize/search.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
@@ -37,7 +38,8 @@ bool keep(Evaluation& e) {
   if (s.design.schedule.empty()) return false;
   e.choice.schedule = checkedSchedule(s.design.schedule, s, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
-  e.notCertified = outside_family(s.contraction, e.choice.schedule, s.machine);
+  e.notCertified =
+      outside_family(s.contraction, e.choice.schedule, s.machine, losses_count(s.machine, {}));
   e.settled = true;
   return true;
 }

@@ -26,6 +26,7 @@ constexpr std::int64_t rows_of_product = 3;
 class MadeUpDevice : public chains::Device<double> {
  public:
   std::string name() const override { return "made up"; }
+  std::int64_t large() const override { return 0; }
   DeviceSizes sizes() const override { return sizes_; }
   bool use(const DeviceSizes& sizes) override {
     sizes_ = sizes;
@@ -33,6 +34,7 @@ class MadeUpDevice : public chains::Device<double> {
     return sizes.at("STRN") == 0;
   }
   Bytes matrices() const override { return Bytes(0); }
+  Bytes on_host() const override { return Bytes(0); }
   Bytes memory() const override { return Bytes(1 << 20); }
   Bytes most_at_once() const override { return memory(); }
   void write(std::int64_t place, const double* from, std::int64_t elements) override {
@@ -86,12 +88,19 @@ TEST(TuneDevice, Finds_what_is_quick_and_right) {
   MadeUpDevice device;
   std::mt19937_64 random(test::new_seed());
   int reports = 0;
+  FlopsPerSecond last(0);
+  DeviceSizes best = device.sizes();
   const DeviceTuning t = tune_device(
-      device, product(tree), rows_of_product, Seconds(1),
+      device, product(tree), rows_of_product, Seconds(2),
       [&](int, double share) {
         EXPECT_GE(share, 0);
         EXPECT_LE(share, 1);
         ++reports;
+      },
+      [&](const DeviceTuning& better) {
+        EXPECT_GT(better.after, last);
+        last = better.after;
+        best = better.sizes;
       },
       random);
   EXPECT_EQ(t.element, Bytes(8));
@@ -102,7 +111,10 @@ TEST(TuneDevice, Finds_what_is_quick_and_right) {
   EXPECT_EQ(t.sizes.at("STRN"), 0);
   EXPECT_EQ(t.sizes.at("SA"), 0);
   EXPECT_EQ(t.sizes.at("SB"), 0);
-  EXPECT_GE(t.after, t.before);
+  EXPECT_EQ(t.sizes.at("KWG"), 16);
+  EXPECT_GT(t.after, t.before);
+  EXPECT_EQ(t.sizes, best);
+  EXPECT_EQ(t.after, last);
   EXPECT_GT(device.seen.size(), 5u);
   // 54 flops in at least 8 ms.
   EXPECT_LE(t.before.value(), 54 / 8e-3);
@@ -119,7 +131,7 @@ TEST(TuneDevice, Ends_when_it_is_told) {
                    [&](int tried, double) {
                      if (tried == 3) stop.request_stop();
                    },
-                   random),
+                   [](const DeviceTuning&) {}, random),
                Interrupted);
   EXPECT_LE(device.seen.size(), 4u);
 }

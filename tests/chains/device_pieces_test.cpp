@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
+#include "tests/chains/levels/device_double.hpp"
+#include "tests/core/fusion/chains.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim::chains {
@@ -45,6 +48,29 @@ TEST(DevicePieces, Are_the_tile_one_behind_another) {
     pieces_of_all += pieces;
   }
   EXPECT_GT(pieces_of_all, 1000);
+}
+
+// There and back, in several pieces: each is put together while the one before is under way.
+TEST(DevicePieces, Go_there_and_come_back) {
+  constexpr std::int64_t row = 3001;
+  const std::int64_t rows = 10 * Device<double>::piece / (3 * row);
+  const std::vector<Range> tile{{5, rows}, {2, row}};
+  std::vector<double> there(static_cast<std::size_t>(rows * row)), back(there.size(), -1);
+  std::iota(there.begin(), there.end(), 1.0);
+  DeviceCalls calls;
+  const fusion::OperationTree tree = fusion::pair_of(4);
+  DeviceDouble<double> device(tree, rows * row + 100, {}, calls);
+  const auto at = [&](std::vector<double>& all, const std::vector<Range>& part) {
+    return all.begin() + (part[0].begin - 5) * row + part[1].begin - 2;
+  };
+  send_tile(device, 77, tile, [&](const std::vector<Range>& part, double* to) {
+    std::copy_n(at(there, part), elements_of(part), to);
+  });
+  EXPECT_GT(calls.done, 4);
+  fetch_tile(device, 77, tile, [&](const std::vector<Range>& part, const double* from) {
+    std::copy_n(from, elements_of(part), at(back, part));
+  });
+  EXPECT_EQ(back, there);
 }
 
 }  // namespace

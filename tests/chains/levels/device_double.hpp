@@ -34,9 +34,13 @@ class DeviceDouble : public Device<T> {
   }
 
   std::string name() const override { return "a double"; }
+  std::int64_t large() const override { return 0; }
   DeviceSizes sizes() const override { return {}; }
   bool use(const DeviceSizes&) override { return false; }
   Bytes matrices() const override { return matrices_; }
+  Bytes on_host() const override {
+    return Bytes(static_cast<std::int64_t>((memory_.size() + 2 * this->piece) * sizeof(T)));
+  }
   Bytes memory() const override { return Bytes(std::int64_t{1} << 30); }
   Bytes most_at_once() const override { return memory(); }
 
@@ -58,7 +62,10 @@ class DeviceDouble : public Device<T> {
     next_ = 1 - next_;
     go(next_);
   }
-  void finish() override { go(0), go(1); }
+  void finish() override {
+    call("a transfer to it");
+    go(0), go(1);
+  }
   void ask(std::int64_t place, std::int64_t elements) override {
     call("a transfer from it");
     EXPECT_LE(elements, this->piece);
@@ -70,6 +77,7 @@ class DeviceDouble : public Device<T> {
     next_ = 1 - next_;
   }
   const T* arrived() override {
+    call("a transfer from it");
     const std::size_t which = asked_.front();
     asked_.pop_front();
     return pieces_[which].data();

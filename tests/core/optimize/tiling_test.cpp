@@ -147,6 +147,9 @@ TEST(Build, Lanes_do_not_mind_a_batch_of_one) {
   EXPECT_NEAR(best("daz-kaz-zdka", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
   EXPECT_NEAR(best("daz-zka-zdka", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
   EXPECT_NEAR(best("zda-kza-dkza", "a=64,d=300,k=200,z=1"), without, 1e-3 * without);
+  const double alone = best("a-ka-ak", "a=149,k=810");
+  EXPECT_NEAR(best("az-kaz-zak", "a=149,k=810,z=1"), alone, 1e-3 * alone);
+  EXPECT_NEAR(best("za-kaz-azk", "a=149,k=810,z=1"), alone, 1e-3 * alone);
 }
 
 // Tiles of lanes end where what is neighbours in the right operand does.
