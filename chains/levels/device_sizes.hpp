@@ -29,10 +29,10 @@ struct SizeSearch {
   Seconds time;
   int tried = 0;
 };
-// Begins with `from`, which takes so long. The first 16 are drawn from all legal ones that need no
-// more local memory than each device has, and every third behind them; the others differ from the
-// best so far in one to three sizes. `time_of` has nothing where a device cannot do it. Ends when
-// `go_on` says so, or when 10 000 draws in a row were known.
+// Begins with `from`, which takes so long, and what was quick on other devices. The next 16 are
+// drawn from all legal ones that need no more local memory than each device has, and every third
+// behind them; the others differ from the best so far in one to three sizes. `time_of` has nothing
+// where a device cannot do it. Ends when `go_on` says so, or when 10 000 draws in a row were known.
 SizeSearch search_sizes(const DeviceSizes& from, Seconds time,
                         const std::function<std::optional<Seconds>(const DeviceSizes&)>& time_of,
                         const std::function<bool()>& go_on, std::mt19937_64& random);

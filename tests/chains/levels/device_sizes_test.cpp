@@ -105,6 +105,25 @@ TEST(DeviceSizes, Are_found_near_the_best) {
   EXPECT_EQ(search(again, 300, seed).best, found.best);
 }
 
+// They are tried first: the search has to begin somewhere.
+TEST(DeviceSizes, That_were_quick_elsewhere_are_tried_first) {
+  MadeUp device;
+  std::vector<DeviceSizes> order;
+  std::mt19937_64 random(1);
+  search_sizes(
+      h200(), Seconds(1),
+      [&](const DeviceSizes& s) {
+        order.push_back(s);
+        return device.time_of(s);
+      },
+      [&] { return order.size() < 2; }, random);
+  ASSERT_EQ(order.size(), 2u);
+  EXPECT_EQ(order[0].at("NWG"), 128);
+  EXPECT_EQ(order[0].at("NDIMB"), 32);
+  EXPECT_EQ(order[1].at("VWN"), 2);
+  EXPECT_EQ(order[1].at("NDIMC"), 8);
+}
+
 TEST(DeviceSizes, Stay_where_there_are_none_better) {
   MadeUp device;
   device.ideal = h200();
