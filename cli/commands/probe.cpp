@@ -152,9 +152,9 @@ Exit probe_disk_of(std::optional<OutFile>& out, const Options& options, Context&
 
 // Long enough for a program that goes on all night.
 Seconds tuning_time(const Options& options) {
-  const double seconds = options["tune"].as<double>();
+  const double seconds = options["tune-for"].as<double>();
   if (seconds >= 0 && seconds <= 86400) return Seconds(seconds);
-  throw UsageError("--tune", fmt::format("{} is no time", seconds), "give seconds, 0 to 86400");
+  throw UsageError("--tune-for", fmt::format("{} is no time", seconds), "give seconds, 0 to 86400");
 }
 
 // The first of the processes that mpirun started speaks.
@@ -168,14 +168,14 @@ Exit probe_levels(const Options& options, Context& context) {
   if (how.folder.empty()) throw UsageError("--levels", "is empty", "name a folder on the disk");
   how.device = options["device"].as<bool>();
   if (how.device) {
-    how.tune_anyhow = options.count("tune") != 0;
+    how.tune_anyhow = options.count("tune-for") != 0;
     if (how.tune_anyhow) {
       how.tune = tuning_time(options);
     } else if (!options["quick"].as<bool>()) {
       how.tune = Seconds(60);
     }
-  } else if (options.count("tune") != 0) {
-    throw UsageError("--tune", "is for a device", "add --device, or leave it out");
+  } else if (options.count("tune-for") != 0) {
+    throw UsageError("--tune-for", "is for a device", "add --device, or leave it out");
   }
   how.stop = context.stop;
   if (options["quick"].as<bool>()) {
@@ -229,8 +229,9 @@ Exit probe(const Options& options, Context& context) {
   if (options["device"].as<bool>()) {
     throw UsageError("--device", "is one of the explicit levels", "add --levels FOLDER");
   }
-  if (options.count("tune") != 0) {
-    throw UsageError("--tune", "is for a device", "add --levels FOLDER --device, or leave it out");
+  if (options.count("tune-for") != 0) {
+    throw UsageError("--tune-for", "is for a device",
+                     "add --levels FOLDER --device, or leave it out");
   }
   if (options["force"].as<bool>()) {
     throw UsageError("--force", "is for explicit levels", "add --levels FOLDER, or leave it out");
@@ -265,7 +266,7 @@ const Command& probe_command() {
             "processes share that mpirun started, products of matrices; a file of 256 MiB is "
             "written and read there")("device", po::bool_switch(),
                                       "there: a device of OpenCL as the innermost level")(
-            "tune", po::value<double>()->value_name("SECONDS"),
+            "tune-for", po::value<double>()->value_name("SECONDS"),
             "with --device: look so long for CLBlast's sizes on it, which are kept; 60 where none "
             "are kept yet, with --quick not at all")(
             "out", po::value<std::string>(),

@@ -67,12 +67,12 @@ TEST(ProbeLevels, MakeAMachineThatFuseTakes) {
   }
   EXPECT_EQ(tcsim({"probe", "--levels", "/nowhere"}).code, Exit::input);
   EXPECT_TRUE(contains(tcsim({"probe", "--device"}).err, "add --levels FOLDER"));
-  EXPECT_TRUE(contains(tcsim({"probe", "--tune", "5"}).err, "add --levels FOLDER --device"));
+  EXPECT_TRUE(contains(tcsim({"probe", "--tune-for", "5"}).err, "add --levels FOLDER --device"));
   EXPECT_TRUE(
-      contains(tcsim({"probe", "--levels", ".", "--tune", "5"}).err, "add --device, or leave"));
-  EXPECT_TRUE(contains(tcsim({"probe", "--levels", ".", "--device", "--tune", "-1"}).err,
-                       "--tune: -1 is no time; give seconds, 0 to 86400"));
-  EXPECT_TRUE(contains(tcsim({"probe", "--levels", ".", "--device", "--tune", "nan"}).err,
+      contains(tcsim({"probe", "--levels", ".", "--tune-for", "5"}).err, "add --device, or leave"));
+  EXPECT_TRUE(contains(tcsim({"probe", "--levels", ".", "--device", "--tune-for", "-1"}).err,
+                       "--tune-for: -1 is no time; give seconds, 0 to 86400"));
+  EXPECT_TRUE(contains(tcsim({"probe", "--levels", ".", "--device", "--tune-for", "nan"}).err,
                        "is no time; give seconds, 0 to 86400"));
   std::stop_source stop;
   stop.request_stop();
