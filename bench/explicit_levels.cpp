@@ -295,16 +295,22 @@ class LevelProber {
     return fusion::leaf_at(tree, 0, ranges, held).leaf;
   }
 
+  // Collective: all begin at the same time. Of the process that it took longest.
+  template <class F>
+  Seconds together(F&& work) const {
+    team_.barrier();
+    Seconds passed{0};
+    team_.on_each([&] { passed = time_of(work); });
+    return longest(passed);
+  }
+
   template <class F>
   void time_products(MeasuredLevels& m, std::int64_t rows, F&& one) {
     const double flops = product_flops(rows);
     team_.on_each(one);  // its code and its memory are there
     for (int r = 0; r < options_.repetitions; ++r) {
       step("products");
-      team_.barrier();
-      Seconds passed{0};
-      team_.on_each([&] { passed = time_of(one); });
-      m.products.emplace_back(flops / longest(passed).value());
+      m.products.emplace_back(flops / together(one).value());
     }
   }
 
@@ -398,13 +404,6 @@ class LevelProber {
     return open<T>(product_chain(rows), least);
   }
 
-  // Of the process that it took longest.
-  template <class T>
-  Seconds time_on(OnDevice<T>& on) const {
-    Seconds passed{0};
-    team_.on_each([&] { passed = time_of([&] { on.run(); }); });
-    return longest(passed);
-  }
   // As the first process has it.
   bool of_first(bool mine) const { return team_.gathered({mine ? 1 : 0}).front().front() != 0; }
 
@@ -416,7 +415,7 @@ class LevelProber {
     constexpr std::int64_t most_rows = 8192;
     std::unique_ptr<OnDevice<double>> on = open_product<double>(rows, least);
     while (2 * rows <= most_rows) {
-      const bool is_long = time_on(*on).value() >= long_enough;
+      const bool is_long = together([&] { on->run(); }).value() >= long_enough;
       if (of_first(is_long && rows >= on->device->large())) break;
       try {
         on->device.reset();
@@ -483,8 +482,7 @@ class LevelProber {
       bytes += tiles + 16 * a * element;  // results are read and written
       for (Seconds& s : passed) {
         step("statements on thin tiles");
-        team_.barrier();
-        const double takes = time_on(*on).value();
+        const double takes = together([&] { on->run(); }).value();
         s += Seconds(std::max(0.0, takes - arithmetic));
       }
     }
@@ -535,12 +533,6 @@ class LevelProber {
       }
     };
     const std::vector<Range> large{{0, rows_}, {0, part_row}}, small{{0, small_tile}};
-    const auto together = [&](auto&& work) {
-      team_.barrier();
-      Seconds passed{0};
-      team_.on_each([&] { passed = time_of(work); });
-      return longest(passed);
-    };
     const std::int64_t places = elements / small_tile;
     together([&] { move(0, large, there.data(), true); });
     for (int r = 0; r < options_.repetitions; ++r) {

@@ -1,12 +1,12 @@
 #include "bench/tune_device.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "bench/kept_text.hpp"
+#include "chains/levels/tally.hpp"
 #include "core/stop.hpp"
 #include "microbench/host.hpp"
 
@@ -19,10 +19,6 @@ using chains::TunedDevice;
 namespace {
 
 constexpr const char* remove_it = "remove it";
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -50,9 +46,9 @@ DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product,
   const auto quickest = [&](double unless_above) {
     double least = std::numeric_limits<double>::infinity();
     for (int r = 0; r < 5; ++r) {
-      const double start = seconds_now();
+      const double start = chains::now_in_run().value();
       device.run(product, begin);
-      least = std::min(least, seconds_now() - start);
+      least = std::min(least, chains::now_in_run().value() - start);
       if (least > 1.3 * unless_above) break;
     }
     return least;
@@ -86,10 +82,10 @@ DeviceTuning tune_device(chains::Device<T>& device, const fusion::Leaf& product,
       return {};
     }
   };
-  const double start = seconds_now();
+  const double start = chains::now_in_run().value();
   const auto go_on = [&] {
     StopScope::heed();
-    const double share = (seconds_now() - start) / limit.value();
+    const double share = (chains::now_in_run().value() - start) / limit.value();
     progress(tried, std::min(1.0, share));
     return share < 1;
   };

@@ -126,7 +126,10 @@ class OpenClDevice : public Device<T> {
  public:
   OpenClDevice(const OperationTree& tree, std::int64_t tiles,
                const ByTensor<std::int64_t>& matrices, const std::vector<TunedDevice>& tuned)
-      : tree_(tree), device_(find_device()) {
+      : tree_(tree),
+        device_(find_device()),
+        aligned_bits_(
+            std::max<std::int64_t>(1, number_of(device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN))) {
     const bool f64 =
         text_of(device_, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") != std::string::npos;
     matrix_bytes_ =
@@ -226,27 +229,13 @@ class OpenClDevice : public Device<T> {
     return pieces_[next_].values;
   }
   void send(std::int64_t place, std::int64_t elements) override {
-    Piece& p = pieces_[std::exchange(next_, 1 - next_)];
-    cl_event done = nullptr;
-    require(clEnqueueWriteBuffer(queue_.get(), tiles_.get(), CL_FALSE, bytes_of(place),
-                                 bytes_of(elements), p.values, 0, nullptr, &done),
-            "a transfer to it");
-    p.under_way = ClEvent(done);
-    require(clFlush(queue_.get()), "a transfer to it");
+    start(clEnqueueWriteBuffer, place, elements, "a transfer to it");
   }
   void finish() override {
     for (Piece& p : pieces_) wait(p);
   }
   void ask(std::int64_t place, std::int64_t elements) override {
-    Piece& p = pieces_[std::exchange(next_, 1 - next_)];
-    wait(p);
-    cl_event done = nullptr;
-    require(clEnqueueReadBuffer(queue_.get(), tiles_.get(), CL_FALSE, bytes_of(place),
-                                bytes_of(elements), p.values, 0, nullptr, &done),
-            "a transfer from it");
-    p.under_way = ClEvent(done);
-    require(clFlush(queue_.get()), "a transfer from it");
-    asked_.push_back(&p);
+    asked_.push_back(&start(clEnqueueReadBuffer, place, elements, "a transfer from it"));
   }
   const T* arrived() override {
     Piece& p = *asked_.front();
@@ -280,6 +269,19 @@ class OpenClDevice : public Device<T> {
     const ClEvent event = std::move(p.under_way);
     const cl_event one = event.get();
     require(clWaitForEvents(1, &one), "a transfer to it or from it");
+  }
+  // The next piece on its way, when what was in its memory has gone.
+  template <class Enqueue>
+  Piece& start(Enqueue enqueue, std::int64_t place, std::int64_t elements, const char* what) {
+    Piece& p = pieces_[std::exchange(next_, 1 - next_)];
+    wait(p);
+    cl_event done = nullptr;
+    require(enqueue(queue_.get(), tiles_.get(), CL_FALSE, bytes_of(place), bytes_of(elements),
+                    p.values, 0, nullptr, &done),
+            what);
+    p.under_way = ClEvent(done);
+    require(clFlush(queue_.get()), what);
+    return p;
   }
   void open_pieces() {
     for (Piece& p : pieces_) {
@@ -332,11 +334,7 @@ class OpenClDevice : public Device<T> {
   // Elements of the tiles as a buffer of its own; none where the device cannot have one there.
   ClBuffer part(std::int64_t begin, std::int64_t elements) const {
     constexpr std::int64_t bits = 8;
-    if (static_cast<std::int64_t>(bytes_of(begin)) * bits %
-            number_of(device_, CL_DEVICE_MEM_BASE_ADDR_ALIGN) !=
-        0) {
-      return {};
-    }
+    if (static_cast<std::int64_t>(bytes_of(begin)) * bits % aligned_bits_ != 0) return {};
     const cl_buffer_region region{bytes_of(begin), bytes_of(elements)};
     cl_int code = CL_SUCCESS;
     ClBuffer made(clCreateSubBuffer(tiles_.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
@@ -473,6 +471,7 @@ class OpenClDevice : public Device<T> {
 
   const OperationTree& tree_;
   cl_device_id device_;
+  std::int64_t aligned_bits_;  // where a buffer of its own may begin in another
   ClContext context_;
   ClQueue queue_;
   ClBuffer tiles_;
