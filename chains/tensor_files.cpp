@@ -133,6 +133,35 @@ struct TensorFile::Handles {
     memory += packed ? Bytes(2 * bytes) : std::min(Bytes(bytes), most_chunk);
   }
 
+  // Chunks at equal distances: HDF5 finds a chunk's place by going through all of them, so that
+  // five are looked at.
+  struct Spacing {
+    std::int64_t chunks = 0;
+    Place first;
+    double apart = 0;  // bytes
+  };
+  const std::optional<Spacing>& spacing() {
+    if (std::exchange(looked_, true) || !plain || extents.empty()) return spacing_;
+    const std::int64_t chunks = product(chunk_counts());
+    const std::optional<Place> first = chunk_at(0), last = chunk_at(chunks - 1);
+    if (!first || !last) return spacing_;
+    Spacing is{chunks, *first, 0};
+    if (chunks > 1) {
+      is.apart = static_cast<double>(last->begin - first->begin) / static_cast<double>(chunks - 1);
+    }
+    for (const std::int64_t i : {chunks / 4, chunks / 2, chunks / 4 * 3, chunks - 1}) {
+      const std::optional<Place> there = chunk_at(i);
+      if (!there) return spacing_;
+      const double expected = static_cast<double>(first->begin) + is.apart * static_cast<double>(i);
+      if (std::abs(static_cast<double>(there->begin) - expected) > most_of_tables) return spacing_;
+    }
+    return spacing_ = is;
+  }
+  // Between chunks that follow each other.
+  static constexpr std::int64_t most_of_tables = std::int64_t{64} << 10;
+
+  std::int64_t named_to = -1;  // where the chunk ends that was named last
+
   // Calls f with parts of a tile that lie behind each other in memory, whole chunks where that can
   // be, and where they begin there, in elements.
   template <class F>
@@ -192,6 +221,33 @@ struct TensorFile::Handles {
 
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(name, problem, mend);
+  }
+
+  bool looked_ = false;
+  std::optional<Spacing> spacing_{};
+
+  std::vector<std::int64_t> chunk_counts() const {
+    std::vector<std::int64_t> counts;
+    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+      counts.push_back((extents[axis] - 1) / chunk[axis] + 1);
+    }
+    return counts;
+  }
+  // Of all in row-major order.
+  std::optional<Place> chunk_at(std::int64_t number) const {
+    const std::vector<std::int64_t> counts = chunk_counts();
+    std::vector<hsize_t> corner(chunk.size());
+    for (std::size_t axis = chunk.size(); axis-- > 0; number /= counts[axis]) {
+      corner[axis] = static_cast<hsize_t>(number % counts[axis] * chunk[axis]);
+    }
+    unsigned filters = 0;
+    haddr_t at = 0;
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_info_by_coord(data.get(), corner.data(), &filters, &at, &bytes) < 0 ||
+        at == HADDR_UNDEF) {
+      return {};
+    }
+    return Place{static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes)};
   }
 
   // What a tile is in the file, and in memory.
@@ -306,6 +362,32 @@ Bytes TensorFile::chunks(const std::vector<fusion::Range>& at) const {
              at[axis].begin / size * size;
   }
   return Bytes(bytes);
+}
+
+std::optional<TensorFile::Place> TensorFile::place_of(const std::vector<fusion::Range>& at) const {
+  const Turn turn;
+  const auto& spacing = handles_->spacing();
+  if (!spacing) return {};
+  const std::vector<std::int64_t> counts = handles_->chunk_counts();
+  std::int64_t before = 0;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    before = before * counts[axis] + at[axis].begin / handles_->chunk[axis];
+  }
+  const auto from_first = static_cast<std::int64_t>(spacing->apart * static_cast<double>(before));
+  return Place{spacing->first.begin + from_first, spacing->first.bytes};
+}
+
+void TensorFile::read_soon(const std::vector<fusion::Range>& at) {
+  const auto place = place_of(at);
+  if (!place) return;
+  const std::int64_t end = place->begin + place->bytes;
+  const std::int64_t jump = place->begin - std::exchange(handles_->named_to, end);
+  if (jump >= 0 && jump <= Handles::most_of_tables) return;
+  const Turn turn;
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(handles_->file.get(), H5P_DEFAULT, &descriptor) < 0) return;
+  ::posix_fadvise(*static_cast<const int*>(descriptor), place->begin, place->bytes,
+                  POSIX_FADV_WILLNEED);
 }
 
 void TensorFile::read(const std::vector<fusion::Range>& at, void* values) const {

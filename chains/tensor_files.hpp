@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ class TensorFile {
   const std::vector<std::int64_t>& chunk() const;  // empty where the data are not in chunks
   // Of all chunks that a tile has a part of; of the tile where the data are not in chunks.
   Bytes chunks(const std::vector<fusion::Range>& at) const;
+  // About where in the file the chunk lies that has the first element of a tile: HDF5's tables, a
+  // few KiB each, lie between chunks. Nothing where that is not known: chunks that are packed, or
+  // do not lie in their order.
+  struct Place {
+    std::int64_t begin = 0, bytes = 0;
+  };
+  std::optional<Place> place_of(const std::vector<fusion::Range>& at) const;
+  // The system fetches that chunk while the caller does something else, unless it lies behind the
+  // one that was named before: the system sees that by itself.
+  void read_soon(const std::vector<fusion::Range>& at);
   // A range of each axis, row-major at `values`. Throw InputError where the disk does not do it.
   // Heed StopScope.
   void read(const std::vector<fusion::Range>& at, void* values) const;

@@ -33,6 +33,10 @@ TensorFile TensorFile::create(const std::filesystem::path&, const std::vector<st
 Bytes TensorFile::memory() const { refuse(); }
 const std::vector<std::int64_t>& TensorFile::chunk() const { refuse(); }
 Bytes TensorFile::chunks(const std::vector<fusion::Range>&) const { refuse(); }
+std::optional<TensorFile::Place> TensorFile::place_of(const std::vector<fusion::Range>&) const {
+  refuse();
+}
+void TensorFile::read_soon(const std::vector<fusion::Range>&) { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*, std::vector<std::byte>&) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -62,6 +63,45 @@ class Gate {
   std::atomic<int> state_ = 0;
 };
 
+// How far each of two stages is.
+class Stages {
+ public:
+  void run(int stage, std::int64_t count, const std::function<void(std::int64_t)>& f) {
+    try {
+      for (std::int64_t i = 0; i < count && wait(stage, i); ++i) {
+        f(i);
+        went_on([&] { ++done_[stage]; });
+      }
+    } catch (...) {
+      failure.keep();
+      went_on([&] { failed_ = true; });
+    }
+  }
+
+  Failure failure;
+
+ private:
+  // Until its turn has come. False if there is none any more.
+  bool wait(int stage, std::int64_t i) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || (stage == 0 ? done_[1] + 2 > i : done_[0] > i); });
+    return !failed_;
+  }
+  template <class F>
+  void went_on(F&& change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change();
+    }
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t done_[2] = {0, 0};
+  bool failed_ = false;
+};
+
 // Of this process, 0 where nothing tells.
 std::ptrdiff_t running_threads() {
   std::error_code error;
@@ -113,6 +153,23 @@ void run_together(int count, const std::function<void(int)>& work) {
                            "use fewer, or raise the limit (ulimit -u)");
   }
   failure.rethrow();
+}
+
+void run_in_two_stages(std::int64_t count, const std::function<void(std::int64_t)>& first,
+                       const std::function<void(std::int64_t)>& second, bool first_elsewhere) {
+  Stages stages;
+  {
+    const auto elsewhere = [&](int) {
+      stages.run(first_elsewhere ? 0 : 1, count, first_elsewhere ? first : second);
+    };
+    const std::vector<std::jthread> other = started(count > 1 ? 1 : 0, elsewhere);
+    if (!other.empty()) {
+      stages.run(first_elsewhere ? 1 : 0, count, first_elsewhere ? second : first);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) first(i), second(i);
+    }
+  }
+  stages.failure.rethrow();
 }
 
 int available_threads(int wanted) {

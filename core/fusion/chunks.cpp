@@ -15,17 +15,26 @@ std::int64_t bytes_of(const Extents& chunk, Bytes element) {
   return std::accumulate(chunk.begin(), chunk.end(), element.value(), std::multiplies<>());
 }
 
-// So that it still divides the tile: the outermost axis first, by a small factor where one has any.
-void cut(Extents& chunk) {
+// The outermost axes, so that what is left of a tile lies together in it: a chunk of short rows
+// costs a copy of each. Into parts that divide an axis, if they do not become small by that; else
+// into parts of about one size, which reach least over its end.
+void cut(Extents& chunk, Bytes element, std::int64_t most) {
+  std::int64_t bytes = bytes_of(chunk, element);
   for (std::int64_t& size : chunk) {
-    for (const std::int64_t factor : {2, 3, 5, 7}) {
-      if (size % factor != 0) continue;
-      size /= factor;
+    if (bytes <= most) return;
+    const std::int64_t row = bytes / size;
+    if (row < most) {
+      const std::int64_t fitting = most / row;
+      std::int64_t divisor = fitting;
+      while (size % divisor != 0) --divisor;
+      const std::int64_t parts = (size + fitting - 1) / fitting;
+      const bool small = 2 * divisor < fitting && divisor * row < least_common_chunk.value();
+      size = small ? (size + parts - 1) / parts : divisor;
       return;
     }
+    size = 1;
+    bytes = row;
   }
-  const auto outermost = std::ranges::find_if(chunk, [](std::int64_t n) { return n > 1; });
-  *outermost -= *outermost / 2;
 }
 
 // A visitor of walk_first_tiles().
@@ -89,8 +98,7 @@ std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
     size *= times;
     bytes *= times;
   }
-  const Bytes limit = std::max(most, array.element);
-  while (bytes_of(chunk, array.element) > limit.value()) cut(chunk);
+  cut(chunk, array.element, std::max(most, array.element).value());
   return chunk;
 }
 

@@ -103,6 +103,17 @@ TEST_F(Few_threads, What_needs_all_of_them_does_not_begin) {
   EXPECT_EQ(begun, 7);
 }
 
+TEST_F(Few_threads, Two_stages_go_by_turns) {
+  for (const bool first_elsewhere : {false, true}) {
+    allow(0);
+    std::string order;
+    run_in_two_stages(
+        3, [&](std::int64_t i) { order += "abc"[i]; }, [&](std::int64_t i) { order += "ABC"[i]; },
+        first_elsewhere);
+    EXPECT_EQ(order, "aAbBcC");
+  }
+}
+
 TEST_F(Few_threads, Errors_of_any_thread_come_back) {
   EXPECT_THROW(run_on_threads(3, [] { throw Interrupted(); }), Interrupted);
   EXPECT_THROW(run_together(3,

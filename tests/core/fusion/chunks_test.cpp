@@ -27,9 +27,11 @@ TEST(Chunks, DivideTheTiles) {
   EXPECT_EQ(chunks.of(at("C")), (Extents{100, 126}));
   EXPECT_EQ(chunks.of(at("B")), (Extents{300, 40}));
   EXPECT_EQ(chunks.of(at("A")), (Extents{126, 100}));
-  // Cut down by small factors of the outermost axis that has one.
+  // Cut down along the outermost axes, so that what is left lies together in a tile.
   EXPECT_EQ(chunks.of(at("C"), Bytes(30000)), (Extents{25, 126}));
   EXPECT_EQ(chunks.of(at("A"), Bytes(20000)), (Extents{21, 100}));
+  EXPECT_EQ(chunks.of(at("A"), Bytes(800)), (Extents{1, 100}));
+  EXPECT_EQ(chunks.of(at("A"), Bytes(420)), (Extents{1, 50}));
   EXPECT_EQ(chunks.of(at("A"), Bytes(1)), (Extents{1, 1}));
   // What fits into the tiles of both.
   const FusedNode other = parse_fused(
@@ -37,6 +39,22 @@ TEST(Chunks, DivideTheTiles) {
       tree, "test");
   check(tree, other, "test");
   EXPECT_EQ(Chunks(tree, {&node, &other}).of(at("C"), Bytes(20000)), (Extents{15, 126}));
+}
+
+// A prime number of rows: single rows where those are not small, else parts of nearly one size.
+TEST(Chunks, OfAxesThatHaveNoDivisors) {
+  const auto chunk = [](int columns, Bytes most) {
+    const OperationTree tree = pair_of(97, 40, columns, 100);
+    const auto c = static_cast<int>(
+        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    const FusedNode node = parse_fused(
+        "load A { load C { load D { store B { hold T { seq { do T do B } } } } } }", tree, "test");
+    check(tree, node, "test");
+    return Chunks(tree, {&node}).of(c, most);
+  };
+  EXPECT_EQ(chunk(40000, Bytes(2 << 20)), (Extents{1, 40000}));
+  EXPECT_EQ(chunk(4000, Bytes(2 << 20)), (Extents{49, 4000}));
+  EXPECT_EQ(chunk(4000, Bytes(1100000)), (Extents{33, 4000}));
 }
 
 // Tiles of 40 and of 60 rows are both whole chunks of 20, where those are not too small.
