@@ -121,6 +121,7 @@ void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   if (is_whole(tile)) return gather(buffer);
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
+  if (pack_.panel == 1 && !pack_.along_rows && pack_.apart > 1) return copy_lines(tile);
   list(tile);
   Place place, ahead;
   std::int64_t lead = 0;  // elements from one to the other
@@ -266,6 +267,48 @@ void Packer<T>::fetch_rows(const Place& place) const {
     const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
     fetch_lines(tensor_ + ks_[block.k + place.column] + rows_[block.row],
                 std::min(run, block.rows));
+  }
+}
+
+// Micropanels of one row run along k.
+template <class T>
+void Packer<T>::copy_lines(const Tile& tile) {
+  const Interval rows = tile[pack_.rows], ks = tile[DimClass::k];
+  for (std::int64_t row = 0; row < rows.size; ++row) {
+    for (std::int64_t k = 0, size; k < ks.size; k += size) {
+      size = std::min(ks.size - k, pack_.columns_left(tile, k));
+      copy_line(tensor_ + rows_[rows.begin + row], ks.begin + k, size,
+                buffer_ + pack_.offset(tile, row, k));
+    }
+  }
+}
+
+// Neighbours in the tensor are `apart` steps along k from each other, so whole strips of that many
+// steps are the rows of a matrix that is to be transposed.
+template <class T>
+void Packer<T>::copy_line(const T* from, std::int64_t k, std::int64_t size, T* to) {
+  const std::int64_t apart = pack_.apart, end = k + size;
+  while (k < end) {
+    const std::int64_t* const ks = ks_ + k;
+    std::int64_t strips = 0;
+    if (k % apart == 0) {
+      while (k + (strips + 1) * apart <= end && ks[strips * apart] == ks[0] + strips) ++strips;
+    }
+    if (strips < 2) {
+      const std::int64_t count = std::min(apart - k % apart, end - k);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[ks[i]];
+      k += count, to += count;
+      continue;
+    }
+    places_.clear();
+    for (std::int64_t s = 0; s < strips; ++s) places_.push_back(s * apart);
+    constexpr std::int64_t step = line_elements<T>;
+    for (std::int64_t i = 0; i < apart; i += step) {
+      const bool more = i + 2 * step <= apart;
+      transpose_(std::min(step, apart - i), strips, {from, ks + i},
+                 {from, ks + (more ? i + step : i)}, to + i, places_.data());
+    }
+    k += strips * apart, to += strips * apart;
   }
 }
 

@@ -60,6 +60,8 @@ class Packer {
   void fill(const Place& place, const Place& ahead);
   void copy_rows(const PackBlock& block, std::int64_t column) const;
   void fetch_rows(const Place& place) const;
+  void copy_lines(const Tile& tile);
+  void copy_line(const T* from, std::int64_t k, std::int64_t size, T* to);
   void pad() const;
 
   const Plan& plan_;
@@ -76,7 +78,7 @@ class Packer {
   T* buffer_ = nullptr;
   std::vector<PackBlock> blocks_;
   std::vector<Piece> pieces_;
-  std::vector<std::int64_t> places_;      // of a piece's blocks in the buffer
+  std::vector<std::int64_t> places_;      // of what is transposed, columns in the buffer
   std::optional<StripPacker<T>> strips_;  // does it instead
   // Of an operand that is small as a whole: where each place of the buffer comes from, and the
   // places that no element has. Empty for others. To list its pieces takes longer than to copy it.

@@ -215,5 +215,30 @@ TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
   }
 }
 
+// The same along k, in micropanels of one row: b is A's stride-one dimension and behind a in k, and
+// tiles of k begin and end anywhere within the strips of a steps.
+TEST(Pack, Lines_along_k_are_cut_by_tiles) {
+  for (const std::int64_t a : {2, 3, 8, 11, 33}) {
+    for (const std::int64_t b : {1, 7, 40}) {
+      for (const std::int64_t tile : {5, 24, 66, 2000}) {
+        SCOPED_TRACE(fmt::format("a={} b={} tile {}", a, b, tile));
+        const Contraction c =
+            contraction("de", "badf", "fabe", {{'a', a}, {'b', b}, {'d', 5}, {'e', 3}, {'f', 4}});
+        Schedule s;
+        s.groups = test::groups(c, {"d", "e", "abf", ""});
+        const std::int64_t ks = std::min(tile, 4 * a * b);
+        s.root = pack(
+            TensorId::B, "L1",
+            loop(DimClass::k, ks,
+                 loop(DimClass::m, 2,
+                      pack(TensorId::A, "L1",
+                           loop(DimClass::k, (ks + 1) / 2, loop(DimClass::m, 1, kernel(1, 3)))))));
+        expect_panels(Plan(c, s));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tcsim
