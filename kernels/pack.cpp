@@ -53,6 +53,9 @@ constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
 // stays in a first cache beside the operand.
 constexpr std::int64_t most_gathered = 2048;
 
+// Neighbours along k from which on columns are transposed. Source: chosen.
+constexpr std::int64_t least_columns = 4;
+
 }  // namespace
 
 template <class T>
@@ -141,12 +144,13 @@ void Packer<T>::list(const Tile& tile) {
   blocks_.clear();
   pieces_.clear();
   for_each_block(pack_, tile, [this](std::span<const PackBlock> blocks) {
-    while (!blocks.empty()) {
-      const Kind kind = kind_of(blocks.front(), blocks.size());
-      const auto count = kind == Kind::side_by_side ? side_by_side(blocks) : blocks.size();
-      list(kind, blocks.first(count));
+    while (blocks.size() > 1) {
+      const bool rows = pack_.apart == 1 || rows_are_neighbours(blocks.front());
+      const auto count = rows ? blocks.size() : side_by_side(blocks);
+      list(rows ? Kind::rows : Kind::side_by_side, blocks.first(count));
       blocks = blocks.subspan(count);
     }
+    if (!blocks.empty()) list_runs(blocks.front());
   });
   // In the order of memory. Where the dimension behind k's is not the first of the rows, what comes
   // next in memory is some micropanels further.
@@ -154,6 +158,31 @@ void Packer<T>::list(const Tile& tile) {
       std::ranges::any_of(pieces_, [](const Piece& p) { return p.kind != Kind::rows; });
   if (transposes && !std::ranges::is_sorted(pieces_, {}, &Piece::begin)) {
     std::ranges::sort(pieces_, {}, &Piece::begin);
+  }
+}
+
+template <class T>
+bool Packer<T>::rows_are_neighbours(const PackBlock& block) const {
+  return row_runs_[static_cast<std::size_t>(block.row)] >= block.rows;
+}
+
+// A block by itself, cut where its columns are no longer neighbours.
+template <class T>
+void Packer<T>::list_runs(PackBlock block) {
+  if (rows_are_neighbours(block)) return list(Kind::rows, {&block, 1});
+  const auto run_at = [&](std::int64_t k, std::int64_t most) {
+    return std::min(k_runs_[static_cast<std::size_t>(k)], most);
+  };
+  for (std::int64_t left = block.k_size, size; left > 0; left -= size) {
+    size = run_at(block.k, left);
+    const bool columns = size >= least_columns;
+    while (!columns && size < left && run_at(block.k + size, left - size) < least_columns) {
+      size += run_at(block.k + size, left - size);
+    }
+    const PackBlock part{block.row, block.rows, block.k, size, block.destination};
+    list(columns ? Kind::columns : Kind::rows, {&part, 1});
+    block.k += size;
+    block.destination += size * pack_.panel;
   }
 }
 
@@ -166,16 +195,6 @@ void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
                        first.k_size, rows_[first.row + row] + ks_[first.k]});
   }
   blocks_.insert(blocks_.end(), blocks.begin(), blocks.end());
-}
-
-template <class T>
-typename Packer<T>::Kind Packer<T>::kind_of(const PackBlock& first, std::size_t count) const {
-  if (row_runs_[static_cast<std::size_t>(first.row)] >= first.rows) return Kind::rows;
-  if (count > 1) return pack_.apart == 1 ? Kind::rows : Kind::side_by_side;
-  // A single column is none.
-  const bool columns =
-      first.k_size > 1 && k_runs_[static_cast<std::size_t>(first.k)] >= first.k_size;
-  return columns ? Kind::columns : Kind::rows;
 }
 
 // How many of the blocks, from the first on, lie side by side in memory, row by row and column by

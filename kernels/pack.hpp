@@ -51,7 +51,8 @@ class Packer {
   bool is_whole(const Tile& tile) const;
   void gather(T* buffer) const;
   void list(const Tile& tile);
-  Kind kind_of(const PackBlock& first, std::size_t count) const;
+  void list_runs(PackBlock block);
+  bool rows_are_neighbours(const PackBlock& block) const;
   std::size_t side_by_side(std::span<const PackBlock> blocks) const;
   void list(Kind kind, std::span<const PackBlock> blocks);
   std::int64_t columns_at(const Place& place) const;
