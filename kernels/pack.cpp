@@ -69,6 +69,8 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       transpose_(transpose_code<T>()),
       gather_(gather_code<T>()) {
   rows_apart_ = std::ranges::all_of(row_runs_, [](std::int64_t run) { return run == 1; });
+  has_columns_ =
+      std::ranges::any_of(k_runs_, [](std::int64_t run) { return run >= least_columns; });
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
@@ -169,7 +171,7 @@ bool Packer<T>::rows_are_neighbours(const PackBlock& block) const {
 // A block by itself, cut where its columns are no longer neighbours.
 template <class T>
 void Packer<T>::list_runs(PackBlock block) {
-  if (rows_are_neighbours(block)) return list(Kind::rows, {&block, 1});
+  if (!has_columns_ || rows_are_neighbours(block)) return list(Kind::rows, {&block, 1});
   const auto run_at = [&](std::int64_t k, std::int64_t most) {
     return std::min(k_runs_[static_cast<std::size_t>(k)], most);
   };

@@ -72,6 +72,7 @@ class Packer {
   std::vector<std::int64_t> row_runs_;
   bool rows_apart_ = false;  // no two rows are neighbours
   std::vector<std::int64_t> k_runs_;
+  bool has_columns_ = false;  // some that are worth transposing are neighbours along k
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;
   // The work in hand: all blocks of a tile, some 40 bytes each.
