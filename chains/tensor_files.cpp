@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -85,6 +86,7 @@ std::string shape_text(const std::vector<std::int64_t>& extents) {
 
 Handle file_properties() {
   Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_sec2(properties.get());  // whose handle is a descriptor
   H5AC_cache_config_t cache{};
   cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
   H5Pget_mdc_config(properties.get(), &cache);
@@ -136,26 +138,26 @@ struct TensorFile::Handles {
   // Chunks at equal distances: HDF5 finds a chunk's place by going through all of them, so that
   // five are looked at.
   struct Spacing {
-    std::int64_t chunks = 0;
     Place first;
     double apart = 0;  // bytes
   };
   const std::optional<Spacing>& spacing() {
     if (std::exchange(looked_, true) || !plain || extents.empty()) return spacing_;
-    const std::int64_t chunks = product(chunk_counts());
-    const std::optional<Place> first = chunk_at(0), last = chunk_at(chunks - 1);
-    if (!first || !last) return spacing_;
-    Spacing is{chunks, *first, 0};
-    if (chunks > 1) {
-      is.apart = static_cast<double>(last->begin - first->begin) / static_cast<double>(chunks - 1);
-    }
-    for (const std::int64_t i : {chunks / 4, chunks / 2, chunks / 4 * 3, chunks - 1}) {
+    const std::int64_t last = product(chunk_counts()) - 1;
+    const std::optional<Place> first = chunk_at(0), end = chunk_at(last);
+    if (!first || !end) return spacing_;
+    const auto from_first = [&](const Place& p) {
+      return static_cast<double>(p.begin - first->begin);
+    };
+    const double apart = last > 0 ? from_first(*end) / static_cast<double>(last) : 0;
+    for (const std::int64_t i : {last / 4, last / 2, last / 4 * 3}) {
       const std::optional<Place> there = chunk_at(i);
       if (!there) return spacing_;
-      const double expected = static_cast<double>(first->begin) + is.apart * static_cast<double>(i);
-      if (std::abs(static_cast<double>(there->begin) - expected) > most_of_tables) return spacing_;
+      const double off = from_first(*there) - apart * static_cast<double>(i);
+      if (std::abs(off) > static_cast<double>(most_of_tables)) return spacing_;
     }
-    return spacing_ = is;
+    spacing_ = {*first, apart};
+    return spacing_;
   }
   // Between chunks that follow each other.
   static constexpr std::int64_t most_of_tables = std::int64_t{64} << 10;

@@ -1,5 +1,6 @@
 #include "chains/tensors.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -20,6 +21,29 @@ Extents extents_of(const std::vector<fusion::Range>& ranges) {
   Extents extents;
   for (const fusion::Range& r : ranges) extents.push_back(r.size);
   return extents;
+}
+
+Blocks::Blocks(const std::vector<fusion::Range>& whole, const Extents& block,
+               const Extents& origin) {
+  for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+    const fusion::Range& r = whole[axis];
+    const std::int64_t first = r.begin - (r.begin - origin[axis]) % block[axis];
+    const std::int64_t count = (r.begin + r.size - first - 1) / block[axis] + 1;
+    axes_.push_back({r, first, block[axis], count});
+    count_ *= count;
+  }
+}
+
+std::vector<fusion::Range> Blocks::operator[](std::int64_t number) const {
+  std::vector<fusion::Range> at(axes_.size());
+  for (std::size_t axis = axes_.size(); axis-- > 0;) {
+    const Axis& a = axes_[axis];
+    const std::int64_t from = a.first + number % a.count * a.block;
+    const std::int64_t begin = std::max(from, a.whole.begin);
+    at[axis] = {begin, std::min(from + a.block, a.whole.begin + a.whole.size) - begin};
+    number /= a.count;
+  }
+  return at;
 }
 
 }  // namespace tcsim::chains

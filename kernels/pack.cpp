@@ -313,7 +313,10 @@ void Packer<T>::copy_line(const T* from, std::int64_t k, std::int64_t size, T* t
     const std::int64_t* const ks = ks_ + k;
     std::int64_t strips = 0;
     if (k % apart == 0) {
-      while (k + (strips + 1) * apart <= end && ks[strips * apart] == ks[0] + strips) ++strips;
+      while (strips < pack_.strips && k + (strips + 1) * apart <= end &&
+             ks[strips * apart] == ks[0] + strips) {
+        ++strips;
+      }
     }
     if (strips < 2) {
       const std::int64_t count = std::min(apart - k % apart, end - k);

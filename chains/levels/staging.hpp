@@ -34,48 +34,43 @@ class Staging {
     for (std::size_t axis = 0; axis < origin.size() && file.chunk().empty(); ++axis) {
       origin[axis] = tile.at[axis].begin;
     }
-    std::vector<std::vector<fusion::Range>> blocks;
-    std::int64_t moved = 0;
-    for_each_block(tile.at, block, origin, [&](const std::vector<fusion::Range>& at) {
-      blocks.push_back(at);
-      chunks_ += file.chunks(at);
-      moved += bytes_of(at);
-    });
-    const auto count = static_cast<std::int64_t>(blocks.size());
-    const auto at = [&](std::int64_t i) -> const std::vector<fusion::Range>& {
-      return blocks[static_cast<std::size_t>(i)];
-    };
-    const auto room = [&](std::int64_t i) {
+    const Blocks blocks(tile.at, block, origin);
+    const auto room = [&](std::int64_t i, const std::vector<fusion::Range>& at) {
       std::vector<T>& one = rooms_[static_cast<std::size_t>(i % 2)];
       one.reserve(static_cast<std::size_t>(bytes) / sizeof(T));
-      one.resize(static_cast<std::size_t>(elements_of(at(i))));
+      one.resize(static_cast<std::size_t>(elements_of(at)));
       return one.data();
     };
-    std::int64_t named = 0, named_bytes = 0;
+    // A block that is a chunk has a place in the file.
+    const std::int64_t named_blocks =
+        blocks.count() > 1 && block == file.chunk() ? blocks.count() : 0;
+    std::int64_t named = 0, named_bytes = 0, moved = 0;
+    const auto in_file = [&](std::int64_t i) {
+      const std::vector<fusion::Range> at = blocks[i];
+      if (!in) return file.write(at, room(i, at), at_end_);
+      for (; named < named_blocks && named_bytes <= ahead; ++named) {
+        const std::vector<fusion::Range> later = blocks[named];
+        file.read_soon(later);
+        named_bytes += bytes_of(later);
+      }
+      named_bytes -= bytes_of(at);
+      file.read(at, room(i, at), at_end_);
+    };
+    const auto in_memory = [&](std::int64_t i) {
+      StopScope::heed();
+      const std::vector<fusion::Range> at = blocks[i];
+      chunks_ += file.chunks(at);
+      moved += bytes_of(at);
+      if (in) {
+        global.put(tile, at, room(i, at));
+      } else {
+        global.get(tile, at, room(i, at));
+      }
+    };
     if (in) {
-      run_in_two_stages(
-          count,
-          [&](std::int64_t i) {
-            for (; named < count && named_bytes <= ahead; ++named) {
-              file.read_soon(at(named));
-              named_bytes += bytes_of(at(named));
-            }
-            named_bytes -= bytes_of(at(i));
-            file.read(at(i), room(i), at_end_);
-          },
-          [&](std::int64_t i) {
-            StopScope::heed();
-            global.put(tile, at(i), room(i));
-          },
-          true);
+      run_in_two_stages(blocks.count(), in_file, in_memory, true);
     } else {
-      run_in_two_stages(
-          count,
-          [&](std::int64_t i) {
-            StopScope::heed();
-            global.get(tile, at(i), room(i));
-          },
-          [&](std::int64_t i) { file.write(at(i), room(i), at_end_); }, false);
+      run_in_two_stages(blocks.count(), in_memory, in_file, false);
     }
     return moved;
   }

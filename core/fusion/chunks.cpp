@@ -15,25 +15,31 @@ std::int64_t bytes_of(const Extents& chunk, Bytes element) {
   return std::accumulate(chunk.begin(), chunk.end(), element.value(), std::multiplies<>());
 }
 
+// What a chunk of a tile that is a part of its axis takes at least.
+constexpr std::int64_t least_part = std::int64_t{16} << 10;
+
 // The outermost axes, so that what is left of a tile lies together in it: a chunk of short rows
-// costs a copy of each. Into parts that divide an axis, if they do not become small by that; else
-// into parts of about one size, which reach least over its end.
-void cut(Extents& chunk, Bytes element, std::int64_t most) {
+// costs a copy of each. Into parts that divide the tile, so that no chunk has a part of two, if
+// they do not become small by that; else into parts of about one size, which reach least over the
+// end of the axis.
+void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most) {
   std::int64_t bytes = bytes_of(chunk, element);
-  for (std::int64_t& size : chunk) {
-    if (bytes <= most) return;
+  for (std::size_t axis = 0; axis < chunk.size() && bytes > most; ++axis) {
+    std::int64_t& size = chunk[axis];
     const std::int64_t row = bytes / size;
-    if (row < most) {
-      const std::int64_t fitting = most / row;
-      std::int64_t divisor = fitting;
-      while (size % divisor != 0) --divisor;
-      const std::int64_t parts = (size + fitting - 1) / fitting;
-      const bool small = 2 * divisor < fitting && divisor * row < least_common_chunk.value();
-      size = small ? (size + parts - 1) / parts : divisor;
-      return;
+    if (row >= most) {
+      size = 1;
+      bytes = row;
+      continue;
     }
-    size = 1;
-    bytes = row;
+    const std::int64_t fitting = most / row;
+    std::int64_t divisor = fitting;
+    while (size % divisor != 0) --divisor;
+    const std::int64_t parts = (size + fitting - 1) / fitting;
+    const std::int64_t least = size == whole[axis] ? least_common_chunk.value() : least_part;
+    const bool small = 2 * divisor < fitting && divisor * row < least;
+    size = small ? (size + parts - 1) / parts : divisor;
+    return;
   }
 }
 
@@ -98,7 +104,7 @@ std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
     size *= times;
     bytes *= times;
   }
-  cut(chunk, array.element, std::max(most, array.element).value());
+  cut(chunk, whole, array.element, std::max(most, array.element).value());
   return chunk;
 }
 

@@ -1,11 +1,14 @@
-// Parts of tiles as rows, beside going through them element by element.
+// Parts of tiles as rows and as blocks, beside going through them element by element.
 #include "chains/rows.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 
+#include "chains/tensors.hpp"
 #include "tests/draws.hpp"
 #include "tests/seed.hpp"
 
@@ -67,6 +70,44 @@ TEST(TileRows, AreCopiedAndCountedAsElementByElement) {
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GE(of_all_lengths, test::found(0x3fe));
+}
+
+// Each element is in the block that its indices say, and blocks are in row-major order of those.
+TEST(TileBlocks, HaveEachElementOnceInOrder) {
+  std::mt19937_64 random(test::new_seed());
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
+  for (int trial = 0; trial < test::draws(1000); ++trial) {
+    std::vector<Range> whole;
+    Extents block, origin;
+    for (std::int64_t axes = pick(0, 4); axes > 0; --axes) {
+      whole.push_back({pick(0, 9), pick(1, 7)});
+      block.push_back(pick(1, 5));
+      origin.push_back(pick(0, whole.back().begin));
+    }
+    const Blocks blocks(whole, block, origin);
+    std::vector<Extents> numbers;  // of each block, by axis
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < blocks.count(); ++i) {
+      const std::vector<Range> at = blocks[i];
+      Extents number;
+      for (std::size_t axis = 0; axis < at.size(); ++axis) {
+        const auto of = [&](std::int64_t place) { return (place - origin[axis]) / block[axis]; };
+        ASSERT_GT(at[axis].size, 0);
+        EXPECT_EQ(of(at[axis].begin), of(at[axis].begin + at[axis].size - 1));
+        number.push_back(of(at[axis].begin));
+      }
+      numbers.push_back(number);
+      for (std::int64_t place : places_of(whole, at)) places.push_back(place);
+    }
+    EXPECT_EQ(std::ranges::adjacent_find(numbers, std::ranges::greater_equal()), numbers.end());
+    std::ranges::sort(places);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(elements_of(whole)));
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(places, all);
+    if (::testing::Test::HasFailure()) return;
+  }
 }
 
 }  // namespace

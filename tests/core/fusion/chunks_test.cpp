@@ -41,20 +41,26 @@ TEST(Chunks, DivideTheTiles) {
   EXPECT_EQ(Chunks(tree, {&node, &other}).of(at("C"), Bytes(20000)), (Extents{15, 126}));
 }
 
-// A prime number of rows: single rows where those are not small, else parts of nearly one size.
+// A prime number of rows. All of the axis: single rows where those are not small, else parts of
+// nearly one size. Of an axis with several such tiles: single rows, so that no chunk is of two.
 TEST(Chunks, OfAxesThatHaveNoDivisors) {
-  const auto chunk = [](int columns, Bytes most) {
-    const OperationTree tree = pair_of(97, 40, columns, 100);
+  const auto chunk = [](int rows, int tile, int columns, Bytes most) {
+    const OperationTree tree = pair_of(rows, 40, columns, 100);
     const auto c = static_cast<int>(
         std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
-    const FusedNode node = parse_fused(
-        "load A { load C { load D { store B { hold T { seq { do T do B } } } } } }", tree, "test");
+    const FusedNode node =
+        parse_fused("load A { load D { for a by " + std::to_string(tile) +
+                        " { load C { store B { hold T { seq { do T do B } } } } } } }",
+                    tree, "test");
     check(tree, node, "test");
     return Chunks(tree, {&node}).of(c, most);
   };
-  EXPECT_EQ(chunk(40000, Bytes(2 << 20)), (Extents{1, 40000}));
-  EXPECT_EQ(chunk(4000, Bytes(2 << 20)), (Extents{49, 4000}));
-  EXPECT_EQ(chunk(4000, Bytes(1100000)), (Extents{33, 4000}));
+  EXPECT_EQ(chunk(97, 97, 40000, Bytes(2 << 20)), (Extents{1, 40000}));
+  EXPECT_EQ(chunk(97, 97, 4000, Bytes(2 << 20)), (Extents{49, 4000}));
+  EXPECT_EQ(chunk(97, 97, 4000, Bytes(1100000)), (Extents{33, 4000}));
+  EXPECT_EQ(chunk(970, 97, 4000, Bytes(2 << 20)), (Extents{1, 4000}));
+  EXPECT_EQ(chunk(1060, 106, 5000, Bytes(2 << 20)), (Extents{2, 5000}));
+  EXPECT_EQ(chunk(9700, 97, 400, Bytes(100000)), (Extents{25, 400}));
 }
 
 // Tiles of 40 and of 60 rows are both whole chunks of 20, where those are not too small.
