@@ -1,6 +1,7 @@
 #include "bench/level_runs.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -154,6 +155,7 @@ void run_in_turns(const OperationTree& tree, const Hierarchy& hierarchy,
         team.on_first([&] {
           fs::create_directories(options.folder);
           forget_inputs(tree, options.folder);
+          ::sync();  // what the program before it wrote and removed is the disk's work until then
         });
         chains::LevelRun run =
             chains::run_levels(tree, hierarchy, programs[p].plan.node, machine, team, options);
