@@ -13,9 +13,11 @@
 #include <utility>
 
 #include "chains/rows.hpp"
+#include "chains/tensors.hpp"
 #include "core/error.hpp"
 #include "core/io/on_disk.hpp"
 #include "core/stop.hpp"
+#include "core/units/divisor.hpp"
 
 namespace tcsim::chains {
 
@@ -143,15 +145,18 @@ struct TensorFile::Handles {
   };
   const std::optional<Spacing>& spacing() {
     if (std::exchange(looked_, true) || !plain || extents.empty()) return spacing_;
-    const std::int64_t last = product(chunk_counts()) - 1;
-    const std::optional<Place> first = chunk_at(0), end = chunk_at(last);
+    std::vector<fusion::Range> all;
+    for (std::int64_t n : extents) all.push_back({0, n});
+    const Blocks chunks(all, chunk, Extents(extents.size(), 0));
+    const std::int64_t last = chunks.count() - 1;
+    const std::optional<Place> first = chunk_at(chunks[0]), end = chunk_at(chunks[last]);
     if (!first || !end) return spacing_;
     const auto from_first = [&](const Place& p) {
       return static_cast<double>(p.begin - first->begin);
     };
     const double apart = last > 0 ? from_first(*end) / static_cast<double>(last) : 0;
     for (const std::int64_t i : {last / 4, last / 2, last / 4 * 3}) {
-      const std::optional<Place> there = chunk_at(i);
+      const std::optional<Place> there = chunk_at(chunks[i]);
       if (!there) return spacing_;
       const double off = from_first(*there) - apart * static_cast<double>(i);
       if (std::abs(off) > static_cast<double>(most_of_tables)) return spacing_;
@@ -228,28 +233,17 @@ struct TensorFile::Handles {
   bool looked_ = false;
   std::optional<Spacing> spacing_{};
 
-  std::vector<std::int64_t> chunk_counts() const {
-    std::vector<std::int64_t> counts;
-    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-      counts.push_back((extents[axis] - 1) / chunk[axis] + 1);
-    }
-    return counts;
-  }
-  // Of all in row-major order.
-  std::optional<Place> chunk_at(std::int64_t number) const {
-    const std::vector<std::int64_t> counts = chunk_counts();
-    std::vector<hsize_t> corner(chunk.size());
-    for (std::size_t axis = chunk.size(); axis-- > 0; number /= counts[axis]) {
-      corner[axis] = static_cast<hsize_t>(number % counts[axis] * chunk[axis]);
-    }
+  // Exactly, unlike place_of().
+  std::optional<Place> chunk_at(const std::vector<fusion::Range>& at) const {
+    const std::vector<hsize_t> corner = corner_of(at);
     unsigned filters = 0;
-    haddr_t at = 0;
+    haddr_t address = 0;
     hsize_t bytes = 0;
-    if (H5Dget_chunk_info_by_coord(data.get(), corner.data(), &filters, &at, &bytes) < 0 ||
-        at == HADDR_UNDEF) {
+    if (H5Dget_chunk_info_by_coord(data.get(), corner.data(), &filters, &address, &bytes) < 0 ||
+        address == HADDR_UNDEF) {
       return {};
     }
-    return Place{static_cast<std::int64_t>(at), static_cast<std::int64_t>(bytes)};
+    return Place{static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes)};
   }
 
   // What a tile is in the file, and in memory.
@@ -370,10 +364,10 @@ std::optional<TensorFile::Place> TensorFile::place_of(const std::vector<fusion::
   const Turn turn;
   const auto& spacing = handles_->spacing();
   if (!spacing) return {};
-  const std::vector<std::int64_t> counts = handles_->chunk_counts();
-  std::int64_t before = 0;
+  std::int64_t before = 0;  // chunks
   for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    before = before * counts[axis] + at[axis].begin / handles_->chunk[axis];
+    const std::int64_t size = handles_->chunk[axis];
+    before = before * ceil_div(handles_->extents[axis], size) + at[axis].begin / size;
   }
   const auto from_first = static_cast<std::int64_t>(spacing->apart * static_cast<double>(before));
   return Place{spacing->first.begin + from_first, spacing->first.bytes};

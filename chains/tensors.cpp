@@ -4,6 +4,8 @@
 #include <functional>
 #include <numeric>
 
+#include "core/units/divisor.hpp"
+
 namespace tcsim::chains {
 
 using fusion::OperationTree;
@@ -28,7 +30,7 @@ Blocks::Blocks(const std::vector<fusion::Range>& whole, const Extents& block,
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
     const fusion::Range& r = whole[axis];
     const std::int64_t first = r.begin - (r.begin - origin[axis]) % block[axis];
-    const std::int64_t count = (r.begin + r.size - first - 1) / block[axis] + 1;
+    const std::int64_t count = ceil_div(r.begin + r.size - first, block[axis]);
     axes_.push_back({r, first, block[axis], count});
     count_ *= count;
   }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/units/divisor.hpp"
+
 namespace tcsim::fusion {
 
 namespace {
@@ -35,10 +37,9 @@ void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most)
     const std::int64_t fitting = most / row;
     std::int64_t divisor = fitting;
     while (size % divisor != 0) --divisor;
-    const std::int64_t parts = (size + fitting - 1) / fitting;
     const std::int64_t least = size == whole[axis] ? least_common_chunk.value() : least_part;
     const bool small = 2 * divisor < fitting && divisor * row < least;
-    size = small ? (size + parts - 1) / parts : divisor;
+    size = small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
     return;
   }
 }
