@@ -20,6 +20,9 @@ namespace {
 // longer, none 25 %.
 constexpr std::int64_t tiles_ahead = 2;
 
+// Neighbours in C from which on they are a line. Source: chosen.
+constexpr std::int64_t least_line = 4;
+
 }  // namespace
 
 template <class T>
@@ -28,6 +31,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       mr_(plan.mr()),
       nr_(plan.nr()),
       family_(kernel_family<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
+      multiply_lines_(lines_code<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
       c_rows_(plan.offsets(TensorId::C, DimClass::m)),
       c_columns_(plan.offsets(TensorId::C, DimClass::n)),
       c_row_runs_(contiguous_runs(c_rows_, plan.extent(DimClass::m))),
@@ -44,6 +48,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   if (!Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
+  c_lines_ = std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
   StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
@@ -237,6 +242,7 @@ void Executor<T>::block(const KernelBlock& block) {
               {update_.alpha, block.first_writer ? update_.beta : 1},
               c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
               block.first_writer};
+  if (is_lines(block)) return lines(block, calls);
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
@@ -290,6 +296,67 @@ void Executor<T>::block(const KernelBlock& block) {
       }
     }
   }
+}
+
+// Whether a block's calls are products without sums, column by column: lines of C, which no kernel
+// is needed for. A few are left to kernels, which may be replayed.
+template <class T>
+bool Executor<T>::is_lines(const KernelBlock& block) const {
+  const Tile& of = *block.tile;
+  if (of[DimClass::k].size != 1 || block.column_tile != 1) return false;
+  if (plan_.along_k() || !c_lines_) return false;
+  const std::int64_t calls = ceil_div(of[DimClass::m].size, block.row_tile) * of[DimClass::n].size;
+  return !replay_.noting() || calls > static_cast<std::int64_t>(Replay<T>::most_calls);
+}
+
+template <class T>
+void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
+  replay_.give_up();
+  finish(result_tile_);
+  const Interval ms = (*block.tile)[DimClass::m], ns = (*block.tile)[DimClass::n];
+  const std::int64_t rows = block.rows_inside ? ms.size : block.row_tile;
+  for (std::int64_t i = 0; i < ms.size; i += rows) {
+    lines({ms.begin + i, std::min(rows, ms.size - i)}, ns, calls, block.left_offset + i,
+          block.right_offset);
+  }
+}
+
+template <class T>
+void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+                        std::int64_t right_offset) {
+  Interval listed{};  // the same for every column, where that is all
+  for (std::int64_t j = 0; j < n.size; ++j) {
+    const T* const right = right_.panel(n.begin + j, right_offset + j).first;
+    for (std::int64_t i = 0; i < m.size; i += listed.size) {
+      if (listed.size == 0 || listed.begin != m.begin + i) {
+        listed = list_lines({m.begin + i, m.size - i}, left_offset + i);
+      }
+      multiply_lines_({left_.origin(), right, calls.c + c_columns_[n.begin + j], calls.update,
+                       lanes_ != nullptr, line_pieces_.data(), std::ssize(line_pieces_)});
+      if ((until_asked_ -= 1 + listed.size / mr_) <= 0) {
+        until_asked_ = tiles_unasked;
+        stop_if_asked();
+      }
+    }
+  }
+}
+
+// The lines of these rows, or of the first ones of many; returns of which.
+template <class T>
+Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset) {
+  constexpr std::size_t most_pieces = 1024;
+  line_pieces_.clear();
+  std::int64_t i = m.begin;
+  const std::int64_t end = m.begin + m.size;
+  while (i < end && line_pieces_.size() < most_pieces) {
+    const std::int64_t count =
+        std::min({c_row_runs_[static_cast<std::size_t>(i)], end - i,
+                  left_.packed() ? end - i : left_.run(i), lanes_ ? lane_run(i) : end - i});
+    line_pieces_.push_back(
+        {left_.place(i, left_offset + (i - m.begin)), lanes_ ? lanes_[i] : 0, c_rows_[i], count});
+    i += count;
+  }
+  return {m.begin, i - m.begin};
 }
 
 // A task for one tile, which waits from now on; the one before it is done. The tile's first column

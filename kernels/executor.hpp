@@ -10,6 +10,7 @@
 #include "core/plan/plan.hpp"
 #include "core/plan/walk.hpp"
 #include "kernels/ahead.hpp"
+#include "kernels/lines.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
 #include "kernels/replay.hpp"
@@ -103,6 +104,11 @@ class Executor {
                     std::int64_t right_offset);
   void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
   void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
+  bool is_lines(const KernelBlock& block) const;
+  void lines(const KernelBlock& block, const Calls& calls);
+  void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+             std::int64_t right_offset);
+  Interval list_lines(Interval m, std::int64_t left_offset);
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
@@ -111,12 +117,15 @@ class Executor {
   std::stop_token stop_;
   const std::int64_t mr_, nr_;
   const KernelFamily<T>& family_;
+  const MultiplyLines<T> multiply_lines_;
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
   std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
   // From each row on, how many tiles one after the other have rows that are neighbours in C.
   std::vector<std::int64_t> c_row_tiles_;
-  bool c_rows_apart_;         // no vector's worth of C's rows is together
+  bool c_rows_apart_;  // no vector's worth of C's rows is together
+  bool c_lines_;       // some are together that are worth a line
+  std::vector<LinePiece> line_pieces_;
   std::vector<T> result_;     // one tile
   std::int64_t result_rows_;  // of that tile: whole vectors
   std::vector<std::int64_t> result_columns_;

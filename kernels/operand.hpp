@@ -59,6 +59,11 @@ class Operand {
     return {here_ + rows_[row], step_,
             row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
   }
+  // As panel() of one place along k: where a row is, from the origin of all of them.
+  const T* origin() const { return packed() ? buffer_ : here_; }
+  std::int64_t place(std::int64_t row, std::int64_t offset) const {
+    return packed() ? offset : rows_[row];
+  }
   // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
   // the buffer, if packed.
   T element(std::int64_t first, std::int64_t row, std::int64_t k, std::int64_t offset) const {

@@ -60,4 +60,15 @@ Gather<double> gather_code<double>(InstructionSet set) {
   return set == InstructionSet::avx2 ? gather_f64_avx2 : gather_f64_plain;
 }
 
+template <>
+MultiplyLines<float> lines_code<float>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return lines_f32_avx512;
+  return set == InstructionSet::avx2 ? lines_f32_avx2 : lines_f32_plain;
+}
+template <>
+MultiplyLines<double> lines_code<double>(InstructionSet set) {
+  if (set == InstructionSet::avx512) return lines_f64_avx512;
+  return set == InstructionSet::avx2 ? lines_f64_avx2 : lines_f64_plain;
+}
+
 }  // namespace tcsim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/instruction_set.hpp"
+#include "kernels/lines.hpp"
 #include "kernels/microkernel.hpp"
 
 namespace tcsim {
@@ -17,6 +18,10 @@ Transpose<T> transpose_code(InstructionSet set = best_instruction_set());
 // The gather, likewise.
 template <class T>
 Gather<T> gather_code(InstructionSet set = best_instruction_set());
+
+// Products without sums, likewise.
+template <class T>
+MultiplyLines<T> lines_code(InstructionSet set = best_instruction_set());
 
 // Elements of a cache line of the machines that kernels run on.
 template <class T>

@@ -184,6 +184,41 @@ Rows rows_of(const Path& path) {
   return r;
 }
 
+// How many rows a line of C has where kernels write lines: neighbours in C and in what is read in
+// place.
+double line_of(const Contraction& c, const Schedule& schedule, const Path& path) {
+  ByTensor<bool> reads{};
+  reads[TensorId::C] = reads[path.left] = true;
+  reads[path.right()] = path.lanes;
+  for (const Step& s : path.steps) {
+    if (s.kind == Step::Kind::move) reads[s.tensor] = false;
+  }
+  std::int64_t line = 1;
+  for (DimId d : schedule.groups[DimClass::m]) {
+    if (c.dim(d).extent == 1) continue;
+    const auto goes_on = [&](TensorId t) { return !reads[t] || c.stride(t, d) == Elements(line); };
+    if (!std::ranges::all_of(all_tensors, goes_on)) break;
+    line *= c.dim(d).extent;
+  }
+  return static_cast<double>(std::min(line, rows_of(path).length));
+}
+
+// What of C such kernels write before they go on elsewhere: a line, or a column of several lines,
+// or columns of a line each.
+Ranges lines_together(const Contraction& c, const Schedule& schedule, const Path& path) {
+  Ranges together{1, 1, 1, 1}, range = path.extents;
+  std::int64_t columns = 1;
+  for (const Step& s : path.steps) {
+    if (s.kind != Step::Kind::loop) continue;
+    if (s.group == DimClass::n && s.tile == 1) columns = range[s.group];
+    range[s.group] = std::min(range[s.group], s.tile);
+  }
+  together[DimClass::m] = rows_of(path).length;
+  const bool one_line = static_cast<double>(together[DimClass::m]) <= line_of(c, schedule, path);
+  if (one_line) together[DimClass::n] = columns;
+  return together;
+}
+
 // Whether they go on so with the columns of a plain left operand in place: a few long ones, or what
 // they take meanwhile lies together in memory and in the first cache. C's rows are read and written
 // again for each few columns, so they are neighbours, or few.
@@ -214,6 +249,11 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
 double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& path) {
   const auto element = static_cast<double>(size_of(c.type()).value());
   const auto begin = static_cast<double>(begin_of_piece.value());
+  const auto longer_by = [&](const Ranges& piece) {
+    const auto elements = static_cast<double>(piece[DimClass::m] * piece[DimClass::n]);
+    return begin * pieces(c, schedule, TensorId::C, piece, HUGE_VAL) / (elements * element);
+  };
+  if (writes_lines(path)) return 1 + longer_by(lines_together(c, schedule, path));
   if (const double broken = broken_share(c, schedule, path); broken > 0) {
     return 1 + begin / (static_cast<double>(path.mr) * element) + broken_tile * broken;
   }
@@ -224,8 +264,7 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
     inside[s.group] = s.tile;
   }
   around[DimClass::batch] = 1;
-  const auto elements = static_cast<double>(around[DimClass::m] * around[DimClass::n]);
-  return 1 + begin * pieces(c, schedule, TensorId::C, around, HUGE_VAL) / (elements * element);
+  return 1 + longer_by(around);
 }
 
 }  // namespace
@@ -323,6 +362,10 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::part:
         break;
       case Step::Kind::kernel:
+        if (writes_lines(path)) {
+          cycles += times * results / line_of(c, schedule, path) * lost.call.value.value();
+          break;
+        }
         cycles += times * (lost.task.value.value() / in_task + lost.call.value.value() +
                            broken * lost.broken.value.value());
         if (scattered && !path.along_k) cycles += times * results * lost.scatter.value.value();

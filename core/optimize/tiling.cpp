@@ -26,6 +26,14 @@ constexpr std::int64_t most_columns_beside_windows = 64;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
 
+// Whether C is written line by line where no batch dimensions are lanes: there are no sums, and
+// what is a neighbour in C belongs to one operand.
+bool has_lines(const Contraction& c) {
+  const auto fastest = c.fastest(TensorId::C);
+  return c.extent(DimClass::k) == Elements(1) && fastest &&
+         c.dim_class(*fastest) != DimClass::batch;
+}
+
 // A class's dimensions in the memory order of t.
 Group in_order_of(const Contraction& c, TensorId t, DimClass cls) {
   Group dims;
@@ -238,6 +246,21 @@ Kernel kernel_along_k(const Core& core, const Contraction& c) {
   return kernel;
 }
 
+// A line of C, where half of the registers hold it: then tiles end where lines do.
+Kernel kernel_of_lines(const Core& core, const Contraction& c) {
+  const std::int64_t lanes = lanes_of(core, c.type());
+  const std::int64_t most_vectors = std::max<std::int64_t>(1, core.vector_registers.value / 2);
+  const auto fastest = c.fastest(TensorId::C);
+  std::int64_t line = 1;
+  for (DimId d : c.memory_order(TensorId::C)) {
+    if (c.dim(d).extent == 1) continue;
+    if (c.dim_class(d) != c.dim_class(*fastest)) break;
+    line *= c.dim(d).extent;
+  }
+  const std::int64_t long_line = std::min<std::int64_t>(4, most_vectors) * lanes;
+  return {Elements(line <= most_vectors * lanes ? line : long_line), Elements(1)};
+}
+
 // Groups with batch dimensions as lanes, where that is the way to have vectors: one operand has no
 // dimension of C but the batch, and a batch dimension has stride one in the other one, which the
 // columns are of: C's stride-one dimension, or where results are sums, whatever is the operand's.
@@ -288,7 +311,11 @@ std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction) {
   if (!lanes_of_batch(contraction)) {
     if (vectors_along_k(contraction)) return {kernel_along_k(core, contraction)};
-    return kernel_choices(core, contraction.type());
+    if (!has_lines(contraction)) return kernel_choices(core, contraction.type());
+    return {kernel_of_lines(core, contraction)};
+  }
+  if (contraction.extent(DimClass::k) == Elements(1)) {
+    return {{Elements(lanes_of(core, contraction.type())), Elements(1)}};
   }
   // One vector: more would share no column's. The widest that the executor has, but no wider than
   // the steps along k after the first, with each of which it asks for a column of C; and such as
@@ -468,11 +495,12 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     std::rotate(behind.begin(), first, first + 1);
   }
   std::vector<Group> ms = variants(m, behind);
+  if (has_lines(c)) ms = {m};  // C is the largest, and written line by line
   if ((rows_apart || matrix == left) && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
-  std::vector<Group> ns = variants(n, bring_forward(c, right, n, 0));
+  std::vector<Group> ns = variants(n, has_lines(c) ? n : bring_forward(c, right, n, 0));
   std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
   const Group mixed = bring_forward(c, other, k, 1);
   if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);

@@ -24,15 +24,16 @@ namespace tcsim {
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 // Those for a contraction: the same; or where groupings() have lanes one vector by at most 14
 // columns and by as few as keep enough accumulators in flight; or where they are for vectors along
-// k one such kernel of at most 4 rows, with as many columns as the registers hold.
+// k one such kernel of at most 4 rows, with as many columns as the registers hold. Products without
+// sums have one column, since they write C line by line (writes_lines()).
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);
 
 // Places of a group that are few. Source: chosen; each element of the largest tensor then takes
 // part in so few products that moving it decides on every machine.
 inline constexpr std::int64_t few_places = 4;
-// The operand that is a matrix whose rows or columns lie along memory, where C has few places of the
-// other class: each element is used a few times, so the matrix is read as it lies. C lies so too, or
-// is smaller. None elsewhere.
+// The operand that is a matrix whose rows or columns lie along memory, where C has few places of
+// the other class: each element is used a few times, so the matrix is read as it lies. C lies so
+// too, or is smaller. None elsewhere.
 std::optional<TensorId> read_once(const Contraction& contraction);
 
 // Elements of the widest vector that there is.
@@ -81,10 +82,10 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //    alone, for it to be read in place.
 // Where one operand has no dimension of C but the batch, and the stride-one dimension of the other
 // one is of the batch (a depthwise convolution with channels last), the batch is lanes, and k runs
-// in either operand's order. Where places along k are neighbours in both operands and m or n has few places
-// (fewer than a vector has lanes; up to four vectors where k is long), or in one of them and the
-// other has one row, there is one order, with those as m, for vectors along k. A matrix that is
-// read_once() decides the order of k and of the batch, and of m where C's rows are apart.
+// in either operand's order. Where places along k are neighbours in both operands and m or n has
+// few places (fewer than a vector has lanes; up to four vectors where k is long), or in one of them
+// and the other has one row, there is one order, with those as m, for vectors along k. A matrix
+// that is read_once() decides the order of k and of the batch, and of m where C's rows are apart.
 std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
 
 // The groups that a Tiling has tiles of, in their order there.

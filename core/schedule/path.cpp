@@ -165,6 +165,10 @@ bool follows(const Contraction& contraction, const Groups& groups, TensorId t, D
   return path.follows(t, group);
 }
 
+bool writes_lines(const Path& path) {
+  return path.extents[DimClass::k] == 1 && path.nr == 1 && !path.along_k;
+}
+
 Node nested(std::vector<Node> steps, Node inside) {
   Node root = std::move(inside);
   for (std::size_t i = steps.size(); i-- > 0;) {

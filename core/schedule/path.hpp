@@ -98,6 +98,10 @@ std::vector<Path> paths_of(const Contraction& contraction, const Schedule& sched
 // which says what else it has: those are not done yet.
 Path only_path(const Contraction& contraction, const Schedule& schedule);
 
+// Whether kernels are products without sums, a column each: the executor then writes whole lines of
+// C, however many rows a kernel has.
+bool writes_lines(const Path& path);
+
 // The tree of a path: loops and moves with empty bodies, outermost first, around what is inside.
 Node nested(std::vector<Node> steps, Node inside);
 

@@ -29,15 +29,17 @@ std::vector<long double> wide(const std::vector<T>& v) {
 
 // Random contractions by random schedules on 1 to 3 threads, every kind of alpha and beta, against
 // the definition. Whole numbers, so that sums are exact. Tensors have exactly their size, so that
-// the address sanitizer sees a read beside them.
+// the address sanitizer sees a read beside them. `lines`: products without sums, a column at a
+// time.
 template <class T>
-void expect_updates(ElementType type) {
+void expect_updates(ElementType type, bool lines) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Random random(seed);
-    const Contraction c = random_contraction(random, type, 3000);
-    const Schedule schedule =
-        random_schedule(random, c, between(random, 1, 30), between(random, 1, 15));
+    const Contraction c =
+        lines ? random_product(random, type, 6000) : random_contraction(random, type, 3000);
+    const Schedule schedule = random_schedule(random, c, between(random, 1, lines ? 70 : 30),
+                                              lines ? 1 : between(random, 1, 15));
     const auto threads = static_cast<int>(between(random, 1, 3));
     Contractor<T> contractor(c, schedule, threads);
     for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {0, 2}, {0, 0}, {3, 0}}) {
@@ -57,8 +59,35 @@ void expect_updates(ElementType type) {
 }
 
 TEST(Contract, Scales_and_adds_as_asked) {
-  expect_updates<double>(ElementType::f64);
-  expect_updates<float>(ElementType::f32);
+  expect_updates<double>(ElementType::f64, false);
+  expect_updates<float>(ElementType::f32, false);
+}
+
+TEST(Contract, Writes_lines_as_asked) {
+  expect_updates<double>(ElementType::f64, true);
+  expect_updates<float>(ElementType::f32, true);
+}
+
+// Parts that threads take begin anywhere in a line, and numbers of any size are rounded: not a bit
+// of a result depends on it.
+TEST(Contract, Writes_the_same_lines_on_any_threads) {
+  const Contraction c = parse_contraction("abc-ab-c", {{'a', 37}, {'b', 29}, {'c', 51}},
+                                          Layout::column_major, ElementType::f32);
+  const Schedule schedule =
+      parse_schedule("groups m=ab n=c for n by 1 { for m by 23 { kernel 23x1 } }", c, "s");
+  std::vector<float> a(37 * 29), b(51), old(37 * 29 * 51);
+  for (auto* v : {&a, &b, &old}) {
+    for (std::size_t i = 0; i < v->size(); ++i) (*v)[i] = std::sin(static_cast<float>(i));
+  }
+  std::vector<float> first;
+  for (int threads : {1, 2, 3}) {
+    std::vector<float> result = old;
+    Contractor<float> contractor(c, schedule, threads);
+    contractor(a.data(), b.data(), result.data(), 0.7F, 1.3F);
+    if (first.empty()) first = result;
+    EXPECT_EQ(result, first) << threads;
+  }
+  EXPECT_NEAR(first[40], 0.7F * a[40] * b[0] + 1.3F * old[40], 1e-6);
 }
 
 // Code that was made for one factor is not run for another: behind the second pack along k all

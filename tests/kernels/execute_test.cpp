@@ -255,6 +255,34 @@ TEST(Execute, Tiles_that_no_kernel_has_are_covered_by_several) {
   }
 }
 
+TEST(Execute, Products_without_sums_are_written_line_by_line) {
+  for (const std::int64_t mr : {1, 4, 21, 64}) {
+    for (ElementType type : {ElementType::f64, ElementType::f32}) {
+      for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(fmt::format("seed {}", seed));
+        Random random(seed);
+        const Contraction c = random_product(random, type, 20000);
+        expect_correct(random, c, random_schedule(random, c, mr, 1));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A batch without sums: each place of a line has a number of its own.
+TEST(Execute, Lines_of_lanes_are_multiplied_place_by_place) {
+  for (ElementType type : {ElementType::f64, ElementType::f32}) {
+    for (const char* order : {"for n by 1 { for m by 16 { kernel 16x1 } }",
+                              "for m by 16 { for n by 1 { kernel 16x1 } }",
+                              "pack A in L1 { for n by 1 { for m by 16 { kernel 16x1 } } }"}) {
+      const Contraction c = parse_contraction("hgn-hg-hgn", {{'h', 21}, {'g', 5}, {'n', 40}},
+                                              Layout::column_major, type);
+      Random random(5);
+      expect_correct(random, c, parse_schedule(std::string("groups m=hg n=n ") + order, c, "s"));
+    }
+  }
+}
+
 TEST(Execute, A_full_reduction_gives_a_scalar) {
   // C = sum over a=3, b=5 of A[ab] B[ba].
   const Contraction c = contraction("", "ab", "ba", {{'a', 3}, {'b', 5}});

@@ -37,6 +37,13 @@ Contraction random_contraction(Random& random, ElementType type, std::int64_t wo
   return contraction(tensors[2], tensors[0], tensors[1], dims, layout, type);
 }
 
+Contraction random_product(Random& random, ElementType type, std::int64_t work) {
+  while (true) {
+    const Contraction c = random_contraction(random, type, work);
+    if (c.extent(DimClass::k) == Elements(1) && c.dim_count() > 2) return c;
+  }
+}
+
 namespace {
 
 // What a path from the root may hold next, while it is built from the outside inwards.

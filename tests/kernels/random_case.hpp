@@ -15,6 +15,8 @@ std::int64_t between(Random& random, std::int64_t low, std::int64_t high);
 
 // 2 to 8 indices of any class, extents from 1 on, at most about `work` multiply-adds.
 Contraction random_contraction(Random& random, ElementType type, std::int64_t work);
+// One of those without sums.
+Contraction random_product(Random& random, ElementType type, std::int64_t work);
 
 // Any number of loops in any order, packs anywhere or nowhere, m and n exchanged or not.
 Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, std::int64_t nr);

@@ -1,0 +1,114 @@
+// The one body of all products without sums, as microkernel_body.hpp is of the microkernels;
+// include it only where that one may be.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/lines.hpp"
+
+namespace tcsim {
+namespace {
+
+// So many neighbours, and fewer at the end of a line: with masks, or one by one.
+template <class T, int bytes>
+struct LineVector {
+  typedef T Vector __attribute__((vector_size(bytes)));
+  typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
+  static Vector load(const T* from) { return *reinterpret_cast<const Stored*>(from); }
+  static void store(T* to, Vector v) { *reinterpret_cast<Stored*>(to) = v; }
+  static Vector load(const T* from, std::int64_t count) {
+    Vector v{};
+    for (std::int64_t i = 0; i < count; ++i) v[i] = from[i];
+    return v;
+  }
+  static void store(T* to, Vector v, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = v[i];
+  }
+};
+
+#if defined(__AVX512F__)
+template <>
+struct LineVector<float, 64> {
+  using Vector = __m512;
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* to, Vector v) { _mm512_storeu_ps(to, v); }
+  static __mmask16 mask(std::int64_t count) { return static_cast<__mmask16>((1U << count) - 1); }
+  static Vector load(const float* from, std::int64_t count) {
+    return _mm512_maskz_loadu_ps(mask(count), from);
+  }
+  static void store(float* to, Vector v, std::int64_t count) {
+    _mm512_mask_storeu_ps(to, mask(count), v);
+  }
+};
+template <>
+struct LineVector<double, 64> {
+  using Vector = __m512d;
+  static Vector load(const double* from) { return _mm512_loadu_pd(from); }
+  static void store(double* to, Vector v) { _mm512_storeu_pd(to, v); }
+  static __mmask8 mask(std::int64_t count) { return static_cast<__mmask8>((1U << count) - 1); }
+  static Vector load(const double* from, std::int64_t count) {
+    return _mm512_maskz_loadu_pd(mask(count), from);
+  }
+  static void store(double* to, Vector v, std::int64_t count) {
+    _mm512_mask_storeu_pd(to, mask(count), v);
+  }
+};
+#endif
+
+// A line in vectors. What is left of the last one goes through the same operations, so that a bit
+// of a result does not depend on where its line begins. `count...`: of that one.
+template <class T, int bytes, bool each, bool adds>
+struct LineProduct {
+  using V = LineVector<T, bytes>;
+  using Vector = typename V::Vector;
+
+  template <class... Count>
+  [[gnu::always_inline]] void at(const T* left, const T* right, T* to, Count... count) const {
+    Vector product = V::load(left, count...);
+    if constexpr (each) {
+      product *= V::load(right, count...);
+    } else {
+      product *= factor;
+    }
+    product *= alpha;
+    if constexpr (adds) product += beta * V::load(to, count...);
+    V::store(to, product, count...);
+  }
+
+  Vector factor, alpha, beta;
+};
+
+template <class T, int bytes, bool each, bool adds>
+[[gnu::always_inline]] inline void lines_of(const LineTask<T>& task) {
+  using Product = LineProduct<T, bytes, each, adds>;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  const typename Product::Vector none{};
+  const Product product{none + *task.right, none + task.update.alpha, none + task.update.beta};
+  for (std::int64_t p = 0; p < task.pieces; ++p) {
+    const LinePiece& piece = task.piece[p];
+    const T* const left = task.left + piece.left;
+    const T* const right = task.right + piece.right;
+    T* const to = task.to + piece.to;
+    std::int64_t i = 0;
+    for (; i + lanes <= piece.count; i += lanes) product.at(left + i, right + i, to + i);
+    if (i < piece.count) product.at(left + i, right + i, to + i, piece.count - i);
+  }
+}
+
+// As LinesCode.
+template <class T, int bytes>
+[[gnu::always_inline]] inline void multiply_lines(const LineTask<T>& task) {
+  const bool adds = task.update.beta != 0;
+  if (task.each) {
+    adds ? lines_of<T, bytes, true, true>(task) : lines_of<T, bytes, true, false>(task);
+  } else {
+    adds ? lines_of<T, bytes, false, true>(task) : lines_of<T, bytes, false, false>(task);
+  }
+}
+
+}  // namespace
+}  // namespace tcsim
