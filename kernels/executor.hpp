@@ -109,6 +109,7 @@ class Executor {
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
   Interval list_lines(Interval m, std::int64_t left_offset);
+  std::int64_t ahead_in_c(Interval m, Interval n, std::int64_t j) const;
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }

@@ -25,6 +25,7 @@ struct LineTask {
   bool each;
   const LinePiece* piece;
   std::int64_t pieces;
+  std::int64_t ahead;  // lines of C so many elements further are fetched meanwhile
 };
 template <class T>
 using LinesCode = void(const LineTask<T>& task);

@@ -94,7 +94,11 @@ template <class T, int bytes, bool each, bool adds>
     const T* const right = task.right + piece.right;
     T* const to = task.to + piece.to;
     std::int64_t i = 0;
-    for (; i + lanes <= piece.count; i += lanes) product.at(left + i, right + i, to + i);
+    for (; i + lanes <= piece.count; i += lanes) {
+      __builtin_prefetch(to + task.ahead + i, 0, 2);
+      product.at(left + i, right + i, to + i);
+    }
+    __builtin_prefetch(to + task.ahead + piece.count - 1, 0, 2);
     if (i < piece.count) product.at(left + i, right + i, to + i, piece.count - i);
   }
 }

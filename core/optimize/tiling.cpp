@@ -395,6 +395,12 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
                 image_in_place(c, left, groups, DimClass::m);
     return good;
   }
+  if (kernel.nr == Elements(1) && has_lines(c) && !holds_lanes(c, groups)) {
+    // Lines may be as long as they like.
+    good.left = neighbours_in_both(c, left, TensorId::C, m) ==
+                neighbours_in_both(c, TensorId::C, TensorId::C, m);
+    return good;
+  }
   // A tile that goes over the end of the first dimension has to be copied. Where that is the only
   // dimension, only one that is no whole number of vectors has to be; and none where they have
   // masks.
