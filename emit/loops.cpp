@@ -153,6 +153,7 @@ class LoopWriter {
   void batch(const std::string& i) {
     if (plan_.schedule().groups[DimClass::batch].empty()) return;
     for (TensorId t : all_tensors) {
+      if (!plan_.follows(t, DimClass::batch)) continue;
       const std::string here = fmt::format("{}_{}", to_text(t), i);
       lines_.add(fmt::format("{}{} *const {} = {} + @{}_of_batch({});",
                              t == TensorId::C ? "" : "const ", element_name(plan_), here,

@@ -261,34 +261,50 @@ Kernel kernel_of_lines(const Core& core, const Contraction& c) {
   return {Elements(line <= most_vectors * lanes ? line : long_line), Elements(1)};
 }
 
-// Groups with batch dimensions as lanes, where that is the way to have vectors: one operand has no
-// dimension of C but the batch, and a batch dimension has stride one in the other one, which the
-// columns are of: C's stride-one dimension, or where results are sums, whatever is the operand's.
-// None elsewhere.
+// Whether lanes are the way where both operands have places of their own: each vector of the
+// columns' operand is then read for one product, so all that belong to a vector of lanes have to be
+// in the first cache, or matrices are smaller than a vector anyway.
+bool takes_lanes_by_rows(const Contraction& c, DimClass columns) {
+  constexpr std::int64_t most_vectors = 512;  // source: 32 KiB, the smallest first cache
+  const std::int64_t k = c.extent(DimClass::k).value();
+  if (k == 1 || c.extent(columns).value() * k <= most_vectors) return true;
+  return c.extent(smaller_class(c)).value() < most_lanes(c);
+}
+
+// Groups with batch dimensions as lanes, where that is the way to have vectors: a batch dimension
+// has stride one in the operand that the columns are of, and in C, or where results are sums and
+// the other operand has no dimension of C but the batch, whatever is that operand's. None
+// elsewhere.
 std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const auto extent = [&](DimClass g) { return c.extent(g).value(); };
-  if (std::min(extent(DimClass::m), extent(DimClass::n)) > 1) return {};
   const auto leads_in = [&](TensorId t, const std::optional<DimId>& d) {
     return d && c.dim_class(*d) == DimClass::batch && c.stride(t, *d) == Elements(1);
   };
-  // Where both have none, the one whose lanes are neighbours.
-  const bool none = extent(DimClass::m) == 1 && extent(DimClass::n) == 1;
-  const bool of_a = none ? !leads_in(TensorId::B, c.fastest(TensorId::B)) &&
-                               leads_in(TensorId::A, c.fastest(TensorId::A))
-                         : extent(DimClass::m) > 1;
+  const auto fastest_in_c = c.fastest(TensorId::C);
+  const auto leads_as_in_c = [&](TensorId t) { return leads_in(t, fastest_in_c); };
+  const bool of_m = extent(DimClass::m) > 1, of_n = extent(DimClass::n) > 1;
+  // Where both have columns, the smaller one of those whose lanes are neighbours: it is read for
+  // each of the other one's. Where none has, the one whose lanes are.
+  const bool smaller_a = c.size(TensorId::A) <= c.size(TensorId::B);
+  const bool of_a = of_m && of_n
+                        ? leads_as_in_c(TensorId::A) && (smaller_a || !leads_as_in_c(TensorId::B))
+                    : of_m || of_n ? of_m
+                                   : !leads_in(TensorId::B, c.fastest(TensorId::B)) &&
+                                         leads_in(TensorId::A, c.fastest(TensorId::A));
   const TensorId right = of_a ? TensorId::A : TensorId::B;
-  const auto leads = [&](const std::optional<DimId>& d) { return leads_in(right, d); };
-  const bool in_c = leads(c.fastest(TensorId::C));
-  if (!in_c && (extent(DimClass::k) == 1 || !leads(c.fastest(right)))) return {};
+  const bool in_c = leads_as_in_c(right);
+  const bool sums = extent(DimClass::k) > 1;
+  if (!in_c && (!sums || (of_m && of_n) || !leads_in(right, c.fastest(right)))) return {};
+  if (of_m && of_n && !takes_lanes_by_rows(c, of_a ? DimClass::m : DimClass::n)) return {};
   const bool larger = c.is_plain(right) && c.extent(DimClass::k) > Elements(few_places);
+  const DimClass columns = of_a ? DimClass::m : DimClass::n;
+  const DimClass rows = of_a ? DimClass::n : DimClass::m;
   Groups groups;
   groups[DimClass::m] = in_order_of(c, in_c ? TensorId::C : right, DimClass::batch);
-  groups[DimClass::n] =
-      in_order_of(c, in_c && !larger ? TensorId::C : right, of_a ? DimClass::m : DimClass::n);
-  for (DimId d : in_order_of(c, TensorId::C, of_a ? DimClass::n : DimClass::m)) {
-    groups[DimClass::n].push_back(d);  // of one place
-  }
+  groups[DimClass::n] = in_order_of(c, in_c && !larger ? TensorId::C : right, columns);
   groups[DimClass::k] = in_order_of(c, in_c && !larger ? k_owner(c) : right, DimClass::k);
+  Group& own = groups[extent(rows) > 1 ? DimClass::batch : DimClass::n];  // else of one place
+  for (DimId d : in_order_of(c, TensorId::C, rows)) own.push_back(d);
   return groups;
 }
 
@@ -549,6 +565,19 @@ Node covering(const Tiling& tiling, std::int64_t rows, const RowCover& cover) {
   return tiling.m_inside ? all : over_rows(std::move(all));
 }
 
+// How many lanes go with each of the rows before the next ones: those whose columns stay in the
+// second cache for all rows, where there are sums.
+std::int64_t lanes_together(const Contraction& c, const Machine& machine, const Tiling& tiling) {
+  const std::int64_t all = group_extent(c, tiling, at(DimClass::m));
+  if (c.extent(DimClass::k) == Elements(1)) return all;
+  const LevelId second{std::min(1, machine.cache_count() - 1)};
+  const Bytes column =
+      c.extent(DimClass::k).value() * group_extent(c, tiling, at(DimClass::n)) * size_of(c.type());
+  const std::int64_t kept = machine.level(second).capacity.value / (2 * column);
+  const std::int64_t mr = tiling.kernel.mr.value();
+  return std::min(all, std::max(mr, kept / mr * mr));
+}
+
 }  // namespace
 
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling) {
@@ -570,6 +599,9 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   };
 
   if (extent_of(contraction, tiling.groups[DimClass::batch]) > 1) {
+    if (holds_rows(contraction, tiling.groups)) {
+      loop(DimClass::m, lanes_together(contraction, machine, tiling));
+    }
     spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
   }
   const std::size_t outermost = tiling.tiles.size() - 1;

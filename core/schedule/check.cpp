@@ -77,17 +77,21 @@ class Checker {
   }
 
   // The groups hold what their names say; m and n may be exchanged, but not mixed. m may hold batch
-  // dimensions, as lanes. Sets the ranges that they have: a tensor has the dimensions of each, so
-  // that their product is a number.
+  // dimensions, as lanes, and batch then what C shares with the left operand alone. Sets the ranges
+  // that they have: a tensor has the dimensions of each, so that their product is a number.
   void classes() {
     left_ = left_operand(contraction_, schedule_.groups);
     lanes_ = holds_lanes(contraction_, schedule_.groups);
+    rows_ = holds_rows(contraction_, schedule_.groups);
     const bool exchanged = left_ == TensorId::B;
     for (DimClass g : all_dim_classes) {
       DimClass wanted = g;
       if (exchanged && g == DimClass::m) wanted = DimClass::n;
       if (exchanged && g == DimClass::n) wanted = DimClass::m;
       if (lanes_ && g == DimClass::m) wanted = DimClass::batch;
+      if (rows_ && g == DimClass::batch) {
+        wanted = exchanged ? DimClass::n : DimClass::m;
+      }
       for (DimClass other : all_dim_classes) {
         if (other == wanted || !in_group(g, other)) continue;
         const Group& group = schedule_.groups[g];
@@ -101,8 +105,8 @@ class Checker {
     }
   }
 
-  // Whether the schedule's group g holds a dimension of the class c. Beside lanes there is no group
-  // for what the left operand shares with C alone, so dimensions of one place may be in any.
+  // Whether the schedule's group g holds a dimension of the class c. Beside lanes there may be no
+  // group for what the left operand shares with C alone, so dimensions of one place may be in any.
   bool in_group(DimClass g, DimClass c) const {
     return std::ranges::any_of(schedule_.groups[g], [&](DimId d) {
       return contraction_.dim_class(d) == c && !(lanes_ && contraction_.dim(d).extent == 1);
@@ -187,7 +191,12 @@ class Checker {
     if (loop.group == DimClass::batch) {
       if (tile != 1)
         fail(fmt::format("'{}' has a tile other than 1", text), "write for batch by 1");
-      if (!left.outermost) {
+      if (rows_) {
+        if (left.packed[left_]) {
+          fail(fmt::format("'{}' stands inside the pack of {}", text, to_text(left_)),
+               "move it outside");
+        }
+      } else if (!left.outermost) {
         fail(fmt::format("'{}' is not the outermost statement", text),
              "move it outside all others");
       }
@@ -348,6 +357,7 @@ class Checker {
   const std::string& place_;
   TensorId left_ = TensorId::A;
   bool lanes_ = false;                        // holds_lanes()
+  bool rows_ = false;                         // holds_rows()
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
 };
 

@@ -73,6 +73,7 @@ void for_each_path(const Contraction& contraction, const Schedule& schedule, F f
   Path path;
   path.left = left_operand(contraction, schedule.groups);
   path.lanes = holds_lanes(contraction, schedule.groups);
+  path.rows = holds_rows(contraction, schedule.groups);
   for (DimClass g : all_dim_classes) {
     path.extents[g] = extent_of(contraction, schedule.groups[g]);
   }
@@ -153,7 +154,7 @@ bool Path::follows(TensorId t, DimClass group) const {
     case DimClass::k:
       return t != TensorId::C;
     case DimClass::batch:
-      return true;
+      return !rows || t != right();
   }
   return false;
 }
@@ -162,6 +163,7 @@ bool follows(const Contraction& contraction, const Groups& groups, TensorId t, D
   Path path;
   path.left = left_operand(contraction, groups);
   path.lanes = holds_lanes(contraction, groups);
+  path.rows = holds_rows(contraction, groups);
   return path.follows(t, group);
 }
 
@@ -193,16 +195,32 @@ bool holds_lanes(const Contraction& contraction, const Groups& groups) {
   return !m.empty() && contraction.dim_class(m[0]) == DimClass::batch;
 }
 
+namespace {
+
+// The class of a group's dimensions, by the first that has several places: those of one place may
+// be in any group (check()).
+std::optional<DimClass> class_of(const Contraction& contraction, const Group& group) {
+  const auto first =
+      std::ranges::find_if(group, [&](DimId d) { return contraction.dim(d).extent > 1; });
+  if (first == group.end()) return {};
+  return contraction.dim_class(*first);
+}
+
+}  // namespace
+
+bool holds_rows(const Contraction& contraction, const Groups& groups) {
+  const auto outermost = class_of(contraction, groups[DimClass::batch]);
+  return holds_lanes(contraction, groups) && outermost && *outermost != DimClass::batch;
+}
+
 TensorId left_operand(const Contraction& contraction, const Groups& groups) {
   if (holds_lanes(contraction, groups)) {
-    // Dimensions of one place may be in any group (check()).
-    const Group& columns = groups[DimClass::n];
-    const auto counts = [&](DimId d) { return contraction.dim(d).extent > 1; };
-    const auto first = std::ranges::find_if(columns, counts);
-    if (first != columns.end()) {
-      return contraction.dim_class(*first) == DimClass::m ? TensorId::B : TensorId::A;
-    }
-    const auto row = std::ranges::find_if(groups[DimClass::m], counts);
+    const auto columns = class_of(contraction, groups[DimClass::n]);
+    if (columns) return *columns == DimClass::m ? TensorId::B : TensorId::A;
+    const auto rows = class_of(contraction, groups[DimClass::batch]);
+    if (rows && *rows != DimClass::batch) return *rows == DimClass::m ? TensorId::A : TensorId::B;
+    const auto row = std::ranges::find_if(groups[DimClass::m],
+                                          [&](DimId d) { return contraction.dim(d).extent > 1; });
     const auto neighbours = [&](TensorId t) {
       return row != groups[DimClass::m].end() && contraction.stride(t, *row) == Elements(1);
     };

@@ -65,9 +65,14 @@ void Step::for_each_size(std::int64_t size, F&& f) const {
 // own, and both operands have group m.
 bool holds_lanes(const Contraction& contraction, const Groups& groups);
 
+// Whether group batch, beside lanes, holds what C shares with the left operand alone: then the right
+// one has not that group.
+bool holds_rows(const Contraction& contraction, const Groups& groups);
+
 // The operand that has the dimensions of group m, given the groups of a schedule: A, or B where
 // they are exchanged (group m then holds dimensions that C shares with B). Of lanes, which both
-// have, the one that has not group n; where neither has, A, unless its lanes alone are neighbours.
+// have, the one that has not group n, or has rows of its own (holds_rows()); where neither has, A,
+// unless its lanes alone are neighbours.
 TensorId left_operand(const Contraction& contraction, const Groups& groups);
 
 // Whether tensor t is indexed by `group` of a schedule's groups.
@@ -85,6 +90,7 @@ struct Path {
   TensorId left = TensorId::A;  // the operand that has group m
   bool along_k = false;         // Kernel::along_k
   bool lanes = false;           // holds_lanes()
+  bool rows = false;            // holds_rows()
   ByGroup<std::int64_t> extents{1, 1, 1, 1};
 };
 

@@ -84,9 +84,8 @@ class RandomSchedule {
       }
       random_.shuffle(groups_[g]);
     }
-    // Batch dimensions as lanes, where A or B has no other dimension of C.
-    lanes_ = !groups_[DimClass::batch].empty() && random_.chance(50) &&
-             (groups_[DimClass::m].empty() || groups_[DimClass::n].empty());
+    // Batch dimensions as lanes, and what the left operand has besides in group batch.
+    lanes_ = !groups_[DimClass::batch].empty() && random_.chance(50);
     if (lanes_) {
       if (groups_[DimClass::n].empty()) {
         std::swap(groups_[DimClass::m], groups_[DimClass::n]);
@@ -95,6 +94,7 @@ class RandomSchedule {
       std::swap(groups_[DimClass::m], groups_[DimClass::batch]);
       std::swap(ranges_[DimClass::m], ranges_[DimClass::batch]);
       exchanged_ = left_operand(contraction, groups_) == TensorId::B;
+      rows_later_ = holds_rows(contraction, groups_) && random_.chance(50);
       return;
     }
     // With m and n both empty there is nothing to exchange, and A counts as the left operand.
@@ -103,10 +103,11 @@ class RandomSchedule {
 
   Schedule make() {
     panels_ = {random_.between(1, 8), random_.between(1, 6)};
-    if (ranges_[DimClass::batch] > 1 || random_.chance(20)) {
+    if (!rows_later_ && (ranges_[DimClass::batch] > 1 || random_.chance(20))) {
       spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
     }
     for (std::int64_t steps = random_.between(0, 9); steps > 0; --steps) add_any();
+    add_rows();
     std::vector<DimClass> last{DimClass::m, DimClass::n};
     random_.shuffle(last);
     for (DimClass g : last) {
@@ -121,7 +122,14 @@ class RandomSchedule {
  private:
   static std::size_t at(DimClass c) { return static_cast<std::size_t>(index(c)); }
 
+  // Beside lanes the batch loop may stand anywhere outside the pack of the left operand.
+  void add_rows() {
+    if (rows_later_) spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
+    rows_later_ = false;
+  }
+
   void add_any() {
+    if (random_.chance(20)) add_rows();
     if (random_.chance(25)) return add_pack();
     const DimClass g = random_.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
     std::int64_t tile = random_.between(1, ranges_[g]);
@@ -141,6 +149,7 @@ class RandomSchedule {
     const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
     const bool left = rows == DimClass::m;
     if (packed_[rows] || (lanes_ && !left)) return;
+    if (left) add_rows();
     packed_[rows] = true;
     level_ = random_.between(1, level_);
     spine_.push_back({Move{Move::Kind::pack,
@@ -150,7 +159,7 @@ class RandomSchedule {
   }
 
   Random& random_;
-  bool exchanged_ = false, lanes_ = false;
+  bool exchanged_ = false, lanes_ = false, rows_later_ = false;
   Groups groups_;
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   ByGroup<std::int64_t> panels_{};

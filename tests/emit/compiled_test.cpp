@@ -133,6 +133,11 @@ void add_lanes(std::vector<Case>& cases) {
   const Contraction plain = parse_contraction("hab-kahb-kh", parse_sizes("h=11,a=3,b=4,k=7"),
                                               Layout::row_major, ElementType::f64);
   add(plain, "groups m=h n=ab k=k for m by 4 { for k by 2 { for n by 5 { kernel 4x5 } } }");
+  const Contraction rows = parse_contraction("hab-kah-kbh", parse_sizes("h=11,a=3,b=4,k=7"),
+                                             Layout::row_major, ElementType::f64);
+  add(rows,
+      "groups m=h n=b k=k batch=a for m by 4 { for batch by 1 { pack A in L1 { for n by 3 { kernel "
+      "4x3 } } } }");
 }
 
 // A random contraction in a random schedule for every kernel shape of the executor's list and some

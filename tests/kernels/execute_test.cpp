@@ -214,6 +214,38 @@ TEST_P(Every_shape, Has_lanes_for_a_batch_of_matrices) {
   }
 }
 
+// Both operands have places of their own besides: the left one's run in group batch, outside or
+// inside loops over lanes.
+TEST_P(Every_shape, Has_lanes_for_rows_and_columns) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
+  for (const char* label : {"han-hka-hkn", "hna-hkn-kha", "anh-kah-nkh", "han-ha-hn"}) {
+    const std::string rest = std::string(label) == "han-ha-hn" ? "" : ",k=7";
+    const Contraction c = parse_contraction(
+        label, parse_sizes(fmt::format("h={},a=5,n={}{}", 3 * mr + 1, nr + 2, rest)),
+        Layout::column_major, shape.type);
+    const bool exchanged = c.dim_class(*std::ranges::find_if(c.dims_of(TensorId::C), [&](DimId d) {
+      return c.dim(d).name == 'n';
+    })) == DimClass::m;
+    const char* const left = exchanged ? "B" : "A";
+    for (const char* order :
+         {"for batch by 1 {{ for n by {1} {{ for m by {0} {{ kernel {0}x{1} }} }} }}",
+          "for m by {0} {{ for batch by 1 {{ for n by {1} {{ kernel {0}x{1} }} }} }}",
+          "for m by {0} {{ for n by {1} {{ for batch by 1 {{ kernel {0}x{1} }} }} }}",
+          "for m by {0} {{ for batch by 1 {{ pack {2} in L1 {{ for n by {1} {{ kernel {0}x{1} }} "
+          "}} }} }}"}) {
+      Random random(static_cast<std::uint64_t>(mr));
+      expect_correct(
+          random, c,
+          parse_schedule(fmt::format("groups m=h n=n{} batch=a ", rest.empty() ? "" : " k=k") +
+                             fmt::format(fmt::runtime(order), mr, nr, left),
+                         c, "s"));
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST_P(Every_shape, Computes_random_convolutions_in_random_schedules) {
   const KernelShape& shape = GetParam();
   if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);

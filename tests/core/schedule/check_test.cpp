@@ -117,6 +117,9 @@ TEST(Check, Reports_tiles_that_do_not_nest_and_batch_loops_out_of_place) {
       {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
        "groups m=a n=b k=c batch=h for batch by 1 { for batch by 1 { kernel 7x5 }}",
        "s: 'for batch by 1' is not the outermost statement"},
+      {"hab-hac-hcb", "a=7,b=5,c=3,h=4",
+       "groups m=h n=b k=c batch=a pack A in L2 { for batch by 1 { kernel 4x5 }}",
+       "s: 'for batch by 1' stands inside the pack of A; move it outside"},
       {"hab-hac-hcb", "a=7,b=5,c=3,h=4", "groups m=a n=b k=c batch=h kernel 7x5",
        "s: no loop runs over batch; put for batch by 1 around everything"}};
   for (const Case& c : cases) {
