@@ -124,7 +124,10 @@ class LoopWriter {
     if (!range.fixed()) {
       lines_.add(fmt::format("const size_t {0}_end = @least({0} + {1}, {2});", i, step, outer.end));
     }
-    if (s.group == DimClass::batch) return batch(i);
+    if (s.group == DimClass::batch) {
+      if (s.tile == 1) batch(i);
+      return;
+    }
     const std::string steps = outer.begin == "0" ? i : fmt::format("({} - {})", i, outer.begin);
     for (TensorId t : {plan_.left(), plan_.right()}) follow(t, s.group, steps);
   }
@@ -154,12 +157,34 @@ class LoopWriter {
     if (plan_.schedule().groups[DimClass::batch].empty()) return;
     for (TensorId t : all_tensors) {
       if (!plan_.follows(t, DimClass::batch)) continue;
-      const std::string here = fmt::format("{}_{}", to_text(t), i);
-      lines_.add(fmt::format("{}{} *const {} = {} + @{}_of_batch({});",
-                             t == TensorId::C ? "" : "const ", element_name(plan_), here,
-                             tensors_[t], to_text(t), i));
-      tensors_[t] = here;
+      if (packed_[t].empty()) {
+        const std::string here = fmt::format("{}_{}", to_text(t), i);
+        lines_.add(fmt::format("{}{} *const {} = {} + @{}_of_batch({});",
+                               t == TensorId::C ? "" : "const ", element_name(plan_), here,
+                               tensors_[t], to_text(t), i));
+        tensors_[t] = here;
+        continue;
+      }
+      const PackPlan& pack = *plan_.pack(t);
+      if (pack.places == 1) continue;
+      const std::string place = fmt::format("place_of_{}", to_text(t));
+      lines_.add(fmt::format("const {} *const {} = {} + {} % {} * {};", element_name(plan_), place,
+                             packed_[t], i, pack.places, pack.place));
+      packed_[t] = place;
     }
+  }
+
+  // Several places of the batch one after the other.
+  void pack_places(const PackPlan& pack, const std::string& call) {
+    const char* const x = to_text(pack.tensor);
+    const Extent& batch = range(DimClass::batch);
+    lines_.add(
+        fmt::format("for (size_t place = {}; place < {}; ++place) {{", batch.begin, batch.end));
+    lines_.add(fmt::format("const {} *const from = {} + @{}_of_batch(place);", element_name(plan_),
+                           tensors_[pack.tensor], x));
+    lines_.add(fmt::format(fmt::runtime(call), "from",
+                           fmt::format("packed_{} + place % {} * {}", x, pack.places, pack.place)));
+    lines_.add("}");
   }
 
   void pack(const Step& s) {
@@ -169,8 +194,13 @@ class LoopWriter {
     const Extent& ks = range(DimClass::k);
     lines_.add(fmt::format("/* {} x {} of {}, {}, to stay in {} */", rows.most(), ks.most(), x,
                            to_binary_display(pack.capacity * plan_.element()), s.level));
-    lines_.add(fmt::format("@pack_{0}({1}, {2}, {3}, {4}, {5}, packed_{0});", x, tensors_[s.tensor],
-                           rows.begin, rows.end, ks.begin, ks.end));
+    const std::string call = fmt::format("@pack_{}({{}}, {}, {}, {}, {}, {{}});", x, rows.begin,
+                                         rows.end, ks.begin, ks.end);
+    if (pack.places > 1) {
+      pack_places(pack, call);
+    } else {
+      lines_.add(fmt::format(fmt::runtime(call), tensors_[s.tensor], fmt::format("packed_{}", x)));
+    }
     packed_[s.tensor] = fmt::format("packed_{}", x);
   }
 

@@ -42,11 +42,14 @@ std::optional<Rounds::Panels> Rounds::next() const {
   Tile now = whole_;
   for (const Around& a : loops_) now[a.loop->group] = a.range;
   for (std::size_t i = loops_.size(); i-- > 0;) {
-    const DimClass group = loops_[i].loop->group;
     const Interval all = parent(i), range = loops_[i].range;
     const std::int64_t end = range.begin + range.size;
     if (end == all.begin + all.size) continue;
-    if (group == DimClass::batch && plan_.follows(plan_.left(), group)) return {};
+    // Other places of the batch begin elsewhere, which a round does not say.
+    const bool elsewhere =
+        std::any_of(loops_.begin() + static_cast<std::ptrdiff_t>(i), loops_.end(),
+                    [](const Around& a) { return a.loop->group == DimClass::batch; });
+    if (elsewhere && plan_.follows(plan_.left(), DimClass::batch)) return {};
     Tile then = whole_;
     for (std::size_t j = 0; j < loops_.size(); ++j) {
       Interval& r = then[loops_[j].loop->group];

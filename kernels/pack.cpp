@@ -64,6 +64,8 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       pack_(pack),
       rows_(plan.offsets(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
+      batch_(pack.places > 1 ? plan.offsets(pack.tensor, DimClass::batch) : nullptr),
+      batch_runs_(contiguous_runs(batch_, plan.extent(DimClass::batch))),
       row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
       k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
       transpose_(transpose_code<T>()),
@@ -74,7 +76,7 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
-  if (pack.capacity <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {
+  if (pack.place <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {
     list_places();
   }
 }
@@ -88,7 +90,7 @@ void Packer<T>::list_places() {
       end = std::max(end, b.destination + b.k_size * pack_.panel);
     }
   });
-  if (end > pack_.capacity) return;  // it is never packed as a whole
+  if (end > pack_.place) return;  // it is never packed as a whole
   constexpr std::int32_t nothing = -1;
   from_.assign(static_cast<std::size_t>(end), nothing);
   for_each_block(pack_, all, [this](std::span<const PackBlock> blocks) {
@@ -122,8 +124,60 @@ void Packer<T>::gather(T* buffer) const {
 
 template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
-  tensor_ = tensor + plan_.offset(pack_.tensor, DimClass::batch, tile[DimClass::batch].begin);
-  if (is_whole(tile)) return gather(buffer);
+  const Interval batch = tile[DimClass::batch];
+  if (batch_ == nullptr) {
+    return pack_place(tile, tensor + plan_.offset(pack_.tensor, DimClass::batch, batch.begin),
+                      buffer);
+  }
+  buffer_ = buffer;
+  Tile part = tile;
+  for (std::int64_t b = 0, count; b < batch.size; b += count) {
+    part[DimClass::batch] = {batch.begin + b, 1};
+    count = std::min(batch_runs_[static_cast<std::size_t>(batch.begin + b)], batch.size - b);
+    tensor_ = tensor + batch_[batch.begin + b];
+    if (count >= least_columns) {
+      pack_places(part, count);
+    } else {
+      count = 1;
+      pack_place(part, tensor_, buffer);
+    }
+  }
+}
+
+// Neighbours in the tensor are places of the batch: each row of a block has some side by side, so
+// rows and places change places.
+template <class T>
+void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
+  places_.clear();
+  for (std::int64_t b = 0; b < count; ++b) {
+    Tile place = tile;
+    place[DimClass::batch].begin += b;
+    places_.push_back(pack_.place_of(place) - pack_.place_of(tile));
+  }
+  constexpr std::int64_t step = line_elements<T>;
+  for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
+    for (const PackBlock& b : blocks) {
+      for (std::int64_t k = 0; k < b.k_size; ++k) {
+        const T* const from = tensor_ + ks_[b.k + k];
+        T* const to = buffer_ + b.destination + k * pack_.panel;
+        for (std::int64_t r = 0; r < b.rows; r += step) {
+          const Rows<T> rows{from, rows_ + b.row + r};
+          const bool more = r + 2 * step <= b.rows;
+          transpose_(std::min(step, b.rows - r), count, rows,
+                     more ? Rows<T>{from, rows.offsets + step} : rows, to + r, places_.data());
+        }
+        for (const std::int64_t place : places_) {
+          std::fill(to + place + b.rows, to + place + pack_.panel, T{0});
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
+  tensor_ = tensor;
+  if (is_whole(tile)) return gather(buffer + pack_.place_of(tile));
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
   if (pack_.panel == 1 && !pack_.along_rows && pack_.apart > 1) return copy_lines(tile);

@@ -22,10 +22,12 @@ class Packer {
   // `pack` belongs to `plan`, which must outlive the packer.
   Packer(const Plan& plan, const PackPlan& pack);
 
-  // Copies what `tile` holds of `tensor` into `buffer`.
+  // Copies what `tile` holds of `tensor` into `buffer`: all places of the batch that it has.
   void operator()(const Tile& tile, const T* tensor, T* buffer);
 
  private:
+  void pack_place(const Tile& tile, const T* tensor, T* buffer);
+  void pack_places(const Tile& tile, std::int64_t count);
   // How the blocks of a piece lie in the tensor.
   enum class Kind {
     rows,          // rows that are neighbours, in runs of any length
@@ -69,6 +71,8 @@ class Packer {
   const PackPlan& pack_;
   const std::int64_t* rows_;  // offsets within the tensor
   const std::int64_t* ks_;
+  const std::int64_t* batch_;  // where there are several places of it
+  std::vector<std::int64_t> batch_runs_;
   std::vector<std::int64_t> row_runs_;
   bool rows_apart_ = false;  // no two rows are neighbours
   std::vector<std::int64_t> k_runs_;

@@ -46,17 +46,20 @@ class PlanVisitor {
     sink_.enter(Phase::packing);
     const std::int64_t start =
         plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
+    const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
-      if (blocks.size() > 1) {
-        pack_together(pack, blocks, start);
-      } else {
-        pack_alone(pack, blocks.front(), start);
-      }
-      for (const PackBlock& block : blocks) {
-        registers(Phase::packing, array_of(pack.tensor)).in +=
-            Bytes(block.rows * block.k_size * element_);
-        registers(Phase::packing, pack.buffer).out += Bytes(pack.panel * block.k_size * element_);
-      }
+      for_each_place(pack, tile, places, [&](std::int64_t shift, std::int64_t destination) {
+        if (blocks.size() > 1) {
+          pack_together(pack, blocks, start + shift, destination);
+        } else {
+          pack_alone(pack, blocks.front(), start + shift, destination);
+        }
+        for (const PackBlock& block : blocks) {
+          registers(Phase::packing, array_of(pack.tensor)).in +=
+              Bytes(block.rows * block.k_size * element_);
+          registers(Phase::packing, pack.buffer).out += Bytes(pack.panel * block.k_size * element_);
+        }
+      });
     });
     sink_.enter(Phase::compute);
   }
@@ -100,8 +103,10 @@ class PlanVisitor {
   }
 
  private:
-  // The source row by row or column by column, then the block from beginning to end.
-  void pack_alone(const PackPlan& pack, const PackBlock& block, std::int64_t start) {
+  // The source row by row or column by column, then the block from beginning to end, `shift`
+  // further.
+  void pack_alone(const PackPlan& pack, const PackBlock& block, std::int64_t start,
+                  std::int64_t shift) {
     const bool along_k = !pack.along_rows;
     const Interval rows{block.row, block.rows}, ks{block.k, block.k_size};
     const DimClass outer = along_k ? pack.rows : DimClass::k;
@@ -112,11 +117,12 @@ class PlanVisitor {
                        start + plan_.offset(pack.tensor, outer, outer_range.begin + i));
     }
     sink_.begin_row();
-    touch<true>(pack.buffer, block.destination, pack.panel * block.k_size);
+    touch<true>(pack.buffer, block.destination + shift, pack.panel * block.k_size);
   }
 
   // Blocks that share source lines: column by column, rows of all blocks in turn, then the columns.
-  void pack_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start) {
+  void pack_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start,
+                     std::int64_t shift) {
     const ArrayId source = array_of(pack.tensor);
     const std::int64_t* row_offsets = plan_.offsets(pack.tensor, pack.rows);
     const std::int64_t* k_offsets = plan_.offsets(pack.tensor, DimClass::k);
@@ -130,7 +136,7 @@ class PlanVisitor {
       }
       for (const PackBlock& block : blocks) {
         sink_.begin_row();
-        touch<true>(pack.buffer, block.destination + p * pack.panel, pack.panel);
+        touch<true>(pack.buffer, block.destination + shift + p * pack.panel, pack.panel);
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "sim/tree_turns.hpp"
@@ -176,6 +177,10 @@ void Replay::choose_candidates(double worth) {
     for (TensorId t : all_tensors) uses.in_place[t] = !packed[t];
     for (TensorId t : {TensorId::A, TensorId::B}) {
       const PackPlan* pack = plan_.pack(t);
+      if (pack && range[DimClass::batch] > 1) {
+        std::int64_t& phase = uses.phase_of[DimClass::batch];
+        phase = std::lcm(phase, pack->places);
+      }
       if (!pack || packed[t]) continue;
       const DimClass group = pack->along_rows ? pack->rows : DimClass::k;
       uses.phase_of[group] *= pack->apart * pack->strips;

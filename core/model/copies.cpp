@@ -75,6 +75,9 @@ class Copier {
     const ByTensor<std::optional<PackPlan>> packs =
         pack_plans(contraction, schedule, nest.path(), nest.arrays());
     pack_ = *packs[tensor_];
+    for (std::int64_t b = 0; pack_.places > 1 && b < nest.path().extents[DimClass::batch]; ++b) {
+      batch_offsets_.push_back(nest.tile_lines(tensor_).place(DimClass::batch, b));
+    }
     find_places(contraction, packs);
   }
 
@@ -205,13 +208,9 @@ class Copier {
   double make(const Tile& tile, CopiedAgain& again, std::int64_t most) {
     double all = 1;
     for (DimClass g : {pack_.rows, DimClass::k}) all *= static_cast<double>(tile[g].size);
-    double others = 1;  // several places of the batch, of one copy: all are like the first
-    for (DimClass g : all_dim_classes) {
-      if (g != pack_.rows && g != DimClass::k && nest_.path().follows(tensor_, g)) {
-        others *= static_cast<double>(tile[g].size);
-      }
-    }
-    if (levels_ == 0) return all * others;
+    const bool follows = nest_.path().follows(tensor_, DimClass::batch);
+    all *= static_cast<double>(follows ? tile[DimClass::batch].size : 1);
+    if (levels_ == 0) return all;
     find_offsets(tile);
     seen_source_.clear();
     seen_buffer_.clear();
@@ -221,12 +220,18 @@ class Copier {
     std::int64_t done = 0;
     for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
       if (done >= most) return;
-      for (const PackBlock& b : blocks) done += b.rows * b.k_size;
-      if (blocks.size() > 1) {
-        together(blocks);
-      } else {
-        alone(blocks.front());
-      }
+      const std::int64_t start = start_;
+      for_each_place(pack_, tile, batch_offsets_.data(), [&](std::int64_t from, std::int64_t to) {
+        for (const PackBlock& b : blocks) done += b.rows * b.k_size;
+        start_ = start + from;
+        shift_ = to;
+        if (blocks.size() > 1) {
+          together(blocks);
+        } else {
+          alone(blocks.front());
+        }
+      });
+      start_ = start;
     });
     const double scale = all / static_cast<double>(done);
     // Of a part, what comes back behind its end was counted as new for each time.
@@ -239,10 +244,10 @@ class Copier {
     const auto touched = static_cast<double>(seen_source_.count() + seen_buffer_.count());
     for (std::size_t l = 0; l < levels_; ++l) {
       const bool lost = touched > shapes_[l].lines();
-      again.source[l] += others * (scale * source[l] + (lost ? late_source : 0));
-      again.buffer[l] += others * (scale * buffer[l] + (lost ? late_buffer : 0));
+      again.source[l] += scale * source[l] + (lost ? late_source : 0);
+      again.buffer[l] += scale * buffer[l] + (lost ? late_buffer : 0);
     }
-    return all * others;
+    return all;
   }
 
   void find_offsets(const Tile& tile) {
@@ -304,7 +309,7 @@ class Copier {
   }
 
   void write(std::int64_t first, std::int64_t count) {
-    const std::int64_t begin = buffer_at_ + first;
+    const std::int64_t begin = buffer_at_ + shift_ + first;
     for (std::int64_t line = begin / in_line_; line <= (begin + count - 1) / in_line_; ++line) {
       touch(line, seen_buffer_, *buffer_);
     }
@@ -334,7 +339,8 @@ class Copier {
   double lines_of_source_ = 0, lines_of_buffer_ = 0;
   std::vector<std::int64_t> row_offsets_, k_offsets_;
   ByGroup<std::int64_t> first_{};
-  std::int64_t start_ = 0, last_ = -1;
+  std::vector<std::int64_t> batch_offsets_;  // where there are several places of it
+  std::int64_t start_ = 0, shift_ = 0, last_ = -1;
   SeenLines seen_source_, seen_buffer_;
   std::vector<double>*source_ = nullptr, *buffer_ = nullptr;
 };
@@ -347,7 +353,8 @@ CopiedAgain copied_again(const Contraction& contraction, const Schedule& schedul
   const Step& move = nest.step(depth);
   const DimClass rows = move.tensor == nest.path().left ? DimClass::m : DimClass::n;
   double largest = 1;  // copy
-  for (DimClass g : {rows, DimClass::k}) {
+  for (DimClass g : {rows, DimClass::k, DimClass::batch}) {
+    if (!nest.path().follows(move.tensor, g)) continue;
     double longest = 0;
     for (const Nest::Occurrence& r : nest.ranges(depth, g)) {
       longest = std::max(longest, static_cast<double>(r.size));

@@ -112,7 +112,8 @@ double Nest::buffer_lines(TensorId t, const Extents& e) const {
   const bool is_left = t == path_.left;
   const double rows = e[is_left ? DimClass::m : DimClass::n];
   const double panel = static_cast<double>(is_left ? path_.mr : path_.nr);
-  return std::ceil(rows / panel) * panel * e[DimClass::k] / line_;
+  const double places = path_.follows(t, DimClass::batch) ? e[DimClass::batch] : 1;
+  return std::ceil(rows / panel) * panel * e[DimClass::k] * places / line_;
 }
 
 PerArray Nest::lines(int d, const std::vector<Extents>& narrowed) const {

@@ -109,15 +109,18 @@ class PieceWalk {
     packs_ = true;
     const std::int64_t start =
         plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
+    const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       const bool counts = of_piece || left <= end_of_pack;
       for (const PackBlock& b : blocks) left -= b.rows * b.k_size;
       if (!counts) return;
-      if (blocks.size() > 1) {
-        copy_together(pack, blocks, start);
-      } else {
-        copy_alone(pack, blocks.front(), start);
-      }
+      for_each_place(pack, tile, places, [&](std::int64_t shift, std::int64_t destination) {
+        if (blocks.size() > 1) {
+          copy_together(pack, blocks, start + shift, destination);
+        } else {
+          copy_alone(pack, blocks.front(), start + shift, destination);
+        }
+      });
     });
     packs_ = false;
   }
@@ -339,7 +342,8 @@ class PieceWalk {
     }
   }
 
-  void copy_alone(const PackPlan& pack, const PackBlock& b, std::int64_t start) {
+  void copy_alone(const PackPlan& pack, const PackBlock& b, std::int64_t start,
+                  std::int64_t shift) {
     const Interval rows{b.row, b.rows}, ks{b.k, b.k_size};
     const DimClass outer = pack.along_rows ? DimClass::k : pack.rows;
     const DimClass inner = pack.along_rows ? pack.rows : DimClass::k;
@@ -348,10 +352,11 @@ class PieceWalk {
       row(pack.tensor, inner, pack.along_rows ? rows : ks,
           start + plan_.offset(pack.tensor, outer, i));
     }
-    touch(pack.buffer, b.destination, pack.panel * b.k_size, true);
+    touch(pack.buffer, b.destination + shift, pack.panel * b.k_size, true);
   }
 
-  void copy_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start) {
+  void copy_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start,
+                     std::int64_t shift) {
     const ArrayId source = array_of(pack.tensor);
     for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
       for (std::int64_t r = 0; r < pack.panel; ++r) {
@@ -364,7 +369,7 @@ class PieceWalk {
         }
       }
       for (const PackBlock& b : blocks) {
-        touch(pack.buffer, b.destination + p * pack.panel, pack.panel, true);
+        touch(pack.buffer, b.destination + shift + p * pack.panel, pack.panel, true);
       }
     }
   }

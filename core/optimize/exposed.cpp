@@ -282,7 +282,8 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
   const auto element = static_cast<double>(size_of(c.type()).value());
   const auto begin = static_cast<double>(begin_of_piece.value());
   const auto longer_by = [&](const Ranges& piece, double times) {
-    const auto elements = static_cast<double>(piece[DimClass::m] * piece[DimClass::n]);
+    const auto elements =
+        static_cast<double>(piece[DimClass::m] * piece[DimClass::n] * piece[DimClass::batch]);
     return times * pieces(c, schedule, TensorId::C, piece, HUGE_VAL) / (elements * element);
   };
   if (writes_lines(path)) {
@@ -293,12 +294,15 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
     return 1 + begin / (static_cast<double>(path.mr) * element) + broken_tile * broken;
   }
   Ranges inside = path.extents, around = path.extents;
+  std::int64_t places = 1;  // of the batch, whose results come into the same lines
   for (const Step& s : path.steps) {
     if (s.kind != Step::Kind::loop) continue;
     around = inside;
+    const bool outermost = &s == &path.steps.front();
+    if (s.group == DimClass::batch && !outermost) places = inside[s.group];
     inside[s.group] = s.tile;
   }
-  around[DimClass::batch] = 1;
+  around[DimClass::batch] = places;
   return 1 + longer_by(around, begin);
 }
 

@@ -578,6 +578,31 @@ std::int64_t lanes_together(const Contraction& c, const Machine& machine, const 
   return std::min(all, std::max(mr, kept / mr * mr));
 }
 
+// How many places of a batch are packed together and then multiplied one after the other: as many
+// as are neighbours in a line of C or of an operand that is packed, so that each line comes once; 1
+// where there are none, or where they would not stay in the last cache.
+std::int64_t places_together(const Contraction& c, const Machine& machine, const Tiling& tiling) {
+  const Group& batch = tiling.groups[DimClass::batch];
+  const auto first = std::ranges::find_if(batch, [&](DimId d) { return c.dim(d).extent > 1; });
+  if (first == batch.end() || holds_lanes(c, tiling.groups)) return 1;
+  const TensorId left = left_operand(c, tiling.groups);
+  bool neighbours = false;
+  std::int64_t elements = 0;
+  for (TensorId t : all_tensors) {
+    const bool in_place =
+        t != TensorId::C && (t == left ? tiling.in_place.left : tiling.in_place.right);
+    neighbours |= !in_place && c.stride(t, *first) == Elements(1);
+    elements += c.size(t).value() / c.extent(DimClass::batch).value();
+  }
+  if (!neighbours) return 1;
+  constexpr std::int64_t line = 64, fewest = 4;
+  const Bytes last = machine.level(LevelId{machine.cache_count() - 1}).capacity.value;
+  const std::int64_t kept = last / (2 * elements * size_of(c.type()));
+  const std::int64_t places =
+      std::min({c.dim(*first).extent, line / size_of(c.type()).value(), kept});
+  return places < fewest ? 1 : places;
+}
+
 }  // namespace
 
 Schedule build(const Contraction& contraction, const Machine& machine, const Tiling& tiling) {
@@ -598,11 +623,12 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     spine.emplace_back(Loop{g, Elements(tile), {}});
   };
 
+  const std::int64_t places = places_together(contraction, machine, tiling);
   if (extent_of(contraction, tiling.groups[DimClass::batch]) > 1) {
     if (holds_rows(contraction, tiling.groups)) {
       loop(DimClass::m, lanes_together(contraction, machine, tiling));
     }
-    spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
+    spine.emplace_back(Loop{DimClass::batch, Elements(places), {}});
   }
   const std::size_t outermost = tiling.tiles.size() - 1;
   const std::string& buffer_level = machine.levels[outermost].name;
@@ -630,6 +656,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
         spine.emplace_back(Move{Move::Kind::pack, t, buffer_level, {}});
     }
   }
+  if (places > 1) spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
   for (std::size_t l = outermost; l-- > 0;) {
     for (DimClass g : tiling.orders[l]) loop(g, tiling.tiles[l][at(g)]);
   }

@@ -6,16 +6,16 @@ namespace tcsim {
 
 std::int64_t PackPlan::offset(const Tile& tile, std::int64_t row, std::int64_t k) const {
   std::int64_t row_range = tile[rows].size, k_range = tile[DimClass::k].size;
-  std::int64_t place = 0;
+  std::int64_t at = place_of(tile);
   for (const LayoutLoop& loop : layout) {
     std::int64_t& i = loop.over_rows ? row : k;
     std::int64_t& range = loop.over_rows ? row_range : k_range;
     const std::int64_t start = i / loop.tile * loop.tile;
-    place += start * (loop.over_rows ? k_range : round_up(row_range, panel));
+    at += start * (loop.over_rows ? k_range : round_up(row_range, panel));
     i -= start;
     range = std::min(loop.tile, range - start);
   }
-  return place + row / panel * panel * k_range + k * panel;
+  return at + row / panel * panel * k_range + k * panel;
 }
 
 // Tiles need not divide each other, so it takes every loop to find the innermost one.

@@ -24,7 +24,11 @@ struct PackPlan {
     std::int64_t tile = 0;
   };
   std::vector<LayoutLoop> layout;  // the loops inside the Pack that the tensor follows
-  std::int64_t capacity = 0;       // elements of the buffer
+  // Where the tensor has the batch, places of it are packed one behind the other: as many as the
+  // range is at the pack, `place` elements each. A place of the batch has that of its number modulo
+  // `places`.
+  std::int64_t places = 1, place = 0;
+  std::int64_t capacity = 0;  // elements of the buffer
   // Filling order, so that a source line is read whole. Neighbours along the source's stride-one
   // dimension are `apart` steps apart in the fused index of the group that holds it (rows or k).
   // for_each_block names together what reads neighbours, a page of them, since memory is slow to
@@ -36,8 +40,12 @@ struct PackPlan {
   std::int64_t panel_group = 1;
   std::int64_t k_chunk = 1;
 
+  // Where the first of the tile's places of the batch is in the buffer.
+  std::int64_t place_of(const Tile& tile) const {
+    return places == 1 ? 0 : tile[DimClass::batch].begin % places * place;
+  }
   // Offset in the buffer of a micropanel's piece, for the pack of `tile`: row and k count from the
-  // tile's beginning, row is a multiple of `panel`.
+  // tile's beginning, row is a multiple of `panel`. Of its first place of the batch.
   std::int64_t offset(const Tile& tile, std::int64_t row, std::int64_t k) const;
   // How many columns from k on, which counts likewise, are neighbours in the buffer: to the end of
   // the innermost tile of k.
@@ -52,11 +60,24 @@ struct PackBlock {
   std::int64_t destination = 0;    // element offset in the buffer
 };
 
-// Calls f(std::span<const PackBlock>) for all pieces of one pack, in the order in which it is
-// filled. Blocks named together have as many columns each and read neighbours: for every column,
-// the rows are read one by one for all blocks, then every block's column is written.
+// Calls f(std::span<const PackBlock>) for all pieces of the first place of one pack, in the order
+// in which it is filled: those of the other places (for_each_place()) follow each time. Blocks
+// named together have as many columns each and read neighbours: for every column, the rows are read
+// one by one for all blocks, then every block's column is written.
 template <class F>
 void for_each_block(const PackPlan& pack, const Tile& tile, F&& f);
+
+// Calls f(shift, destination) for each place of the batch in a pack of the tile: from the first
+// one's elements to those of it in the tensor and in the buffer. `offsets`: of the batch in the
+// tensor, or null.
+template <class F>
+void for_each_place(const PackPlan& pack, const Tile& tile, const std::int64_t* offsets, F&& f) {
+  if (pack.places == 1 || offsets == nullptr) return f(std::int64_t{0}, std::int64_t{0});
+  const Interval batch = tile[DimClass::batch];
+  for (std::int64_t b = batch.begin; b < batch.begin + batch.size; ++b) {
+    f(offsets[b] - offsets[batch.begin], (b % pack.places) * pack.place - pack.place_of(tile));
+  }
+}
 
 namespace detail {
 

@@ -130,7 +130,10 @@ ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
     }
     const std::int64_t rows = round_up(range[pack.rows], pack.panel);
     limit_array(contraction, arrays[pack.buffer], rows, range[DimClass::k]);
-    pack.capacity = rows * range[DimClass::k];
+    pack.place = rows * range[DimClass::k];
+    if (path.follows(s.tensor, DimClass::batch)) pack.places = range[DimClass::batch];
+    limit_array(contraction, arrays[pack.buffer], pack.place, pack.places);
+    pack.capacity = pack.place * pack.places;
     choose_filling(pack, contraction, schedule);
     packs[s.tensor] = std::move(pack);
   }

@@ -127,8 +127,11 @@ class Walker {
     for (std::int64_t i = 0, size = 0; i < outer.size; i += size) {
       size = s.tile_at(i, outer.size);
       range = {outer.begin + i, size};
-      const std::int64_t inner_left = left + i * left_stride;
-      const std::int64_t inner_right = right + i * right_stride;
+      std::int64_t inner_left = left + i * left_stride, inner_right = right + i * right_stride;
+      if (s.group == DimClass::batch && s.tile == 1) {
+        if (left >= 0) inner_left = left + plan_.pack(plan_.left())->place_of(tile_);
+        if (right >= 0) inner_right = right + plan_.pack(plan_.right())->place_of(tile_);
+      }
       if constexpr (requires { visitor_.skips(Iteration{}); }) {
         if (visitor_.skips(Iteration{depth, &tile_, inner_left, inner_right})) continue;
       }
@@ -141,7 +144,7 @@ class Walker {
   std::int64_t stride(DimClass group, DimClass rows, std::int64_t panel) const {
     if (group == rows) return tile_[DimClass::k].size;
     if (group == DimClass::k) return (tile_[rows].size + panel - 1) / panel * panel;
-    return 0;
+    return 0;  // places of the batch have places of their own (PackPlan::place_of)
   }
 
   const Plan& plan_;

@@ -37,7 +37,7 @@ class Checker {
     }
     require_bodies(schedule_.root);
     for (const Kernel& kernel : kernels_of(schedule_.root)) check_kernel(kernel);
-    check_node(schedule_.root, {ranges_, {}, 0, PTRDIFF_MAX, true});
+    check_node(schedule_.root, {ranges_, {}, 0, PTRDIFF_MAX, false});
   }
 
  private:
@@ -82,14 +82,13 @@ class Checker {
   void classes() {
     left_ = left_operand(contraction_, schedule_.groups);
     lanes_ = holds_lanes(contraction_, schedule_.groups);
-    rows_ = holds_rows(contraction_, schedule_.groups);
     const bool exchanged = left_ == TensorId::B;
     for (DimClass g : all_dim_classes) {
       DimClass wanted = g;
       if (exchanged && g == DimClass::m) wanted = DimClass::n;
       if (exchanged && g == DimClass::n) wanted = DimClass::m;
       if (lanes_ && g == DimClass::m) wanted = DimClass::batch;
-      if (rows_ && g == DimClass::batch) {
+      if (g == DimClass::batch && holds_rows(contraction_, schedule_.groups)) {
         wanted = exchanged ? DimClass::n : DimClass::m;
       }
       for (DimClass other : all_dim_classes) {
@@ -128,7 +127,7 @@ class Checker {
     ByTensor<bool> packed;
     std::size_t moves;           // so far
     std::ptrdiff_t outer_level;  // of the last move
-    bool outermost;              // nothing stands outside
+    bool one_place;              // of the batch: a loop by 1 stands outside
   };
 
   // What no text can say: a statement around nothing.
@@ -170,13 +169,11 @@ class Checker {
   void check_node(const Node& node, Left left) const {
     if (const auto* loop = std::get_if<Loop>(&node.is)) {
       check_loop(*loop, left);
-      left.outermost = false;
       check_node(*loop->body, left);
     } else if (const auto* seq = std::get_if<Seq>(&node.is)) {
       check_seq(*seq, left);
     } else if (const auto* move = std::get_if<Move>(&node.is)) {
       check_move(*move, left);
-      left.outermost = false;
       check_node(*move->body, left);
     } else {
       check_cover(std::get<Kernel>(node.is), left);
@@ -188,19 +185,10 @@ class Checker {
     const std::string text = text_of(loop);
     std::int64_t& range = left.ranges[loop.group];
     if (tile < 1) fail(fmt::format("'{}' has a tile below 1", text), "use at least 1");
-    if (loop.group == DimClass::batch) {
-      if (tile != 1)
-        fail(fmt::format("'{}' has a tile other than 1", text), "write for batch by 1");
-      if (rows_) {
-        if (left.packed[left_]) {
-          fail(fmt::format("'{}' stands inside the pack of {}", text, to_text(left_)),
-               "move it outside");
-        }
-      } else if (!left.outermost) {
-        fail(fmt::format("'{}' is not the outermost statement", text),
-             "move it outside all others");
-      }
+    if (loop.group == DimClass::batch && left.one_place) {
+      fail(fmt::format("'{}' stands inside for batch by 1", text), "take it out");
     }
+    left.one_place |= loop.group == DimClass::batch && tile == 1;
     if (tile > range) {
       fail(fmt::format("'{}' stands where {} has a range of {}", text, to_text(loop.group), range),
            fmt::format("use a tile of {} or less, or take the loop out", range));
@@ -257,7 +245,6 @@ class Checker {
       }
       Left inside = left;
       inside.ranges[group] = size;
-      inside.outermost = false;
       check_node(part.node, inside);
     }
     const auto sizes = [](std::int64_t sum, const Seq::Part& part) {
@@ -347,7 +334,7 @@ class Checker {
       }
     }
     if (left.ranges[DimClass::batch] > 1) {
-      fail("no loop runs over batch", "put for batch by 1 around everything");
+      fail("no loop runs over batch", "put for batch by 1 around the kernel");
     }
   }
 
@@ -357,7 +344,6 @@ class Checker {
   const std::string& place_;
   TensorId left_ = TensorId::A;
   bool lanes_ = false;                        // holds_lanes()
-  bool rows_ = false;                         // holds_rows()
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};  // of the groups, by DimClass
 };
 

@@ -145,7 +145,7 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
     } else if (s.kind == Step::Kind::move) {
       const DimClass rows = rows_of(s.tensor);
       const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
-      const Wide times = sum(ranges[others], once) * sum(batch, once) * element;
+      const Wide times = sum(ranges[others], once) * sum(batch, size) * element;
       const ArrayId buffer = link.arrays.made_at(static_cast<int>(depth));
       packed[s.tensor] = buffer;
       link.at(Phase::packing, array_of(s.tensor)).in +=

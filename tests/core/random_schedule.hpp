@@ -94,7 +94,6 @@ class RandomSchedule {
       std::swap(groups_[DimClass::m], groups_[DimClass::batch]);
       std::swap(ranges_[DimClass::m], ranges_[DimClass::batch]);
       exchanged_ = left_operand(contraction, groups_) == TensorId::B;
-      rows_later_ = holds_rows(contraction, groups_) && random_.chance(50);
       return;
     }
     // With m and n both empty there is nothing to exchange, and A counts as the left operand.
@@ -103,11 +102,12 @@ class RandomSchedule {
 
   Schedule make() {
     panels_ = {random_.between(1, 8), random_.between(1, 6)};
-    if (!rows_later_ && (ranges_[DimClass::batch] > 1 || random_.chance(20))) {
-      spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
+    batch_anywhere_ = random_.chance(50);
+    if (!batch_anywhere_ && (ranges_[DimClass::batch] > 1 || random_.chance(20))) {
+      add_batch(1);
     }
     for (std::int64_t steps = random_.between(0, 9); steps > 0; --steps) add_any();
-    add_rows();
+    if (ranges_[DimClass::batch] > 1) add_batch(1);
     std::vector<DimClass> last{DimClass::m, DimClass::n};
     random_.shuffle(last);
     for (DimClass g : last) {
@@ -122,14 +122,16 @@ class RandomSchedule {
  private:
   static std::size_t at(DimClass c) { return static_cast<std::size_t>(index(c)); }
 
-  // Beside lanes the batch loop may stand anywhere outside the pack of the left operand.
-  void add_rows() {
-    if (rows_later_) spine_.push_back({Loop{DimClass::batch, Elements(1), {}}});
-    rows_later_ = false;
+  void add_batch(std::int64_t tile) {
+    if (one_place_) return;
+    add_loop(DimClass::batch, tile);
+    one_place_ = tile == 1;
   }
 
   void add_any() {
-    if (random_.chance(20)) add_rows();
+    if (batch_anywhere_ && random_.chance(20)) {
+      return add_batch(random_.between(1, ranges_[DimClass::batch]));
+    }
     if (random_.chance(25)) return add_pack();
     const DimClass g = random_.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
     std::int64_t tile = random_.between(1, ranges_[g]);
@@ -149,7 +151,6 @@ class RandomSchedule {
     const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
     const bool left = rows == DimClass::m;
     if (packed_[rows] || (lanes_ && !left)) return;
-    if (left) add_rows();
     packed_[rows] = true;
     level_ = random_.between(1, level_);
     spine_.push_back({Move{Move::Kind::pack,
@@ -159,7 +160,7 @@ class RandomSchedule {
   }
 
   Random& random_;
-  bool exchanged_ = false, lanes_ = false, rows_later_ = false;
+  bool exchanged_ = false, lanes_ = false, batch_anywhere_ = false, one_place_ = false;
   Groups groups_;
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   ByGroup<std::int64_t> panels_{};

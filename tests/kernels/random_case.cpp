@@ -60,8 +60,13 @@ class PathBuilder {
   }
 
   Node build(bool has_batch) {
-    if (has_batch) steps_.push_back(loop(DimClass::batch, 1, kernel(1, 1)));
+    const bool anywhere = has_batch && between(random_, 0, 1);
+    if (has_batch && !anywhere) add_batch(1);
     for (std::int64_t i = between(random_, 0, 8); i > 0; --i) {
+      if (anywhere && between(random_, 0, 2) == 0) {
+        add_batch(between(random_, 1, range(DimClass::batch)));
+        continue;
+      }
       const std::int64_t what = between(random_, 0, 4);
       if (what < 3)
         add_loop(DimClass{static_cast<int>(what)}, false);
@@ -73,6 +78,7 @@ class PathBuilder {
       add_loop(DimClass{side}, true);
       add_pack(static_cast<std::size_t>(side));
     }
+    if (anywhere) add_batch(1);
     Node inner = kernel(panels_[0], panels_[1]);
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       if (auto* l = std::get_if<Loop>(&step->is))
@@ -85,6 +91,13 @@ class PathBuilder {
 
  private:
   std::int64_t& range(DimClass g) { return ranges_[g]; }
+
+  void add_batch(std::int64_t tile) {
+    if (one_place_) return;
+    range(DimClass::batch) = tile;
+    one_place_ = tile == 1;
+    steps_.push_back(loop(DimClass::batch, tile, kernel(1, 1)));
+  }
 
   // `last`: down to what the kernel takes.
   void add_loop(DimClass g, bool last) {
@@ -111,6 +124,7 @@ class PathBuilder {
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   std::array<TensorId, 2> sides_;  // left, right
   std::array<bool, 2> pack_wanted_{}, packed_{};
+  bool one_place_ = false;   // of the batch
   std::vector<Node> steps_;  // their bodies are filled in at the end
 };
 

@@ -53,7 +53,9 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
       const bool left = step.tensor == plan.left();
       const Wide rows =
           wide_round_up(range[left ? DimClass::m : DimClass::n], left ? plan.mr() : plan.nr());
-      EXPECT_EQ(plan.pack(step.tensor)->capacity, rows * range[DimClass::k]);
+      const bool follows = plan.follows(step.tensor, DimClass::batch);
+      EXPECT_EQ(plan.pack(step.tensor)->capacity,
+                rows * range[DimClass::k] * (follows ? range[DimClass::batch] : Wide(1)));
     }
   }
 }

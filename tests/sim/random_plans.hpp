@@ -136,8 +136,16 @@ inline Schedule random_schedule(const Contraction& c, Random& random) {
   const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
   auto spine =
       random_spine(range, exchanged && any ? TensorId::B : TensorId::A, {mr, nr, 1}, random);
+  // A loop over the batch stands anywhere, and one by more outside it.
   if (!schedule.groups[DimClass::batch].empty()) {
-    spine.insert(spine.begin(), {false, {}, DimClass::batch, 1});
+    const auto somewhere = [&](std::int64_t from) {
+      return random.chance(50) ? from
+                               : random.between(from, static_cast<std::int64_t>(spine.size()));
+    };
+    const std::int64_t outer = somewhere(0), inner = somewhere(outer);
+    const std::int64_t tile = random.between(1, range[DimClass::batch]);
+    spine.insert(spine.begin() + inner, {false, {}, DimClass::batch, 1});
+    if (tile > 1) spine.insert(spine.begin() + outer, {false, {}, DimClass::batch, tile});
   }
   schedule.root = nested(spine, mr, nr);
   if (random.chance(30)) {

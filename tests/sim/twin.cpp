@@ -84,8 +84,10 @@ class Walk {
     if (const auto packed = packed_at_.find(t); packed != packed_at_.end()) {
       const Tile& outer = packed->second;
       const PackPlan& pack = *plan_.pack(t);
+      Tile place = outer;  // of the batch
+      place[DimClass::batch] = tile_[DimClass::batch];
       const std::int64_t start =
-          pack.offset(outer, rows.begin - outer[group].begin, ks.begin - outer[DimClass::k].begin);
+          pack.offset(place, rows.begin - outer[group].begin, ks.begin - outer[DimClass::k].begin);
       for (std::int64_t i = 0; i < panel; ++i) {
         touch(pack.buffer, start + p * panel + i, false);
         count(Phase::compute, pack.buffer, false);
@@ -137,13 +139,16 @@ class Walk {
     const ArrayId source = array_of(plan.tensor), buffer = plan.buffer;
     const auto fastest = c_.fastest(plan.tensor);
     const bool rows_outside = fastest && c_.dim_class(*fastest) == DimClass::k;
-    for_each_block(plan, tile_, [&](std::span<const PackBlock> blocks) {
+    const Interval batch = tile_[DimClass::batch];
+    const std::int64_t first = batch.begin % plan.places;
+    const auto copies = [&](std::span<const PackBlock> blocks) {
+      const std::int64_t shift = (tile_[DimClass::batch].begin % plan.places - first) * plan.place;
       const auto copy = [&](std::int64_t row, std::int64_t k) {
         touch(source, tensor_offset(plan.tensor, row, row, k), false);
         count(Phase::packing, source, false);
       };
       const auto write = [&](std::int64_t place) {
-        touch(buffer, place, true);
+        touch(buffer, place + shift, true);
         count(Phase::packing, buffer, true);
       };
       if (blocks.size() > 1) {
@@ -175,6 +180,15 @@ class Walk {
       }
       new_run();
       for (std::int64_t i = 0; i < plan.panel * b.k_size; ++i) write(b.destination + i);
+    };
+    const bool follows = plan_.follows(plan.tensor, DimClass::batch);
+    const Tile here = tile_;
+    for_each_block(plan, here, [&](std::span<const PackBlock> blocks) {
+      for (std::int64_t b = 0; b < (follows ? batch.size : 1); ++b) {
+        tile_[DimClass::batch] = {batch.begin + b, 1};
+        copies(blocks);
+      }
+      tile_[DimClass::batch] = batch;
     });
     caches_.phase = Phase::compute;
   }

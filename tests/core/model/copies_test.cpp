@@ -46,12 +46,14 @@ struct CopyTwin {
     again[t].buffer.resize(shapes.size());
     caches.assign(shapes.size(), {});
     seen.clear();
+    std::int64_t place = 0;  // of the batch
+    std::int64_t shift = 0;  // of it, in the buffer
     const auto read = [&](std::int64_t row, std::int64_t k) {
       touch(again[t].source, array_of(t),
-            plan.offset(t, DimClass::batch, tile[DimClass::batch].begin) +
-                plan.offset(t, pack.rows, row) + plan.offset(t, DimClass::k, k));
+            plan.offset(t, DimClass::batch, place) + plan.offset(t, pack.rows, row) +
+                plan.offset(t, DimClass::k, k));
     };
-    for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
+    const auto copy = [&](std::span<const PackBlock> blocks) {
       if (blocks.size() == 1) {
         const PackBlock& b = blocks.front();
         const std::int64_t outer = pack.along_rows ? b.k_size : b.rows;
@@ -62,7 +64,7 @@ struct CopyTwin {
           }
         }
         for (std::int64_t i = 0; i < pack.panel * b.k_size; ++i) {
-          touch(again[t].buffer, pack.buffer, b.destination + i);
+          touch(again[t].buffer, pack.buffer, b.destination + shift + i);
         }
         return;
       }
@@ -74,9 +76,17 @@ struct CopyTwin {
         }
         for (const PackBlock& b : blocks) {
           for (std::int64_t i = 0; i < pack.panel; ++i) {
-            touch(again[t].buffer, pack.buffer, b.destination + k * pack.panel + i);
+            touch(again[t].buffer, pack.buffer, b.destination + shift + k * pack.panel + i);
           }
         }
+      }
+    };
+    const Interval batch = tile[DimClass::batch];
+    for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
+      for (std::int64_t b = 0; b < pack.places && b < batch.size; ++b) {
+        place = batch.begin + b;
+        shift = (place % pack.places - batch.begin % pack.places) * pack.place;
+        copy(blocks);
       }
     });
   }

@@ -100,6 +100,14 @@ class TracedBuffer {
   // Fills the buffer by for_each_block; no place may be written twice or lie outside.
   void fill(const Tile& tile) {
     std::fill(places_.begin(), places_.end(), Place{});
+    Tile one = tile;
+    for (std::int64_t b = 0; b < std::min(pack_->places, tile[DimClass::batch].size); ++b) {
+      one[DimClass::batch] = {tile[DimClass::batch].begin + b, 1};
+      fill_place(one);
+    }
+  }
+
+  void fill_place(const Tile& tile) {
     const Interval rows = tile[pack_->rows], ks = tile[DimClass::k];
     std::int64_t elements = 0, written = 0;
     for_each_block(*pack_, tile, [&](std::span<const PackBlock> blocks) {
