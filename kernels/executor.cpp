@@ -350,14 +350,17 @@ void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t
 }
 
 // From column j of these to what is asked for meanwhile, in C: further on where lines are long, or
-// one behind the other; else in a later column.
+// one behind the other; else in a later column, and behind the last one in the rows that come next.
 template <class T>
 std::int64_t Executor<T>::ahead_in_c(Interval m, Interval n, std::int64_t j) const {
   const std::int64_t* const columns = c_columns_ + n.begin;
-  const std::int64_t lines = std::ssize(line_pieces_), last = n.size - 1;
-  const bool together = lines == 1 && columns[std::min(j + 1, last)] <= columns[j] + m.size;
+  const std::int64_t lines = std::ssize(line_pieces_);
+  const bool together = lines == 1 && columns[std::min(j + 1, n.size - 1)] <= columns[j] + m.size;
   if (together || m.size >= lines * asked_before<T>) return asked_before<T>;
-  return columns[std::min(last, j + ceil_div(asked_before<T>, m.size))] - columns[j];
+  const std::int64_t later = j + ceil_div(asked_before<T>, m.size);
+  const std::int64_t row = m.begin + later / n.size * m.size;
+  const std::int64_t last = plan_.extent(DimClass::m) - 1;
+  return columns[later % n.size] - columns[j] + c_rows_[std::min(row, last)] - c_rows_[m.begin];
 }
 
 // The lines of these rows, or of the first ones of many; returns of which.
