@@ -15,7 +15,8 @@
 //
 // A packed buffer is contiguous at every level: it is laid out by the loops inside its Move, outer
 // loops first, down to micropanels of mr (or nr) rows that run along k (docs/design.md,
-// "Packed layout"). Rows are padded with zeros to whole micropanels.
+// "Packed layout"). Rows are padded with zeros to whole micropanels. Several places of the batch lie one
+// behind the other.
 #pragma once
 
 #include <array>
@@ -172,7 +173,7 @@ Schedule parse_schedule(std::string_view text, const Contraction& contraction,
 // Throws InputError(place, ...) unless the schedule computes exactly this contraction:
 //  - the groups hold each dimension once and agree with the classes (m and n may be exchanged),
 //  - every path ends in a kernel of a statement that there is; a tile is at least 1 and not larger
-//    than the tile of the same group outside it; batch runs by 1, outside everything else,
+//    than the tile of the same group outside it; batch runs by 1 in the end,
 //  - the parts of a Seq over a group (m, n or k) are at least 1 each and together its range; a Seq
 //    over none does each statement once,
 //  - the kernel's m and n ranges are at most mr and nr (the loops cover every dimension),
