@@ -126,6 +126,7 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
     thread += (rows + k) * entry;
     if (!packs[t]) continue;
     const PackPlan& pack = *packs[t];
+    if (pack.places > 1) thread += path.extents[DimClass::batch] * entry;
     memory.packs[t] = pack_size(&pack, size_of(contraction.type()));
     // The blocks of a tile, listed: vectors grow to twice what is in them.
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;

@@ -55,7 +55,11 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   if (!Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
-  c_lines_ = std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
+  // That depends on the plan alone, so that each thread's part and each run does the same. A few
+  // calls are left to kernels, which may be replayed.
+  const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
+  lines_ = writes_lines(plan.path()) && calls > static_cast<std::int64_t>(Replay<T>::most_calls) &&
+           std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
   StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
@@ -249,7 +253,7 @@ void Executor<T>::block(const KernelBlock& block) {
               {update_.alpha, block.first_writer ? update_.beta : 1},
               c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
               block.first_writer};
-  if (is_lines(block)) return lines(block, calls);
+  if (lines_) return lines(block, calls);
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
@@ -303,17 +307,6 @@ void Executor<T>::block(const KernelBlock& block) {
       }
     }
   }
-}
-
-// Whether a block's calls are products without sums, column by column: lines of C, which no kernel
-// is needed for. A few are left to kernels, which may be replayed.
-template <class T>
-bool Executor<T>::is_lines(const KernelBlock& block) const {
-  const Tile& of = *block.tile;
-  if (of[DimClass::k].size != 1 || block.column_tile != 1) return false;
-  if (plan_.along_k() || !c_lines_) return false;
-  const std::int64_t calls = ceil_div(of[DimClass::m].size, block.row_tile) * of[DimClass::n].size;
-  return !replay_.noting() || calls > static_cast<std::int64_t>(Replay<T>::most_calls);
 }
 
 template <class T>

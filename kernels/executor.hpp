@@ -104,7 +104,6 @@ class Executor {
                     std::int64_t right_offset);
   void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
   void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
-  bool is_lines(const KernelBlock& block) const;
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
@@ -125,7 +124,7 @@ class Executor {
   // From each row on, how many tiles one after the other have rows that are neighbours in C.
   std::vector<std::int64_t> c_row_tiles_;
   bool c_rows_apart_;  // no vector's worth of C's rows is together
-  bool c_lines_;       // some are together that are worth a line
+  bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
   std::vector<T> result_;     // one tile
   std::int64_t result_rows_;  // of that tile: whole vectors

@@ -59,8 +59,8 @@ struct LineVector<double, 64> {
 };
 #endif
 
-// A line in vectors. What is left of the last one goes through the same operations, so that a bit
-// of a result does not depend on where its line begins. `count...`: of that one.
+// A line in vectors. What is left of the last one goes through the same operations, so that no bit
+// of a result depends on where its line begins. `count...`: of that one.
 template <class T, int bytes, bool each, bool adds>
 struct LineProduct {
   using V = LineVector<T, bytes>;
@@ -75,6 +75,7 @@ struct LineProduct {
       product *= factor;
     }
     product *= alpha;
+    asm("" : "+x"(product));  // it is rounded before C is added, wherever a line begins
     if constexpr (adds) product += beta * V::load(to, count...);
     V::store(to, product, count...);
   }

@@ -38,18 +38,31 @@ std::int64_t line_of_c(const Contraction& c) {
   return line;
 }
 
-// Whether C is written line by line where no batch dimensions are lanes: there are no sums, and
-// what is a neighbour in C belongs to one operand. Source: measured on an AMD EPYC (Zen 4), lines
-// of 84 bytes are 1.5 times as fast, of 40 slower than tiles of several columns; where the lines
-// that come next in memory are of another place of the batch, those of 112 are slower, too.
-bool has_lines(const Contraction& c) {
-  constexpr Bytes least{64}, least_beside_batch{256};
+// Whether C is a product without sums whose neighbours belong to one operand.
+bool has_rows_of_products(const Contraction& c) {
   const auto fastest = c.fastest(TensorId::C);
-  if (c.extent(DimClass::k) > Elements(1) || !fastest || c.dim_class(*fastest) == DimClass::batch) {
-    return false;
-  }
-  const bool batch = c.extent(DimClass::batch) > Elements(1);
-  return line_of_c(c) * size_of(c.type()) >= (batch ? least_beside_batch : least);
+  return c.extent(DimClass::k) == Elements(1) && fastest &&
+         c.dim_class(*fastest) != DimClass::batch;
+}
+
+// The shortest line that is worth it. Source: measured on an AMD EPYC (Zen 4), lines of 84 bytes
+// are 1.5 times as fast as tiles of several columns, of 40 slower.
+constexpr Bytes shortest_line{64};
+
+// Whether C is written line by line where no batch dimensions are lanes. Where the lines that come
+// next in memory are of another place of the batch, those of 112 bytes are slower, too; and so are
+// those that are longer than what stays in the first cache for the next column, beside eight
+// columns: tiles read it once for all of them. Source: as before, lines of 360 KB take 1.5 times as
+// long.
+bool has_lines(const Contraction& c) {
+  constexpr Bytes shortest_beside_batch{256}, longest{8 << 10};
+  constexpr std::int64_t few_columns = 8;
+  if (!has_rows_of_products(c)) return false;
+  const Bytes line = line_of_c(c) * size_of(c.type());
+  const DimClass rows = c.dim_class(*c.fastest(TensorId::C));
+  const Elements columns = c.extent(rows == DimClass::m ? DimClass::n : DimClass::m);
+  if (line > longest && columns >= Elements(few_columns)) return false;
+  return line >= (c.extent(DimClass::batch) > Elements(1) ? shortest_beside_batch : shortest_line);
 }
 
 // A class's dimensions in the memory order of t.
@@ -306,6 +319,14 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const bool in_c = leads_as_in_c(right);
   const bool sums = extent(DimClass::k) > 1;
   if (!in_c && (!sums || (of_m && of_n) || !leads_in(right, c.fastest(right)))) return {};
+  if (in_c && !sums) {
+    std::int64_t line = 1;
+    for (DimId d : c.memory_order(TensorId::C)) {
+      if (c.dim_class(d) != DimClass::batch || c.stride(right, d) != Elements(line)) break;
+      line *= c.dim(d).extent;
+    }
+    if (line * size_of(c.type()) < shortest_line) return {};
+  }
   if (of_m && of_n && sums) {
     const TensorId left = of_a ? TensorId::B : TensorId::A;
     if (!leads_as_in_c(left) || !few_for_lanes(c, of_a ? DimClass::m : DimClass::n)) return {};
@@ -412,6 +433,8 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
     good.right = image_in_place(c, right, groups, DimClass::n);
   }
   good.right |= holds_lanes(c, groups);  // there is no pack of it
+  // A line takes one element of it.
+  good.right |= kernel.nr == Elements(1) && has_lines(c) && c.is_plain(right);
   if (m.empty()) return good;
   const DimId first = m.front();
   if (c.stride(left, first) != Elements(1)) return good;
@@ -531,12 +554,12 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     std::rotate(behind.begin(), first, first + 1);
   }
   std::vector<Group> ms = variants(m, behind);
-  if (has_lines(c)) ms = {m};  // C is the largest, and written line by line
+  if (has_rows_of_products(c)) ms = {m};  // C is the largest, and written line by line
   if ((rows_apart || matrix == left) && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
-  std::vector<Group> ns = variants(n, has_lines(c) ? n : bring_forward(c, right, n, 0));
+  std::vector<Group> ns = variants(n, has_rows_of_products(c) ? n : bring_forward(c, right, n, 0));
   std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
   const Group mixed = bring_forward(c, other, k, 1);
   if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);

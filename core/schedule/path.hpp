@@ -65,8 +65,8 @@ void Step::for_each_size(std::int64_t size, F&& f) const {
 // own, and both operands have group m.
 bool holds_lanes(const Contraction& contraction, const Groups& groups);
 
-// Whether group batch, beside lanes, holds what C shares with the left operand alone: then the right
-// one has not that group.
+// Whether group batch, beside lanes, holds what C shares with the left operand alone: then the
+// right one has not that group.
 bool holds_rows(const Contraction& contraction, const Groups& groups);
 
 // The operand that has the dimensions of group m, given the groups of a schedule: A, or B where

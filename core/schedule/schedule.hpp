@@ -15,8 +15,8 @@
 //
 // A packed buffer is contiguous at every level: it is laid out by the loops inside its Move, outer
 // loops first, down to micropanels of mr (or nr) rows that run along k (docs/design.md,
-// "Packed layout"). Rows are padded with zeros to whole micropanels. Several places of the batch lie one
-// behind the other.
+// "Packed layout"). Rows are padded with zeros to whole micropanels. Several places of the batch
+// lie one behind the other.
 #pragma once
 
 #include <array>
