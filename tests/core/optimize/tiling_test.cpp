@@ -53,6 +53,66 @@ TEST(Kernel_choices, A_core_with_few_registers_or_a_long_latency_has_one_all_the
             std::vector<Kernel>({{Elements(4), Elements(1)}}));
 }
 
+// Products without sums: a line of C, or part of a long one, by one column; tiles where lines are
+// short, or long beside many columns.
+TEST(Kernel_choices, Of_products_without_sums_have_a_line_of_the_result) {
+  const Core core = find_machine("gold-6130").core;
+  const auto kernel = [&](const char* label, const char* sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f32);
+    return to_text(kernel_choices(core, c).front());
+  };
+  EXPECT_EQ(kernel("abdc-da-bc", "a=121,b=80,c=149,d=29"), "kernel 121x1");
+  EXPECT_EQ(kernel("ab-a-b", "a=1000,b=50"), "kernel 64x1");
+  EXPECT_EQ(kernel("ab-a-b", "a=100000,b=7"), "kernel 64x1");
+  EXPECT_EQ(kernel("ab-a-b", "a=100000,b=8"), "kernel 48x8");
+  EXPECT_EQ(kernel("abc-ac-b", "a=15,b=50,c=20"), "kernel 48x8");
+  EXPECT_EQ(kernel("ahb-ah-hb", "a=50,b=50,h=20"), "kernel 48x8");
+  EXPECT_EQ(kernel("ahb-ah-hb", "a=70,b=50,h=20"), "kernel 70x1");
+  // Lanes.
+  EXPECT_EQ(kernel("hab-ha-hb", "a=5,b=50,h=20"), "kernel 16x1");
+  EXPECT_EQ(kernel("hab-ha-hb", "a=5,b=50,h=15"), "kernel 48x8");
+}
+
+// Lanes of both operands are neighbours, and what belongs to a vector of them is little.
+TEST(Groupings, Have_lanes_for_rows_and_columns_of_small_matrices) {
+  const auto first = [](const char* label, const char* sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    std::string text;
+    for (DimClass g : all_dim_classes) {
+      text += test::names_of(c, groupings(c).front()[g]) + (g == DimClass::batch ? "" : " ");
+    }
+    return text;
+  };
+  EXPECT_EQ(first("hab-hak-hkb", "h=2000,a=4,b=5,k=4"), "h a k b");
+  EXPECT_EQ(first("hab-hak-hkb", "h=2000,a=5,b=4,k=4"), "h b k a");
+  EXPECT_EQ(first("hab-hak-hkb", "h=96,a=40,b=40,k=40"), "a b k h");
+  EXPECT_EQ(first("hab-hak-khb", "h=2000,a=4,b=5,k=4"), "a b k h");
+  EXPECT_EQ(first("hab-ah-hb", "h=2000,a=4,b=5"), "h b  a");  // without sums either may be packed
+}
+
+// As many places as fill a line of C are packed together where its stride-one dimension is the
+// batch's.
+TEST(Build, Packs_several_places_of_a_batch_that_runs_fastest) {
+  const auto loops = [](const char* label, const char* sizes, const char* machine) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f64);
+    std::string text;
+    for (const Step& s : only_path(c, optimize(c, find_machine(machine)).schedule).steps) {
+      if (s.kind == Step::Kind::move) text += "pack ";
+      if (s.group == DimClass::batch && s.kind == Step::Kind::loop) {
+        text += fmt::format("by {} ", s.tile);
+      }
+    }
+    return text;
+  };
+  EXPECT_EQ(loops("hab-hka-bhk", "h=96,a=40,b=56,k=48", "zen5"), "by 8 pack by 1 ");
+  EXPECT_EQ(loops("hab-hka-bhk", "h=5,a=40,b=56,k=48", "zen5"), "by 5 pack by 1 ");
+  EXPECT_EQ(loops("hab-hka-bhk", "h=3,a=40,b=56,k=48", "zen5"), "by 1 pack ");
+  EXPECT_EQ(loops("abh-kah-bkh", "h=96,a=40,b=56,k=48", "zen5").substr(0, 5), "by 1 ");
+}
+
 TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
   // Column-major C[a,b,c,d,e,f] = A[d,e,g,b] B[g,f,a,c]: a is B's, so m = acf and n = bde.
   const Contraction c = parse_contraction(
