@@ -208,8 +208,7 @@ class Copier {
   double make(const Tile& tile, CopiedAgain& again, std::int64_t most) {
     double all = 1;
     for (DimClass g : {pack_.rows, DimClass::k}) all *= static_cast<double>(tile[g].size);
-    const bool follows = nest_.path().follows(tensor_, DimClass::batch);
-    all *= static_cast<double>(follows ? tile[DimClass::batch].size : 1);
+    if (pack_.places > 1) all *= static_cast<double>(tile[DimClass::batch].size);
     if (levels_ == 0) return all;
     find_offsets(tile);
     seen_source_.clear();

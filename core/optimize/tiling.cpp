@@ -695,7 +695,8 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
   }
   if (places > 1) {
     const Loop* around = std::get_if<Loop>(&spine.back().is);
-    if (around && around->group == DimClass::batch) spine.pop_back();  // nothing stands between
+    if (around && around->group == DimClass::batch)
+      spine.pop_back();  // with nothing between, by 1 does the same
     spine.emplace_back(Loop{DimClass::batch, Elements(1), {}});
   }
   for (std::size_t l = outermost; l-- > 0;) {
