@@ -52,14 +52,14 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
-  if (!Replay<T>::suits(plan)) replay_.give_up();
-  c_rows_apart_ =
-      std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
-  // That depends on the plan alone, so that each thread's part and each run does the same. A few
-  // calls are left to kernels, which may be replayed.
+  // Whether lines are written depends on the plan alone, so that each thread's part and each run
+  // does the same. A few calls are left to kernels, which may be replayed.
   const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
   lines_ = writes_lines(plan.path()) && calls > static_cast<std::int64_t>(Replay<T>::most_calls) &&
            std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
+  if (lines_ || !Replay<T>::suits(plan)) replay_.give_up();
+  c_rows_apart_ =
+      std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
   StopCheck check;
   for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
@@ -311,8 +311,6 @@ void Executor<T>::block(const KernelBlock& block) {
 
 template <class T>
 void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
-  replay_.give_up();
-  finish(result_tile_);
   const Interval ms = (*block.tile)[DimClass::m], ns = (*block.tile)[DimClass::n];
   const std::int64_t rows = block.rows_inside ? ms.size : block.row_tile;
   for (std::int64_t i = 0; i < ms.size; i += rows) {

@@ -26,45 +26,6 @@ constexpr std::int64_t most_columns_beside_windows = 64;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
 
-// Neighbours in C that belong to one class, from its stride-one dimension on.
-std::int64_t line_of_c(const Contraction& c) {
-  const auto fastest = c.fastest(TensorId::C);
-  std::int64_t line = 1;
-  for (DimId d : c.memory_order(TensorId::C)) {
-    if (c.dim(d).extent == 1) continue;
-    if (c.dim_class(d) != c.dim_class(*fastest)) break;
-    line *= c.dim(d).extent;
-  }
-  return line;
-}
-
-// Whether C is a product without sums whose neighbours belong to one operand.
-bool has_rows_of_products(const Contraction& c) {
-  const auto fastest = c.fastest(TensorId::C);
-  return c.extent(DimClass::k) == Elements(1) && fastest &&
-         c.dim_class(*fastest) != DimClass::batch;
-}
-
-// The shortest line that is worth it. Source: measured on an AMD EPYC (Zen 4), lines of 84 bytes
-// are 1.5 times as fast as tiles of several columns, of 40 slower.
-constexpr Bytes shortest_line{64};
-
-// Whether C is written line by line where no batch dimensions are lanes. Where the lines that come
-// next in memory are of another place of the batch, those of 112 bytes are slower, too; and so are
-// those that are longer than what stays in the first cache for the next column, beside eight
-// columns: tiles read it once for all of them. Source: as before, lines of 360 KB take 1.5 times as
-// long.
-bool has_lines(const Contraction& c) {
-  constexpr Bytes shortest_beside_batch{256}, longest{8 << 10};
-  constexpr std::int64_t few_columns = 8;
-  if (!has_rows_of_products(c)) return false;
-  const Bytes line = line_of_c(c) * size_of(c.type());
-  const DimClass rows = c.dim_class(*c.fastest(TensorId::C));
-  const Elements columns = c.extent(rows == DimClass::m ? DimClass::n : DimClass::m);
-  if (line > longest && columns >= Elements(few_columns)) return false;
-  return line >= (c.extent(DimClass::batch) > Elements(1) ? shortest_beside_batch : shortest_line);
-}
-
 // A class's dimensions in the memory order of t.
 Group in_order_of(const Contraction& c, TensorId t, DimClass cls) {
   Group dims;
@@ -176,6 +137,39 @@ std::int64_t neighbours_in_both(const Contraction& c, TensorId t, TensorId u, co
     part *= c.dim(d).extent;
   }
   return part;
+}
+
+// Neighbours in C that belong to one class, from its stride-one dimension on.
+std::int64_t line_of_c(const Contraction& c) {
+  const TensorId t = TensorId::C;
+  return neighbours_in_both(c, t, t, in_order_of(c, t, c.dim_class(*c.fastest(t))));
+}
+
+// Whether C is a product without sums whose neighbours belong to one operand.
+bool has_rows_of_products(const Contraction& c) {
+  const auto fastest = c.fastest(TensorId::C);
+  return c.extent(DimClass::k) == Elements(1) && fastest &&
+         c.dim_class(*fastest) != DimClass::batch;
+}
+
+// The shortest line that is worth it. Source: measured on an AMD EPYC (Zen 4), lines of 84 bytes
+// are 1.5 times as fast as tiles of several columns, of 40 slower.
+constexpr Bytes shortest_line{64};
+
+// Whether C is written line by line where no batch dimensions are lanes. Where the lines that come
+// next in memory are of another place of the batch, those of 112 bytes are slower, too; and so are
+// those that are longer than what stays in the first cache for the next column, beside eight
+// columns: tiles read it once for all of them. Source: as before, lines of 360 KB take 1.5 times as
+// long.
+bool has_lines(const Contraction& c) {
+  constexpr Bytes shortest_beside_batch{256}, longest{8 << 10};
+  constexpr std::int64_t few_columns = 8;
+  if (!has_rows_of_products(c)) return false;
+  const Bytes line = line_of_c(c) * size_of(c.type());
+  const DimClass rows = c.dim_class(*c.fastest(TensorId::C));
+  const Elements columns = c.extent(rows == DimClass::m ? DimClass::n : DimClass::m);
+  if (line > longest && columns >= Elements(few_columns)) return false;
+  return line >= (c.extent(DimClass::batch) > Elements(1) ? shortest_beside_batch : shortest_line);
 }
 
 // Rows of a plain left operand that kernels with masks read in place one piece after the other: as
@@ -320,11 +314,8 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const bool sums = extent(DimClass::k) > 1;
   if (!in_c && (!sums || (of_m && of_n) || !leads_in(right, c.fastest(right)))) return {};
   if (in_c && !sums) {
-    std::int64_t line = 1;
-    for (DimId d : c.memory_order(TensorId::C)) {
-      if (c.dim_class(d) != DimClass::batch || c.stride(right, d) != Elements(line)) break;
-      line *= c.dim(d).extent;
-    }
+    const Group lanes = in_order_of(c, TensorId::C, DimClass::batch);
+    const std::int64_t line = neighbours_in_both(c, right, TensorId::C, lanes);
     if (line * size_of(c.type()) < shortest_line) return {};
   }
   if (of_m && of_n && sums) {
@@ -450,8 +441,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   }
   if (kernel.nr == Elements(1) && has_lines(c) && !holds_lanes(c, groups)) {
     // Lines may be as long as they like.
-    good.left = neighbours_in_both(c, left, TensorId::C, m) ==
-                neighbours_in_both(c, TensorId::C, TensorId::C, m);
+    good.left = neighbours_in_both(c, left, TensorId::C, m) == line_of_c(c);
     return good;
   }
   // A tile that goes over the end of the first dimension has to be copied. Where that is the only
