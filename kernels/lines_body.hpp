@@ -4,11 +4,8 @@
 
 #include <cstdint>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #include "kernels/lines.hpp"
+#include "kernels/some_lanes.hpp"
 
 namespace tcsim {
 namespace {
@@ -18,46 +15,27 @@ template <class T, int bytes>
 struct LineVector {
   typedef T Vector __attribute__((vector_size(bytes)));
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
+  using Some = SomeLanes<T, bytes>;
+  static constexpr std::int64_t lanes = bytes / static_cast<std::int64_t>(sizeof(T));
   static Vector load(const T* from) { return *reinterpret_cast<const Stored*>(from); }
   static void store(T* to, Vector v) { *reinterpret_cast<Stored*>(to) = v; }
   static Vector load(const T* from, std::int64_t count) {
-    Vector v{};
-    for (std::int64_t i = 0; i < count; ++i) v[i] = from[i];
-    return v;
+    if constexpr (Some::masks) {
+      return Some(lanes - count).load(from);
+    } else {
+      Vector v{};
+      for (std::int64_t i = 0; i < count; ++i) v[i] = from[i];
+      return v;
+    }
   }
   static void store(T* to, Vector v, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = v[i];
+    if constexpr (Some::masks) {
+      Some(lanes - count).store(to, v);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = v[i];
+    }
   }
 };
-
-#if defined(__AVX512F__)
-template <>
-struct LineVector<float, 64> {
-  using Vector = __m512;
-  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
-  static void store(float* to, Vector v) { _mm512_storeu_ps(to, v); }
-  static __mmask16 mask(std::int64_t count) { return static_cast<__mmask16>((1U << count) - 1); }
-  static Vector load(const float* from, std::int64_t count) {
-    return _mm512_maskz_loadu_ps(mask(count), from);
-  }
-  static void store(float* to, Vector v, std::int64_t count) {
-    _mm512_mask_storeu_ps(to, mask(count), v);
-  }
-};
-template <>
-struct LineVector<double, 64> {
-  using Vector = __m512d;
-  static Vector load(const double* from) { return _mm512_loadu_pd(from); }
-  static void store(double* to, Vector v) { _mm512_storeu_pd(to, v); }
-  static __mmask8 mask(std::int64_t count) { return static_cast<__mmask8>((1U << count) - 1); }
-  static Vector load(const double* from, std::int64_t count) {
-    return _mm512_maskz_loadu_pd(mask(count), from);
-  }
-  static void store(double* to, Vector v, std::int64_t count) {
-    _mm512_mask_storeu_pd(to, mask(count), v);
-  }
-};
-#endif
 
 // A line in vectors. What is left of the last one goes through the same operations, so that no bit
 // of a result depends on where its line begins. `count...`: of that one.
@@ -86,7 +64,7 @@ struct LineProduct {
 template <class T, int bytes, bool each, bool adds>
 [[gnu::always_inline]] inline void lines_of(const LineTask<T>& task) {
   using Product = LineProduct<T, bytes, each, adds>;
-  constexpr int lanes = bytes / static_cast<int>(sizeof(T));
+  constexpr std::int64_t lanes = Product::V::lanes;
   const typename Product::Vector none{};
   const Product product{none + *task.right, none + task.update.alpha, none + task.update.beta};
   for (std::int64_t p = 0; p < task.pieces; ++p) {
