@@ -62,14 +62,15 @@ function(tcsim_library name)
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tcsim/${folder} FILES_MATCHING PATTERN "*.hpp")
 endfunction()
 
-# tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [COUNTS filter] [TOGETHER]): one GoogleTest program; each of its
-# tests is a CTest test with the label (unit, golden or slow). TOGETHER: all of them are one, since they share what
-# takes longest. COUNTS: those that ask the counter libraries,
-# whose leaks are only told from ours (tests/lsan.supp) by walking the whole stack at each allocation. Other
-# tests would take ten times as long by that. intercept_tls_get_addr=0, here and in CMakePresets.json: up to GCC 13 the
-# leak checker takes some thread-local blocks of loaded libraries for those of an old glibc, by chance, and crashes.
+# tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [TOGETHER] [SUITES suite...] [SLOW filter...] [COUNTS filter]):
+# one GoogleTest program; each of its tests is a CTest test with the label (unit, golden or slow: of preset ci alone).
+# TOGETHER: all of them are one, since they share what takes longest; SUITES: those of each suite are. SLOW: those have
+# that label. COUNTS: those that ask the counter libraries, whose leaks are only told from ours (tests/lsan.supp) by
+# walking the whole stack at each allocation. Other tests would take ten times as long by that.
+# intercept_tls_get_addr=0, here and in CMakePresets.json: up to GCC 13 the leak checker takes some thread-local blocks
+# of loaded libraries for those of an old glibc, by chance, and crashes.
 function(tcsim_test name)
-  cmake_parse_arguments(ARG "TOGETHER" "LABEL;COUNTS" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "TOGETHER" "LABEL;COUNTS" "SOURCES;LINK;SUITES;SLOW" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   tcsim_unity(${name})
   target_link_libraries(${name} PRIVATE tcsim_flags ${ARG_LINK} GTest::gtest_main)
@@ -80,17 +81,35 @@ function(tcsim_test name)
     set_tests_properties(${name} PROPERTIES ${properties} TIMEOUT 900)
     return()
   endif()
-  if(NOT ARG_COUNTS STREQUAL "*")
-    set(others)
-    if(ARG_COUNTS)
-      set(others TEST_FILTER "-${ARG_COUNTS}")
-    endif()
-    gtest_discover_tests(${name} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  set(others "-")
+  foreach(suite ${ARG_SUITES})
+    add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.*)
+    set_tests_properties(${suite} PROPERTIES ${properties})
+    string(APPEND others ":${suite}.*")
+  endforeach()
+  if(ARG_SLOW)
+    list(JOIN ARG_SLOW ":" slow)
+    string(APPEND others ":${slow}")
+    gtest_discover_tests(${name} TEST_FILTER "${slow}" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS slow TIMEOUT 300)
   endif()
   if(ARG_COUNTS)
+    string(APPEND others ":${ARG_COUNTS}")
     gtest_discover_tests(${name} TEST_FILTER "${ARG_COUNTS}" DISCOVERY_TIMEOUT 60
       PROPERTIES ${properties} ENVIRONMENT ASAN_OPTIONS=fast_unwind_on_malloc=0:intercept_tls_get_addr=0)
   endif()
+  if(ARG_COUNTS STREQUAL "*")
+    return()
+  endif()
+  if(NOT TCSIM_SANITIZE MATCHES "address")
+    gtest_discover_tests(${name} TEST_FILTER "${others}" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+    return()
+  endif()
+  # A fifth of the time went into beginning programs and looking for leaks at their end.
+  foreach(part 0 1 2 3)
+    add_test(NAME ${name}_${part} COMMAND ${name} --gtest_filter=${others})
+    set_tests_properties(${name}_${part} PROPERTIES ${properties} TIMEOUT 1800
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part}")
+  endforeach()
 endfunction()
 
 # tcsim_package(COMPONENT summary [DEPENDS text] [SUGGESTS text]): a Debian package of that name, of what is

@@ -71,8 +71,9 @@ nlohmann::ordered_json machine_json(const Machine& machine);
 nlohmann::ordered_json json_of(const bench::Contestant& contestant);
 nlohmann::ordered_json json_of(const bench::SuiteCase& one);
 
-// A row for each contestant of each case.
+// A row for each contestant of each case, with `seed` if the cases were drawn by one.
 void print_suite_csv(const std::string& name, const Machine& machine,
-                     const std::vector<bench::SuiteCase>& cases, std::ostream& out);
+                     const std::vector<bench::SuiteCase>& cases, std::optional<std::uint64_t> seed,
+                     std::ostream& out);
 
 }  // namespace tcsim::cli

@@ -211,21 +211,53 @@ ordered_json json_of(const bench::SuiteCase& c) {
 }
 
 void print_suite_csv(const std::string& name, const Machine& machine,
-                     const std::vector<bench::SuiteCase>& cases, std::ostream& out) {
-  out << csv_line({"schema", "command", "tcsim_version", "machine", "machine_hash", "workload",
-                   "label", "sizes", "contestant", "how", "gflops", "of_peak", "of_limit", "spread",
-                   "peak_gflops", "memory_bytes_per_second", "correct", "schedule"});
+                     const std::vector<bench::SuiteCase>& cases, std::optional<std::uint64_t> seed,
+                     std::ostream& out) {
+  out << csv_line({"schema",
+                   "command",
+                   "tcsim_version",
+                   "machine",
+                   "machine_hash",
+                   "seed",
+                   "workload",
+                   "label",
+                   "sizes",
+                   "type",
+                   "layout",
+                   "contestant",
+                   "how",
+                   "gflops",
+                   "of_peak",
+                   "of_limit",
+                   "spread",
+                   "peak_gflops",
+                   "memory_bytes_per_second",
+                   "correct",
+                   "schedule"});
   const ordered_json head = bench_head(name), of_machine = machine_json(machine);
   for (const bench::SuiteCase& c : cases) {
     for (const bench::Contestant& one : c.contestants) {
       const bench::Samples& s = one.samples;
-      out << csv_line({head["schema"].dump(), "bench " + name, version, machine.name,
-                       of_machine["hash"].get<std::string>(), c.workload.name(), c.workload.label(),
-                       c.workload.sizes(), one.name, one.how,
-                       fmt::format("{}", s.rate().value() / 1e9), fmt::format("{}", s.of_peak()),
-                       fmt::format("{}", s.of_limit()), fmt::format("{}", s.spread()),
+      out << csv_line({head["schema"].dump(),
+                       "bench " + name,
+                       version,
+                       machine.name,
+                       of_machine["hash"].get<std::string>(),
+                       seed ? fmt::format("{}", *seed) : "",
+                       c.workload.name(),
+                       c.workload.label(),
+                       c.workload.sizes(),
+                       to_text(c.workload.type()),
+                       to_text(c.workload.layout()),
+                       one.name,
+                       one.how,
+                       fmt::format("{}", s.rate().value() / 1e9),
+                       fmt::format("{}", s.of_peak()),
+                       fmt::format("{}", s.of_limit()),
+                       fmt::format("{}", s.spread()),
                        fmt::format("{}", s.peak().value() / 1e9),
-                       fmt::format("{}", s.bandwidth().value()), one.correct() ? "true" : "false",
+                       fmt::format("{}", s.bandwidth().value()),
+                       one.correct() ? "true" : "false",
                        to_line(c.schedule, c.workload)});
     }
   }

@@ -243,7 +243,7 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
   if (form == Format::table) print_table_end(b, context.out);
   if (form == Format::json) print_json(b, context.out);
   if (form == Format::csv) {
-    print_suite_csv(b.cases.benchmark, b.machine, b.complete, context.out);
+    print_suite_csv(b.cases.benchmark, b.machine, b.complete, b.cases.seed, context.out);
   }
   return code;
 }

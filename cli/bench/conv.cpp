@@ -178,7 +178,7 @@ Exit bench_conv(const Options& options, Context& context) {
       });
   if (form == Format::table) print_table_end(b, context.out);
   if (form == Format::json) print_json(b, context.out);
-  if (form == Format::csv) print_suite_csv("conv", b.machine, b.complete, context.out);
+  if (form == Format::csv) print_suite_csv("conv", b.machine, b.complete, {}, context.out);
   return code;
 }
 

@@ -135,7 +135,7 @@ Exit bench_conv_tilings(const Options& options, Context& context) {
       },
       [] {});
   if (form == Format::table) print_tilings(m, how.repetitions, cases, context.out);
-  if (form == Format::csv) print_suite_csv("conv", m, cases, context.out);
+  if (form == Format::csv) print_suite_csv("conv", m, cases, {}, context.out);
   if (form != Format::json) return code;
   ordered_json j = bench_head("conv");
   j["machine"] = machine_json(m);

@@ -9,6 +9,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "core/error.hpp"
+#include "core/workload/random_contraction.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/scratch.hpp"
 
@@ -158,6 +159,18 @@ TEST_F(Bench, Random_draws_the_same_again_by_its_seed) {
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(drawn("11", "1").front(), two.front());
   EXPECT_NE(drawn("12", "1").front(), two.front());
+
+  // A row has all that a case is run again by.
+  const Contraction c = random_contractions(11, 1).front();
+  const auto rows =
+      lines(tcsim({"bench", "random", "--number", "1", "--seed", "11", "--peers", "none",
+                   "--machine", "i7-6700k", "--repetitions", "1", "--format", "csv"})
+                .out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(contains(rows[0], ",seed,workload,label,sizes,type,layout,contestant,"));
+  EXPECT_TRUE(contains(rows[1], fmt::format(",11,{},{},\"{}\",{},{},tcsim,", c.name(), c.label(),
+                                            c.sizes(), to_text(c.type()), to_text(c.layout()))))
+      << rows[1];
 }
 
 TEST_F(Bench, Regret_names_the_pick_and_the_best) {
