@@ -142,7 +142,7 @@ std::optional<Composition> composition_of(const std::string& layer) {
 std::optional<Schedule> composed(const Contraction& contraction, const Machine& machine,
                                  const Tiling& own, const Composition& composition) {
   const std::int64_t rows = composition.vectors * lanes_of(machine.core, contraction.type());
-  std::int64_t row = image_row(contraction, own.groups, DimClass::n);
+  std::int64_t row = even_row(contraction, own.groups, DimClass::n);
   // Columns of a 1 x 1 filter go on into the next row.
   if (row == 0 && group_extent(contraction, own, 1) % composition.columns() == 0) {
     row = composition.columns();

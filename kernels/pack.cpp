@@ -11,31 +11,22 @@ namespace tcsim {
 
 namespace {
 
-// `count` neighbours. The panels of vector kernels are constants, so that a column is a few vector
-// moves and not a call.
-template <class T>
-[[gnu::always_inline]] inline void copy(const T* from, std::int64_t count, T* to) {
-  switch (count) {
-    case 4:
-      std::memcpy(to, from, 4 * sizeof(T));
-      return;
-    case 6:
-      std::memcpy(to, from, 6 * sizeof(T));
-      return;
-    case 8:
-      std::memcpy(to, from, 8 * sizeof(T));
-      return;
-    case 16:
-      std::memcpy(to, from, 16 * sizeof(T));
-      return;
-    case 24:
-      std::memcpy(to, from, 24 * sizeof(T));
-      return;
-    case 48:
-      std::memcpy(to, from, 48 * sizeof(T));
-      return;
-    default:
-      for (std::int64_t r = 0; r < count; ++r) to[r] = from[r];
+// Calls use(count) with the number of rows of a micropanel as a constant where kernels often have
+// it, so that a column is a few vector moves and not a call.
+template <class Use>
+[[gnu::always_inline]] inline void with_constant(std::int64_t rows, Use&& use) {
+  const auto known = [&]<int... count>(std::integer_sequence<int, count...>) {
+    return ((rows == count && (use(std::integral_constant<std::int64_t, count>()), true)) || ...);
+  };
+  if (!known(std::integer_sequence<int, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 24, 32, 48>())) use(rows);
+}
+
+template <class T, class Count>
+[[gnu::always_inline]] inline void copy(const T* from, Count count, T* to) {
+  if constexpr (std::is_same_v<Count, std::int64_t>) {
+    std::copy_n(from, count, to);
+  } else {
+    std::memcpy(to, from, count * sizeof(T));
   }
 }
 
@@ -180,7 +171,7 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
   if (is_whole(tile)) return gather(buffer + pack_.place_of(tile));
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   buffer_ = buffer;
-  if (pack_.panel == 1 && !pack_.along_rows && pack_.apart > 1) return copy_lines(tile);
+  if (pack_.panel == 1 && !pack_.along_rows) return copy_lines(tile);
   list(tile);
   Place place, ahead;
   std::int64_t lead = 0;  // elements from one to the other
@@ -273,7 +264,8 @@ std::size_t Packer<T>::side_by_side(std::span<const PackBlock> blocks) const {
 template <class T>
 std::int64_t Packer<T>::columns_at(const Place& place) const {
   const Piece& piece = pieces_[place.piece];
-  return piece.kind == Kind::columns ? std::min(line_elements<T>, piece.columns - place.column) : 1;
+  if (piece.kind == Kind::side_by_side) return 1;
+  return std::min(line_elements<T>, piece.columns - place.column);
 }
 
 // To the next step; returns how many elements this one has.
@@ -299,8 +291,7 @@ void Packer<T>::fill(const Place& place, const Place& ahead) {
   const Piece& piece = pieces_[place.piece];
   const PackBlock* blocks = blocks_.data() + piece.first;
   if (piece.kind == Kind::rows) {
-    for (std::size_t b = 0; b < piece.count; ++b) copy_rows(blocks[b], place.column);
-    return;
+    return copy_rows({blocks, piece.count}, place.column, columns_at(place));
   }
   const Rows<T> from = source(place);
   const bool more = ahead.piece < pieces_.size() && pieces_[ahead.piece].rows >= piece.rows;
@@ -318,10 +309,31 @@ void Packer<T>::fill(const Place& place, const Place& ahead) {
   transpose_(piece.rows, static_cast<std::int64_t>(piece.count), from, later, to, places_.data());
 }
 
+// Column by column, the rows of all blocks, which are neighbours in memory where they can be.
 template <class T>
-void Packer<T>::copy_rows(const PackBlock& block, std::int64_t column) const {
-  const T* const from = tensor_ + ks_[block.k + column];
-  T* const to = buffer_ + block.destination + column * pack_.panel;
+void Packer<T>::copy_rows(std::span<const PackBlock> blocks, std::int64_t column,
+                          std::int64_t columns) const {
+  const std::int64_t panel = pack_.panel;
+  // Whole micropanels, but for the last one.
+  std::size_t whole = 0;
+  while (whole < blocks.size() && blocks[whole].rows == panel && rows_are_neighbours(blocks[whole]))
+    ++whole;
+  with_constant(panel, [&](auto rows) {
+    for (std::int64_t c = column; c < column + columns; ++c) {
+      for (const PackBlock& b : blocks.first(whole)) {
+        copy(tensor_ + ks_[b.k + c] + rows_[b.row], rows, buffer_ + b.destination + c * panel);
+      }
+    }
+  });
+  for (const PackBlock& b : blocks.subspan(whole)) {
+    for (std::int64_t c = column; c < column + columns; ++c) {
+      copy_column(b, tensor_ + ks_[b.k + c], buffer_ + b.destination + c * panel);
+    }
+  }
+}
+
+template <class T>
+void Packer<T>::copy_column(const PackBlock& block, const T* from, T* to) const {
   if (rows_apart_) {
     for (std::int64_t r = 0; r < block.rows; ++r) to[r] = from[rows_[block.row + r]];
     return;
@@ -329,7 +341,7 @@ void Packer<T>::copy_rows(const PackBlock& block, std::int64_t column) const {
   for (std::int64_t r = 0, run; r < block.rows; r += run) {
     const std::int64_t row = block.row + r;
     run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);
-    copy(from + rows_[row], run, to + r);
+    for (std::int64_t i = 0; i < run; ++i) to[r + i] = from[rows_[row] + i];
   }
 }
 
@@ -337,11 +349,19 @@ void Packer<T>::copy_rows(const PackBlock& block, std::int64_t column) const {
 template <class T>
 void Packer<T>::fetch_rows(const Place& place) const {
   const Piece& piece = pieces_[place.piece];
-  for (std::size_t b = piece.first; b < piece.first + piece.count; ++b) {
-    const PackBlock& block = blocks_[b];
+  const std::int64_t columns = columns_at(place);
+  const auto blocks = std::span(blocks_).subspan(piece.first, piece.count);
+  for (std::size_t b = 0, next; b < blocks.size(); b = next) {
+    const PackBlock& block = blocks[b];
     const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
-    fetch_lines(tensor_ + ks_[block.k + place.column] + rows_[block.row],
-                std::min(run, block.rows));
+    std::int64_t rows = std::min(run, block.rows);
+    // What is behind them in memory, too.
+    for (next = b + 1; next < blocks.size() && blocks[next].row == block.row + rows; ++next) {
+      rows = std::min(run, rows + blocks[next].rows);
+    }
+    for (std::int64_t c = place.column; c < place.column + columns; ++c) {
+      fetch_lines(tensor_ + ks_[block.k + c] + rows_[block.row], rows);
+    }
   }
 }
 
@@ -363,6 +383,13 @@ void Packer<T>::copy_lines(const Tile& tile) {
 template <class T>
 void Packer<T>::copy_line(const T* from, std::int64_t k, std::int64_t size, T* to) {
   const std::int64_t apart = pack_.apart, end = k + size;
+  if (apart == 1) {
+    for (std::int64_t run; k < end; k += run, to += run) {
+      run = std::min(k_runs_[static_cast<std::size_t>(k)], end - k);
+      std::copy_n(from + ks_[k], run, to);
+    }
+    return;
+  }
   while (k < end) {
     const std::int64_t* const ks = ks_ + k;
     std::int64_t strips = 0;

@@ -61,7 +61,9 @@ class Packer {
   std::int64_t advance(Place& place) const;
   Rows<T> source(const Place& place) const;
   void fill(const Place& place, const Place& ahead);
-  void copy_rows(const PackBlock& block, std::int64_t column) const;
+  void copy_rows(std::span<const PackBlock> blocks, std::int64_t column,
+                 std::int64_t columns) const;
+  void copy_column(const PackBlock& block, const T* from, T* to) const;
   void fetch_rows(const Place& place) const;
   void copy_lines(const Tile& tile);
   void copy_line(const T* from, std::int64_t k, std::int64_t size, T* to);

@@ -21,6 +21,7 @@ namespace tcsim {
 //  - the beginning of a pack, which waits for memory,
 //  - the address translation of each piece of memory that a pack reads in a row,
 //  - lines that a pack writes here and there beyond the last cache or the reach of translation,
+//  - what a kernel takes to go on where places along k are no longer evenly apart in place,
 //  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
 //    than the kernel, and of one whose rows are not all neighbours in C.
 // What each costs is the machine's: Core::overhead and Level::exposed, TLBs where it names them.

@@ -16,7 +16,7 @@ namespace {
 // Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
 // end are few enough to copy. Source: chosen.
 constexpr std::int64_t many_kernels = 8;
-// Places along k that an image's pieces have at least, or a copy is better. Source: chosen, as the
+// Places along k that pieces have at least, or a copy is better. Source: chosen, as the
 // executor's.
 constexpr std::int64_t shortest_piece = 3;
 // Columns up to which windows of an image are read in place as the left operand; beside more a copy
@@ -201,7 +201,7 @@ std::int64_t kept_row(const Contraction& c, const Tiling& tiling) {
     return row % kernel.mr.value() == 0 ? 0 : row;
   }
   if (!tiling.in_place.left) return 0;
-  if (const std::int64_t row = image_row(c, groups, DimClass::m); row > 0) return row;
+  if (const std::int64_t row = even_row(c, groups, DimClass::m); row > 0) return row;
   const std::int64_t row = masked_row(c, groups, kernel);
   return row % kernel.mr.value() == 0 ? 0 : row;
 }
@@ -416,10 +416,11 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   const TensorId right = right_operand(c, groups);
   InPlace good;
   if (c.is_plain(right)) {
-    const auto n_stride = even_stride(c, right, n), k_stride = even_stride(c, right, k);
-    good.right = n_stride && k_stride && (*n_stride <= 1 || *k_stride <= 1);
+    const bool sums = extent_of(c, k) > 1;
+    const bool together = distance(c, right, n) == 1 || (sums && distance(c, right, k) == 1);
     // A single column is copied as slowly as it is read.
-    good.right |= extent_of(c, n) == 1 && has_long_pieces(c, right, k);
+    const bool single = extent_of(c, n) == 1, even = !sums && even_stride(c, right, n);
+    good.right = has_long_pieces(c, right, k) && (together || single || even);
   } else {
     good.right = image_in_place(c, right, groups, DimClass::n);
   }
@@ -477,9 +478,10 @@ bool within_reach(const Contraction& c, TensorId right, const Groups& groups) {
 
 }  // namespace
 
-std::int64_t image_row(const Contraction& c, const Groups& groups, DimClass group) {
+std::int64_t even_row(const Contraction& c, const Groups& groups, DimClass group) {
   const TensorId t = group == DimClass::m ? left_operand(c, groups) : right_operand(c, groups);
-  return c.is_plain(t) ? 0 : even_part(c, t, groups[group]);
+  if (c.is_plain(t) && (group == DimClass::m || even_stride(c, t, groups[group]))) return 0;
+  return even_part(c, t, groups[group]);
 }
 
 RowCover cover_row(std::int64_t row, std::int64_t most_columns) {
@@ -553,6 +555,7 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
   const Group mixed = bring_forward(c, other, k, 1);
   if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);
+  if (matrix) ks = {k};
 
   std::vector<Groups> all;
   for (const Group& in_k : ks) {
@@ -703,7 +706,7 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     loop(DimClass::m, row);
     kernel.mr = Elements(std::min(kernel.mr.value(), row));
   }
-  if (const std::int64_t row = image_row(contraction, tiling.groups, DimClass::n);
+  if (const std::int64_t row = even_row(contraction, tiling.groups, DimClass::n);
       row > 0 && tiling.in_place.right) {
     loop(DimClass::n, row);
     const RowCover cover =
@@ -757,7 +760,7 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];
   const bool crosses =
-      image_row(contraction, tiling.groups, DimClass::m) == 0 && range[at(DimClass::k)] > even &&
+      even < shortest_piece && range[at(DimClass::k)] > even &&
       (even % kernel_k != 0 || std::ranges::any_of(tiling.tiles, [&](const auto& t) {
          return t[at(DimClass::k)] % kernel_k != 0;
        }));
@@ -773,7 +776,7 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
     for (auto& tile : tiling.tiles) tile[at(DimClass::m)] = row;
   }
   snap_rows(DimClass::n,
-            tiling.in_place.right ? image_row(contraction, tiling.groups, DimClass::n) : 0,
+            tiling.in_place.right ? even_row(contraction, tiling.groups, DimClass::n) : 0,
             narrowed(tiling.kernel, range[at(DimClass::n)]).nr.value());
   for (std::size_t l = tiling.tiles.size(); l-- > 0;) {
     std::array<DimClass, 3>& order = tiling.orders[l];

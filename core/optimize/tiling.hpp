@@ -47,19 +47,20 @@ struct InPlace {
 
 // Which operands kernels read well in place, with these groups.
 //  - The left one: its rows are neighbours in memory, and enough of them for kernels to seldom need
-//    a copy. Its places along k are evenly apart in pieces of even_k(); a kernel may not cross one.
-//    Of an image the rows are those of a row of it, and kernels go on behind each piece along k, if
-//    pieces are long enough and there are few columns.
-//  - The right one: its columns and its places along k are evenly apart, one or the other of them
-//    neighbours. Of an image those of a row are, and pieces along k that are long enough: kernels
-//    go on behind each piece.
+//    a copy. Its places along k are evenly apart in pieces of even_k(); kernels go on behind one if
+//    it is long enough, and keep to it if not. Of an image the rows are those of a row of it, and
+//    there are few columns.
+//  - The right one: columns or places along k are neighbours, and pieces along k within which
+//    places are evenly apart long enough: kernels go on behind each. Tiles keep to the columns of
+//    an even_row().
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
 std::int64_t even_k(const Contraction& contraction, const Groups& groups);
-// Where the operand that has group m or n is an image (its tiles overlap): how many of the group's
-// places are evenly apart in it, from any multiple of it on. 0 for others.
-std::int64_t image_row(const Contraction& contraction, const Groups& groups, DimClass group);
+// How many places of group n are evenly apart in the operand that has it, from any multiple of it
+// on, or of group m where that operand is an image (its tiles overlap). 0 where all are, or tiles
+// need not keep to them.
+std::int64_t even_row(const Contraction& contraction, const Groups& groups, DimClass group);
 // The right operand stays in place only up to this size, or where its columns are at most so far
 // apart. Source: chosen, so that the distance of its columns, each of which may lie in a page of
 // its own, does not matter for address translation. It does not depend on the machine: the family

@@ -76,6 +76,45 @@ TEST(Pack, Follows_the_loops_inside_it) {
             (Numbers{1, 2, 7, 8, 3, 4, 9, 10, 13, 14, 15, 16, 5, 6, 11, 12, 17, 18}));
 }
 
+// Tensors too large for a list of places, with neighbours along rows and along k, as a loop over
+// all elements copies them.
+TEST(Pack, Copies_large_tensors_as_a_loop_does) {
+  for (const char* a : {"mpkq", "pmqk", "kqmp", "qmkp", "mkpq", "kmqp"}) {
+    for (const std::int64_t rows : {1, 4, 5, 8, 11, 24}) {
+      SCOPED_TRACE(fmt::format("{} {}", a, rows));
+      const Contraction c =
+          contraction("mpn", a, "kqn", {{'m', 29}, {'p', 7}, {'n', 2}, {'k', 19}, {'q', 5}});
+      Schedule s;
+      s.groups = test::groups(c, {"mp", "n", "kq", ""});
+      s.root = loop(
+          DimClass::m, 120,
+          pack(TensorId::A, "L1", loop(DimClass::k, 64, loop(DimClass::m, rows, kernel(rows, 2)))));
+      const Plan plan(c, s);
+      for (const Interval m : {Interval{0, 120}, Interval{120, 83}}) {
+        Tile tile = plan.all();
+        tile[DimClass::m] = m;
+        const PackPlan& pack = *plan.pack(TensorId::A);
+        Numbers expected(static_cast<std::size_t>(pack.capacity), -1);
+        for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
+          for (const PackBlock& b : blocks) {
+            for (std::int64_t k = 0; k < b.k_size; ++k) {
+              for (std::int64_t r = 0; r < pack.panel; ++r) {
+                const double element =
+                    r < b.rows
+                        ? static_cast<double>(plan.offset(TensorId::A, DimClass::m, b.row + r) +
+                                              plan.offset(TensorId::A, DimClass::k, b.k + k) + 1)
+                        : 0;
+                expected[static_cast<std::size_t>(b.destination + k * pack.panel + r)] = element;
+              }
+            }
+          }
+        });
+        ASSERT_EQ(packed_counting(plan, tile), expected);
+      }
+    }
+  }
+}
+
 // Every number of rows and columns around whole squares of every vector length, rows and columns at
 // places in no order, and nothing written beside them.
 template <class T>

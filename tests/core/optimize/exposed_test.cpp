@@ -70,7 +70,15 @@ TEST(Exposed, Reading_in_place_saves_the_pack) {
             "kernel 8x4 } } } }"));
 }
 
-// What the machine says, not what a Zen 4 does.
+// Of B, in pieces of 4 places along k: 8 kernels go on behind 7 of their 8.
+TEST(Exposed, Going_on_behind_pieces_of_k_takes_time) {
+  const char* const text =
+      "groups m=j n=i k=kl pack A in L2 { for n by 4 { for m by 8 { kernel 8x4 } } }";
+  const Contraction even = of("ij-ikl-klj", "i=16,j=16,k=8,l=4");
+  const double at_once = waits_beside_links(of("ij-ikl-lkj", "i=16,j=16,k=8,l=4"), text);
+  EXPECT_NEAR(waits_beside_links(even, text), at_once + 8 * 3 * 30, 1e-3);
+}
+
 // An outer product, all of it C's traffic: rows from beginning to end, or 8 at a time.
 TEST(Exposed, C_in_short_pieces_takes_memory_longer) {
   const Contraction c = of("ij-i-j", "i=512,j=512");
@@ -111,6 +119,7 @@ TEST(Exposed, Tiles_that_begin_anew_with_each_row_of_C_break_none) {
   EXPECT_GT(across, kept);
 }
 
+// What the machine says, not what a Zen 4 does.
 TEST(Exposed, Costs_are_those_of_the_machine) {
   const Contraction c = test::matmul(16, 16, 16);
   Machine m = test::machine({{64, 8}, {1024, 16}});

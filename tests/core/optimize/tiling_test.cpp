@@ -318,9 +318,9 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
   EXPECT_EQ(even("ab-acd-cdb", "a=16,b=9,c=6,d=4", "a", "dc"), 4);
   EXPECT_EQ(even("abe-aced-cdb", "a=16,b=9,c=6,d=4,e=3", "ae", "cd"), 6);
 
-  const Contraction c = parse_contraction("ab-acd-cdb", parse_sizes("a=16,b=9,c=64,d=48"),
-                                          Layout::column_major, ElementType::f64);
-  const auto stays = [&](std::vector<std::int64_t> k_tiles) {
+  const auto stays = [](const char* sizes, std::vector<std::int64_t> k_tiles) {
+    const Contraction c =
+        parse_contraction("ab-acd-cdb", parse_sizes(sizes), Layout::column_major, ElementType::f64);
     Tiling t;
     t.groups = test::groups(c, {"a", "b", "dc", ""});
     t.kernel = {Elements(8), Elements(4)};
@@ -332,11 +332,13 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
     snap(c, Bytes(64), t);
     return t.in_place.left;
   };
-  EXPECT_TRUE(stays({48, 48}));
-  EXPECT_TRUE(stays({24, 96}));
-  EXPECT_TRUE(stays({16, 48 * 64}));
-  EXPECT_FALSE(stays({32, 96}));
-  EXPECT_FALSE(stays({96, 96}));
+  // Pieces of two are too short to go on behind.
+  EXPECT_TRUE(stays("a=16,b=9,c=63,d=2", {2, 2}));
+  EXPECT_TRUE(stays("a=16,b=9,c=63,d=2", {1, 6}));
+  EXPECT_TRUE(stays("a=16,b=9,c=63,d=2", {2, 126}));
+  EXPECT_FALSE(stays("a=16,b=9,c=63,d=2", {3, 6}));
+  EXPECT_FALSE(stays("a=16,b=9,c=63,d=2", {6, 6}));
+  EXPECT_TRUE(stays("a=16,b=9,c=64,d=48", {32, 96}));
 }
 
 TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
@@ -392,7 +394,33 @@ TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
   EXPECT_TRUE(reads_well("ab-ac-bc", "a=16,b=9,c=5", "a", "b", "c"));
   EXPECT_TRUE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
   EXPECT_FALSE(reads_well("abd-ac-bdc", "a=16,b=9,c=5,d=4", "a", "db", "c"));
-  EXPECT_FALSE(reads_well("abd-ac-bcd", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+  // Rows of 9 columns, and pieces of 5, 3 and 2 places along k.
+  EXPECT_TRUE(reads_well("abd-ac-bcd", "a=16,b=9,c=5,d=4", "a", "bd", "c"));
+  EXPECT_TRUE(reads_well("ab-acd-cbd", "a=16,b=9,c=5,d=4", "a", "b", "cd"));
+  EXPECT_TRUE(reads_well("ab-acd-cbd", "a=16,b=9,c=3,d=4", "a", "b", "cd"));
+  EXPECT_FALSE(reads_well("ab-acd-cbd", "a=16,b=9,c=2,d=4", "a", "b", "cd"));
+  // Without sums, columns that are all evenly apart do.
+  EXPECT_TRUE(reads_well("abd-a-db", "a=16,b=9,d=4", "a", "db", ""));
+  EXPECT_TRUE(reads_well("abd-ac-cdb", "a=16,b=9,c=1,d=4", "a", "db", "c"));
+  EXPECT_FALSE(reads_well("abd-ac-cdb", "a=16,b=9,c=1,d=4", "a", "bd", "c"));
+}
+
+TEST(In_place, Tiles_keep_to_columns_that_are_evenly_apart) {
+  const Contraction c = parse_contraction("abd-ac-bcd", parse_sizes("a=16,b=9,c=5,d=4"),
+                                          Layout::column_major, ElementType::f64);
+  Tiling t;
+  t.groups = test::groups(c, {"a", "bd", "c", ""});
+  EXPECT_EQ(even_row(c, t.groups, DimClass::n), 9);
+  EXPECT_EQ(even_row(c, t.groups, DimClass::m), 0);
+  EXPECT_EQ(even_row(c, test::groups(c, {"a", "db", "c", ""}), DimClass::n), 4);
+  t.kernel = {Elements(8), Elements(8)};
+  t.tiles = {{16, 20, 5}, {16, 36, 5}, {16, 36, 5}};
+  t.orders.assign(3, {DimClass::m, DimClass::n, DimClass::k});
+  t.in_place = {true, true};
+  snap(c, Bytes(64), t);
+  EXPECT_EQ(to_line(build(c, find_machine("i7-6700k"), t), c),
+            "groups m=a n=bd k=c for n by 9 { seq over n { part 4 { for m by 8 { kernel 8x4 } } "
+            "part 5 { for m by 8 { kernel 8x5 } } } }");
 }
 
 // 256 KiB, or columns a page apart.
@@ -422,8 +450,8 @@ TEST(In_place, Of_an_image_the_places_of_a_row_are_read_by_pieces_of_k) {
   EXPECT_TRUE(right("k=32,c=3,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));   // pieces of 3 along k
   EXPECT_FALSE(right("k=32,c=2,y=9,x=9,r=3,s=3,dilation=2,layout=nhwc"));  // of 2
   const Contraction c = layer("n=2,k=32,c=64,y=5,x=9,r=3,s=3,layout=nhwc");
-  EXPECT_EQ(image_row(c, groupings(c).front(), DimClass::n), 9);
-  EXPECT_EQ(image_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front(), DimClass::n), 0);
+  EXPECT_EQ(even_row(c, groupings(c).front(), DimClass::n), 9);
+  EXPECT_EQ(even_row(layer("k=8,c=8,y=5,x=9,layout=nhwc"), groupings(c).front(), DimClass::n), 0);
 }
 
 // With channels first the image has the rows: those of one of its rows, and no more at a time.
@@ -447,7 +475,7 @@ TEST(In_place, Of_an_image_with_rows_kernels_keep_to_a_row_of_it) {
   EXPECT_FALSE(narrow("k=64,c=64,y=28,x=28,r=3,s=3"));
   EXPECT_TRUE(narrow("k=6,c=64,y=28,x=28,r=3,s=3"));
   const Contraction c = layer("n=8,k=6,c=1,y=9,x=112,r=5,s=5");
-  EXPECT_EQ(image_row(c, groupings(c).front(), DimClass::m), 112);
+  EXPECT_EQ(even_row(c, groupings(c).front(), DimClass::m), 112);
   Tiling tiling{groupings(c).front(), kernel, {{300, 6, 25}}, {{}}, true, {true, true}};
   tiling.orders = {{DimClass::m, DimClass::n, DimClass::k}};
   snap(c, Bytes(64), tiling);
