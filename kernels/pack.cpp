@@ -145,18 +145,25 @@ void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
     place[DimClass::batch].begin += b;
     places_.push_back(pack_.place_of(place) - pack_.place_of(tile));
   }
-  constexpr std::int64_t step = line_elements<T>;
+  // Asks for lines that come so many steps later.
+  const auto change = [&](Rows<T> rows, std::int64_t size, std::int64_t later, T* to) {
+    constexpr std::int64_t step = line_elements<T>;
+    for (std::int64_t r = 0; r < size; r += step, rows.offsets += step) {
+      const bool more = r + (later + 1) * step <= size;
+      transpose_(std::min(step, size - r), count, rows,
+                 more ? Rows<T>{rows.first, rows.offsets + later * step} : rows, to + r,
+                 places_.data());
+    }
+  };
   for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
     for (const PackBlock& b : blocks) {
+      if (pack_.panel == 1) {  // which runs along k
+        change({tensor_ + rows_[b.row], ks_ + b.k}, b.k_size, 4, buffer_ + b.destination);
+        continue;
+      }
       for (std::int64_t k = 0; k < b.k_size; ++k) {
-        const T* const from = tensor_ + ks_[b.k + k];
         T* const to = buffer_ + b.destination + k * pack_.panel;
-        for (std::int64_t r = 0; r < b.rows; r += step) {
-          const Rows<T> rows{from, rows_ + b.row + r};
-          const bool more = r + 2 * step <= b.rows;
-          transpose_(std::min(step, b.rows - r), count, rows,
-                     more ? Rows<T>{from, rows.offsets + step} : rows, to + r, places_.data());
-        }
+        change({tensor_ + ks_[b.k + k], rows_ + b.row}, b.rows, 1, to);
         for (const std::int64_t place : places_) {
           std::fill(to + place + b.rows, to + place + pack_.panel, T{0});
         }
