@@ -551,10 +551,16 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
-  std::vector<Group> ns = variants(n, has_rows_of_products(c) ? n : bring_forward(c, right, n, 0));
+  const auto add = [](std::vector<Group>& all, const Group& one) {
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  };
+  std::vector<Group> ns{n};
+  if (!has_rows_of_products(c)) {
+    add(ns, bring_forward(c, right, n, 0));
+    add(ns, in_order_of(c, right, columns));
+  }
   std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
-  const Group mixed = bring_forward(c, other, k, 1);
-  if (std::find(ks.begin(), ks.end(), mixed) == ks.end()) ks.push_back(mixed);
+  add(ks, bring_forward(c, other, k, 1));
   if (matrix) ks = {k};
 
   std::vector<Groups> all;

@@ -77,7 +77,7 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 // stride one. The others
 //  - let m run in the left operand's order behind C's stride-one dimension,
 //  - bring the right operand's stride-one dimension forward in n, so that a tile uses up the lines
-//    that its pack reads,
+//    that its pack reads, or let n run in its order, for it to be read as it lies,
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
 //  - with `rows_apart`, or where that operand is read_once(), let m run in the left operand's order
 //    alone, for it to be read in place.
