@@ -247,6 +247,12 @@ Bytes behind_in_c(const Contraction& c, const Group& group, std::int64_t togethe
   return Bytes(0);
 }
 
+// The beginning of a piece of C that far away from the one before, as bytes that memory moves
+// meanwhile.
+double beginning_of(Bytes away) {
+  return static_cast<double>((away < far_away ? begin_of_piece : begin_of_far_piece).value());
+}
+
 // What of C such kernels write before they go on elsewhere: a line, or a column of several lines,
 // or columns of a line each. And what it takes to begin with it, as bytes that memory moves
 // meanwhile: a column's lines follow one another, and its first one the last one of the column
@@ -265,12 +271,9 @@ LinesTogether lines_together(const Contraction& c, const Schedule& schedule, con
   }
   const std::int64_t rows = rows_of(path).length;
   const auto line = static_cast<std::int64_t>(line_of(c, schedule, path));
-  const auto begin = [](Bytes away) {
-    return static_cast<double>((away < far_away ? begin_of_piece : begin_of_far_piece).value());
-  };
-  const double of_column = begin(behind_in_c(c, schedule.groups[DimClass::n], 1));
+  const double of_column = beginning_of(behind_in_c(c, schedule.groups[DimClass::n], 1));
   const double lines = ceil_ratio(static_cast<double>(rows), static_cast<double>(line));
-  const double of_line = begin(behind_in_c(c, schedule.groups[DimClass::m], line));
+  const double of_line = beginning_of(behind_in_c(c, schedule.groups[DimClass::m], line));
   LinesTogether together;
   together.piece[DimClass::m] = rows;
   if (lines <= 1) together.piece[DimClass::n] = columns;
@@ -307,7 +310,8 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
 // where tiles go over the end of C's rows.
 double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& path) {
   const auto element = static_cast<double>(size_of(c.type()).value());
-  const auto begin = static_cast<double>(begin_of_piece.value());
+  const double begin =
+      beginning_of(path.nr > 1 ? behind_in_c(c, schedule.groups[DimClass::n], 1) : Bytes(0));
   const auto longer_by = [&](const Ranges& piece, double times) {
     const auto elements =
         static_cast<double>(piece[DimClass::m] * piece[DimClass::n] * piece[DimClass::batch]);

@@ -136,8 +136,7 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   if (roof.value() > 0 && losses_count(machine, options)) {
     const Exposed lost = waits();
     const Seconds busy = prediction.timing.compute + lost.core;
-    s.front() = decisive(std::max(slowest, busy));
-    s.insert(s.begin() + 1, std::round((busy + lost.traffic) / slowest / waiting_step));
+    s.front() = decisive(std::max(slowest, busy + lost.traffic));
   }
   s.push_back(cost(prediction, machine, Objective::sum));
   return s;

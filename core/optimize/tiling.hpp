@@ -48,11 +48,12 @@ struct InPlace {
 // Which operands kernels read well in place, with these groups.
 //  - The left one: its rows are neighbours in memory, and enough of them for kernels to seldom need
 //    a copy. Its places along k are evenly apart in pieces of even_k(); kernels go on behind one if
-//    it is long enough, and keep to it if not. Of an image the rows are those of a row of it, and
-//    there are few columns.
-//  - The right one: columns or places along k are neighbours, and pieces along k within which
-//    places are evenly apart long enough: kernels go on behind each. Tiles keep to the columns of
-//    an even_row().
+//    it is long enough and read few times, and keep to it if not. Of an image the rows are those of
+//    a row of it, and there are few columns.
+//  - The right one: columns or places along k are neighbours, and all of both evenly apart; or it
+//  is
+//    read few times, and pieces along k within which places are evenly apart are long enough:
+//    kernels go on behind each, and tiles keep to the columns of an even_row().
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
@@ -62,11 +63,12 @@ std::int64_t even_k(const Contraction& contraction, const Groups& groups);
 // need not keep to them.
 std::int64_t even_row(const Contraction& contraction, const Groups& groups, DimClass group);
 // The right operand stays in place only up to this size, or where its columns are at most so far
-// apart. Source: chosen, so that the distance of its columns, each of which may lie in a page of
-// its own, does not matter for address translation. It does not depend on the machine: the family
-// must not change with a capacity that a user varies. Images may stay whatever their size, since a
-// copy of their windows is several times as large.
-inline constexpr Bytes largest_right_in_place{256 << 10}, farthest_columns{4 << 10};
+// apart; and a plain operand in pieces only up to it, or where its places along k are. Source:
+// chosen, so that the distance, over which each may lie in a page of its own, does not matter for
+// address translation. It does not depend on the machine: the family must not change with a
+// capacity that a user varies. Images may stay whatever their size, since a copy of their windows
+// is several times as large.
+inline constexpr Bytes largest_apart{256 << 10}, farthest_apart{4 << 10};
 // Operands that the family leaves in place with any of the kernels and any of the groupings().
 InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels,
                           bool rows_apart = false);

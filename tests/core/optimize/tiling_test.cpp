@@ -338,7 +338,9 @@ TEST(In_place, Kernels_keep_to_a_part_of_k_whose_places_are_evenly_apart) {
   EXPECT_TRUE(stays("a=16,b=9,c=63,d=2", {2, 126}));
   EXPECT_FALSE(stays("a=16,b=9,c=63,d=2", {3, 6}));
   EXPECT_FALSE(stays("a=16,b=9,c=63,d=2", {6, 6}));
-  EXPECT_TRUE(stays("a=16,b=9,c=64,d=48", {32, 96}));
+  EXPECT_TRUE(stays("a=16,b=9,c=24,d=20", {32, 96}));
+  EXPECT_FALSE(stays("a=16,b=33,c=24,d=20", {32, 96})) << "read too often";
+  EXPECT_FALSE(stays("a=16,b=9,c=64,d=48", {32, 96})) << "each place in a page of its own";
 }
 
 TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
@@ -399,6 +401,7 @@ TEST(In_place, Columns_or_k_of_the_right_operand_are_neighbours) {
   EXPECT_TRUE(reads_well("ab-acd-cbd", "a=16,b=9,c=5,d=4", "a", "b", "cd"));
   EXPECT_TRUE(reads_well("ab-acd-cbd", "a=16,b=9,c=3,d=4", "a", "b", "cd"));
   EXPECT_FALSE(reads_well("ab-acd-cbd", "a=16,b=9,c=2,d=4", "a", "b", "cd"));
+  EXPECT_FALSE(reads_well("ab-acd-cbd", "a=160,b=9,c=5,d=4", "a", "b", "cd")) << "read too often";
   // Without sums, columns that are all evenly apart do.
   EXPECT_TRUE(reads_well("abd-a-db", "a=16,b=9,d=4", "a", "db", ""));
   EXPECT_TRUE(reads_well("abd-ac-cdb", "a=16,b=9,c=1,d=4", "a", "db", "c"));
