@@ -27,9 +27,6 @@ constexpr double other_step = 0.2;
 constexpr double exposed_step = 5e-3;
 // Of a score's first entry there: what a small operand or its copy moves besides decides nothing.
 constexpr double few_step = 2e-2;
-// The same where a link decides, as a share of its time: coarser, for it is an estimate. Source:
-// chosen.
-constexpr double waiting_step = 0.1;
 // What is so many times as slow by the coarse count is not judged in full. Source: chosen.
 constexpr double far_coarsely = 1.05;
 // Factors by which moves change a tile. Source: chosen.

@@ -40,8 +40,7 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options);
 //    Likewise for lanes, kernels along k, and where has_few_places(), then in steps of 2 % first.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
 //    lest one be spoilt for a percent of another, and then their sum. With losses_count(), the
-//    core counts as one more link, busy with computing and with Exposed::core, and what it waits
-//    for besides comes second, in steps of 10 %.
+//    core counts as one more link, which computes and then waits (exposed()).
 // For the other objectives it is their cost.
 using Score = std::vector<double>;
 // Whether m or n has a few places only (read_once()), or k and there is no batch: whatever the
