@@ -135,8 +135,8 @@ void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   }
 }
 
-// Neighbours in the tensor are places of the batch: each row of a block has some side by side, so
-// rows and places change places.
+// Neighbours in the tensor are places of the batch: each row of a block has some side by side, or
+// each place along k where it has one row, so those and places change places.
 template <class T>
 void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
   places_.clear();

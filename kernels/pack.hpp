@@ -43,7 +43,7 @@ class Packer {
     std::int64_t row, rows, columns;
     std::int64_t begin;  // in the tensor
   };
-  // A step of the work: as many columns as are read with one line of each row.
+  // A step of the work: as many columns as a line has elements; one of blocks side by side.
   struct Place {
     std::size_t piece = 0;
     std::int64_t column = 0;

@@ -23,7 +23,7 @@ constexpr std::int64_t shortest_piece = 3;
 // is read so often that it pays. Source: measured on an Intel Xeon with AVX-512, 3 x 3 filters,
 // nchw: in place 1.1 to 1.2 times as fast with 64 columns, 0.88 to 0.94 times with 84 and more.
 constexpr std::int64_t most_columns_beside_windows = 64;
-// Readings up to which a plain operand in pieces is read in place. Source: measured on an AMD EPYC
+// Readings, by whole kernels, up to which a plain operand in pieces is read in place. Source: measured on an AMD EPYC
 // (Zen 4): tccg:29, where it is read 256 times, runs 0.75 times as fast as packed; where it is read
 // up to 3 times, random contractions 1.2 times on the mean.
 constexpr std::int64_t few_readings = 8;

@@ -50,17 +50,16 @@ struct InPlace {
 //    a copy. Its places along k are evenly apart in pieces of even_k(); kernels go on behind one if
 //    it is long enough and read few times, and keep to it if not. Of an image the rows are those of
 //    a row of it, and there are few columns.
-//  - The right one: columns or places along k are neighbours, and all of both evenly apart; or it
-//  is
-//    read few times, and pieces along k within which places are evenly apart are long enough:
-//    kernels go on behind each, and tiles keep to the columns of an even_row().
+//  - The right one: columns or places along k are neighbours, and all of both are evenly apart; or
+//    they are so in pieces, it is read few times, and those along k are long enough: kernels go on
+//    behind each, and tiles keep to the columns of an even_row().
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
 std::int64_t even_k(const Contraction& contraction, const Groups& groups);
 // How many places of group n are evenly apart in the operand that has it, from any multiple of it
-// on, or of group m where that operand is an image (its tiles overlap). 0 where all are, or tiles
-// need not keep to them.
+// on, or of group m where that operand is an image (its tiles overlap). 0 for a plain operand where
+// all are, and for its group m: tiles need not keep to them.
 std::int64_t even_row(const Contraction& contraction, const Groups& groups, DimClass group);
 // The right operand stays in place only up to this size, or where its columns are at most so far
 // apart; and a plain operand in pieces only up to it, or where its places along k are. Source:

@@ -256,6 +256,65 @@ TEST(Pack, Strips_are_cut_by_micropanels_and_tiles) {
 
 // The same along k, in micropanels of one row: b is A's stride-one dimension and behind a in k, and
 // tiles of k begin and end anywhere within the strips of a steps.
+// One row for each place of the batch b, which runs fastest: lines hold several places.
+template <class T>
+void expect_places_along_k() {
+  constexpr ElementType type = sizeof(T) == 4 ? ElementType::f32 : ElementType::f64;
+  for (const std::int64_t places : {4, 7, 16}) {
+    for (const std::int64_t ks : {5, 66, 290}) {
+      SCOPED_TRACE(fmt::format("{} places, tiles of {}", places, ks));
+      const Contraction c =
+          contraction("bmn", "bkfm", "kfnb", {{'b', 19}, {'m', 3}, {'n', 2}, {'k', 29}, {'f', 10}},
+                      Layout::column_major, type);
+      Schedule s;
+      s.groups = test::groups(c, {"m", "n", "fk", "b"});
+      s.root = loop(DimClass::batch, places,
+                    loop(DimClass::k, ks,
+                         pack(TensorId::A, "L1",
+                              pack(TensorId::B, "L1",
+                                   loop(DimClass::batch, 1,
+                                        loop(DimClass::k, (ks + 1) / 2,
+                                             loop(DimClass::m, 1, kernel(1, 2))))))));
+      const Plan plan(c, s);
+      const PackPlan& packed = *plan.pack(TensorId::A);
+      std::vector<T> tensor(static_cast<std::size_t>(c.size(TensorId::A).value()));
+      std::iota(tensor.begin(), tensor.end(), T{1});
+      std::vector<T> buffer(static_cast<std::size_t>(packed.capacity), T{-1}), expected = buffer;
+      Packer<T> packer(plan, packed);
+      for (std::int64_t k = 0; k < 290; k += ks) {
+        for (std::int64_t b = 0; b < 19; b += places) {
+          Tile tile = plan.all();
+          tile[DimClass::batch] = {b, std::min<std::int64_t>(places, 19 - b)};
+          tile[DimClass::k] = {k, std::min<std::int64_t>(ks, 290 - k)};
+          packer(tile, tensor.data(), buffer.data());
+          for_each_place(packed, tile, plan.offsets(TensorId::A, DimClass::batch),
+                         [&](std::int64_t shift, std::int64_t to) {
+                           for_each_block(packed, tile, [&](std::span<const PackBlock> blocks) {
+                             for (const PackBlock& block : blocks) {
+                               for (std::int64_t i = 0; i < block.k_size; ++i) {
+                                 const std::int64_t from =
+                                     shift + plan.offset(TensorId::A, DimClass::batch, b) +
+                                     plan.offset(TensorId::A, DimClass::m, block.row) +
+                                     plan.offset(TensorId::A, DimClass::k, block.k + i);
+                                 expected[static_cast<std::size_t>(packed.place_of(tile) + to +
+                                                                   block.destination + i)] =
+                                     static_cast<T>(from + 1);
+                               }
+                             }
+                           });
+                         });
+          ASSERT_EQ(buffer, expected) << "k " << k << " b " << b;
+        }
+      }
+    }
+  }
+}
+
+TEST(Pack, Rows_of_several_places_run_along_k) {
+  expect_places_along_k<double>();
+  expect_places_along_k<float>();
+}
+
 TEST(Pack, Lines_along_k_are_cut_by_tiles) {
   for (const std::int64_t a : {2, 3, 8, 11, 33}) {
     for (const std::int64_t b : {1, 7, 40}) {
