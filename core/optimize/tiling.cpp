@@ -16,16 +16,15 @@ namespace {
 // Extent of the first dimension, in rows of the kernel, from which on the tiles that go over its
 // end are few enough to copy. Source: chosen.
 constexpr std::int64_t many_kernels = 8;
-// Places along k that pieces have at least, or a copy is better. Source: chosen, as the
-// executor's.
+// Places along k that pieces have at least, or a copy is better. Source: chosen, as the executor's.
 constexpr std::int64_t shortest_piece = 3;
 // Columns up to which windows of an image are read in place as the left operand; beside more a copy
 // is read so often that it pays. Source: measured on an Intel Xeon with AVX-512, 3 x 3 filters,
 // nchw: in place 1.1 to 1.2 times as fast with 64 columns, 0.88 to 0.94 times with 84 and more.
 constexpr std::int64_t most_columns_beside_windows = 64;
-// Readings, by whole kernels, up to which a plain operand in pieces is read in place. Source: measured on an AMD EPYC
-// (Zen 4): tccg:29, where it is read 256 times, runs 0.75 times as fast as packed; where it is read
-// up to 3 times, random contractions 1.2 times on the mean.
+// Readings, by whole kernels, up to which a plain operand in pieces is read in place. Source: chosen;
+// measured on an AMD EPYC (Zen 4), tccg:29, where it is read 256 times, runs 0.75 times as fast as
+// packed, and random contractions where it is read a few times 1.1 to 1.2 times.
 constexpr std::int64_t few_readings = 8;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
