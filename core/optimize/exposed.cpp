@@ -9,6 +9,7 @@
 
 #include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
+#include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/schedule/rounds.hpp"
@@ -137,22 +138,12 @@ bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
 // How many places along k are evenly apart in all plain operands in place, from any multiple of it
 // on.
 std::int64_t stretch_of(const Contraction& c, const Schedule& schedule, const Path& path) {
-  ByTensor<bool> even{};
-  for (TensorId t : {TensorId::A, TensorId::B}) even[t] = c.is_plain(t);
-  for (const Step& s : path.steps) {
-    if (s.kind == Step::Kind::move) even[s.tensor] = false;
-  }
-  std::int64_t places = 1;
-  ByTensor<std::int64_t> apart{};
-  for (DimId d : schedule.groups[DimClass::k]) {
-    if (c.dim(d).extent == 1) continue;
-    for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (!even[t]) continue;
-      const std::int64_t stride = c.stride(t, d).value();
-      if (places > 1 && stride != apart[t] * places) return places;
-      if (places == 1) apart[t] = stride;
-    }
-    places *= c.dim(d).extent;
+  std::int64_t places = path.extents[DimClass::k];
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    const bool packed = std::ranges::any_of(
+        path.steps, [&](const Step& s) { return s.kind == Step::Kind::move && s.tensor == t; });
+    if (packed || !c.is_plain(t)) continue;
+    places = std::min(places, even_part(c, t, schedule.groups[DimClass::k]));
   }
   return places;
 }

@@ -22,9 +22,9 @@ constexpr std::int64_t shortest_piece = 3;
 // is read so often that it pays. Source: measured on an Intel Xeon with AVX-512, 3 x 3 filters,
 // nchw: in place 1.1 to 1.2 times as fast with 64 columns, 0.88 to 0.94 times with 84 and more.
 constexpr std::int64_t most_columns_beside_windows = 64;
-// Readings, by whole kernels, up to which a plain operand in pieces is read in place. Source: chosen;
-// measured on an AMD EPYC (Zen 4), tccg:29, where it is read 256 times, runs 0.75 times as fast as
-// packed, and random contractions where it is read a few times 1.1 to 1.2 times.
+// Readings, by whole kernels, up to which a plain operand in pieces is read in place. Source:
+// chosen; measured on an AMD EPYC (Zen 4), tccg:29, where it is read 256 times, runs 0.75 times as
+// fast as packed, and random contractions where it is read a few times 1.1 to 1.2 times.
 constexpr std::int64_t few_readings = 8;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
@@ -75,19 +75,6 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
     next = stride * c.dim(d).extent;
   }
   return first;
-}
-
-// How many places of a group are evenly apart in t, from any multiple of it on.
-std::int64_t even_part(const Contraction& c, TensorId t, const Group& group) {
-  std::int64_t part = 1, next = 0;
-  for (DimId d : group) {
-    if (c.dim(d).extent == 1) continue;
-    const std::int64_t stride = c.stride(t, d).value();
-    if (next != 0 && stride != next) break;
-    next = stride * c.dim(d).extent;
-    part *= c.dim(d).extent;
-  }
-  return part;
 }
 
 TensorId right_operand(const Contraction& c, const Groups& groups) {
@@ -349,6 +336,18 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
 
 }  // namespace
 
+std::int64_t even_part(const Contraction& c, TensorId t, const Group& group) {
+  std::int64_t part = 1, next = 0;
+  for (DimId d : group) {
+    if (c.dim(d).extent == 1) continue;
+    const std::int64_t stride = c.stride(t, d).value();
+    if (next != 0 && stride != next) break;
+    next = stride * c.dim(d).extent;
+    part *= c.dim(d).extent;
+  }
+  return part;
+}
+
 std::optional<TensorId> read_once(const Contraction& c) {
   const bool sums = c.extent(DimClass::k) > Elements(few_places);  // C is smaller
   const auto reads = [&](TensorId matrix, DimClass own, DimClass other) {
@@ -475,9 +474,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
 }
 
 std::int64_t even_k(const Contraction& c, const Groups& groups) {
-  Group k = groups[DimClass::k];
-  while (k.size() > 1 && !even_stride(c, left_operand(c, groups), k)) k.pop_back();
-  return extent_of(c, k);
+  return even_part(c, left_operand(c, groups), groups[DimClass::k]);
 }
 
 namespace {
@@ -548,10 +545,8 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   const TensorId other = owner == TensorId::A ? TensorId::B : TensorId::A;
   const Group k = in_order_of(c, owner, DimClass::k);
 
-  const auto variants = [](const Group& plain, const Group& changed) {
-    std::vector<Group> all{plain};
-    if (changed != plain) all.push_back(changed);
-    return all;
+  const auto add = [](std::vector<Group>& all, const Group& one) {
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
   };
   // Behind C's stride-one dimension, the left operand's order.
   const Group in_left = in_order_of(c, left, rows);
@@ -560,24 +555,24 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
     const auto first = std::ranges::find(behind, m.front());
     std::rotate(behind.begin(), first, first + 1);
   }
-  std::vector<Group> ms = variants(m, behind);
-  if (has_rows_of_products(c)) ms = {m};  // C is the largest, and written line by line
+  const bool lines = has_rows_of_products(c);  // C is the largest, and written line by line
+  std::vector<Group> ms{m};
+  if (!lines) add(ms, behind);
   if ((rows_apart || matrix == left) && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
   }
-  const auto add = [](std::vector<Group>& all, const Group& one) {
-    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
-  };
   std::vector<Group> ns{n};
-  if (!has_rows_of_products(c)) {
+  if (!lines) {
     add(ns, bring_forward(c, right, n, 0));
     // Where C is much larger, its order counts more.
     if (2 * c.size(right) >= c.size(TensorId::C)) add(ns, in_order_of(c, right, columns));
   }
-  std::vector<Group> ks = variants(k, in_order_of(c, other, DimClass::k));
-  add(ks, bring_forward(c, other, k, 1));
-  if (matrix) ks = {k};
+  std::vector<Group> ks{k};
+  if (!matrix) {
+    add(ks, in_order_of(c, other, DimClass::k));
+    add(ks, bring_forward(c, other, k, 1));
+  }
 
   std::vector<Groups> all;
   for (const Group& in_k : ks) {

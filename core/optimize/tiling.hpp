@@ -55,6 +55,8 @@ struct InPlace {
 //    behind each, and tiles keep to the columns of an even_row().
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
+// How many places of a group are evenly apart in t, from any multiple of it on.
+std::int64_t even_part(const Contraction& contraction, TensorId t, const Group& group);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
 std::int64_t even_k(const Contraction& contraction, const Groups& groups);
 // How many places of group n are evenly apart in the operand that has it, from any multiple of it
