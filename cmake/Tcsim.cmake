@@ -126,18 +126,24 @@ function(tcsim_test name)
   endforeach()
 endfunction()
 
-# tcsim_package(COMPONENT summary [DEPENDS text] [SUGGESTS text]): a Debian package of that name, of what is
-# installed with that COMPONENT. It depends on what its libraries do, and on DEPENDS.
+# tcsim_package(COMPONENT summary [DEPENDS text] [SUGGESTS text] [CONTROL scripts] [PACKAGED_ONLY]): a Debian
+# package of that name, of what is installed with that COMPONENT. It depends on what its libraries do, and on
+# DEPENDS. PACKAGED_ONLY: `cmake --install` leaves it out.
 set(TCSIM_PACKAGES "" CACHE INTERNAL "")
 function(tcsim_package component summary)
-  cmake_parse_arguments(ARG "" "DEPENDS;SUGGESTS" "" ${ARGN})
+  cmake_parse_arguments(ARG "PACKAGED_ONLY" "DEPENDS;SUGGESTS" "CONTROL" ${ARGN})
   string(TOUPPER ${component} upper)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}" CACHE INTERNAL "")
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${component} CACHE INTERNAL "")
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}" CACHE INTERNAL "")
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${ARG_DEPENDS}" CACHE INTERNAL "")
   set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS "${ARG_SUGGESTS}" CACHE INTERNAL "")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${ARG_CONTROL}" CACHE INTERNAL "")
   set(TCSIM_PACKAGES ${TCSIM_PACKAGES} ${component} CACHE INTERNAL "")
+  set(left_out)
+  if(ARG_PACKAGED_ONLY)
+    set(left_out EXCLUDE_FROM_ALL)
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${component}
-    RENAME copyright COMPONENT ${component})
+    RENAME copyright COMPONENT ${component} ${left_out})
 endfunction()
