@@ -1,5 +1,5 @@
 // A cache for the parts of a walk that the model counts instead of estimating
-// (core/model/copies.hpp, core/model/pieces.hpp): LRU, empty at first, and no more than that. The
+// (core/model/copies.hpp, pieces.hpp, leaves.hpp): LRU, empty at first, and no more than that. The
 // simulator is elsewhere, and knows all rules.
 #pragma once
 
@@ -9,39 +9,102 @@
 #include <iterator>
 #include <list>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "core/model/nest.hpp"
 #include "core/model/occupancy.hpp"
 
 namespace tcsim {
 
+// Lines of the whole walk that a cache lacks, by array.
+struct CountedLines {
+  explicit CountedLines(int arrays) : kernels(arrays), packing(arrays), written(arrays) {}
+
+  PerArray kernels, packing;  // fetched for kernels, and for packs
+  PerArray written;           // dirty ones that leave, of packed copies
+};
+
+// Some of all lines, which stand for all: those of some sets, in caches whose numbers of sets have
+// a power of two as a common divisor. A line's last bits say whether it is one.
+class SomeSets {
+ public:
+  // All lines.
+  SomeSets() = default;
+  // One line of `one_of`, of caches whose numbers of sets `divisor` divides, a power of two; more
+  // where that would be too few.
+  SomeSets(std::int64_t divisor, std::int64_t one_of) {
+    const std::int64_t count =
+        std::max({std::min(fewest, divisor), std::min(enough, divisor / 4), divisor / one_of});
+    if (count == divisor) return;
+    mask_ = divisor - 1;
+    number_.assign(static_cast<std::size_t>(divisor), none);
+    // Neither every so many of them nor side by side: strides would see it.
+    std::vector<std::pair<std::uint64_t, std::size_t>> mixed;
+    for (std::size_t i = 0; i < number_.size(); ++i) {
+      mixed.push_back({(i + 1) * 0x9e3779b97f4a7c15 * ((i << 1) | 1), i});
+    }
+    std::ranges::sort(mixed);
+    for (; count_ < count; ++count_) {
+      number_[mixed[static_cast<std::size_t>(count_)].second] = count_;
+    }
+  }
+
+  bool has(std::int64_t line) const { return number_.empty() || number_[index(line)] != none; }
+  // How many lines there are for each of these.
+  double stands_for() const {
+    return number_.empty() ? 1 : static_cast<double>(number_.size()) / static_cast<double>(count_);
+  }
+  // Of so many sets, those that have such lines, and the number of a line's set among them.
+  std::int64_t sets(std::int64_t all) const {
+    return number_.empty() ? all : all / (mask_ + 1) * count_;
+  }
+  std::int64_t set(std::int64_t line, std::int64_t all) const {
+    const std::int64_t whole = (all & (all - 1)) == 0 ? line & (all - 1) : line % all;
+    return number_.empty() ? whole : whole / (mask_ + 1) * count_ + number_[index(line)];
+  }
+
+ private:
+  // Values of the last bits. Source: chosen.
+  static constexpr std::int64_t fewest = 16, enough = 64;
+  static constexpr std::int64_t none = -1;
+  std::size_t index(std::int64_t line) const { return static_cast<std::size_t>(line & mask_); }
+
+  std::int64_t mask_ = 0, count_ = 0;
+  std::vector<std::int64_t> number_;  // by the last bits
+};
+
 // Lines go in as they are touched, and the one not used longest leaves.
 class CountedCache {
  public:
-  explicit CountedCache(const SetAssociative& shape)
+  // Only of lines that `looked_at` has, it may be asked.
+  explicit CountedCache(const SetAssociative& shape, SomeSets looked_at = {})
       : sets_(std::max<std::int64_t>(1, std::llround(shape.sets))),
         ways_(shape.ways),
-        mask_((sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : -1) {
-    if (ways_ <= many_ways) tags_.assign(static_cast<std::size_t>(sets_ * ways_), nothing);
+        looked_at_(std::move(looked_at)) {
+    if (ways_ <= many_ways) {
+      tags_.assign(static_cast<std::size_t>(looked_at_.sets(sets_) * ways_), nothing);
+    }
   }
 
   // Whether the line is there; it is afterwards.
   bool touch(std::int64_t line) {
-    return touch(line, [](std::int64_t) {});
+    return touch(line, false, [](std::int64_t, bool) {});
   }
-  // The same; calls leaves(line) for one that makes room.
+  // The same; calls leaves(line, dirty) for one that makes room, dirty if it was written.
   template <class F>
-  bool touch(std::int64_t line, F&& leaves) {
-    if (tags_.empty()) return touch_by_line(line, leaves);
-    const std::int64_t set = mask_ >= 0 ? line & mask_ : line % sets_;
-    std::int64_t* const first = tags_.data() + set * ways_;
-    if (*first == line) return true;
+  bool touch(std::int64_t line, bool writes, F&& leaves) {
+    if (tags_.empty()) return touch_by_line(line, writes, leaves);
+    const std::int64_t tag = line * 2;
+    std::int64_t* const first = tags_.data() + looked_at_.set(line, sets_) * ways_;
     std::int64_t* const last = first + ways_;
-    std::int64_t* place = std::find(first, last, line);
+    std::int64_t* place =
+        std::find_if(first, last, [&](std::int64_t t) { return (t | 1) == (tag | 1); });
     const bool there = place != last;
-    if (!there && *--place != nothing) leaves(*place);
+    if (!there && *--place != nothing) leaves(*place >> 1, (*place & 1) != 0);
+    const std::int64_t dirty = (there ? *place & 1 : 0) | (writes ? 1 : 0);
     std::copy_backward(first, place, place + 1);
-    *first = line;
+    *first = tag | dirty;
     return there;
   }
 
@@ -52,32 +115,36 @@ class CountedCache {
   }
 
  private:
-  static constexpr std::int64_t nothing = -1;
+  static constexpr std::int64_t nothing = -2;
   // Caches of more ways are looked up by line. Source: chosen.
   static constexpr std::int64_t many_ways = 64;
 
   template <class F>
-  bool touch_by_line(std::int64_t line, F&& leaves) {
+  bool touch_by_line(std::int64_t line, bool writes, F&& leaves) {
     const auto known = places_.find(line);
     if (known != places_.end()) {
       order_.splice(order_.begin(), order_, known->second);
+      order_.front().second |= writes;
       return true;
     }
-    order_.push_front(line);
+    order_.push_front({line, writes});
     places_[line] = order_.begin();
     if (std::ssize(order_) > sets_ * ways_) {
-      leaves(order_.back());
-      places_.erase(order_.back());
+      const auto [old, dirty] = order_.back();
+      leaves(old, dirty);
+      places_.erase(old);
       order_.pop_back();
     }
     return false;
   }
 
-  std::int64_t sets_, ways_, mask_;
-  std::vector<std::int64_t> tags_;  // of each set, the one used last first
+  std::int64_t sets_, ways_;
+  SomeSets looked_at_;
+  // Of each set, the one used last first; twice the line, and one more where it is dirty.
+  std::vector<std::int64_t> tags_;
   // Of one with many ways, taken as one set.
-  std::list<std::int64_t> order_;
-  std::unordered_map<std::int64_t, std::list<std::int64_t>::iterator> places_;
+  std::list<std::pair<std::int64_t, bool>> order_;
+  std::unordered_map<std::int64_t, std::list<std::pair<std::int64_t, bool>>::iterator> places_;
 };
 
 }  // namespace tcsim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 namespace tcsim {
 
@@ -25,6 +26,10 @@ double chance_by_length(const SetAssociative& cache, double total) {
   constexpr double safe = 0.75, steep = 0.4;
   return std::clamp((fill - safe) / steep, 0.0, 1.0);
 }
+
+// Of a cache, windows that leave no doubt whether a line is kept, wherever arrays lie. Source:
+// chosen.
+constexpr double surely_kept = 0.25, surely_gone = 1.75;
 
 // Lines in a set; far more than any cache has where it matters.
 int told_apart_in_a_set(const SetAssociative& cache) {
@@ -77,6 +82,8 @@ void Evictions::find_parts(const Setting& at, const Execution::Sides& s) {
   }
 }
 
+std::array<bool, max_levels> Evictions::take_open() { return std::exchange(open_, {}); }
+
 PerLevel Evictions::gone(const Setting& at, const Execution::Sides& s) {
   find_parts(at, s);
   PerLevel p{};
@@ -88,6 +95,8 @@ PerLevel Evictions::gone(const Setting& at, const Execution::Sides& s) {
       p[l] = inner = std::min(inner, chance_by_length(cache, parts_.lines));
       continue;
     }
+    const double fill = parts_.lines / cache.lines();
+    open_[l] = open_[l] || (fill > surely_kept && fill < surely_gone);
     const bool near = cache.sets > 1 && parts_.lines >= ways && parts_.lines < 3 * cache.lines();
     count_sets(at, near ? &cache : nullptr);
     const std::span<const WindowPart> all(parts_.all.data(), parts_.size);

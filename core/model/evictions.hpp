@@ -44,6 +44,9 @@ class Evictions {
 
   // Chance at every level that the line is gone after the window between the sides.
   PerLevel gone(const Setting& at, const Execution::Sides& sides);
+  // Of all questions since the last call: whether one of the windows was neither far smaller nor
+  // far larger than the cache, so that it may depend on where arrays lie whether the line is gone.
+  std::array<bool, max_levels> take_open();
 
  private:
   // What an array has in a window. Of an operand that moves on, what is left of the earlier tile
@@ -89,6 +92,7 @@ class Evictions {
   Bytes element_;
   std::int64_t line_;  // in elements
   ByTensor<Bytes> tensor_places_;
+  std::array<bool, max_levels> open_{};
   Parts parts_;  // of the window that is looked at
 };
 

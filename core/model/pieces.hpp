@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/model/counted_cache.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/occupancy.hpp"
 #include "core/schedule/schedule.hpp"
@@ -14,14 +15,10 @@
 namespace tcsim {
 
 struct CountedPieces {
-  int depth = 0;  // of the loop whose iterations are pieces
-  // Lines of the whole walk: fetched for kernels and for packs inside that loop.
-  struct Fetched {
-    PerArray kernels, packing;
-  };
-  Fetched fetched;            // by all pieces together
-  std::vector<Fetched> each;  // by each of them
-  PerArray written;           // dirty lines that leave, of the buffers of those packs
+  int depth = 0;       // of the loop whose iterations are pieces
+  CountedLines lines;  // by all pieces together; of packs, those inside that loop
+  // The same, with each of them alone for those parts of the walk that are like it.
+  std::vector<CountedLines> each;
 };
 
 // Lines have `line` bytes. Empty where no piece fills the cache, or it would take long to find out:

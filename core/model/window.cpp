@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "core/error.hpp"
 #include "core/model/copies.hpp"
@@ -12,6 +14,7 @@
 #include "core/model/countable.hpp"
 #include "core/model/evictions.hpp"
 #include "core/model/execution.hpp"
+#include "core/model/leaves.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/overlap.hpp"
 #include "core/model/pieces.hpp"
@@ -41,7 +44,13 @@ class WindowModel {
         evictions_(contraction, machine, nest_, counter, margin, detail),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
         write_backs_(fills_),
-        worst_inside_(arrays_.size()) {}
+        in_leaves_(fills_),
+        worst_inside_(arrays_.size()) {
+    leaf_.fill(-1);
+    for (std::size_t l = 1; detail_ == Detail::counted && l < evictions_.levels(); ++l) {
+      leaf_[l] = leaf_of(nest_, evictions_.caches()[l]);
+    }
+  }
 
   WarmLines warm() {
     count_all();
@@ -91,7 +100,7 @@ class WindowModel {
  private:
   void count_all() {
     count_cold();
-    for (int d = 0; d + 1 < nest_.depth(); ++d) count_step(d);
+    for (step_ = 0; step_ + 1 < nest_.depth(); ++step_) count_step(step_);
     count_kernel();
     count_write_backs();
     if (detail_ == Detail::counted) {
@@ -100,6 +109,9 @@ class WindowModel {
       }
       // Without sets it does not matter where arrays lie.
       if (evictions_.caches().front().sets > 1) ask_pieces();
+      for (std::size_t l = 1; l < evictions_.levels(); ++l) {
+        if (evictions_.caches()[l].sets > 1 && is_worth_counting(l)) ask_leaves(l);
+      }
     }
     stay_below_touches();
   }
@@ -136,9 +148,30 @@ class WindowModel {
   int told_apart() const { return detail_ == Detail::coarse ? 1 : 3; }
 
   void add_fills(ArrayId x, Phase phase, double touches, const PerLevel& p) {
+    const std::array<bool, max_levels> is_open = evictions_.take_open();
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       fills_[phase][x][l] += touches * p[l];
+      if (step_ > leaf_[l]) {
+        in_leaves_[phase][x][l] += touches * p[l];
+      } else if (is_open[l]) {
+        stay_[l] += touches * (1 - p[l]);
+        leave_[l] += touches * p[l];
+      }
     }
+  }
+
+  // Whether leaves can say much of an outer cache that was not worked out.
+  bool is_worth_counting(std::size_t l) const {
+    return leaf_[l] >= 0 && std::max(stay_[l], leave_[l]) > agreement * lines(l);
+  }
+
+  // All that enter a cache.
+  double lines(std::size_t l) const {
+    double all = 0;
+    for (Phase p : all_phases) {
+      for (ArrayId x : arrays_.ids()) all += fills_[p][x][l];
+    }
+    return all;
   }
 
   // Touches of every array that have none before them.
@@ -452,58 +485,73 @@ class WindowModel {
     const CopiedAgain again =
         copied_again(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
+      const bool in_leaf = d > leaf_[l];
       fills_[Phase::packing][source][l] += again.source[l];
       fills_[Phase::packing][buffer][l] += again.buffer[l];
+      in_leaves_[Phase::packing][source][l] += in_leaf ? again.source[l] : 0;
+      in_leaves_[Phase::packing][buffer][l] += in_leaf ? again.buffer[l] : 0;
       write_backs_[Phase::packing][buffer][l] += again.buffer[l];
     }
   }
 
-  // Where pieces of the walk disagree with what was worked out for the innermost cache, all of them
-  // in one direction, they are right. Where they agree, what was worked out is exact more often
-  // than they are.
+  // Pieces of the walk are asked for the innermost cache, leaves of it for the others: those leave
+  // out what a leaf loses.
   void ask_pieces() {
     const auto pieces =
         count_pieces(contraction_, schedule_, nest_, evictions_.caches().front(), line_);
     if (!pieces) return;
-    double worked_out = 0;
-    const auto sum = [&](const CountedPieces::Fetched& fetched) {
-      double lines = 0;
-      for_each_counted(pieces->depth, fetched, [&](Phase, ArrayId, double n) { lines += n; });
-      return lines;
+    believe(0, pieces->depth, pieces->lines, pieces->each, [](Phase, ArrayId) { return 0.0; });
+  }
+  void ask_leaves(std::size_t l) {
+    const auto& caches = evictions_.caches();
+    const auto lines =
+        count_leaves(contraction_, schedule_, nest_, leaf_[l], caches[l - 1], caches[l], line_);
+    if (!lines) return;
+    believe(l, -1, *lines, {&*lines, 1}, [&](Phase p, ArrayId x) { return in_leaves_[p][x][l]; });
+  }
+
+  // What was counted for a cache, packs inside step `depth` among it, where it disagrees with what
+  // was worked out, each count in the same direction. Where they agree, what was worked out is
+  // exact more often. `left_out` was not counted.
+  template <class F>
+  void believe(std::size_t l, int depth, const CountedLines& counted,
+               std::span<const CountedLines> each, F&& left_out) {
+    const auto sum = [&](const CountedLines& lines) {
+      double all = 0;
+      for_each_counted(depth, lines,
+                       [&](Phase p, ArrayId x, double n) { all += n + left_out(p, x); });
+      return all;
     };
-    for_each_counted(pieces->depth, pieces->fetched,
-                     [&](Phase p, ArrayId x, double) { worked_out += fills_[p][x][0]; });
-    double all = 0;
-    for (Phase p : all_phases) {
-      for (ArrayId x : arrays_.ids()) all += fills_[p][x][0];
-    }
-    const double difference = sum(pieces->fetched) - worked_out;
-    const bool alike = std::ranges::all_of(pieces->each, [&](const CountedPieces::Fetched& one) {
-      return (sum(one) - worked_out) * difference > 0;
-    });
-    if (!alike || std::abs(difference) <= agreement * all) return;
-    for_each_counted(pieces->depth, pieces->fetched, [&](Phase p, ArrayId x, double lines) {
+    double worked_out = 0;
+    for_each_counted(depth, counted,
+                     [&](Phase p, ArrayId x, double) { worked_out += fills_[p][x][l]; });
+    const double difference = sum(counted) - worked_out;
+    const bool alike = std::ranges::all_of(
+        each, [&](const CountedLines& one) { return (sum(one) - worked_out) * difference > 0; });
+    if (!alike || std::abs(difference) <= agreement * lines(l)) return;
+    for_each_counted(depth, counted, [&](Phase p, ArrayId x, double n) {
       const double least = p == new_round(x) ? cold_[x] : 0;
-      // A few pieces may say more than there is to touch.
-      fills_[p][x][0] = std::clamp(lines, least, most_lines(p, x));
-      if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x] = fills_[p][x];
+      // It may say more than there is to touch.
+      const double most = l == 0 ? most_lines(p, x) : std::max(least, fills_[p][x][l - 1]);
+      fills_[p][x][l] = std::clamp(n + left_out(p, x), least, most);
+      if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x][l] = fills_[p][x][l];
       if (p == Phase::packing && arrays_.is_buffer(x)) {
-        write_backs_[p][x][0] = std::max(pieces->written[x], cold_[x]);
+        write_backs_[p][x][l] = std::max(counted.written[x], cold_[x]);
       }
-      for (std::size_t l = 1; l < evictions_.levels(); ++l) {
-        fills_[p][x][l] = std::min(fills_[p][x][l], fills_[p][x][0]);
-        write_backs_[p][x][l] = std::min(write_backs_[p][x][l], write_backs_[p][x][0]);
+      for (std::size_t outer = l + 1; outer < evictions_.levels(); ++outer) {
+        fills_[p][x][outer] = std::min(fills_[p][x][outer], fills_[p][x][l]);
+        write_backs_[p][x][outer] = std::min(write_backs_[p][x][outer], write_backs_[p][x][l]);
       }
     });
   }
 
-  // Calls f(phase, array, lines) for what pieces count: what kernels ask for, and packs inside.
+  // Calls f(phase, array, lines) for what is counted: what kernels ask for, and packs inside.
   template <class F>
-  void for_each_counted(int depth, const CountedPieces::Fetched& fetched, F&& f) const {
+  void for_each_counted(int depth, const CountedLines& lines, F&& f) const {
     for (ArrayId x : arrays_.ids()) {
       const int pack = pack_depth(x);
-      if (pack < 0 || arrays_.is_buffer(x)) f(Phase::compute, x, fetched.kernels[x]);
-      if (pack > depth) f(Phase::packing, x, fetched.packing[x]);
+      if (pack < 0 || arrays_.is_buffer(x)) f(Phase::compute, x, lines.kernels[x]);
+      if (pack > depth) f(Phase::packing, x, lines.packing[x]);
     }
   }
 
@@ -523,6 +571,13 @@ class WindowModel {
   Evictions evictions_;
   ByPhase<ByArray<PerLevel>> fills_;
   ByPhase<ByArray<PerLevel>> write_backs_;
+  // Of outer caches: the loop whose iterations pieces take as a whole (leaf_of()), what such an
+  // iteration loses and asks for again, and of all else the lines of which nobody knows.
+  int step_ = -1;  // that is counted
+  std::array<int, max_levels> leaf_{};
+  ByPhase<ByArray<PerLevel>> in_leaves_;
+  // Touches of lines that may as well be otherwise: that find them there, and that do not.
+  PerLevel stay_{}, leave_{};
   // Of buffers: the largest chance of a class of touches between a Pack and its nest's end, and the
   // lines packed anew with the chance that they are gone by then, for every loop around the Pack.
   ByArray<PerLevel> worst_inside_;

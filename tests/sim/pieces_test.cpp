@@ -37,7 +37,7 @@ TEST(Pieces, Stand_for_the_whole_walk) {
     for (ArrayId a : nest.arrays().ids()) {
       const int pack = nest.pack_depth(nest.arrays().tensor_of(a));
       if (pack >= 0 && !nest.arrays().is_buffer(a)) continue;
-      found += pieces->fetched.kernels[a] * static_cast<double>(line.value());
+      found += pieces->lines.kernels[a] * static_cast<double>(line.value());
       counted += static_cast<double>(all.links[1].at(Phase::compute, a).in.value());
     }
     errors.push_back(std::abs(found / counted - 1));

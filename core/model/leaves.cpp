@@ -1,0 +1,268 @@
+#include "core/model/leaves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/model/line_touches.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/walk.hpp"
+
+namespace tcsim {
+
+namespace {
+
+// Source of these: chosen, so that counting takes some milliseconds.
+constexpr double largest_leaf = 1.0 / 4;   // of the cache
+constexpr double most_leaf_touches = 3e6;  // of lines, in all
+constexpr double most_looked_up = 750000;  // of those, in the sets that are looked at
+constexpr double most_copied = 1e7;        // elements, by all packs
+constexpr std::int64_t sets_looked_at = 128;
+constexpr double uneven = 0.25;  // share of all touches by which they may stand for another number
+
+// Of the sets of both caches, so many that what stands for all of the outer one is enough.
+SomeSets some_sets(const SetAssociative& inside, const SetAssociative& cache) {
+  const std::int64_t inner = std::llround(inside.sets), outer = std::llround(cache.sets);
+  const std::int64_t common = std::gcd(inner, outer);
+  const std::int64_t power_of_two = common & -common;
+  return {power_of_two, std::max<std::int64_t>(1, outer / sets_looked_at)};
+}
+
+class LeafWalk {
+ public:
+  LeafWalk(const Contraction& contraction, const Schedule& schedule, const Nest& nest, int leaf,
+           const SetAssociative& inside, const SetAssociative& cache, Bytes line)
+      : nest_(nest),
+        plan_(contraction, schedule),
+        lines_(plan_, line, *this),
+        leaf_(leaf),
+        looked_at_(some_sets(inside, cache)),
+        inside_(inside, looked_at_),
+        cache_(cache, looked_at_),
+        touches_(nest.arrays().size()),
+        looked_up_(touches_),
+        found_(nest.arrays().size()) {
+    for (TensorId t : all_tensors) find_rows(t);
+    for (ArrayId a : nest.arrays().ids()) {
+      first_line_[a] = plan_.base(a).value() >> lines_.line_bits();
+    }
+  }
+
+  std::optional<CountedLines> count() {
+    walk(plan_, *this);
+    double wrong = 0, all = 0;
+    for (ArrayId a : nest_.arrays().ids()) {
+      wrong += std::abs(looked_up_[a] * looked_at_.stands_for() - touches_[a]);
+      all += touches_[a];
+      const double times =
+          looked_up_[a] > 0 ? touches_[a] / looked_up_[a] : looked_at_.stands_for();
+      found_.kernels[a] *= times;
+      found_.packing[a] *= times;
+      found_.written[a] *= times;
+    }
+    // Tiles whose rows are powers of two apart lie in few sets.
+    if (wrong > uneven * all) return {};
+    return found_;
+  }
+
+  // As a visitor of walk() has them.
+  bool skips(const Iteration& it) {
+    if (static_cast<int>(it.depth) != leaf_) return false;
+    const Tile& tile = *it.tile;
+    for (TensorId t : all_tensors) {
+      const PackPlan* const pack = t == TensorId::C ? nullptr : plan_.pack(t);
+      if (pack == nullptr) {
+        touch_region(t, tile);
+      } else if (nest_.pack_depth(t) > leaf_) {
+        packs_ = true;
+        touch_region(t, tile);
+        const std::int64_t size = elements(*pack, tile) * places(*pack, tile);
+        lines_.touch(pack->buffer, 0, std::min(pack->capacity, size), true);
+        packs_ = false;
+      } else {
+        touch_packed(*pack, tile, t == plan_.left() ? it.left_offset : it.right_offset);
+      }
+    }
+    return true;
+  }
+  void pack(const PackPlan& pack, const Tile& tile) {
+    packs_ = true;
+    lines_.copy(pack, tile);
+    packs_ = false;
+  }
+
+ private:
+  // Of a tensor: its groups, the one in which neighbours lie last, and how many of them there are
+  // from each index of that one on.
+  struct Rows {
+    std::array<DimClass, 4> groups{};
+    std::size_t count = 0;
+    std::vector<std::int64_t> runs;
+  };
+
+  void find_rows(TensorId t) {
+    Rows& rows = rows_[t];
+    for (DimClass g : all_dim_classes) {
+      if (plan_.offsets(t, g) != nullptr) rows.groups[rows.count++] = g;
+    }
+    const auto step = [&](DimClass g) {
+      if (plan_.extent(g) < 2) return std::numeric_limits<std::int64_t>::max();
+      return std::abs(plan_.offset(t, g, 1) - plan_.offset(t, g, 0));
+    };
+    std::stable_sort(rows.groups.begin(), rows.groups.begin() + static_cast<int>(rows.count),
+                     [&](DimClass a, DimClass b) { return step(a) > step(b); });
+    const DimClass last = rows.groups[rows.count - 1];
+    rows.runs = contiguous_runs(plan_.offsets(t, last), plan_.extent(last));
+  }
+
+  // All lines of a tensor's tile, those that several rows share more than once.
+  void touch_region(TensorId t, const Tile& tile) {
+    const Rows& rows = rows_[t];
+    const auto visit = [&](const auto& self, std::size_t i, std::int64_t start) -> void {
+      const DimClass g = rows.groups[i];
+      if (i + 1 == rows.count) return lines_.row(t, g, tile[g], start, rows.runs);
+      for (std::int64_t j = tile[g].begin; j < tile[g].begin + tile[g].size; ++j) {
+        self(self, i + 1, start + plan_.offset(t, g, j));
+      }
+    };
+    visit(visit, 0, 0);
+  }
+
+  // What a tile has of a packed copy, from an offset on.
+  void touch_packed(const PackPlan& pack, const Tile& tile, std::int64_t from) {
+    const Interval batch = tile[DimClass::batch];
+    const std::int64_t size = elements(pack, tile);
+    if (pack.places == 1 || place_is_known(pack)) {
+      return lines_.touch(pack.buffer, from, size, false);
+    }
+    for (std::int64_t b = batch.begin; b < batch.begin + batch.size; ++b) {
+      lines_.touch(pack.buffer, from + b % pack.places * pack.place, size, false);
+    }
+  }
+
+  // Whether loops up to the leaf go through the places of the batch one by one: then offsets in the
+  // copy know them.
+  bool place_is_known(const PackPlan& pack) const {
+    for (int d = nest_.pack_depth(pack.tensor); d <= leaf_; ++d) {
+      const Step& s = nest_.step(d);
+      if (s.kind == Step::Kind::loop && s.group == DimClass::batch && s.tile == 1) return true;
+    }
+    return false;
+  }
+
+  // Of a tile's copy, of one place of the batch.
+  static std::int64_t elements(const PackPlan& pack, const Tile& tile) {
+    const std::int64_t panels = (tile[pack.rows].size + pack.panel - 1) / pack.panel;
+    return panels * pack.panel * tile[DimClass::k].size;
+  }
+  static std::int64_t places(const PackPlan& pack, const Tile& tile) {
+    return pack.places == 1 ? 1 : tile[DimClass::batch].size;
+  }
+
+  friend class LineTouches<LeafWalk>;
+  void touch_line(ArrayId a, std::int64_t line, bool writes) {
+    touches_[a] += 1;
+    if (!looked_at_.has(line)) return;
+    looked_up_[a] += 1;
+    // What leaves the cache inside changed is the newest here again.
+    const bool there = inside_.touch(line, writes, [&](std::int64_t old, bool dirty) {
+      if (dirty) enter(old, true);
+    });
+    if (there || enter(line, false)) return;
+    (packs_ ? found_.packing : found_.kernels)[a] += 1;
+  }
+
+  // Whether the line was in the cache; it is afterwards.
+  bool enter(std::int64_t line, bool changed) {
+    return cache_.touch(line, changed, [&](std::int64_t old, bool dirty) {
+      if (dirty) found_.written[owner(old)] += 1;
+    });
+  }
+
+  // The array in which a line lies.
+  ArrayId owner(std::int64_t line) const {
+    ArrayId at = ArrayId::A;
+    std::int64_t nearest = -1;
+    for (ArrayId a : nest_.arrays().ids()) {
+      if (first_line_[a] <= line && first_line_[a] > nearest) nearest = first_line_[a], at = a;
+    }
+    return at;
+  }
+
+  const Nest& nest_;
+  Plan plan_;
+  LineTouches<LeafWalk> lines_;
+  int leaf_;
+  SomeSets looked_at_;
+  CountedCache inside_, cache_;
+  ByTensor<Rows> rows_;
+  ByArray<std::int64_t> first_line_{max_arrays};
+  bool packs_ = false;
+  PerArray touches_, looked_up_;  // of all lines, and of those that are looked at
+  CountedLines found_;
+};
+
+Extents whole(const Nest& nest) {
+  Extents e;
+  for (DimClass g : all_dim_classes) e[g] = static_cast<double>(nest.ranges(0, g)[0].size);
+  return e;
+}
+
+double all_indices(const Extents& e) {
+  double all = 1;
+  for (DimClass g : all_dim_classes) all *= e[g];
+  return all;
+}
+
+double sum(const Nest& nest, const PerArray& lines) {
+  double all = 0;
+  for (ArrayId a : nest.arrays().ids()) all += lines[a];
+  return all;
+}
+
+// Whether a walk is short enough.
+bool is_short(const Nest& nest, int leaf, double stands_for) {
+  const Extents e = whole(nest);
+  const std::vector<Extents> narrowed = nest.narrowed(0, e);
+  const auto executions = [&](int d) {
+    return all_indices(e) / all_indices(narrowed[static_cast<std::size_t>(d)]);
+  };
+  double touches = executions(leaf + 1) * sum(nest, nest.lines(leaf + 1, narrowed)), copied = 0;
+  for (int d = 0; d < leaf; ++d) {
+    if (nest.step(d).kind != Step::Kind::move) continue;
+    const Extents& tile = narrowed[static_cast<std::size_t>(d)];
+    const TensorId t = nest.step(d).tensor;
+    touches += executions(d) * (nest.tensor_lines(t, tile) + nest.buffer_lines(t, tile));
+    Extents own = tile;
+    for (DimClass g : all_dim_classes) own[g] = nest.path().follows(t, g) ? tile[g] : 1;
+    copied += executions(d) * all_indices(own);
+  }
+  return touches <= std::min(most_leaf_touches, most_looked_up * stands_for) &&
+         copied <= most_copied;
+}
+
+}  // namespace
+
+int leaf_of(const Nest& nest, const SetAssociative& cache) {
+  const std::vector<Extents> narrowed = nest.narrowed(0, whole(nest));
+  for (int d = 0; d + 1 < nest.depth(); ++d) {
+    if (nest.step(d).kind != Step::Kind::loop) continue;
+    if (sum(nest, nest.lines(d + 1, narrowed)) <= largest_leaf * cache.lines()) return d;
+  }
+  return -1;
+}
+
+std::optional<CountedLines> count_leaves(const Contraction& contraction, const Schedule& schedule,
+                                         const Nest& nest, int leaf, const SetAssociative& inside,
+                                         const SetAssociative& cache, Bytes line) {
+  if (!may_be_planned(nest) || !is_short(nest, leaf, some_sets(inside, cache).stands_for())) {
+    return {};
+  }
+  return LeafWalk(contraction, schedule, nest, leaf, inside, cache, line).count();
+}
+
+}  // namespace tcsim
