@@ -64,6 +64,7 @@ class PieceWalk {
     if (state_ == State::running) {
       if (d == depth_) {
         kind_ = kind_of(*it.tile);
+        ++iterations_;
         touches_inside(d + 1, extents_of(*it.tile), 1, here_[kind_].touches);
       }
       return false;
@@ -259,6 +260,19 @@ class PieceWalk {
     return kinds_.size() - 1;
   }
 
+  // Whether pieces have gone through all kinds but rare ones.
+  bool most_kinds_are_known() const {
+    constexpr double rare = 0.05;  // share of touches. Source: chosen
+    double all = 0, unknown = 0;
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const auto has = [&](const std::vector<Part>& piece) { return sum(piece[i].touches) > 0; };
+      const double touches = sum(kinds_[i].touches);
+      all += touches;
+      if (!has(here_) && std::ranges::none_of(pieces_, has)) unknown += touches;
+    }
+    return unknown <= rare * all;
+  }
+
   // Of the whole walk: what pieces have of a kind stands for all of that kind, and what they have
   // altogether for kinds that no piece has. Of kinds that `preferred` has, this one alone.
   CountedLines estimate(const std::vector<Part>& preferred) const {
@@ -300,7 +314,9 @@ class PieceWalk {
       measuring_ = true;
       touches_ = 0;
       here_.assign(kinds_.size(), none_);
-    } else if (measuring_ && touches_ >= smallest_piece) {
+      iterations_ = 0;
+    } else if (measuring_ && touches_ >= smallest_piece &&
+               (iterations_ > 1 || most_kinds_are_known())) {
       end_piece();
       state_ = State::seeking;
       measuring_ = false;
@@ -386,6 +402,7 @@ class PieceWalk {
   int piece_ = 0;
   double total_ = 0, done_ = 0, from_ = 0;  // multiply-adds
   int deepest_ = -1;                        // loop
+  int iterations_ = 0;                      // of the present piece
   std::int64_t touches_ = 0, filled_ = 0;
 };
 
