@@ -14,6 +14,7 @@
 #include "core/workload/convolution.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/ahead.hpp"
+#include "kernels/crew.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
 #include "tests/groups.hpp"
@@ -480,6 +481,31 @@ TEST(Execute, Stops_when_asked) {
   EXPECT_NO_THROW(execute(plan, arena, source.get_token()));
   source.request_stop();
   EXPECT_THROW(execute(plan, arena, source.get_token()), Interrupted);
+}
+
+TEST(PreparedPlan, Has_as_many_threads_as_are_wanted) {
+  const Contraction c = parse_contraction("ij-ik-kj", parse_sizes("i=200,j=150,k=40"),
+                                          Layout::column_major, ElementType::f64);
+  const Plan plan(c, parse_schedule("groups m=i n=j k=k for n by 30 { for m by 8 { for n by 6 { "
+                                    "kernel 8x6 } } }",
+                                    c, "test"));
+  Arena arena(plan);
+  EXPECT_EQ(PreparedPlan(plan, arena, 1).threads(), 1);
+  EXPECT_EQ(PreparedPlan(plan, arena, 2).threads(), static_cast<int>(parts_of(plan, 2).size()));
+  EXPECT_EQ(parts_of(plan, 2).size(), 2u);
+}
+
+// Every thread has the runs of neighbours of the left operand's rows and of C's, and the offsets
+// of both operands.
+TEST(ExecutionMemory, Has_the_tables_of_every_thread) {
+  const Contraction c = parse_contraction("ij-ik-kj", parse_sizes("i=20000,j=15,k=40"),
+                                          Layout::column_major, ElementType::f64);
+  const Schedule s = parse_schedule(
+      "groups m=i n=j k=k for n by 15 { for m by 8 { for n by 6 { kernel 8x6 } } }", c, "test");
+  const auto of = [&](int threads) { return execution_memory(c, s, threads).tables.value(); };
+  constexpr std::int64_t i = 20000, j = 15, k = 40, entry = sizeof(std::int64_t);
+  EXPECT_GE(of(3) - of(2), (2 * i + (i + k) + (j + k)) * entry);
+  EXPECT_EQ(of(3) - of(2), of(2) - of(1));
 }
 
 }  // namespace

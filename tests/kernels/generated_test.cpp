@@ -214,7 +214,14 @@ TEST(Generated_calls, Are_not_made_of_what_they_do_not_know) {
   EXPECT_FALSE(made([](auto& call) { call.task.kind = Update<double>::Kind::any; }));
   EXPECT_FALSE(made([](auto& call) { call.task.more_stretches = 1; }));
   EXPECT_FALSE(made([](auto& call) { call.task.right.apart = std::int64_t{1} << 40; }));
-  EXPECT_FALSE(made([](auto& call) { call.left = std::int64_t{1} << 40; }));
+  for (std::int64_t PlacedCall<double>::*begin :
+       {&PlacedCall<double>::left, &PlacedCall<double>::right, &PlacedCall<double>::c}) {
+    EXPECT_FALSE(made([&](auto& call) { call.*begin = std::int64_t{1} << 40; }));
+  }
+  // 64 MiB are the most that steps may be apart.
+  constexpr std::int64_t most = (1 << 26) / sizeof(double);
+  EXPECT_FALSE(made([](auto& call) { call.task.left.step = most; }));
+  EXPECT_EQ(made([](auto& call) { call.task.left.step = most - 1; }), made([](auto&) {}));
   EXPECT_FALSE(made([](auto& call) { call.task.tiles = 1 + GeneratedCalls<double>::most_tiles; }));
 }
 
