@@ -53,6 +53,15 @@ class Comparer {
   void attach(const char* name, const fs::path& file) {
     Statement s(db_, fmt::format("ATTACH ? AS {}", name));
     s.bind(0, std::string_view(file.native())).run();
+    for (const char* table : {"meta", "designs", "points"}) {
+      Statement has(
+          db_,
+          fmt::format("SELECT 1 FROM {}.sqlite_master WHERE type = 'table' AND name = ?", name));
+      if (has.bind(0, std::string_view(table)).step()) continue;
+      throw InputError(file.string(),
+                       fmt::format("no results of a sweep: it has no table '{}'", table),
+                       "give a folder that tcsim sweep wrote, or its results.sqlite");
+    }
     Statement schema(db_, fmt::format("SELECT value FROM {}.meta WHERE what = 'schema'", name));
     if (!schema.step() || schema.text(0) != fmt::format("{}", sweep_schema)) {
       throw InputError(file.string(), "unknown schema",
