@@ -43,8 +43,6 @@ class LeafWalk {
         looked_at_(some_sets(inside, cache)),
         inside_(inside, looked_at_),
         cache_(cache, looked_at_),
-        touches_(nest.arrays().size()),
-        looked_up_(touches_),
         found_(nest.arrays().size()) {
     for (TensorId t : all_tensors) find_rows(t);
     for (ArrayId a : nest.arrays().ids()) {
@@ -56,10 +54,11 @@ class LeafWalk {
     walk(plan_, *this);
     double wrong = 0, all = 0;
     for (ArrayId a : nest_.arrays().ids()) {
-      wrong += std::abs(looked_up_[a] * looked_at_.stands_for() - touches_[a]);
-      all += touches_[a];
-      const double times =
-          looked_up_[a] > 0 ? touches_[a] / looked_up_[a] : looked_at_.stands_for();
+      const auto touches = static_cast<double>(lines_.touches(a));
+      const auto looked_up = static_cast<double>(looked_up_[a]);
+      wrong += std::abs(looked_up * looked_at_.stands_for() - touches);
+      all += touches;
+      const double times = looked_up > 0 ? touches / looked_up : looked_at_.stands_for();
       found_.kernels[a] *= times;
       found_.packing[a] *= times;
       found_.written[a] *= times;
@@ -165,9 +164,8 @@ class LeafWalk {
 
   friend class LineTouches<LeafWalk>;
   void touch_line(ArrayId a, std::int64_t line, bool writes) {
-    touches_[a] += 1;
     if (!looked_at_.has(line)) return;
-    looked_up_[a] += 1;
+    ++looked_up_[a];
     // What leaves the cache inside changed is the newest here again.
     const bool there = inside_.touch(line, writes, [&](std::int64_t old, bool dirty) {
       if (dirty) enter(old, true);
@@ -202,7 +200,7 @@ class LeafWalk {
   ByTensor<Rows> rows_;
   ByArray<std::int64_t> first_line_{max_arrays};
   bool packs_ = false;
-  PerArray touches_, looked_up_;  // of all lines, and of those that are looked at
+  ByArray<std::int64_t> looked_up_{max_arrays};  // touches of lines that are looked at
   CountedLines found_;
 };
 

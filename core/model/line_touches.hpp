@@ -34,12 +34,11 @@ class LineTouches {
   }
 
   int line_bits() const { return line_bits_; }
-  std::int64_t lines() const { return (plan_.arena_size().value() >> line_bits_) + 1; }
+  std::int64_t touches(ArrayId a) const { return touches_[a]; }  // of its lines until now
 
   // Of so many elements of an array, from one of them on.
   void touch(ArrayId a, std::int64_t first, std::int64_t count, bool writes) {
-    const std::int64_t last = line_of(a, first + count - 1);
-    for (std::int64_t l = line_of(a, first); l <= last; ++l) sink_.touch_line(a, l, writes);
+    touch_lines(a, line_of(a, first), line_of(a, first + count - 1), writes);
   }
 
   // A tensor's elements of one range of a group, beside `start`; where neighbours share a line, it
@@ -50,7 +49,7 @@ class LineTouches {
     for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
       const std::int64_t element = start + (offsets != nullptr ? offsets[i] : 0);
       const std::int64_t line = line_of(array_of(t), element);
-      if (line != last) sink_.touch_line(array_of(t), line, t == TensorId::C);
+      if (line != last) touch_lines(array_of(t), line, line, t == TensorId::C);
       last = line;
     }
   }
@@ -64,10 +63,10 @@ class LineTouches {
     std::int64_t last = -1;
     for (std::int64_t i = range.begin; i < end;) {
       const std::int64_t size = std::min(runs[static_cast<std::size_t>(i)], end - i);
-      std::int64_t line = line_of(array_of(t), start + offsets[i]);
-      if (line == last) ++line;
+      const std::int64_t first = line_of(array_of(t), start + offsets[i]);
+      const std::int64_t from = first == last ? first + 1 : first;
       last = line_of(array_of(t), start + offsets[i] + size - 1);
-      for (; line <= last; ++line) sink_.touch_line(array_of(t), line, t == TensorId::C);
+      touch_lines(array_of(t), from, last, t == TensorId::C);
       i += size;
     }
   }
@@ -94,6 +93,11 @@ class LineTouches {
   }
 
  private:
+  void touch_lines(ArrayId a, std::int64_t from, std::int64_t to, bool writes) {
+    touches_[a] += to - from + 1;
+    for (std::int64_t line = from; line <= to; ++line) sink_.touch_line(a, line, writes);
+  }
+
   std::int64_t line_of(ArrayId a, std::int64_t element) const {
     return (begin_[a] + element * element_) >> line_bits_;
   }
@@ -134,7 +138,7 @@ class LineTouches {
   Sink& sink_;
   std::int64_t element_;
   int line_bits_ = 0;
-  ByArray<std::int64_t> begin_{max_arrays};
+  ByArray<std::int64_t> begin_{max_arrays}, touches_{max_arrays};
 };
 
 }  // namespace tcsim

@@ -265,7 +265,7 @@ class PieceWalk {
     constexpr double rare = 0.05;  // share of touches. Source: chosen
     double all = 0, unknown = 0;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      const auto has = [&](const std::vector<Part>& piece) { return sum(piece[i].touches) > 0; };
+      const auto has = [&](const std::vector<Part>& piece) { return is_enough(piece[i]); };
       const double touches = sum(kinds_[i].touches);
       all += touches;
       if (!has(here_) && std::ranges::none_of(pieces_, has)) unknown += touches;
@@ -273,8 +273,11 @@ class PieceWalk {
     return unknown <= rare * all;
   }
 
+  // Whether it stands for its kind: the first iterations bring what those before them had not.
+  bool is_enough(const Part& part) const { return sum(part.touches) >= smallest_piece / 2.0; }
+
   // Of the whole walk: what pieces have of a kind stands for all of that kind, and what they have
-  // altogether for kinds that no piece has. Of kinds that `preferred` has, this one alone.
+  // altogether for kinds of which they have little. Of kinds that `preferred` has, this one alone.
   CountedLines estimate(const std::vector<Part>& preferred) const {
     std::vector<Part> of_kind(kinds_.size(), none_);
     Part together = none_;
@@ -286,9 +289,9 @@ class PieceWalk {
     }
     CountedLines all = none_.lines;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      const bool own = !preferred.empty() && sum(preferred[i].touches) > 0;
+      const bool own = !preferred.empty() && is_enough(preferred[i]);
       const Part* part = own ? &preferred[i] : &of_kind[i];
-      if (sum(part->touches) <= 0) part = &together;
+      if (!is_enough(*part)) part = &together;
       // Of each array; of one that the part lacks, as of all of them.
       for (ArrayId a : nest_.arrays().ids()) {
         const double times = part->touches[a] > 0 ? kinds_[i].touches[a] / part->touches[a]
