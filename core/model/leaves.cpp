@@ -108,6 +108,7 @@ class LeafWalk {
     for (DimClass g : all_dim_classes) {
       if (plan_.offsets(t, g) != nullptr) rows.groups[rows.count++] = g;
     }
+    if (rows.count == 0) return;  // a single number
     const auto step = [&](DimClass g) {
       if (plan_.extent(g) < 2) return std::numeric_limits<std::int64_t>::max();
       return std::abs(plan_.offset(t, g, 1) - plan_.offset(t, g, 0));
@@ -121,6 +122,7 @@ class LeafWalk {
   // All lines of a tensor's tile, those that several rows share more than once.
   void touch_region(TensorId t, const Tile& tile) {
     const Rows& rows = rows_[t];
+    if (rows.count == 0) return lines_.touch(array_of(t), 0, 1, t == TensorId::C);
     const auto visit = [&](const auto& self, std::size_t i, std::int64_t start) -> void {
       const DimClass g = rows.groups[i];
       if (i + 1 == rows.count) return lines_.row(t, g, tile[g], start, rows.runs);
