@@ -21,7 +21,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DATADI
 if(TARGET tcsim-gui)
   tcsim_package(tcsim-gui "the window of tcsim" DEPENDS "${same_version}")
 endif()
-if(TARGET tcsim_python)
+if(TARGET tcsim_python AND NOT Python_EXECUTABLE MATCHES "^/usr/bin/python3")
+  message(STATUS "python3-tcsim is no package: ${Python_EXECUTABLE} is not Debian's interpreter")
+elseif(TARGET tcsim_python)
   # For Debian's Python alone: what `pip install .` builds brings machines and data along, these are tcsim's.
   math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
   set(python "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}~)")

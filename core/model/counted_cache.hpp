@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -65,7 +66,7 @@ class SomeSets {
   }
 
  private:
-  // Values of the last bits. Source: chosen.
+  // Values of the last bits, at least; a quarter of all up to `enough`. Source: chosen.
   static constexpr std::int64_t fewest = 16, enough = 64;
   static constexpr std::int64_t none = -1;
   std::size_t index(std::int64_t line) const { return static_cast<std::size_t>(line & mask_); }
@@ -82,7 +83,7 @@ class CountedCache {
       : sets_(std::max<std::int64_t>(1, std::llround(shape.sets))),
         ways_(shape.ways),
         looked_at_(std::move(looked_at)) {
-    if (ways_ <= many_ways) {
+    if (sets_ > 1 || ways_ <= many_ways) {
       tags_.assign(static_cast<std::size_t>(looked_at_.sets(sets_) * ways_), nothing);
     }
   }
@@ -108,6 +109,29 @@ class CountedCache {
     return there;
   }
 
+  // Takes a line out: whether it was dirty, empty if it was not there. Of caches with sets.
+  std::optional<bool> take(std::int64_t line) {
+    std::int64_t* const first = tags_.data() + looked_at_.set(line, sets_) * ways_;
+    std::int64_t* const last = first + ways_;
+    std::int64_t* const place =
+        std::find_if(first, last, [&](std::int64_t t) { return (t | 1) == (line * 2 | 1); });
+    if (place == last) return {};
+    const bool dirty = (*place & 1) != 0;
+    std::copy(place + 1, last, place);
+    *(last - 1) = nothing;
+    return dirty;
+  }
+
+  // Adds the dirty lines that are there.
+  void add_dirty(std::vector<std::int64_t>& lines) const {
+    for (std::int64_t tag : tags_) {
+      if (tag != nothing && (tag & 1) != 0) lines.push_back(tag >> 1);
+    }
+    for (const auto& [line, dirty] : order_) {
+      if (dirty) lines.push_back(line);
+    }
+  }
+
   void clear() {
     std::ranges::fill(tags_, nothing);
     order_.clear();
@@ -116,7 +140,7 @@ class CountedCache {
 
  private:
   static constexpr std::int64_t nothing = -2;
-  // Caches of more ways are looked up by line. Source: chosen.
+  // Caches of one set are looked up by line if they have more ways. Source: chosen.
   static constexpr std::int64_t many_ways = 64;
 
   template <class F>
@@ -142,7 +166,7 @@ class CountedCache {
   SomeSets looked_at_;
   // Of each set, the one used last first; twice the line, and one more where it is dirty.
   std::vector<std::int64_t> tags_;
-  // Of one with many ways, taken as one set.
+  // Of one set with many ways.
   std::list<std::pair<std::int64_t, bool>> order_;
   std::unordered_map<std::int64_t, std::list<std::pair<std::int64_t, bool>>::iterator> places_;
 };

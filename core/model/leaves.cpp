@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/model/line_touches.hpp"
@@ -25,8 +27,9 @@ constexpr std::int64_t sets_looked_at = 128;
 constexpr double uneven = 0.25;  // share of all touches by which they may stand for another number
 
 // Of the sets of both caches, so many that what stands for all of the outer one is enough.
-SomeSets some_sets(const SetAssociative& inside, const SetAssociative& cache) {
-  const std::int64_t inner = std::llround(inside.sets), outer = std::llround(cache.sets);
+SomeSets some_sets(const LeafCaches& caches) {
+  const std::int64_t inner = std::llround(caches.inside.sets);
+  const std::int64_t outer = std::llround(caches.cache.sets);
   const std::int64_t common = std::gcd(inner, outer);
   const std::int64_t power_of_two = common & -common;
   return {power_of_two, std::max<std::int64_t>(1, outer / sets_looked_at)};
@@ -35,23 +38,22 @@ SomeSets some_sets(const SetAssociative& inside, const SetAssociative& cache) {
 class LeafWalk {
  public:
   LeafWalk(const Contraction& contraction, const Schedule& schedule, const Nest& nest, int leaf,
-           const SetAssociative& inside, const SetAssociative& cache, Bytes line)
+           const LeafCaches& caches, Bytes line)
       : nest_(nest),
         plan_(contraction, schedule),
         lines_(plan_, line, *this),
         leaf_(leaf),
-        looked_at_(some_sets(inside, cache)),
-        inside_(inside, looked_at_),
-        cache_(cache, looked_at_),
+        exclusive_(caches.exclusive),
+        looked_at_(some_sets(caches)),
+        inside_(caches.inside, looked_at_),
+        cache_(caches.cache, looked_at_),
         found_(nest.arrays().size()) {
     for (TensorId t : all_tensors) find_rows(t);
-    for (ArrayId a : nest.arrays().ids()) {
-      first_line_[a] = plan_.base(a).value() >> lines_.line_bits();
-    }
   }
 
   std::optional<CountedLines> count() {
     walk(plan_, *this);
+    write_back();
     double wrong = 0, all = 0;
     for (ArrayId a : nest_.arrays().ids()) {
       const auto touches = static_cast<double>(lines_.touches(a));
@@ -168,39 +170,47 @@ class LeafWalk {
   void touch_line(ArrayId a, std::int64_t line, bool writes) {
     if (!looked_at_.has(line)) return;
     ++looked_up_[a];
+    std::optional<std::pair<std::int64_t, bool>> left;  // the cache inside, and whether dirty
+    const bool there = inside_.touch(
+        line, writes, [&](std::int64_t old, bool dirty) { left = std::pair(old, dirty); });
+    if (there) return;
+    bool found = false;
+    if (exclusive_) {
+      const std::optional<bool> dirty = cache_.take(line);
+      found = dirty.has_value();
+      if (dirty.value_or(false)) inside_.touch(line, true, [](std::int64_t, bool) {});
+    }
     // What leaves the cache inside changed is the newest here again.
-    const bool there = inside_.touch(line, writes, [&](std::int64_t old, bool dirty) {
-      if (dirty) enter(old, true);
-    });
-    if (there || enter(line, false)) return;
-    (packs_ ? found_.packing : found_.kernels)[a] += 1;
+    if (left && (exclusive_ || left->second)) enter(left->first, left->second);
+    if (!exclusive_) found = enter(line, false);
+    if (!found) (packs_ ? found_.packing : found_.kernels)[a] += 1;
+  }
+
+  // What is dirty at the end leaves, too.
+  void write_back() {
+    std::vector<std::int64_t> lines;
+    inside_.add_dirty(lines);
+    cache_.add_dirty(lines);
+    std::ranges::sort(lines);
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    for (std::int64_t line : lines) found_.written[lines_.owner(line)] += 1;
   }
 
   // Whether the line was in the cache; it is afterwards.
   bool enter(std::int64_t line, bool changed) {
     return cache_.touch(line, changed, [&](std::int64_t old, bool dirty) {
-      if (dirty) found_.written[owner(old)] += 1;
+      if (dirty) found_.written[lines_.owner(old)] += 1;
     });
-  }
-
-  // The array in which a line lies.
-  ArrayId owner(std::int64_t line) const {
-    ArrayId at = ArrayId::A;
-    std::int64_t nearest = -1;
-    for (ArrayId a : nest_.arrays().ids()) {
-      if (first_line_[a] <= line && first_line_[a] > nearest) nearest = first_line_[a], at = a;
-    }
-    return at;
   }
 
   const Nest& nest_;
   Plan plan_;
   LineTouches<LeafWalk> lines_;
   int leaf_;
+  bool exclusive_;
   SomeSets looked_at_;
   CountedCache inside_, cache_;
   ByTensor<Rows> rows_;
-  ByArray<std::int64_t> first_line_{max_arrays};
   bool packs_ = false;
   ByArray<std::int64_t> looked_up_{max_arrays};  // touches of lines that are looked at
   CountedLines found_;
@@ -257,12 +267,12 @@ int leaf_of(const Nest& nest, const SetAssociative& cache) {
 }
 
 std::optional<CountedLines> count_leaves(const Contraction& contraction, const Schedule& schedule,
-                                         const Nest& nest, int leaf, const SetAssociative& inside,
-                                         const SetAssociative& cache, Bytes line) {
-  if (!may_be_planned(nest) || !is_short(nest, leaf, some_sets(inside, cache).stands_for())) {
+                                         const Nest& nest, int leaf, const LeafCaches& caches,
+                                         Bytes line) {
+  if (!may_be_planned(nest) || !is_short(nest, leaf, some_sets(caches).stands_for())) {
     return {};
   }
-  return LeafWalk(contraction, schedule, nest, leaf, inside, cache, line).count();
+  return LeafWalk(contraction, schedule, nest, leaf, caches, line).count();
 }
 
 }  // namespace tcsim

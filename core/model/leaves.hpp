@@ -22,10 +22,16 @@ namespace tcsim {
 // is none.
 int leaf_of(const Nest& nest, const SetAssociative& cache);
 
-// What `cache` lacks, with `inside` inside it; lines have `line` bytes. Leaves are iterations of
-// the loop at depth `leaf`. Empty where it would take long to find out.
+struct LeafCaches {
+  SetAssociative inside;   // the next cache inside
+  SetAssociative cache;    // that is counted
+  bool exclusive = false;  // it has what leaves the one inside, and no line that is there
+};
+
+// What the cache lacks; lines have `line` bytes. Leaves are iterations of the loop at depth `leaf`.
+// Empty where it would take long to find out.
 std::optional<CountedLines> count_leaves(const Contraction& contraction, const Schedule& schedule,
-                                         const Nest& nest, int leaf, const SetAssociative& inside,
-                                         const SetAssociative& cache, Bytes line);
+                                         const Nest& nest, int leaf, const LeafCaches& caches,
+                                         Bytes line);
 
 }  // namespace tcsim

@@ -36,6 +36,17 @@ class LineTouches {
   int line_bits() const { return line_bits_; }
   std::int64_t touches(ArrayId a) const { return touches_[a]; }  // of its lines until now
 
+  // The array in which a line lies.
+  ArrayId owner(std::int64_t line) const {
+    ArrayId at = ArrayId::A;
+    std::int64_t nearest = -1;
+    for (ArrayId a : plan_.arrays().ids()) {
+      const std::int64_t first = begin_[a] >> line_bits_;
+      if (first <= line && first > nearest) nearest = first, at = a;
+    }
+    return at;
+  }
+
   // Of so many elements of an array, from one of them on.
   void touch(ArrayId a, std::int64_t first, std::int64_t count, bool writes) {
     touch_lines(a, line_of(a, first), line_of(a, first + count - 1), writes);
@@ -71,7 +82,8 @@ class LineTouches {
     }
   }
 
-  // A pack, element by element, or what comes among its last `most` elements.
+  // A pack, element by element, or what comes among the last `most` elements of each place of the
+  // batch.
   void copy(const PackPlan& pack, const Tile& tile,
             std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
     std::int64_t left = tile[pack.rows].size * tile[DimClass::k].size;

@@ -368,24 +368,13 @@ class PieceWalk {
   void touch_line(ArrayId a, std::int64_t line, bool writes) {
     ++touches_;
     const bool there = cache_.touch(line, writes, [&](std::int64_t old, bool dirty) {
-      if (dirty && measuring_) here_[kind_].lines.written[owner(old)] += 1;
+      if (dirty && measuring_) here_[kind_].lines.written[lines_.owner(old)] += 1;
     });
     if (there) return;
     ++filled_;
     if (!measuring_) return;
     CountedLines& here = here_[kind_].lines;
     (packs_ ? here.packing : here.kernels)[a] += 1;
-  }
-
-  // The array in which a line lies.
-  ArrayId owner(std::int64_t line) const {
-    ArrayId at = ArrayId::A;
-    std::int64_t nearest = -1;
-    for (ArrayId a : nest_.arrays().ids()) {
-      const std::int64_t first = plan_.base(a).value() >> lines_.line_bits();
-      if (first <= line && first > nearest) nearest = first, at = a;
-    }
-    return at;
   }
 
   const Nest& nest_;

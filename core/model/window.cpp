@@ -486,6 +486,11 @@ class WindowModel {
         copied_again(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       const bool in_leaf = d > leaf_[l];
+      // What a copy has lost, leaves know, too.
+      if (!in_leaf && l > 0) {
+        leave_[l] += again.source[l] + again.buffer[l];
+        stay_[l] += again.source[l - 1] + again.buffer[l - 1] - again.source[l] - again.buffer[l];
+      }
       fills_[Phase::packing][source][l] += again.source[l];
       fills_[Phase::packing][buffer][l] += again.buffer[l];
       in_leaves_[Phase::packing][source][l] += in_leaf ? again.source[l] : 0;
@@ -503,9 +508,13 @@ class WindowModel {
     believe(0, pieces->depth, pieces->lines, pieces->each, [](Phase, ArrayId) { return 0.0; });
   }
   void ask_leaves(std::size_t l) {
-    const auto& caches = evictions_.caches();
-    const auto lines =
-        count_leaves(contraction_, schedule_, nest_, leaf_[l], caches[l - 1], caches[l], line_);
+    LeafCaches caches{evictions_.caches()[l - 1], evictions_.caches()[l]};
+    const Level& level = machine_.level(LevelId{static_cast<int>(l)});
+    if (level.inclusion.value == Inclusion::exclusive) {
+      caches.cache = {static_cast<double>(level.sets()), level.ways.value};
+      caches.exclusive = true;
+    }
+    const auto lines = count_leaves(contraction_, schedule_, nest_, leaf_[l], caches, line_);
     if (!lines) return;
     believe(l, -1, *lines, {&*lines, 1}, [&](Phase p, ArrayId x) { return in_leaves_[p][x][l]; });
   }
@@ -571,9 +580,9 @@ class WindowModel {
   Evictions evictions_;
   ByPhase<ByArray<PerLevel>> fills_;
   ByPhase<ByArray<PerLevel>> write_backs_;
-  // Of outer caches: the loop whose iterations pieces take as a whole (leaf_of()), what such an
-  // iteration loses and asks for again, and of all else the lines of which nobody knows.
-  int step_ = -1;  // that is counted
+  int step_ = -1;  // whose touches count_all() is at; -1: those that have none before them
+  // Of outer caches: the loop whose iterations are leaves (leaf_of()), and what such an iteration
+  // loses and asks for again.
   std::array<int, max_levels> leaf_{};
   ByPhase<ByArray<PerLevel>> in_leaves_;
   // Touches of lines that may as well be otherwise: that find them there, and that do not.

@@ -24,8 +24,9 @@
 
 namespace tcsim {
 
-// How closely the windows are looked at. `counted` is the model. `full` leaves out what copies come
-// back to (core/model/copies.hpp), which takes up to some milliseconds; `coarse` also tells fewer
+// How closely the windows are looked at. `counted` is the model. `full` leaves out what is counted
+// on addresses (core/model/copies.hpp, pieces.hpp, leaves.hpp), which takes up to some tens of
+// milliseconds; `coarse` also tells fewer
 // positions apart and takes a cache's chance to hold a window from the window's length alone:
 // several times quicker, for comparing many schedules before the best are judged in full.
 enum class Detail { counted, full, coarse };

@@ -42,7 +42,7 @@ TEST(CountedCache, Does_what_lists_do) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
   for (const auto& [sets, ways] :
-       {std::pair{1, 4}, std::pair{8, 2}, std::pair{12, 3}, std::pair{1, 100}}) {
+       {std::pair{1, 4}, std::pair{8, 2}, std::pair{12, 3}, std::pair{1, 100}, std::pair{2, 66}}) {
     CountedCache fast({static_cast<double>(sets), ways});
     SlowCache slow(sets, ways);
     std::vector<std::pair<std::int64_t, bool>> left, slow_left;
@@ -64,15 +64,17 @@ TEST(SomeSets, Behave_as_they_do_among_all) {
   const std::uint64_t seed = test::new_seed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937_64 random(seed);
-  for (std::int64_t sets : {64, 192, 4096}) {
+  for (const auto& [sets, ways] :
+       {std::pair<std::int64_t, std::int64_t>{64, 2}, {192, 2}, {4096, 2}, {64, 70}}) {
     const SomeSets some(64, 4);
     EXPECT_EQ(some.stands_for(), 4);
     EXPECT_EQ(some.sets(sets), sets / 4);
-    CountedCache all({static_cast<double>(sets), 2}),
-        looked_at({static_cast<double>(sets), 2}, some);
+    const SetAssociative shape{static_cast<double>(sets), ways};
+    CountedCache all(shape), looked_at(shape, some);
     std::set<std::int64_t> seen;
     for (int i = 0; i < 20000; ++i) {
-      const auto line = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(4 * sets));
+      const auto line =
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(2 * ways * sets));
       const bool there = all.touch(line);
       if (!some.has(line)) continue;
       seen.insert(line % sets);
@@ -80,7 +82,28 @@ TEST(SomeSets, Behave_as_they_do_among_all) {
     }
     EXPECT_LE(std::ssize(seen), sets / 4);
     EXPECT_GE(std::ssize(seen), sets / 5);
+    std::vector<std::int64_t> dirty;
+    looked_at.add_dirty(dirty);
+    EXPECT_TRUE(dirty.empty());
   }
+}
+
+TEST(CountedCache, Gives_lines_away) {
+  CountedCache cache({2, 2});
+  for (std::int64_t line : {0, 1, 2}) cache.touch(line, line == 2, [](std::int64_t, bool) {});
+  std::vector<std::int64_t> dirty;
+  cache.add_dirty(dirty);
+  EXPECT_EQ(dirty, std::vector<std::int64_t>{2});
+  EXPECT_EQ(cache.take(2), true);
+  EXPECT_EQ(cache.take(2), std::nullopt);
+  EXPECT_EQ(cache.take(1), false);
+  EXPECT_TRUE(cache.touch(0));
+  // There is room for two again.
+  std::vector<std::int64_t> left;
+  for (std::int64_t line : {4, 6}) {
+    cache.touch(line, false, [&](std::int64_t old, bool) { left.push_back(old); });
+  }
+  EXPECT_EQ(left, std::vector<std::int64_t>{0});
 }
 
 TEST(SomeSets, Are_all_where_there_are_few) {
