@@ -78,8 +78,10 @@ TEST(Leaves, Stand_for_the_whole_walk) {
     fmt::print("{} links, median {:.1f} %, worst {:.1f} %\n", fetched.size(),
                100 * fetched[fetched.size() / 2], 100 * fetched.back());
     EXPECT_LT(fetched[fetched.size() / 2], 0.03);
-    if (inclusion == Inclusion::exclusive) continue;
-    EXPECT_NEAR(errors.found_written / errors.written, 1, 0.1);
+    // Of few lines some of the sets have too little to stand for all.
+    if (errors.written > 20000) {
+      EXPECT_NEAR(errors.found_written / errors.written, 1, 0.1);
+    }
   }
 }
 
