@@ -96,25 +96,21 @@ class CountedCache {
   template <class F>
   bool touch(std::int64_t line, bool writes, F&& leaves) {
     if (tags_.empty()) return touch_by_line(line, writes, leaves);
-    const std::int64_t tag = line * 2;
-    std::int64_t* const first = tags_.data() + looked_at_.set(line, sets_) * ways_;
-    std::int64_t* const last = first + ways_;
-    std::int64_t* place =
-        std::find_if(first, last, [&](std::int64_t t) { return (t | 1) == (tag | 1); });
-    const bool there = place != last;
+    std::int64_t* const first = set_of(line);
+    std::int64_t* place = find(line, first);
+    const bool there = place != first + ways_;
     if (!there && *--place != nothing) leaves(*place >> 1, (*place & 1) != 0);
     const std::int64_t dirty = (there ? *place & 1 : 0) | (writes ? 1 : 0);
     std::copy_backward(first, place, place + 1);
-    *first = tag | dirty;
+    *first = line * 2 | dirty;
     return there;
   }
 
   // Takes a line out: whether it was dirty, empty if it was not there. Of caches with sets.
   std::optional<bool> take(std::int64_t line) {
-    std::int64_t* const first = tags_.data() + looked_at_.set(line, sets_) * ways_;
+    std::int64_t* const first = set_of(line);
     std::int64_t* const last = first + ways_;
-    std::int64_t* const place =
-        std::find_if(first, last, [&](std::int64_t t) { return (t | 1) == (line * 2 | 1); });
+    std::int64_t* const place = find(line, first);
     if (place == last) return {};
     const bool dirty = (*place & 1) != 0;
     std::copy(place + 1, last, place);
@@ -142,6 +138,15 @@ class CountedCache {
   static constexpr std::int64_t nothing = -2;
   // Caches of one set are looked up by line if they have more ways. Source: chosen.
   static constexpr std::int64_t many_ways = 64;
+
+  std::int64_t* set_of(std::int64_t line) {
+    return tags_.data() + looked_at_.set(line, sets_) * ways_;
+  }
+  // The line's place in its set, or the end of that.
+  std::int64_t* find(std::int64_t line, std::int64_t* set) const {
+    return std::find_if(set, set + ways_,
+                        [&](std::int64_t t) { return (t | 1) == (line * 2 | 1); });
+  }
 
   template <class F>
   bool touch_by_line(std::int64_t line, bool writes, F&& leaves) {

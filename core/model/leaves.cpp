@@ -38,13 +38,13 @@ SomeSets some_sets(const LeafCaches& caches) {
 class LeafWalk {
  public:
   LeafWalk(const Contraction& contraction, const Schedule& schedule, const Nest& nest, int leaf,
-           const LeafCaches& caches, Bytes line)
+           const LeafCaches& caches, SomeSets looked_at, Bytes line)
       : nest_(nest),
         plan_(contraction, schedule),
         lines_(plan_, line, *this),
         leaf_(leaf),
         exclusive_(caches.exclusive),
-        looked_at_(some_sets(caches)),
+        looked_at_(std::move(looked_at)),
         inside_(caches.inside, looked_at_),
         cache_(caches.cache, looked_at_),
         found_(nest.arrays().size()) {
@@ -216,32 +216,14 @@ class LeafWalk {
   CountedLines found_;
 };
 
-Extents whole(const Nest& nest) {
-  Extents e;
-  for (DimClass g : all_dim_classes) e[g] = static_cast<double>(nest.ranges(0, g)[0].size);
-  return e;
-}
-
-double all_indices(const Extents& e) {
-  double all = 1;
-  for (DimClass g : all_dim_classes) all *= e[g];
-  return all;
-}
-
-double sum(const Nest& nest, const PerArray& lines) {
-  double all = 0;
-  for (ArrayId a : nest.arrays().ids()) all += lines[a];
-  return all;
-}
-
 // Whether a walk is short enough.
 bool is_short(const Nest& nest, int leaf, double stands_for) {
-  const Extents e = whole(nest);
+  const Extents e = nest.whole();
   const std::vector<Extents> narrowed = nest.narrowed(0, e);
   const auto executions = [&](int d) {
-    return all_indices(e) / all_indices(narrowed[static_cast<std::size_t>(d)]);
+    return indices_in(e) / indices_in(narrowed[static_cast<std::size_t>(d)]);
   };
-  double touches = executions(leaf + 1) * sum(nest, nest.lines(leaf + 1, narrowed)), copied = 0;
+  double touches = executions(leaf + 1) * sum_of(nest.lines(leaf + 1, narrowed)), copied = 0;
   for (int d = 0; d < leaf; ++d) {
     if (nest.step(d).kind != Step::Kind::move) continue;
     const Extents& tile = narrowed[static_cast<std::size_t>(d)];
@@ -249,7 +231,7 @@ bool is_short(const Nest& nest, int leaf, double stands_for) {
     touches += executions(d) * (nest.tensor_lines(t, tile) + nest.buffer_lines(t, tile));
     Extents own = tile;
     for (DimClass g : all_dim_classes) own[g] = nest.path().follows(t, g) ? tile[g] : 1;
-    copied += executions(d) * all_indices(own);
+    copied += executions(d) * indices_in(own);
   }
   return touches <= std::min(most_leaf_touches, most_looked_up * stands_for) &&
          copied <= most_copied;
@@ -258,10 +240,10 @@ bool is_short(const Nest& nest, int leaf, double stands_for) {
 }  // namespace
 
 int leaf_of(const Nest& nest, const SetAssociative& cache) {
-  const std::vector<Extents> narrowed = nest.narrowed(0, whole(nest));
+  const std::vector<Extents> narrowed = nest.narrowed(0, nest.whole());
   for (int d = 0; d + 1 < nest.depth(); ++d) {
     if (nest.step(d).kind != Step::Kind::loop) continue;
-    if (sum(nest, nest.lines(d + 1, narrowed)) <= largest_leaf * cache.lines()) return d;
+    if (sum_of(nest.lines(d + 1, narrowed)) <= largest_leaf * cache.lines()) return d;
   }
   return -1;
 }
@@ -269,10 +251,9 @@ int leaf_of(const Nest& nest, const SetAssociative& cache) {
 std::optional<CountedLines> count_leaves(const Contraction& contraction, const Schedule& schedule,
                                          const Nest& nest, int leaf, const LeafCaches& caches,
                                          Bytes line) {
-  if (!may_be_planned(nest) || !is_short(nest, leaf, some_sets(caches).stands_for())) {
-    return {};
-  }
-  return LeafWalk(contraction, schedule, nest, leaf, caches, line).count();
+  SomeSets looked_at = some_sets(caches);
+  if (!may_be_planned(nest) || !is_short(nest, leaf, looked_at.stands_for())) return {};
+  return LeafWalk(contraction, schedule, nest, leaf, caches, std::move(looked_at), line).count();
 }
 
 }  // namespace tcsim

@@ -22,10 +22,7 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
                          const Machine& machine) {
   const Bytes line = common_line(machine);
   const Nest nest(contraction, schedule, line);
-  Extents whole;
-  for (DimClass g : all_dim_classes) {
-    whole[g] = static_cast<double>(nest.ranges(0, g)[0].size);
-  }
+  const Extents whole = nest.whole();
   const std::vector<Extents> narrowed = nest.narrowed(0, whole);
 
   Traffic traffic;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "core/model/countable.hpp"
@@ -85,6 +86,20 @@ std::int64_t Nest::tiles(int d, DimClass g) const {
   std::int64_t n = 0;
   for (const Occurrence& r : ranges(d, g)) n += r.times;
   return n;
+}
+
+double sum_of(const PerArray& lines) { return std::accumulate(lines.begin(), lines.end(), 0.0); }
+
+double indices_in(const Extents& extents) {
+  double all = 1;
+  for (DimClass g : all_dim_classes) all *= extents[g];
+  return all;
+}
+
+Extents Nest::whole() const {
+  Extents e;
+  for (DimClass g : all_dim_classes) e[g] = static_cast<double>(ranges(0, g)[0].size);
+  return e;
 }
 
 std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {

@@ -16,6 +16,10 @@ namespace tcsim {
 // Lines (or another additive count) per array.
 using PerArray = ByArray<double>;
 
+double sum_of(const PerArray& lines);
+// In a tile with so many of each group.
+double indices_in(const Extents& extents);
+
 class Nest {
  public:
   // `line` in bytes. Throws TooLargeError for a contraction whose tensors are too large to count.
@@ -42,6 +46,9 @@ class Nest {
   bool overlaps(ArrayId a) const {
     return !arrays_.is_buffer(a) && tile_lines(arrays_.tensor_of(a)).overlaps();
   }
+
+  // Of all groups, as the first step finds them.
+  Extents whole() const;
 
   // Sizes of the ranges that step d finds for a group, and how many times each.
   struct Occurrence {

@@ -33,7 +33,8 @@ class PieceWalk {
         lines_(plan_, line, *this),
         cache_(cache),
         capacity_(static_cast<std::int64_t>(cache.lines())),
-        none_(nest.arrays().size()) {
+        none_(nest.arrays().size()),
+        together_(none_) {
     for (TensorId t : all_tensors) {
       const bool packed = t != TensorId::C && plan_.pack(t) != nullptr;
       read_as_[t] = packed ? plan_.pack(t)->buffer : array_of(t);
@@ -51,6 +52,13 @@ class PieceWalk {
     walk(plan_, *this);
     if (state_ == State::running && measuring_) end_piece();
     if (pieces_.empty() || never_full_) return {};
+    of_kind_.assign(kinds_.size(), none_);
+    for (const std::vector<Part>& piece : pieces_) {
+      for (std::size_t i = 0; i < kinds_.size(); ++i) {
+        add(of_kind_[i], piece[i]);
+        add(together_, piece[i]);
+      }
+    }
     CountedPieces found{depth_, estimate({}), {}};
     for (const std::vector<Part>& piece : pieces_) found.each.push_back(estimate(piece));
     return found;
@@ -142,17 +150,7 @@ class PieceWalk {
     PerArray touches;
   };
 
-  static double work(const Tile& tile) {
-    double all = 1;
-    for (DimClass g : all_dim_classes) all *= static_cast<double>(tile[g].size);
-    return all;
-  }
-
-  static double work_of(const Extents& e) {
-    double all = 1;
-    for (DimClass g : all_dim_classes) all *= e[g];
-    return all;
-  }
+  static double work(const Tile& tile) { return indices_in(extents_of(tile)); }
 
   // Adds `times` the lines that kernels touch of each array, about: the mean of where columns
   // begin.
@@ -203,25 +201,19 @@ class PieceWalk {
       const Extents& copied = narrowed[static_cast<std::size_t>(p)];
       const TensorId t = nest_.step(p).tensor;
       const double places = plan_.follows(t, DimClass::batch) ? copied[DimClass::batch] : 1;
-      to[array_of(t)] += times * work_of(e) / work_of(copied) * copied[plan_.pack(t)->rows] *
+      to[array_of(t)] += times * indices_in(e) / indices_in(copied) * copied[plan_.pack(t)->rows] *
                          copied[DimClass::k] * places;
     }
   }
   double touches_inside(int d, const Extents& e) const {
     PerArray touches(nest_.arrays().size());
     touches_inside(d, e, 1, touches);
-    return sum(touches);
+    return sum_of(touches);
   }
-  double sum(const PerArray& touches) const {
-    double all = 0;
-    for (ArrayId a : nest_.arrays().ids()) all += touches[a];
-    return all;
-  }
+
   // The outermost loop whose iterations are no larger than a piece; -1 if there is none.
   int choose_depth() const {
-    Extents e;
-    for (DimClass g : all_dim_classes) e[g] = static_cast<double>(plan_.extent(g));
-    const std::vector<Extents> narrowed = nest_.narrowed(0, e);
+    const std::vector<Extents> narrowed = nest_.narrowed(0, nest_.whole());
     for (int d = 0; d + 1 < nest_.depth(); ++d) {
       if (nest_.step(d).kind != Step::Kind::loop) continue;
       if (touches_inside(d + 1, narrowed[static_cast<std::size_t>(d) + 1]) <= largest_piece) {
@@ -266,7 +258,7 @@ class PieceWalk {
     double all = 0, unknown = 0;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const auto has = [&](const std::vector<Part>& piece) { return is_enough(piece[i]); };
-      const double touches = sum(kinds_[i].touches);
+      const double touches = sum_of(kinds_[i].touches);
       all += touches;
       if (!has(here_) && std::ranges::none_of(pieces_, has)) unknown += touches;
     }
@@ -274,28 +266,21 @@ class PieceWalk {
   }
 
   // Whether it stands for its kind: the first iterations bring what those before them had not.
-  bool is_enough(const Part& part) const { return sum(part.touches) >= smallest_piece / 2.0; }
+  bool is_enough(const Part& part) const { return sum_of(part.touches) >= smallest_piece / 2.0; }
 
   // Of the whole walk: what pieces have of a kind stands for all of that kind, and what they have
   // altogether for kinds of which they have little. Of kinds that `preferred` has, this one alone.
   CountedLines estimate(const std::vector<Part>& preferred) const {
-    std::vector<Part> of_kind(kinds_.size(), none_);
-    Part together = none_;
-    for (const std::vector<Part>& piece : pieces_) {
-      for (std::size_t i = 0; i < kinds_.size(); ++i) {
-        add(of_kind[i], piece[i]);
-        add(together, piece[i]);
-      }
-    }
     CountedLines all = none_.lines;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const bool own = !preferred.empty() && is_enough(preferred[i]);
-      const Part* part = own ? &preferred[i] : &of_kind[i];
-      if (!is_enough(*part)) part = &together;
+      const Part* part = own ? &preferred[i] : &of_kind_[i];
+      if (!is_enough(*part)) part = &together_;
       // Of each array; of one that the part lacks, as of all of them.
       for (ArrayId a : nest_.arrays().ids()) {
-        const double times = part->touches[a] > 0 ? kinds_[i].touches[a] / part->touches[a]
-                                                  : sum(kinds_[i].touches) / sum(part->touches);
+        const double times = part->touches[a] > 0
+                                 ? kinds_[i].touches[a] / part->touches[a]
+                                 : sum_of(kinds_[i].touches) / sum_of(part->touches);
         add(all, part->lines, a, times);
       }
     }
@@ -331,7 +316,7 @@ class PieceWalk {
 
   void end_piece() {
     double touches = 0;
-    for (const Part& part : here_) touches += sum(part.touches);
+    for (const Part& part : here_) touches += sum_of(part.touches);
     if (touches > 0) pieces_.push_back(here_);
   }
 
@@ -388,6 +373,8 @@ class PieceWalk {
   std::vector<Part> here_;                 // of the present piece, by kind
   std::size_t kind_ = 0;                   // of the present iteration
   std::vector<std::vector<Part>> pieces_;  // those before
+  std::vector<Part> of_kind_;              // of all pieces, by kind
+  Part together_;                          // of all pieces
   int depth_ = -1;
   State state_ = State::seeking;
   bool measuring_ = false, packs_ = false, never_full_ = false;

@@ -176,11 +176,7 @@ class WindowModel {
 
   // Touches of every array that have none before them.
   void count_cold() {
-    Extents whole;
-    for (DimClass g : all_dim_classes) {
-      whole[g] = static_cast<double>(nest_.ranges(0, g)[0].size);
-    }
-    cold_ = lines_at(0, whole);
+    cold_ = lines_at(0, nest_.whole());
     PerLevel always;
     always.fill(1);
     for (ArrayId x : arrays_.ids()) add_fills(x, new_round(x), cold_[x], always);
@@ -485,16 +481,15 @@ class WindowModel {
     const CopiedAgain again =
         copied_again(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
-      const bool in_leaf = d > leaf_[l];
-      // What a copy has lost, leaves know, too.
-      if (!in_leaf && l > 0) {
+      if (d > leaf_[l]) {
+        in_leaves_[Phase::packing][source][l] += again.source[l];
+        in_leaves_[Phase::packing][buffer][l] += again.buffer[l];
+      } else if (l > 0) {  // what a copy has lost, leaves know, too
         leave_[l] += again.source[l] + again.buffer[l];
         stay_[l] += again.source[l - 1] + again.buffer[l - 1] - again.source[l] - again.buffer[l];
       }
       fills_[Phase::packing][source][l] += again.source[l];
       fills_[Phase::packing][buffer][l] += again.buffer[l];
-      in_leaves_[Phase::packing][source][l] += in_leaf ? again.source[l] : 0;
-      in_leaves_[Phase::packing][buffer][l] += in_leaf ? again.buffer[l] : 0;
       write_backs_[Phase::packing][buffer][l] += again.buffer[l];
     }
   }
