@@ -43,12 +43,28 @@ struct Piece {
   std::int64_t size, all, busiest;
 };
 
+// The current tiles of an index.
+struct Tiles {
+  std::vector<Piece> pieces;
+  Piece sums{0, 0, 0};        // their number; the size of the largest one
+  std::int64_t elements = 0;  // of those of the first process; all together have all
+
+  explicit Tiles(std::vector<Piece> of) : pieces(std::move(of)) {
+    for (const Piece& p : pieces) {
+      sums.size = std::max(sums.size, p.size);
+      sums.all += p.all;
+      sums.busiest += p.busiest;
+      elements += p.size * p.busiest;
+    }
+  }
+};
+
 class LevelCounter {
  public:
-  LevelCounter(const OperationTree& tree, const Hierarchy& hierarchy, bool rows)
-      : tree_(tree), checked_(tree), hierarchy_(hierarchy), rows_(rows) {
+  LevelCounter(const OperationTree& tree, const Hierarchy& hierarchy, bool all)
+      : tree_(tree), checked_(tree), hierarchy_(hierarchy), all_(all) {
     for (const OperationTree::Index& i : tree.indices) {
-      pieces_.push_back({{i.extent, 1, 1}});
+      tiles_.emplace_back(std::vector<Piece>{{i.extent, 1, 1}});
       shared_.push_back(0);
     }
     counts_.links.resize(at(hierarchy.links()));
@@ -58,6 +74,10 @@ class LevelCounter {
     }
     counts_.statements.resize(tree.statements.size());
     around_.assign(tree.arrays.size(), 0);
+    own_.resize(tree.arrays.size(), std::vector<char>(tree.indices.size(), 0));
+    for (std::size_t a = 0; a < own_.size(); ++a) {
+      for (int i : tree.arrays[a].indices) own_[a][at(i)] = 1;
+    }
     held_.assign(at(hierarchy.links()), 0);
     most_ = held_;
   }
@@ -71,15 +91,14 @@ class LevelCounter {
  private:
   void visit(const Node& node) {
     if (const auto* loop = std::get_if<Loop>(&node.is)) {
-      std::vector<Piece>& of = pieces_[at(loop->index)];
-      std::vector<Piece> inside = split(of, loop->tile, loop->processes);
-      std::swap(of, inside);
+      Tiles inside(split(tiles_[at(loop->index)].pieces, loop->tile, loop->processes));
+      std::swap(tiles_[at(loop->index)], inside);
       shared_[at(loop->index)] += loop->processes > 1;
       loops_.push_back(loop);
       visit(*loop->body);
       loops_.pop_back();
       shared_[at(loop->index)] -= loop->processes > 1;
-      std::swap(pieces_[at(loop->index)], inside);
+      std::swap(tiles_[at(loop->index)], inside);
     } else if (const auto* parts = std::get_if<Sequence>(&node.is)) {
       for (const Node& part : parts->parts) visit(part);
     } else if (const auto* hold = std::get_if<Hold>(&node.is)) {
@@ -123,30 +142,51 @@ class LevelCounter {
 
   std::int64_t tile_bytes(int array) const {
     std::int64_t bytes = tree_.array(array).element.value();
-    for (int i : tree_.array(array).indices) {
-      std::int64_t most = 0;
-      for (const Piece& p : pieces_[at(i)]) most = std::max(most, p.size);
-      bytes = checked_.times(bytes, most);
-    }
+    for (int i : tree_.array(array).indices) bytes = checked_.times(bytes, tiles_[at(i)].sums.size);
     return bytes;
   }
 
-  // Of tiles of the array that are moved; `first` alone: those that were not moved before. Of all
-  // processes, each that has a tile of the `inside` loops moves it.
-  std::int64_t product(const IndexSet& of, std::int64_t unit, bool bytes, bool first,
-                       std::int64_t Piece::*count,
-                       const std::vector<const Loop*>& inside = {}) const {
-    std::int64_t product = unit;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+  // Of the tiles of an array that are moved: elements and number, of all and of those that were not
+  // moved before.
+  struct Moves {
+    std::int64_t elements = 1, tiles = 1, first_elements = 1, first_tiles = 1;
+  };
+  // Of all processes, each that has a tile of the `inside` loops moves it.
+  Moves moves(const std::vector<char>& own, std::int64_t Piece::*count,
+              const std::vector<const Loop*>& inside) const {
+    Moves m;
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
       const int index = static_cast<int>(i);
-      const bool own = fusion::contains(of, index);
-      if (!own && first) continue;
-      product = checked_.times(product, along(pieces_[i], index, own && bytes, count, inside));
+      const std::int64_t number = along(index, false, count, inside);
+      m.tiles = checked_.times(m.tiles, number);
+      m.elements =
+          checked_.times(m.elements, own[i] != 0 ? along(index, true, count, inside) : number);
+      if (own[i] == 0) continue;
+      m.first_tiles = checked_.times(m.first_tiles, along(index, false, count, {}));
+      m.first_elements = checked_.times(m.first_elements, along(index, true, count, {}));
+    }
+    return m;
+  }
+  // Sizes of tiles of some indices, and numbers of those of the others, multiplied.
+  std::int64_t product(const std::vector<char>& sizes, std::int64_t Piece::*count) const {
+    std::int64_t product = 1;
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      product = checked_.times(product, along(static_cast<int>(i), sizes[i] != 0, count, {}));
     }
     return product;
   }
 
-  // Of tiles along an index, their number or the sum of their sizes.
+  // Of the current tiles along an index, their number or the sum of their sizes.
+  std::int64_t along(int index, bool sizes, std::int64_t Piece::*count,
+                     const std::vector<const Loop*>& inside) const {
+    const Tiles& tiles = tiles_[at(index)];
+    if (count == &Piece::all && !inside.empty()) {
+      return along(tiles.pieces, index, sizes, count, inside);
+    }
+    if (!sizes) return tiles.sums.*count;
+    return count == &Piece::all ? tree_.extent(index) : tiles.elements;
+  }
+  // The same of any.
   std::int64_t along(std::span<const Piece> pieces, int index, bool sizes,
                      std::int64_t Piece::*count, const std::vector<const Loop*>& inside) const {
     const Loop* shared = nullptr;
@@ -167,13 +207,13 @@ class LevelCounter {
   // one of which a tile has less than the tile around it.
   std::int64_t rows(const Hold& hold, bool first, std::int64_t Piece::*count,
                     const std::vector<const Loop*>& inside = {}) const {
-    if (!rows_ && hierarchy_.level(hold.level).row == Seconds(0)) return 0;
+    if (!all_ && hierarchy_.level(hold.level).row == Seconds(0)) return 0;
     const std::vector<int>& axes = tree_.array(hold.array).indices;
-    const IndexSet own = tree_.array(hold.array).set();
+    const std::vector<char>& own = own_[at(hold.array)];
     std::int64_t others = 1;
-    for (std::size_t i = 0; i < pieces_.size() && !first; ++i) {
-      if (fusion::contains(own, static_cast<int>(i))) continue;
-      others = checked_.times(others, along(pieces_[i], static_cast<int>(i), false, count, inside));
+    for (std::size_t i = 0; i < tiles_.size() && !first; ++i) {
+      if (own[i] != 0) continue;
+      others = checked_.times(others, along(static_cast<int>(i), false, count, inside));
     }
     // Over the axes so far: places of tiles, tiles that have all of each axis, and rows of others.
     std::int64_t places = 1, whole = 1, rows = 0;
@@ -181,7 +221,7 @@ class LevelCounter {
       const auto [all, less] = whole_or_less(i, around_[at(hold.array)], count, inside);
       rows = checked_.plus(checked_.times(rows, all), checked_.times(places, less));
       whole = checked_.times(whole, all);
-      places = checked_.times(places, along(pieces_[at(i)], i, true, count, inside));
+      places = checked_.times(places, along(i, true, count, inside));
     }
     return checked_.times(checked_.plus(rows, whole), others);
   }
@@ -191,6 +231,11 @@ class LevelCounter {
   std::pair<std::int64_t, std::int64_t> whole_or_less(
       int index, std::size_t outer, std::int64_t Piece::*count,
       const std::vector<const Loop*>& inside) const {
+    const auto cut_inside = [&](const Loop* l) { return l->index == index; };
+    if (std::none_of(loops_.begin() + static_cast<std::ptrdiff_t>(outer), loops_.end(),
+                     cut_inside)) {
+      return {along(index, false, count, inside), 0};
+    }
     std::vector<Piece> around{{tree_.extent(index), 1, 1}};
     const auto cut = [&](std::vector<Piece>& pieces, std::size_t from, std::size_t to) {
       for (std::size_t l = from; l < to; ++l) {
@@ -212,27 +257,26 @@ class LevelCounter {
   }
 
   void move(const Hold& hold) {
-    const IndexSet of = tree_.array(hold.array).set();
+    const std::vector<char>& of = own_[at(hold.array)];
     const std::int64_t element = tree_.array(hold.array).element.value();
     bool added = false;  // by several processes
     for (std::size_t i = 0; i < shared_.size(); ++i) {
-      added |= shared_[i] > 0 && !fusion::contains(of, static_cast<int>(i));
+      added |= shared_[i] > 0 && of[i] == 0;
     }
     const std::vector<const Loop*> inside = shared_inside(hierarchy_, hold);
-    for (const Loop* l : inside) added |= !fusion::contains(of, l->index);
+    for (const Loop* l : inside) added |= of[at(l->index)] == 0;
     Counts::OfLink& link = counts_.links[at(hold.level)];
     const auto add = [&](Moved& to, std::int64_t Piece::*count) {
-      const std::int64_t bytes = product(of, element, true, false, count, inside);
-      const std::int64_t transfers = product(of, 1, false, false, count, inside);
+      const Moves m = moves(of, count, inside);
+      const std::int64_t bytes = checked_.times(m.elements, element);
       const std::int64_t rows = this->rows(hold, false, count, inside);
       Moved moved;
       if (hold.kind == Kind::load) {
-        moved = {bytes, 0, transfers, 0, rows};
+        moved = {bytes, 0, m.tiles, 0, rows};
       } else if (added) {
-        moved = {bytes, bytes, transfers, transfers, checked_.plus(rows, rows)};
+        moved = {bytes, bytes, m.tiles, m.tiles, checked_.plus(rows, rows)};
       } else {
-        moved = {bytes - product(of, element, true, true, count), bytes,
-                 transfers - product(of, 1, false, true, count), transfers,
+        moved = {bytes - m.first_elements * element, bytes, m.tiles - m.first_tiles, m.tiles,
                  checked_.plus(rows, rows - this->rows(hold, true, count))};
       }
       to.in = checked_.plus(to.in, moved.in);
@@ -241,33 +285,36 @@ class LevelCounter {
       to.outs = checked_.plus(to.outs, moved.outs);
       to.rows = checked_.plus(to.rows, moved.rows);
     };
-    add(link.all[at(hold.array)], &Piece::all);
+    if (all_) add(link.all[at(hold.array)], &Piece::all);
     add(link.busiest[at(hold.array)], &Piece::busiest);
   }
 
   void run(int statement) {
-    const IndexSet& of = tree_.statement(statement).indices;
+    std::vector<char> of(tiles_.size(), 0);
     Counts::OfStatement& s = counts_.statements[at(statement)];
-    s.runs = checked_.plus(s.runs, product({}, 1, false, false, &Piece::all));
+    if (all_) s.runs = checked_.plus(s.runs, product(of, &Piece::all));
+    for (int i : tree_.statement(statement).indices) of[at(i)] = 1;
     // Indices of other statements have no loops here, so they count once.
-    s.multiply_adds = checked_.plus(s.multiply_adds, product(of, 1, true, false, &Piece::busiest));
+    s.multiply_adds = checked_.plus(s.multiply_adds, product(of, &Piece::busiest));
+    if (!all_ && hierarchy_.tile_byte == Seconds(0)) return;
     const OperationTree::Statement& done = tree_.statement(statement);
     for (int a : {done.left, done.right, done.out, done.out}) {
-      const OperationTree::Array& array = tree_.array(a);
       s.tile_bytes = checked_.plus(
-          s.tile_bytes, product(array.set(), array.element.value(), true, false, &Piece::busiest));
+          s.tile_bytes,
+          checked_.times(product(own_[at(a)], &Piece::busiest), tree_.array(a).element.value()));
     }
   }
 
   const OperationTree& tree_;
   Checked checked_;
   const Hierarchy& hierarchy_;
-  const bool rows_;                         // also those that take no time
-  std::vector<std::vector<Piece>> pieces_;  // by index
-  std::vector<const Loop*> loops_;          // around, the outermost first
-  std::vector<std::size_t> around_;         // by array: so many are around its tile outside
-  std::vector<int> shared_;                 // by index: loops around that processes share
-  std::vector<std::int64_t> held_, most_;   // by level
+  const bool all_;                         // or what times() and fits() ask for
+  std::vector<Tiles> tiles_;               // by index
+  std::vector<const Loop*> loops_;         // around, the outermost first
+  std::vector<std::size_t> around_;        // by array: so many are around its tile outside
+  std::vector<std::vector<char>> own_;     // by array and index: whether it has that one
+  std::vector<int> shared_;                // by index: loops around that processes share
+  std::vector<std::int64_t> held_, most_;  // by level
   Counts counts_;
 };
 
@@ -320,8 +367,12 @@ Moved Counts::OfLink::busiest_sum() const {
   return moved;
 }
 
-Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node, bool rows) {
-  Counts counts = LevelCounter(tree, hierarchy, rows).run(node);
+Counts count_for_time(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
+  return LevelCounter(tree, hierarchy, false).run(node);
+}
+
+Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node) {
+  Counts counts = LevelCounter(tree, hierarchy, true).run(node);
   const Checked checked(tree);
   for (const Counts::OfLink& link : counts.links) {
     std::int64_t bytes = 0, transfers = 0, pieces = 0;

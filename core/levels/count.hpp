@@ -47,10 +47,11 @@ struct Counts {
 };
 
 // In closed form, from how many tiles of which size each index has. Exact. Throws TooLargeError
-// from 2^62 bytes or multiply-adds on. `rows`: all of them; otherwise those that take time alone,
-// which is all that a search needs.
-Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
-             bool rows = true);
+// from 2^62 bytes or multiply-adds on.
+Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
+// What times() and fits() ask for alone, as a search does again and again: of the busiest process,
+// and nothing that takes no time. The rest is 0.
+Counts count_for_time(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
 
 // The same by doing it: each transfer counted one after another, for each process. Heeds StopScope.
 // Throws TooLargeError.

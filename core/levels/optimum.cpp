@@ -159,7 +159,7 @@ class PartSearch {
   }
 
   double seconds_of(const Shape& shape, const Values& values) const {
-    const Counts counts = count(tree_, hierarchy_, with_values(tree_, shape, values), false);
+    const Counts counts = count_for_time(tree_, hierarchy_, with_values(tree_, shape, values));
     if (!fits(hierarchy_, counts)) return never;
     return times(hierarchy_, counts).total().value();
   }

@@ -180,7 +180,7 @@ class Prescriber {
   }
 
   std::vector<Bytes> held() const {
-    return count(tree_, hierarchy_, with_values(tree_, shape_, values_), false).high_water;
+    return count_for_time(tree_, hierarchy_, with_values(tree_, shape_, values_)).high_water;
   }
   bool fit() const { return fit_in(1, std::vector<Bytes>(spot(hierarchy_.links()), Bytes(0))); }
   // Whether each level has at most that share of it filled, or what it had `before`.
@@ -343,7 +343,7 @@ class Prescriber {
     const auto room = [&](int level) {
       const auto capacity = static_cast<double>(hierarchy_.level(level).capacity.value());
       if (capacity == 0) return std::numeric_limits<double>::infinity();
-      const Counts counts = count(tree_, hierarchy_, with_values(tree_, shape_, values_), false);
+      const Counts counts = count_for_time(tree_, hierarchy_, with_values(tree_, shape_, values_));
       const auto held = static_cast<double>(counts.high_water[spot(level)].value());
       return std::max(0.0, (capacity - held) / element / (hierarchy_.overlap ? 2 : 1));
     };

@@ -40,6 +40,10 @@ TEST(LevelSchedules, OfRandomChainsComputeThemAndMoveWhatIsPredicted) {
     EXPECT_EQ(run.results(), fusion::results(tree, fusion::in_memory(tree)));
     expect_moved(tree, run, plan.counts);
     EXPECT_EQ(simulate(tree, h, plan.node), plan.counts);
+    const Counts searched = count_for_time(tree, h, plan.node);
+    EXPECT_EQ(searched.high_water, plan.counts.high_water);
+    EXPECT_EQ(times(h, searched).links, times(h, plan.counts).links);
+    EXPECT_EQ(times(h, searched).arithmetic, times(h, plan.counts).arithmetic);
     shared += to_text(tree, h, plan.node).find(" over ") != std::string::npos;
     for (std::size_t a = 0; a < tree.arrays.size(); ++a) {
       fused += tree.arrays[a].is_intermediate() && plan.homes[a] < h.links();
