@@ -1,6 +1,7 @@
 #include "core/model/copies.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -69,7 +70,8 @@ class Copier {
       : nest_(nest),
         depth_(depth),
         tensor_(nest.step(depth).tensor),
-        in_line_(static_cast<std::int64_t>(line / size_of(contraction.type()))),
+        line_bits_(
+            std::countr_zero(static_cast<std::uint64_t>(line / size_of(contraction.type())))),
         most_elements_(most_elements),
         shapes_(caches) {
     const ByTensor<std::optional<PackPlan>> packs =
@@ -301,7 +303,7 @@ class Copier {
   }
 
   void read(std::int64_t row, std::int64_t k) {
-    const std::int64_t line = (start_ + row_offset(row) + k_offset(k)) / in_line_;
+    const std::int64_t line = (start_ + row_offset(row) + k_offset(k)) >> line_bits_;
     if (line == last_) return;
     last_ = line;
     touch(line, seen_source_, *source_);
@@ -309,7 +311,8 @@ class Copier {
 
   void write(std::int64_t first, std::int64_t count) {
     const std::int64_t begin = buffer_at_ + shift_ + first;
-    for (std::int64_t line = begin / in_line_; line <= (begin + count - 1) / in_line_; ++line) {
+    for (std::int64_t line = begin >> line_bits_; line <= (begin + count - 1) >> line_bits_;
+         ++line) {
       touch(line, seen_buffer_, *buffer_);
     }
     last_ = -1;
@@ -327,7 +330,7 @@ class Copier {
   const Nest& nest_;
   int depth_;
   TensorId tensor_;
-  std::int64_t in_line_;  // elements
+  int line_bits_;  // of elements, of which a line has a power of two
   std::int64_t most_elements_;
   const std::vector<SetAssociative>& shapes_;
   PackPlan pack_;

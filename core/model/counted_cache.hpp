@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -39,6 +40,7 @@ class SomeSets {
         std::max({std::min(fewest, divisor), std::min(enough, divisor / 4), divisor / one_of});
     if (count == divisor) return;
     mask_ = divisor - 1;
+    bits_ = std::countr_zero(static_cast<std::uint64_t>(divisor));
     number_.assign(static_cast<std::size_t>(divisor), none);
     // Neither every so many of them nor side by side: strides would see it.
     std::vector<std::pair<std::uint64_t, std::size_t>> mixed;
@@ -49,20 +51,29 @@ class SomeSets {
     for (; count_ < count; ++count_) {
       number_[mixed[static_cast<std::size_t>(count_)].second] = count_;
     }
+    ahead_.assign(number_.size(), 0);
+    std::int64_t ahead = 0;
+    for (std::size_t i = 2 * ahead_.size(); i-- > 0;) {
+      ahead = number_[i & index(-1)] != none ? 0 : ahead + 1;
+      ahead_[i & index(-1)] = ahead;
+    }
   }
 
-  bool has(std::int64_t line) const { return number_.empty() || number_[index(line)] != none; }
+  // The first of them from this line on.
+  std::int64_t next(std::int64_t line) const {
+    return number_.empty() ? line : line + ahead_[index(line)];
+  }
   // How many lines there are for each of these.
   double stands_for() const {
     return number_.empty() ? 1 : static_cast<double>(number_.size()) / static_cast<double>(count_);
   }
   // Of so many sets, those that have such lines, and the number of a line's set among them.
   std::int64_t sets(std::int64_t all) const {
-    return number_.empty() ? all : all / (mask_ + 1) * count_;
+    return number_.empty() ? all : (all >> bits_) * count_;
   }
   std::int64_t set(std::int64_t line, std::int64_t all) const {
     const std::int64_t whole = (all & (all - 1)) == 0 ? line & (all - 1) : line % all;
-    return number_.empty() ? whole : whole / (mask_ + 1) * count_ + number_[index(line)];
+    return number_.empty() ? whole : (whole >> bits_) * count_ + number_[index(line)];
   }
 
  private:
@@ -72,7 +83,9 @@ class SomeSets {
   std::size_t index(std::int64_t line) const { return static_cast<std::size_t>(line & mask_); }
 
   std::int64_t mask_ = 0, count_ = 0;
+  int bits_ = 0;
   std::vector<std::int64_t> number_;  // by the last bits
+  std::vector<std::int64_t> ahead_;   // how far the next one is
 };
 
 // Lines go in as they are touched, and the one not used longest leaves.
@@ -97,13 +110,20 @@ class CountedCache {
   bool touch(std::int64_t line, bool writes, F&& leaves) {
     if (tags_.empty()) return touch_by_line(line, writes, leaves);
     std::int64_t* const first = set_of(line);
-    std::int64_t* place = find(line, first);
-    const bool there = place != first + ways_;
-    if (!there && *--place != nothing) leaves(*place >> 1, (*place & 1) != 0);
-    const std::int64_t dirty = (there ? *place & 1 : 0) | (writes ? 1 : 0);
-    std::copy_backward(first, place, place + 1);
-    *first = line * 2 | dirty;
-    return there;
+    const std::int64_t clean = line * 2, dirty = clean | 1;
+    // It goes down the ways until it meets itself, and what it passes moves back by one.
+    std::int64_t moving = clean;
+    for (std::int64_t* way = first; way != first + ways_; ++way) {
+      const std::int64_t old = std::exchange(*way, moving);
+      if ((old | 1) == dirty) {
+        *first = old | (writes ? 1 : 0);
+        return true;
+      }
+      moving = old;
+    }
+    *first |= writes ? 1 : 0;
+    if (moving != nothing) leaves(moving >> 1, (moving & 1) != 0);
+    return false;
   }
 
   // Takes a line out: whether it was dirty, empty if it was not there. Of caches with sets.

@@ -167,8 +167,8 @@ class LeafWalk {
   }
 
   friend class LineTouches<LeafWalk>;
+  std::int64_t next(std::int64_t line) const { return looked_at_.next(line); }
   void touch_line(ArrayId a, std::int64_t line, bool writes) {
-    if (!looked_at_.has(line)) return;
     ++looked_up_[a];
     std::optional<std::pair<std::int64_t, bool>> left;  // the cache inside, and whether dirty
     const bool there = inside_.touch(

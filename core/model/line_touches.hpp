@@ -23,7 +23,8 @@ inline bool may_be_planned(const Nest& nest) {
 }
 
 // Calls sink.touch_line(ArrayId, std::int64_t line, bool writes) for each line, in order; a line is
-// a number of the plan's arena. Plan and sink must outlive it.
+// a number of the plan's arena. Lines that the sink does not look at are left out: sink.next(line)
+// is the first from there on that it does. Plan and sink must outlive it.
 template <class Sink>
 class LineTouches {
  public:
@@ -107,7 +108,9 @@ class LineTouches {
  private:
   void touch_lines(ArrayId a, std::int64_t from, std::int64_t to, bool writes) {
     touches_[a] += to - from + 1;
-    for (std::int64_t line = from; line <= to; ++line) sink_.touch_line(a, line, writes);
+    for (std::int64_t line = sink_.next(from); line <= to; line = sink_.next(line + 1)) {
+      sink_.touch_line(a, line, writes);
+    }
   }
 
   std::int64_t line_of(ArrayId a, std::int64_t element) const {

@@ -350,6 +350,7 @@ class PieceWalk {
   }
 
   friend class LineTouches<PieceWalk>;
+  static std::int64_t next(std::int64_t line) { return line; }
   void touch_line(ArrayId a, std::int64_t line, bool writes) {
     ++touches_;
     const bool there = cache_.touch(line, writes, [&](std::int64_t old, bool dirty) {
