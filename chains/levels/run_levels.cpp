@@ -278,6 +278,10 @@ class LevelRunner {
     return stored_[place(hold.array)][place(hold.level)].insert(corner_of(at)).second;
   }
 
+  // What begins as zeros need not be cleared the first time where one process alone puts all of it
+  // there before it gets any: from tiles inside, which begin as zeros as well.
+  bool is_put_from_inside(const Hold& hold) const { return team_.size() == 1 && hold.level > 0; }
+
   static std::int64_t bytes_of(const std::vector<Range>& at) {
     return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
   }
@@ -287,9 +291,7 @@ class LevelRunner {
     std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
     const bool first = hold.kind != Kind::load && is_first(hold, at);
     const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !first);
-    // What begins as zeros need not be cleared where one process alone puts all of it there before
-    // it gets any, from tiles inside that begin as zeros as well.
-    const bool all_is_put = first && team_.size() == 1 && hold.level > 0;
+    const bool all_is_put = first && is_put_from_inside(hold);
     const std::int64_t bytes = bytes_of(at);
     const std::int64_t rows =
         count_rows(fusion::ranges_of(tree_, hold.array, fusion::all_of(tree_)), at);
@@ -299,6 +301,7 @@ class LevelRunner {
     if (read) {
       if (team_.rank() == 0) tally_.moved_in(hold, move_staged(hold, mine, true), rows);
     } else if (!all_is_put) {
+      const Timed timed(tally_.on_link(hold.level));
       global_->clear(mine.tile);
     }
     global_->fence();
@@ -347,8 +350,10 @@ class LevelRunner {
     const bool added = hold.kind == Kind::store && is_added(hold, inside);
     // Processes add at the same time: what is there stays there, and is read when it is added to.
     const bool adds = added && hold.level + 1 == shared_;
-    const bool read = hold.kind == Kind::load ||
-                      (hold.kind == Kind::store && !adds && (added || !is_first(hold, mine.at)));
+    const bool first = hold.kind != Kind::load && is_first(hold, mine.at);
+    const bool read =
+        hold.kind == Kind::load || (hold.kind == Kind::store && !adds && (added || !first));
+    const bool all_is_put = first && is_put_from_inside(hold);
     std::int64_t rows = 0;
     if (read) {
       const Timed timed(tally_.on_link(hold.level));
@@ -361,10 +366,12 @@ class LevelRunner {
       }
       tally_.moved_in(hold, bytes, rows);
     } else if (in_device(hold.level)) {
+      const Timed timed(tally_.on_link(hold.level));
       device_->clear(mine.begin, elements);
     } else if (hold.level == 0 && inside.empty()) {
       mine.unset = true;
-    } else {
+    } else if (!all_is_put) {
+      const Timed timed(tally_.on_link(hold.level));
       std::fill_n(mine.values, elements, T{});
     }
     of.push_back(mine);
