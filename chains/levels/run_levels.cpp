@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -279,8 +280,15 @@ class LevelRunner {
   }
 
   // What begins as zeros need not be cleared the first time where one process alone puts all of it
-  // there before it gets any: from tiles inside, which begin as zeros as well.
-  bool is_put_from_inside(const Hold& hold) const { return team_.size() == 1 && hold.level > 0; }
+  // there before it gets any. Plans hold an array at every level inside its home, and tiles inside
+  // begin as zeros as well.
+  bool comes_from_inside(const Hold& hold) const { return team_.size() == 1 && hold.level > 0; }
+  // Whoever gets it nevertheless shall see it.
+  static void spoil([[maybe_unused]] T* values, [[maybe_unused]] std::int64_t elements) {
+#ifndef NDEBUG
+    std::fill_n(values, elements, std::numeric_limits<T>::quiet_NaN());
+#endif
+  }
 
   static std::int64_t bytes_of(const std::vector<Range>& at) {
     return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
@@ -291,7 +299,7 @@ class LevelRunner {
     std::vector<Range> at = fusion::ranges_of(tree_, hold.array, ranges_);
     const bool first = hold.kind != Kind::load && is_first(hold, at);
     const bool read = hold.kind == Kind::load || (hold.kind == Kind::store && !first);
-    const bool all_is_put = first && is_put_from_inside(hold);
+    const bool all_is_put = first && comes_from_inside(hold);
     const std::int64_t bytes = bytes_of(at);
     const std::int64_t rows =
         count_rows(fusion::ranges_of(tree_, hold.array, fusion::all_of(tree_)), at);
@@ -303,6 +311,8 @@ class LevelRunner {
     } else if (!all_is_put) {
       const Timed timed(tally_.on_link(hold.level));
       global_->clear(mine.tile);
+    } else {
+      spoil(mine.values, bytes / static_cast<std::int64_t>(sizeof(T)));
     }
     global_->fence();
     held_[place(hold.array)].push_back(mine);
@@ -350,10 +360,10 @@ class LevelRunner {
     const bool added = hold.kind == Kind::store && is_added(hold, inside);
     // Processes add at the same time: what is there stays there, and is read when it is added to.
     const bool adds = added && hold.level + 1 == shared_;
-    const bool first = hold.kind != Kind::load && is_first(hold, mine.at);
+    const bool may_begin = (hold.kind == Kind::store && !added) || comes_from_inside(hold);
+    const bool first = hold.kind != Kind::load && may_begin && is_first(hold, mine.at);
     const bool read =
         hold.kind == Kind::load || (hold.kind == Kind::store && !adds && (added || !first));
-    const bool all_is_put = first && is_put_from_inside(hold);
     std::int64_t rows = 0;
     if (read) {
       const Timed timed(tally_.on_link(hold.level));
@@ -370,7 +380,9 @@ class LevelRunner {
       device_->clear(mine.begin, elements);
     } else if (hold.level == 0 && inside.empty()) {
       mine.unset = true;
-    } else if (!all_is_put) {
+    } else if (first && comes_from_inside(hold)) {
+      spoil(mine.values, elements);
+    } else {
       const Timed timed(tally_.on_link(hold.level));
       std::fill_n(mine.values, elements, T{});
     }

@@ -46,15 +46,16 @@ struct Piece {
 // The current tiles of an index.
 struct Tiles {
   std::vector<Piece> pieces;
-  Piece sums{0, 0, 0};        // their number; the size of the largest one
-  std::int64_t elements = 0;  // of those of the first process; all together have all
+  std::int64_t largest = 0;
+  Piece numbers{0, 0, 0};                // of them, without a size
+  std::int64_t elements_of_busiest = 0;  // of all: the index's extent
 
   explicit Tiles(std::vector<Piece> of) : pieces(std::move(of)) {
     for (const Piece& p : pieces) {
-      sums.size = std::max(sums.size, p.size);
-      sums.all += p.all;
-      sums.busiest += p.busiest;
-      elements += p.size * p.busiest;
+      largest = std::max(largest, p.size);
+      numbers.all += p.all;
+      numbers.busiest += p.busiest;
+      elements_of_busiest += p.size * p.busiest;
     }
   }
 };
@@ -142,7 +143,7 @@ class LevelCounter {
 
   std::int64_t tile_bytes(int array) const {
     std::int64_t bytes = tree_.array(array).element.value();
-    for (int i : tree_.array(array).indices) bytes = checked_.times(bytes, tiles_[at(i)].sums.size);
+    for (int i : tree_.array(array).indices) bytes = checked_.times(bytes, tiles_[at(i)].largest);
     return bytes;
   }
 
@@ -183,10 +184,10 @@ class LevelCounter {
     if (count == &Piece::all && !inside.empty()) {
       return along(tiles.pieces, index, sizes, count, inside);
     }
-    if (!sizes) return tiles.sums.*count;
-    return count == &Piece::all ? tree_.extent(index) : tiles.elements;
+    if (!sizes) return tiles.numbers.*count;
+    return count == &Piece::all ? tree_.extent(index) : tiles.elements_of_busiest;
   }
-  // The same of any.
+  // The same of any pieces, one by one.
   std::int64_t along(std::span<const Piece> pieces, int index, bool sizes,
                      std::int64_t Piece::*count, const std::vector<const Loop*>& inside) const {
     const Loop* shared = nullptr;
@@ -203,7 +204,7 @@ class LevelCounter {
     return sum;
   }
 
-  // How many rows the tiles have that product() counts: the product over the axes before the last
+  // How many rows the tiles have that moves() counts: the product over the axes before the last
   // one of which a tile has less than the tile around it.
   std::int64_t rows(const Hold& hold, bool first, std::int64_t Piece::*count,
                     const std::vector<const Loop*>& inside = {}) const {

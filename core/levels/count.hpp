@@ -49,8 +49,9 @@ struct Counts {
 // In closed form, from how many tiles of which size each index has. Exact. Throws TooLargeError
 // from 2^62 bytes or multiply-adds on.
 Counts count(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
-// What times() and fits() ask for alone, as a search does again and again: of the busiest process,
-// and nothing that takes no time. The rest is 0.
+// What times() and fits() ask for alone, as a search does again and again: what the busiest process
+// moves and computes, rows and tiles' bytes where they take time, and the high-water marks. The
+// rest is 0. Throws TooLargeError where these are.
 Counts count_for_time(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node);
 
 // The same by doing it: each transfer counted one after another, for each process. Heeds StopScope.

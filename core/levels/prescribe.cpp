@@ -559,9 +559,10 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy, const
     PlannedPart best = prescriber.run(true);
     // No values are right where there is nothing to choose, all extents being one.
     const Shape first = shape_of(tree, hierarchy, part, homes, {});
-    const bool found = !best.values.empty() ||
-                       (first.variables.empty() &&
-                        fits(hierarchy, count(tree, hierarchy, with_values(tree, first, {}))));
+    const bool found =
+        !best.values.empty() ||
+        (first.variables.empty() &&
+         fits(hierarchy, count_for_time(tree, hierarchy, with_values(tree, first, {}))));
     if (!found) {
       throw UnsupportedError(
           tree.name,
@@ -571,7 +572,7 @@ LevelPlan prescribe(const OperationTree& tree, const Hierarchy& hierarchy, const
     }
     const auto seconds = [&](const PlannedPart& p) {
       const Shape shape = shape_of(tree, hierarchy, p.part, homes, p.decisions);
-      const Counts counts = count(tree, hierarchy, with_values(tree, shape, p.values));
+      const Counts counts = count_for_time(tree, hierarchy, with_values(tree, shape, p.values));
       return times(hierarchy, counts).total();
     };
     PlannedPart other = prescriber.run(false);

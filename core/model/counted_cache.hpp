@@ -54,8 +54,8 @@ class SomeSets {
     ahead_.assign(number_.size(), 0);
     std::int64_t ahead = 0;
     for (std::size_t i = 2 * ahead_.size(); i-- > 0;) {
-      ahead = number_[i & index(-1)] != none ? 0 : ahead + 1;
-      ahead_[i & index(-1)] = ahead;
+      ahead = number_[i & static_cast<std::size_t>(mask_)] != none ? 0 : ahead + 1;
+      ahead_[i & static_cast<std::size_t>(mask_)] = ahead;
     }
   }
 
