@@ -312,7 +312,7 @@ class LevelRunner {
       const Timed timed(tally_.on_link(hold.level));
       global_->clear(mine.tile);
     } else {
-      spoil(mine.values, bytes / static_cast<std::int64_t>(sizeof(T)));
+      spoil(mine.values, elements_of(mine.at));
     }
     global_->fence();
     held_[place(hold.array)].push_back(mine);

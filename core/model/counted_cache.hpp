@@ -130,7 +130,8 @@ class CountedCache {
   std::optional<bool> take(std::int64_t line) {
     std::int64_t* const first = set_of(line);
     std::int64_t* const last = first + ways_;
-    std::int64_t* const place = find(line, first);
+    std::int64_t* const place =
+        std::find_if(first, last, [&](std::int64_t t) { return (t | 1) == (line * 2 | 1); });
     if (place == last) return {};
     const bool dirty = (*place & 1) != 0;
     std::copy(place + 1, last, place);
@@ -161,11 +162,6 @@ class CountedCache {
 
   std::int64_t* set_of(std::int64_t line) {
     return tags_.data() + looked_at_.set(line, sets_) * ways_;
-  }
-  // The line's place in its set, or the end of that.
-  std::int64_t* find(std::int64_t line, std::int64_t* set) const {
-    return std::find_if(set, set + ways_,
-                        [&](std::int64_t t) { return (t | 1) == (line * 2 | 1); });
   }
 
   template <class F>
