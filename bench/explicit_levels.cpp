@@ -160,6 +160,7 @@ class LevelProber {
                      numbers_of(small_tiles * small_tile).data());
       });
       chains::Staging<double> staging;
+      if (team_.rank() == 0) staging.make_room();
       for (int r = 0; r < options_.repetitions; ++r) {
         step("the disk");
         team_.on_first([&] {

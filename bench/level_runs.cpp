@@ -83,9 +83,7 @@ void forget_inputs(const OperationTree& tree, const fs::path& folder) {
     if (tree.array(a).producer >= 0) continue;
     const fs::path file = chains::file_of(folder, tree, a);
     if (!fs::exists(file)) continue;
-    chains::TensorFile::open(file, tree.extents(a), fusion::element_type(tree),
-                             chains::TensorFile::Access::read)
-        .forget();
+    chains::TensorFile::open(file, tree.extents(a), fusion::element_type(tree)).forget();
   }
 }
 

@@ -42,8 +42,7 @@ class Reference {
   void read(int a, const fs::path& folder) {
     const std::vector<Range> at = fusion::ranges_of(tree_, a, ranges_);
     std::vector<T> raw(static_cast<std::size_t>(product(extents_of(at))));
-    TensorFile::open(file_of(folder, tree_, a), tree_.extents(a), fusion::element_type(tree_),
-                     TensorFile::Access::read)
+    TensorFile::open(file_of(folder, tree_, a), tree_.extents(a), fusion::element_type(tree_))
         .read(at, raw.data());
     std::vector<Value>& to = values_[static_cast<std::size_t>(a)];
     for (T v : raw) to.push_back({static_cast<double>(v), std::abs(static_cast<double>(v))});
@@ -144,7 +143,7 @@ double check_as(const OperationTree& tree, const fs::path& folder, std::uint64_t
     const std::vector<Range> at = fusion::ranges_of(tree, statement.out, ranges);
     std::vector<T> found(right.size());
     TensorFile::open(file_of(folder, tree, statement.out), tree.extents(statement.out),
-                     fusion::element_type(tree), TensorFile::Access::read)
+                     fusion::element_type(tree))
         .read(at, found.data());
     const double unit = std::numeric_limits<T>::epsilon() / 2;
     for (std::size_t i = 0; i < right.size(); ++i) {

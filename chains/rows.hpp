@@ -19,41 +19,42 @@ inline std::int64_t elements_of(const std::vector<fusion::Range>& at) {
   return product;
 }
 
-// So many rows of so many elements: the first at a place in the whole and at one in the part, each
-// at a distance behind the one before.
+// So many rows of so many elements: the first at a place in one memory and at one in the other,
+// each at a distance behind the one before.
 struct Rows {
-  std::int64_t place = 0, own = 0, length = 1;
-  std::int64_t distance = 0, own_distance = 0, count = 1;
+  std::int64_t place = 0, other = 0, length = 1;
+  std::int64_t distance = 0, other_distance = 0, count = 1;
 };
 
-// Calls f(rows) for all rows of `part`, which is inside `whole`: many at a time, or, `in_order`, as
-// they lie one behind another in both.
+// Calls f(rows) for all rows of `part`, which is inside `whole` and inside `other`: many at a time,
+// or, `in_order`, as they lie one behind another in both.
 template <class F>
-void for_each_rows(const std::vector<fusion::Range>& whole, const std::vector<fusion::Range>& part,
-                   bool in_order, F&& f) {
+void for_each_rows(const std::vector<fusion::Range>& whole, const std::vector<fusion::Range>& other,
+                   const std::vector<fusion::Range>& part, bool in_order, F&& f) {
   struct Axis {
-    std::int64_t size, stride, own_stride;
+    std::int64_t size, stride, other_stride;
   };
   std::vector<Axis> axes;  // the last one first: those that rows are along, then the others
   Rows rows;
-  bool along = true;  // each axis so far has all of the whole's
-  std::int64_t stride = 1, own_stride = 1;
+  bool along = true;  // each axis so far has all of both
+  std::int64_t stride = 1, other_stride = 1;
   for (std::size_t a = whole.size(); a-- > 0;) {
     if (along) {
       rows.length *= part[a].size;
     } else {
-      axes.push_back({part[a].size, stride, own_stride});
+      axes.push_back({part[a].size, stride, other_stride});
     }
-    along = along && part[a].size == whole[a].size;
+    along = along && part[a].size == whole[a].size && part[a].size == other[a].size;
     rows.place += (part[a].begin - whole[a].begin) * stride;
+    rows.other += (part[a].begin - other[a].begin) * other_stride;
     stride *= whole[a].size;
-    own_stride *= part[a].size;
+    other_stride *= other[a].size;
   }
   if (!axes.empty()) {
     constexpr std::int64_t many = 16;
     auto most = axes.begin();
     if (!in_order && most->size < many) most = std::ranges::max_element(axes, {}, &Axis::size);
-    rows.count = most->size, rows.distance = most->stride, rows.own_distance = most->own_stride;
+    rows.count = most->size, rows.distance = most->stride, rows.other_distance = most->other_stride;
     axes.erase(most);
   }
   std::vector<std::int64_t> at(axes.size(), 0);
@@ -62,10 +63,10 @@ void for_each_rows(const std::vector<fusion::Range>& whole, const std::vector<fu
     std::size_t a = 0;
     for (; a < axes.size(); ++a) {
       rows.place += axes[a].stride;
-      rows.own += axes[a].own_stride;
+      rows.other += axes[a].other_stride;
       if (++at[a] < axes[a].size) break;
       rows.place -= at[a] * axes[a].stride;
-      rows.own -= at[a] * axes[a].own_stride;
+      rows.other -= at[a] * axes[a].other_stride;
       at[a] = 0;
     }
     if (a == axes.size()) return;
@@ -139,20 +140,26 @@ void copy_rows(const T* from, std::int64_t from_step, T* to, std::int64_t to_ste
   }
 }
 
+// A part that two memories have, from one into the other.
+template <class T>
+void copy_part(const std::vector<fusion::Range>& from_whole, const T* from,
+               const std::vector<fusion::Range>& to_whole, T* to,
+               const std::vector<fusion::Range>& part) {
+  for_each_rows(from_whole, to_whole, part, false, [&](const Rows& r) {
+    copy_rows(from + r.place, r.distance, to + r.other, r.other_distance, r.length, r.count);
+  });
+}
+
 // The part of a tile into memory of its own, and back.
 template <class T>
 void copy_out(const std::vector<fusion::Range>& whole, const std::vector<fusion::Range>& part,
               const T* tile, T* own) {
-  for_each_rows(whole, part, false, [&](const Rows& r) {
-    copy_rows(tile + r.place, r.distance, own + r.own, r.own_distance, r.length, r.count);
-  });
+  copy_part(whole, tile, part, own, part);
 }
 template <class T>
 void copy_in(const std::vector<fusion::Range>& whole, const std::vector<fusion::Range>& part,
              T* tile, const T* own) {
-  for_each_rows(whole, part, false, [&](const Rows& r) {
-    copy_rows(own + r.own, r.own_distance, tile + r.place, r.distance, r.length, r.count);
-  });
+  copy_part(part, own, whole, tile, part);
 }
 
 }  // namespace tcsim::chains

@@ -62,7 +62,8 @@ std::vector<const FusedNode*> parts_of(const FusedNode& node) {
   return parts;
 }
 
-// `of`: what HDF5 takes for the file of an array. For a moment it has a chunk more.
+// `of`: what the file of an array takes. HDF5 opens one at a time, and has for a moment a chunk
+// more of one that it reads.
 template <class F>
 Bytes files_memory(const OperationTree& tree, const FusedNode& node, Bytes memory, F&& of) {
   Bytes most;
@@ -71,7 +72,7 @@ Bytes files_memory(const OperationTree& tree, const FusedNode& node, Bytes memor
     for (const auto& [name, use] : files_of(tree, *part)) sum += of(use.array);
     most = std::max(most, sum);
   }
-  return most + hdf5_itself + most_chunk(memory);
+  return most + hdf5_itself + file_tables + most_chunk(memory);
 }
 
 // Of a file as runs make them.
@@ -79,7 +80,7 @@ Bytes file_memory(const OperationTree& tree, int array, Bytes memory) {
   const double whole = tree.bytes(array);
   const Bytes most = most_chunk(memory);
   const bool small = whole < static_cast<double>(most.value());
-  return file_tables + (small ? Bytes(static_cast<std::int64_t>(whole)) : most);
+  return small ? Bytes(static_cast<std::int64_t>(whole)) : most;
 }
 
 template <class T>
@@ -159,8 +160,7 @@ class Runner {
   // What can be known of them to go wrong, before anything is written.
   void look_at_files() {
     const fs::path& folder = options_.folder;
-    if (!has_tensor_files())
-      TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
+    if (!has_tensor_files()) TensorFile::open(folder, {}, fusion::element_type(tree_));
     result_.done_before = journal_.done_before(options_.resume, result_.parts);
     double room = 0;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
@@ -170,7 +170,7 @@ class Runner {
         if (options_.fill && !fs::exists(path)) {
           if (missing_.emplace(array.name, a).second) room += tree_.bytes(a);
         } else {
-          file_memory_[array.name] = opened(a, TensorFile::Access::read).memory();
+          file_memory_[array.name] = opened(a).memory();
         }
       } else if (is_stored(a)) {
         room += tree_.bytes(a);
@@ -226,18 +226,17 @@ class Runner {
     }
     if (!options_.cold) return;
     for (int a = 0; a < static_cast<int>(tree_.arrays.size()); ++a) {
-      if (tree_.array(a).producer < 0) opened(a, TensorFile::Access::read).forget();
+      if (tree_.array(a).producer < 0) opened(a).forget();
     }
   }
 
-  TensorFile opened(int a, TensorFile::Access access) const {
+  TensorFile opened(int a) const {
     return TensorFile::open(file_of(options_.folder, tree_, a), tree_.extents(a),
-                            fusion::element_type(tree_), access, most_chunk(options_.memory));
+                            fusion::element_type(tree_), most_chunk(options_.memory));
   }
   TensorFile created(const fs::path& path, int a) const {
-    const Bytes most = most_chunk(options_.memory);
-    return TensorFile::create(path, tree_.extents(a), chunks_.of(a, most),
-                              fusion::element_type(tree_), most);
+    return TensorFile::create(path, tree_.extents(a), chunks_.of(a, most_chunk(options_.memory)),
+                              fusion::element_type(tree_));
   }
 
   void run_part(const FusedNode& part) {
@@ -245,7 +244,7 @@ class Runner {
     std::vector<TensorFile*> made;
     for (const auto& [name, use] : files_of(tree_, part)) {
       TensorFile file = use.made ? created(file_of(options_.folder, tree_, use.array), use.array)
-                                 : opened(use.array, TensorFile::Access::read);
+                                 : opened(use.array);
       TensorFile& there = files.emplace(name, std::move(file)).first->second;
       if (use.made) made.push_back(&there);
     }

@@ -6,18 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <mutex>
 #include <optional>
 #include <utility>
 
-#include "chains/rows.hpp"
+#include "chains/chunked_file.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
-#include "core/io/on_disk.hpp"
 #include "core/stop.hpp"
-#include "core/units/divisor.hpp"
 
 namespace tcsim::chains {
 
@@ -55,6 +52,8 @@ constexpr const char* data_set = "data";
 constexpr std::size_t cached_tables = std::size_t{64} << 10;
 // What is moved between two looks whether to stop.
 constexpr std::int64_t piece_bytes = std::int64_t{32} << 20;
+// What is smaller in a file may begin anywhere.
+constexpr hsize_t least_aligned = 4096;
 
 // HDF5, for one thread at a time. It prints what goes wrong unless it is told not to, by each
 // thread.
@@ -101,7 +100,7 @@ Handle file_properties() {
   return properties;
 }
 
-// One chunk is cached.
+// One chunk is kept.
 Handle data_properties(Bytes most_chunk) {
   Handle properties(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_chunk_cache(properties.get(), 1, static_cast<std::size_t>(most_chunk.value()), 1);
@@ -110,65 +109,58 @@ Handle data_properties(Bytes most_chunk) {
 
 }  // namespace
 
-struct TensorFile::Handles {
-  std::string name;
-  Handle file, data;
-  ElementType type;
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> chunk;  // empty where the data are not in chunks
-  Bytes memory;
-  bool read_only = false;
-  bool plain = false;  // chunks are in the file as in memory, and not too large
+namespace hdf5 {
 
-  // What HDF5 knows of the chunks, and what they take: of one that is packed by a filter, both
-  // forms are in memory.
-  void learn(Bytes most_chunk) {
-    const Handle properties(H5Dget_create_plist(data.get()), H5Pclose);
-    memory = file_tables;
-    if (H5Pget_layout(properties.get()) != H5D_CHUNKED) return;
-    const Handle space(H5Dget_space(data.get()), H5Sclose);
-    std::vector<hsize_t> size(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
-    H5Pget_chunk(properties.get(), static_cast<int>(size.size()), size.data());
-    chunk.assign(size.begin(), size.end());
-    std::int64_t bytes = size_of(type).value();
-    for (std::int64_t c : chunk) bytes *= c;
+// Of another program.
+class ForeignFile {
+ public:
+  ForeignFile(std::string path, Handle file, Handle data, ElementType type, Extents chunk,
+              Bytes most_chunk)
+      : name_(std::move(path)),
+        file_(std::move(file)),
+        data_(std::move(data)),
+        type_(type),
+        chunk_(std::move(chunk)),
+        memory_(file_tables) {
+    if (chunk_.empty()) return;
+    const std::int64_t bytes = product(chunk_) * size_of(type).value();
+    const Handle properties(H5Dget_create_plist(data_.get()), H5Pclose);
+    // Of one that is packed by a filter, both forms are in memory.
     const bool packed = H5Pget_nfilters(properties.get()) > 0;
-    plain = !packed && bytes <= most_chunk.value();
-    memory += packed ? Bytes(2 * bytes) : std::min(Bytes(bytes), most_chunk);
+    whole_chunks_ = !packed && bytes <= most_chunk.value();
+    memory_ += packed ? Bytes(2 * bytes) : std::min(Bytes(bytes), most_chunk);
   }
 
-  // Chunks at equal distances: HDF5 finds a chunk's place by going through all of them, so that
-  // five are looked at.
-  struct Spacing {
-    Place first;
-    double apart = 0;  // bytes
-  };
-  const std::optional<Spacing>& spacing() {
-    if (std::exchange(looked_, true) || !plain || extents.empty()) return spacing_;
-    std::vector<fusion::Range> all;
-    for (std::int64_t n : extents) all.push_back({0, n});
-    const Blocks chunks(all, chunk, Extents(extents.size(), 0));
-    const std::int64_t last = chunks.count() - 1;
-    const std::optional<Place> first = chunk_at(chunks[0]), end = chunk_at(chunks[last]);
-    if (!first || !end) return spacing_;
-    const auto from_first = [&](const Place& p) {
-      return static_cast<double>(p.begin - first->begin);
-    };
-    const double apart = last > 0 ? from_first(*end) / static_cast<double>(last) : 0;
-    for (const std::int64_t i : {last / 4, last / 2, last / 4 * 3}) {
-      const std::optional<Place> there = chunk_at(chunks[i]);
-      if (!there) return spacing_;
-      const double off = from_first(*there) - apart * static_cast<double>(i);
-      if (std::abs(off) > static_cast<double>(most_of_tables)) return spacing_;
-    }
-    spacing_ = {*first, apart};
-    return spacing_;
+  Bytes memory() const { return memory_; }
+
+  void forget() const {
+    const int descriptor = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;  // advice only
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(descriptor);
   }
-  // Between chunks that follow each other.
-  static constexpr std::int64_t most_of_tables = std::int64_t{64} << 10;
 
-  std::int64_t named_to = -1;  // where the chunk ends that was named last
+  void read(const std::vector<fusion::Range>& at, void* values) const {
+    in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
+      const Turn turn;
+      std::byte* const to = static_cast<std::byte*>(values) + place * size_of(type_).value();
+      if (is_whole_chunk(piece)) {
+        const std::vector<hsize_t> corner = corner_of(piece);
+        std::uint32_t filters = 0;
+        // HDF5 1.10 says of a chunk that was never written, once it has read it, that it is there.
+        // What is really wrong, the usual way to read it says.
+        if (H5Dread_chunk(data_.get(), H5P_DEFAULT, corner.data(), &filters, to) >= 0) return;
+      }
+      const auto [in_file, in_memory] = spaces(piece);
+      if (H5Dread(data_.get(), native(type_), in_memory.get(), in_file.get(), H5P_DEFAULT, to) <
+          0) {
+        throw InputError(name_, "a tile cannot be read: the file is damaged or cut off",
+                         "write it again");
+      }
+    });
+  }
 
+ private:
   // Calls f with parts of a tile that lie behind each other in memory, whole chunks where that can
   // be, and where they begin there, in elements.
   template <class F>
@@ -176,9 +168,9 @@ struct TensorFile::Handles {
     if (at.empty()) return f(at, 0);
     std::int64_t row = 1;
     for (std::size_t axis = 1; axis < at.size(); ++axis) row *= at[axis].size;
-    const std::int64_t step = chunk.empty() ? 1 : chunk.front();
+    const std::int64_t step = chunk_.empty() ? 1 : chunk_.front();
     const std::int64_t rows =
-        std::max<std::int64_t>(1, piece_bytes / (row * size_of(type).value()) / step) * step;
+        std::max<std::int64_t>(1, piece_bytes / (row * size_of(type_).value()) / step) * step;
     const fusion::Range whole = at.front();
     std::vector<fusion::Range> piece = at;
     for (std::int64_t from = whole.begin, end; from < whole.begin + whole.size; from = end) {
@@ -189,77 +181,86 @@ struct TensorFile::Handles {
     }
   }
 
-  // The chunk that a tile is all of, as far as the tensor goes; nothing where it is not one, or is
-  // not in the file yet.
-  std::optional<std::vector<fusion::Range>> whole_chunk(
-      const std::vector<fusion::Range>& at) const {
-    if (!plain || at.empty()) return {};
-    std::vector<fusion::Range> whole;
+  // Whether a tile is a chunk that is in the file as in memory, and is there already.
+  bool is_whole_chunk(const std::vector<fusion::Range>& at) const {
+    if (!whole_chunks_) return false;
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      const fusion::Range& r = at[axis];
-      whole.push_back({r.begin, chunk[axis]});
-      if (r.begin % chunk[axis] != 0) return {};
-      if (r.size != std::min(chunk[axis], extents[axis] - r.begin)) return {};
+      if (at[axis].begin % chunk_[axis] != 0 || at[axis].size != chunk_[axis]) return false;
     }
     hsize_t there = 0;
-    const std::vector<hsize_t> place = corner_of(at);
-    if (H5Dget_chunk_storage_size(data.get(), place.data(), &there) < 0) return {};
-    if (static_cast<std::int64_t>(there) != bytes_of(whole)) return {};
-    return whole;
+    const std::vector<hsize_t> corner = corner_of(at);
+    return H5Dget_chunk_storage_size(data_.get(), corner.data(), &there) >= 0 &&
+           static_cast<std::int64_t>(there) == product(chunk_) * size_of(type_).value();
   }
   static std::vector<hsize_t> corner_of(const std::vector<fusion::Range>& at) {
     std::vector<hsize_t> corner;
     for (const fusion::Range& r : at) corner.push_back(static_cast<hsize_t>(r.begin));
     return corner;
   }
-  std::int64_t bytes_of(const std::vector<fusion::Range>& at) const {
-    return elements_of(at) * size_of(type).value();
-  }
-
-  // Calls copy(an element), whose type is that of the file's.
-  template <class F>
-  void with_type(F&& copy) const {
-    if (type == ElementType::f64) {
-      copy(double{});
-    } else {
-      copy(float{});
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
-    throw InputError(name, problem, mend);
-  }
-
-  bool looked_ = false;
-  std::optional<Spacing> spacing_{};
-
-  // Exactly, unlike place_of().
-  std::optional<Place> chunk_at(const std::vector<fusion::Range>& at) const {
-    const std::vector<hsize_t> corner = corner_of(at);
-    unsigned filters = 0;
-    haddr_t address = 0;
-    hsize_t bytes = 0;
-    if (H5Dget_chunk_info_by_coord(data.get(), corner.data(), &filters, &address, &bytes) < 0 ||
-        address == HADDR_UNDEF) {
-      return {};
-    }
-    return Place{static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes)};
-  }
 
   // What a tile is in the file, and in memory.
   std::pair<Handle, Handle> spaces(const std::vector<fusion::Range>& at) const {
-    std::vector<hsize_t> begin, size;
-    for (const fusion::Range& r : at) {
-      begin.push_back(static_cast<hsize_t>(r.begin));
-      size.push_back(static_cast<hsize_t>(r.size));
-    }
-    Handle in_file(H5Dget_space(data.get()), H5Sclose);
+    std::vector<hsize_t> size;
+    for (const fusion::Range& r : at) size.push_back(static_cast<hsize_t>(r.size));
+    Handle in_file(H5Dget_space(data_.get()), H5Sclose);
     if (at.empty()) return {std::move(in_file), Handle(H5Screate(H5S_SCALAR), H5Sclose)};
-    H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, begin.data(), nullptr, size.data(), nullptr);
+    H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, corner_of(at).data(), nullptr, size.data(),
+                        nullptr);
     return {
         std::move(in_file),
         Handle(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose)};
   }
+
+  const std::string name_;
+  const Handle file_, data_;
+  const ElementType type_;
+  const Extents chunk_;  // empty where the data are not in chunks
+  Bytes memory_;
+  bool whole_chunks_ = false;  // chunks are in the file as in memory, and not too large
+};
+
+}  // namespace hdf5
+
+namespace {
+
+// Empty where the data are not in chunks.
+Extents chunk_of(hid_t data, std::size_t axes) {
+  const Handle properties(H5Dget_create_plist(data), H5Pclose);
+  if (H5Pget_layout(properties.get()) != H5D_CHUNKED) return {};
+  std::vector<hsize_t> size(axes);
+  H5Pget_chunk(properties.get(), static_cast<int>(size.size()), size.data());
+  return {size.begin(), size.end()};
+}
+
+// Where the chunks of a file begin that are one behind another and as in memory, as create() makes
+// them.
+std::optional<std::int64_t> begin_of_chunks(hid_t data, std::size_t axes) {
+  haddr_t address = HADDR_UNDEF;
+  if (axes == 0) {
+    address = H5Dget_offset(data);
+  } else {
+    const Handle properties(H5Dget_create_plist(data), H5Pclose);
+    H5D_chunk_index_t index{};
+    if (H5Pget_nfilters(properties.get()) != 0 || H5Dget_chunk_index_type(data, &index) < 0 ||
+        (index != H5D_CHUNK_IDX_NONE && index != H5D_CHUNK_IDX_SINGLE)) {
+      return {};
+    }
+    const std::vector<hsize_t> corner(axes, 0);
+    unsigned filters = 0;
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_info_by_coord(data, corner.data(), &filters, &address, &bytes) < 0) return {};
+  }
+  if (address == HADDR_UNDEF) return {};
+  return static_cast<std::int64_t>(address);
+}
+
+}  // namespace
+
+struct TensorFile::Handles {
+  std::vector<std::int64_t> extents, chunk;
+  ElementType type;
+  std::unique_ptr<ChunkedFile> own;
+  std::unique_ptr<hdf5::ForeignFile> foreign;
 };
 
 bool has_tensor_files() { return true; }
@@ -278,16 +279,14 @@ TensorFile::~TensorFile() {
 
 TensorFile TensorFile::open(const std::filesystem::path& path,
                             const std::vector<std::int64_t>& extents, ElementType type,
-                            Access access, Bytes most_chunk) {
+                            Bytes most_chunk) {
   const Turn turn;
   const std::string name = path.string();
   const auto fail = [&](const std::string& problem, const std::string& mend) {
     throw InputError(name, problem, mend);
   };
   if (!std::filesystem::exists(path)) fail("no such file", "put the tensor there");
-  Handle file(H5Fopen(name.c_str(), access == Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR,
-                      file_properties().get()),
-              H5Fclose);
+  Handle file(H5Fopen(name.c_str(), H5F_ACC_RDONLY, file_properties().get()), H5Fclose);
   if (!file.ok()) fail("this is no HDF5 file, or a damaged one", "write the tensor again");
   Handle data(H5Dopen2(file.get(), data_set, data_properties(most_chunk).get()), H5Dclose);
   if (!data.ok()) fail("it has no data set \"data\"", "write the tensor into one of that name");
@@ -306,47 +305,73 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
     fail(fmt::format("its elements are not {} of this machine", to_text(type)),
          "write them so, or say --type");
   }
-  auto handles = std::make_unique<Handles>(Handles{
-      name, std::move(file), std::move(data), type, extents, {}, {}, access == Access::read});
-  handles->learn(most_chunk);
+  const Extents chunk = chunk_of(data.get(), extents.size());
+  auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
+  const auto begin = begin_of_chunks(data.get(), extents.size());
+  if (begin && *begin % size_of(type).value() == 0 &&
+      Bytes(product(chunk) * size_of(type).value()) <= fusion::usual_chunk) {
+    handles->own = std::make_unique<ChunkedFile>(
+        name, ChunkedFile::Layout{*begin, extents, chunk, type}, false);
+  } else {
+    handles->foreign = std::make_unique<hdf5::ForeignFile>(name, std::move(file), std::move(data),
+                                                           type, chunk, most_chunk);
+  }
   return TensorFile(std::move(handles));
 }
 
 TensorFile TensorFile::create(const std::filesystem::path& path,
                               const std::vector<std::int64_t>& extents,
-                              const std::vector<std::int64_t>& chunk, ElementType type,
-                              Bytes most_chunk) {
+                              const std::vector<std::int64_t>& chunk, ElementType type) {
   const Turn turn;
   const std::string name = path.string();
   const auto fail = [&](const std::string& problem) {
     throw InputError(name, problem, "look at the folder's rights and the room on its disk");
   };
-  Handle file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_properties().get()),
-              H5Fclose);
-  if (!file.ok()) fail("cannot be created");
-  const std::vector<hsize_t> size(extents.begin(), extents.end()), part(chunk.begin(), chunk.end());
-  const Handle space(extents.empty()
-                         ? H5Screate(H5S_SCALAR)
-                         : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
-                     H5Sclose);
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  if (!extents.empty()) {
-    H5Pset_chunk(properties.get(), static_cast<int>(part.size()), part.data());
+  std::optional<std::int64_t> begin;
+  {
+    const Handle properties = file_properties();
+    // With room for all of them at once, HDF5 1.10 puts chunks one behind another.
+    H5Pset_libver_bounds(properties.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_alignment(properties.get(), least_aligned, Block::page);
+    const Handle own(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_obj_track_times(own.get(), false);  // equal runs give equal bytes
+    const Handle file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, own.get(), properties.get()),
+                      H5Fclose);
+    if (!file.ok()) fail("cannot be created");
+    const std::vector<hsize_t> size(extents.begin(), extents.end()),
+        part(chunk.begin(), chunk.end());
+    const Handle space(extents.empty()
+                           ? H5Screate(H5S_SCALAR)
+                           : H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+                       H5Sclose);
+    const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    if (!extents.empty()) {
+      H5Pset_chunk(how.get(), static_cast<int>(part.size()), part.data());
+    }
+    H5Pset_obj_track_times(how.get(), false);
+    H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER);
+    const Handle data(H5Dcreate2(file.get(), data_set, native(type), space.get(), H5P_DEFAULT,
+                                 how.get(), H5P_DEFAULT),
+                      H5Dclose);
+    if (!data.ok()) fail(fmt::format("no room for a tensor of {}", shape_text(extents)));
+    begin = begin_of_chunks(data.get(), extents.size());
+    if (!begin) fail("HDF5 does not say where its numbers are");
+    // The file has its full length from here on.
+    if (H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
+      throw InputError(name, fmt::format("no room for a tensor of {}", shape_text(extents)),
+                       "look at the room on its disk");
+    }
   }
-  H5Pset_obj_track_times(properties.get(), false);  // equal runs give equal bytes
-  H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);
-  Handle data(H5Dcreate2(file.get(), data_set, native(type), space.get(), H5P_DEFAULT,
-                         properties.get(), data_properties(most_chunk).get()),
-              H5Dclose);
-  if (!data.ok()) fail(fmt::format("no room for a tensor of {}", shape_text(extents)));
-  auto handles = std::make_unique<Handles>(
-      Handles{name, std::move(file), std::move(data), type, extents, {}, {}, false});
-  handles->learn(most_chunk);
+  auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
+  handles->own =
+      std::make_unique<ChunkedFile>(name, ChunkedFile::Layout{*begin, extents, chunk, type}, true);
   return TensorFile(std::move(handles));
 }
 
-Bytes TensorFile::memory() const { return handles_->memory; }
+Bytes TensorFile::memory() const {
+  return handles_->own ? Bytes(handles_->own->chunk_bytes()) : handles_->foreign->memory();
+}
 const std::vector<std::int64_t>& TensorFile::chunk() const { return handles_->chunk; }
 
 Bytes TensorFile::chunks(const std::vector<fusion::Range>& at) const {
@@ -360,122 +385,32 @@ Bytes TensorFile::chunks(const std::vector<fusion::Range>& at) const {
   return Bytes(bytes);
 }
 
-std::optional<TensorFile::Place> TensorFile::place_of(const std::vector<fusion::Range>& at) const {
-  const Turn turn;
-  const auto& spacing = handles_->spacing();
-  if (!spacing) return {};
-  std::int64_t before = 0;  // chunks
-  for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    const std::int64_t size = handles_->chunk[axis];
-    before = before * ceil_div(handles_->extents[axis], size) + at[axis].begin / size;
-  }
-  const auto from_first = static_cast<std::int64_t>(spacing->apart * static_cast<double>(before));
-  return Place{spacing->first.begin + from_first, spacing->first.bytes};
-}
-
-void TensorFile::read_soon(const std::vector<fusion::Range>& at) {
-  const auto place = place_of(at);
-  if (!place) return;
-  const std::int64_t end = place->begin + place->bytes;
-  const std::int64_t jump = place->begin - std::exchange(handles_->named_to, end);
-  if (jump >= 0 && jump <= Handles::most_of_tables) return;
-  const Turn turn;
-  void* descriptor = nullptr;
-  if (H5Fget_vfd_handle(handles_->file.get(), H5P_DEFAULT, &descriptor) < 0) return;
-  ::posix_fadvise(*static_cast<const int*>(descriptor), place->begin, place->bytes,
-                  POSIX_FADV_WILLNEED);
-}
-
 void TensorFile::read(const std::vector<fusion::Range>& at, void* values) const {
-  handles_->in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
-    const Turn turn;
-    const auto [in_file, in_memory] = handles_->spaces(piece);
-    std::byte* const to = static_cast<std::byte*>(values) + place * size_of(handles_->type).value();
-    if (H5Dread(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
-                H5P_DEFAULT, to) < 0) {
-      handles_->fail("a tile cannot be read: the file is damaged or cut off", "write it again");
-    }
-  });
+  handles_->own ? handles_->own->read(at, values) : handles_->foreign->read(at, values);
 }
-
 void TensorFile::write(const std::vector<fusion::Range>& at, const void* values) {
-  handles_->in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
-    const Turn turn;
-    const auto [in_file, in_memory] = handles_->spaces(piece);
-    const std::byte* const from =
-        static_cast<const std::byte*>(values) + place * size_of(handles_->type).value();
-    if (H5Dwrite(handles_->data.get(), native(handles_->type), in_memory.get(), in_file.get(),
-                 H5P_DEFAULT, from) < 0) {
-      handles_->fail("a tile cannot be written", "look at the room on its disk");
-    }
-  });
+  handles_->own->write(at, values);
 }
 
-void TensorFile::read(const std::vector<fusion::Range>& at, void* values,
-                      std::vector<std::byte>& room) const {
-  {
-    const Turn turn;
-    if (const auto whole = handles_->whole_chunk(at)) {
-      const std::vector<hsize_t> place = Handles::corner_of(at);
-      const std::int64_t bytes = handles_->bytes_of(*whole);
-      const bool at_end = bytes != handles_->bytes_of(at);
-      if (at_end) room.resize(std::max(room.size(), static_cast<std::size_t>(bytes)));
-      std::uint32_t filters = 0;
-      // HDF5 1.10 says of a chunk that was never written, once it has read it, that it is there.
-      // What is really wrong, the usual way to read it says.
-      if (H5Dread_chunk(handles_->data.get(), H5P_DEFAULT, place.data(), &filters,
-                        at_end ? room.data() : values) >= 0) {
-        if (!at_end) return;
-        return handles_->with_type([&]<class T>(T) {
-          copy_out(*whole, at, reinterpret_cast<const T*>(room.data()), static_cast<T*>(values));
-        });
-      }
-    }
-  }
-  read(at, values);
+std::byte* TensorFile::prepare(const std::vector<fusion::Range>& at, Block& block) const {
+  const ChunkedFile& own = *handles_->own;
+  return block.begin_behind(own.is_chunk(at) ? own.shift(at) : 0);
 }
-
-void TensorFile::write(const std::vector<fusion::Range>& at, const void* values,
-                       std::vector<std::byte>& room) {
-  {
-    const Turn turn;
-    if (const auto whole = handles_->whole_chunk(at)) {
-      const std::vector<hsize_t> place = Handles::corner_of(at);
-      const std::int64_t bytes = handles_->bytes_of(*whole);
-      if (bytes != handles_->bytes_of(at)) {
-        room.assign(std::max(room.size(), static_cast<std::size_t>(bytes)), std::byte{0});
-        handles_->with_type([&]<class T>(T) {
-          copy_in(*whole, at, reinterpret_cast<T*>(room.data()), static_cast<const T*>(values));
-        });
-        values = room.data();
-      }
-      if (H5Dwrite_chunk(handles_->data.get(), H5P_DEFAULT, 0, place.data(),
-                         static_cast<std::size_t>(bytes), values) < 0) {
-        handles_->fail("a tile cannot be written", "look at the room on its disk");
-      }
-      return;
-    }
-  }
-  write(at, values);
+void TensorFile::read(const std::vector<fusion::Range>& at, Block& to) const {
+  if (handles_->own && handles_->own->is_in_chunk(at)) return handles_->own->read_straight(at, to);
+  read(at, to.begin_behind(0));
+}
+void TensorFile::write(const std::vector<fusion::Range>& at, Block& from) {
+  if (handles_->own->is_chunk(at)) return handles_->own->write_straight(at, from);
+  write(at, from.values());
 }
 
 void TensorFile::flush() {
-  bool written = true;
-  {
-    const Turn turn;
-    written = handles_->read_only || H5Fflush(handles_->file.get(), H5F_SCOPE_LOCAL) >= 0;
-  }
-  if (!written || (!handles_->read_only && !on_disk(std::filesystem::path(handles_->name)))) {
-    handles_->fail("cannot be written", "look at the room on its disk");
-  }
+  if (handles_->own) handles_->own->flush();
 }
-
 void TensorFile::forget() {
   flush();
-  const int descriptor = ::open(handles_->name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;  // advice only
-  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(descriptor);
+  handles_->own ? handles_->own->forget() : handles_->foreign->forget();
 }
 
 }  // namespace tcsim::chains

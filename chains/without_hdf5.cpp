@@ -23,28 +23,21 @@ TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 TensorFile TensorFile::open(const std::filesystem::path&, const std::vector<std::int64_t>&,
-                            ElementType, Access, Bytes) {
+                            ElementType, Bytes) {
   refuse();
 }
 TensorFile TensorFile::create(const std::filesystem::path&, const std::vector<std::int64_t>&,
-                              const std::vector<std::int64_t>&, ElementType, Bytes) {
+                              const std::vector<std::int64_t>&, ElementType) {
   refuse();
 }
 Bytes TensorFile::memory() const { refuse(); }
 const std::vector<std::int64_t>& TensorFile::chunk() const { refuse(); }
 Bytes TensorFile::chunks(const std::vector<fusion::Range>&) const { refuse(); }
-std::optional<TensorFile::Place> TensorFile::place_of(const std::vector<fusion::Range>&) const {
-  refuse();
-}
-void TensorFile::read_soon(const std::vector<fusion::Range>&) { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
-void TensorFile::read(const std::vector<fusion::Range>&, void*, std::vector<std::byte>&) const {
-  refuse();
-}
-void TensorFile::write(const std::vector<fusion::Range>&, const void*, std::vector<std::byte>&) {
-  refuse();
-}
+void TensorFile::read(const std::vector<fusion::Range>&, Block&) const { refuse(); }
+std::byte* TensorFile::prepare(const std::vector<fusion::Range>&, Block&) const { refuse(); }
+void TensorFile::write(const std::vector<fusion::Range>&, Block&) { refuse(); }
 void TensorFile::flush() { refuse(); }
 void TensorFile::forget() { refuse(); }
 

@@ -31,7 +31,7 @@ std::vector<const fusion::FusedNode*> ChainFiles::schedules(const levels::Node* 
 int ChainFiles::look(int parts) {
   const fs::path& folder = options_.folder;
   if (!has_tensor_files()) {
-    TensorFile::open(folder, {}, fusion::element_type(tree_), TensorFile::Access::read);
+    TensorFile::open(folder, {}, fusion::element_type(tree_));
   }
   const int done = journal_.done_before(options_.resume, parts);
   const auto files = files_of(tree_, schedule_);
@@ -77,7 +77,7 @@ void ChainFiles::make_inputs() {
 
 TensorFile ChainFiles::opened(int a) const {
   return TensorFile::open(file_of(options_.folder, tree_, a), tree_.extents(a),
-                          fusion::element_type(tree_), TensorFile::Access::read);
+                          fusion::element_type(tree_));
 }
 TensorFile ChainFiles::created(const fs::path& path, int a) const {
   return TensorFile::create(path, tree_.extents(a), chunks_.of(a), fusion::element_type(tree_));

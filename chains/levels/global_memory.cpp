@@ -47,7 +47,7 @@ class OwnMemory : public GlobalMemory<T> {
   }
   void add(const Tile& tile, const std::vector<Range>& part, const T* from) override {
     T* to = whole(tile);
-    for_each_rows(tile.at, part, true, [&](const Rows& rows) {
+    for_each_rows(tile.at, part, part, true, [&](const Rows& rows) {
       for (std::int64_t r = 0; r < rows.count; ++r) {
         T* row = to + rows.place + r * rows.distance;
         for (std::int64_t i = 0; i < rows.length; ++i) row[i] += *from++;

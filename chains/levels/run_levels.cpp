@@ -118,7 +118,7 @@ class LevelRunner {
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
     if (options_.device) open_device_if_there_is(room.front());
-    Bytes all = run_.executor + Staging<T>::memory;
+    Bytes all = run_.executor + Staging<T>::memory();
     std::vector<Bytes> bytes;
     for (int l = 0; l <= shared_; ++l) {
       bytes.push_back(in_device(l) ? Bytes(0)
@@ -138,6 +138,7 @@ class LevelRunner {
     team_.on_each([&] {
       for (int l = 0; l < shared_; ++l) private_.emplace_back(bytes[place(l)]);
       leaves_->make_room();
+      if (team_.rank() == 0) staging_.make_room();
     });
     private_used_.assign(place(shared_), 0);
     global_ = global_memory<T>(team_, room.back());

@@ -1,7 +1,7 @@
 // The link to the disk: the first process moves a tile between its file and the level that all
-// processes share, chunk by chunk through memory of its own, so that a chunk's elements are
-// neighbours there as well. Another thread has the file, so that a chunk comes from the disk while
-// the one before it finds its places in the tile.
+// processes share, chunk by chunk through memory of its own, so that a chunk goes straight to and
+// from the disk (chains/chunked_file.hpp). Another thread has the file, so that a chunk comes from
+// the disk while the one before it finds its places in the tile.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,12 @@ namespace tcsim::chains {
 template <class T>
 class Staging {
  public:
-  // Of a block, at most; and of two with a chunk at a tensor's end.
-  static constexpr std::int64_t bytes = std::int64_t{4} << 20;
-  static constexpr Bytes memory{2 * bytes + fusion::usual_chunk.value()};
+  static constexpr Bytes most{(std::int64_t{4} << 20) - 4 * Block::page};  // of a block
+  static Bytes memory() { return Bytes(2 * Block::taken(most).value()); }
+  // Before anything is moved.
+  void make_room() {
+    for (Block& room : rooms_) room = Block(most);
+  }
 
   // Bytes that were moved. Heeds StopScope.
   std::int64_t move(TensorFile& file, GlobalMemory<T>& global,
@@ -35,36 +38,26 @@ class Staging {
       origin[axis] = tile.at[axis].begin;
     }
     const Blocks blocks(tile.at, block, origin);
-    const auto room = [&](std::int64_t i, const std::vector<fusion::Range>& at) {
-      std::vector<T>& one = rooms_[static_cast<std::size_t>(i % 2)];
-      one.reserve(static_cast<std::size_t>(bytes) / sizeof(T));
-      one.resize(static_cast<std::size_t>(elements_of(at)));
-      return one.data();
+    std::int64_t moved = 0;
+    const auto room = [&](std::int64_t i) -> Block& {
+      return rooms_[static_cast<std::size_t>(i % 2)];
     };
-    // A block that is a chunk has a place in the file.
-    const std::int64_t named_blocks =
-        blocks.count() > 1 && block == file.chunk() ? blocks.count() : 0;
-    std::int64_t named = 0, named_bytes = 0, moved = 0;
     const auto in_file = [&](std::int64_t i) {
-      const std::vector<fusion::Range> at = blocks[i];
-      if (!in) return file.write(at, room(i, at), at_end_);
-      for (; named < named_blocks && named_bytes <= ahead; ++named) {
-        const std::vector<fusion::Range> later = blocks[named];
-        file.read_soon(later);
-        named_bytes += bytes_of(later);
+      if (in) {
+        file.read(blocks[i], room(i));
+      } else {
+        file.write(blocks[i], room(i));
       }
-      named_bytes -= bytes_of(at);
-      file.read(at, room(i, at), at_end_);
     };
     const auto in_memory = [&](std::int64_t i) {
       StopScope::heed();
       const std::vector<fusion::Range> at = blocks[i];
       chunks_ += file.chunks(at);
-      moved += bytes_of(at);
+      moved += elements_of(at) * static_cast<std::int64_t>(sizeof(T));
       if (in) {
-        global.put(tile, at, room(i, at));
+        global.put(tile, at, reinterpret_cast<const T*>(room(i).values()));
       } else {
-        global.get(tile, at, room(i, at));
+        global.get(tile, at, reinterpret_cast<T*>(file.prepare(at, room(i))));
       }
     };
     if (in) {
@@ -82,22 +75,15 @@ class Staging {
   // Where a file has no chunks, or tiny ones, a block of several.
   static constexpr std::int64_t least = std::int64_t{64} << 10;
 
-  // Of blocks that the disk is asked for before they are read, so that it has always something to
-  // do where they are not neighbours: 2 MiB come 1.4 times as fast then.
-  static constexpr std::int64_t ahead = std::int64_t{8} << 20;
-
-  static std::int64_t bytes_of(const std::vector<fusion::Range>& at) {
-    return elements_of(at) * static_cast<std::int64_t>(sizeof(T));
-  }
   static Extents block_of(Extents block, const Extents& extents) {
     if (block.empty()) block.assign(extents.size(), 1);
     constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-    for (std::size_t axis = 0; product(block) * element > bytes; axis += block[axis] == 1) {
+    for (std::size_t axis = 0; product(block) * element > most.value(); axis += block[axis] == 1) {
       block[axis] = (block[axis] + 1) / 2;
     }
     if (product(block) * element >= least) return block;
     for (std::size_t axis = block.size(); axis > 0; --axis) {
-      const std::int64_t times = std::max<std::int64_t>(1, bytes / element / product(block));
+      const std::int64_t times = std::max<std::int64_t>(1, most.value() / element / product(block));
       std::int64_t& along = block[axis - 1];
       along *= std::min(times, (extents[axis - 1] + along - 1) / along);
     }
@@ -105,8 +91,7 @@ class Staging {
   }
 
   Bytes chunks_{0};
-  std::array<std::vector<T>, 2> rooms_;
-  std::vector<std::byte> at_end_;  // a chunk that reaches over the tensor's end
+  std::array<Block, 2> rooms_;
 };
 
 }  // namespace tcsim::chains

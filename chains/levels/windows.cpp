@@ -64,7 +64,7 @@ class Windows : public GlobalMemory<T> {
   void get(const Tile& tile, const std::vector<Range>& part, T* to) override {
     if (!pieces_.empty()) {
       return for_each_part(tile, part, [&](std::size_t owner, const Rows& r) {
-        copy_rows(pieces_[owner] + r.place, r.distance, to + r.own, r.own_distance, r.length,
+        copy_rows(pieces_[owner] + r.place, r.distance, to + r.other, r.other_distance, r.length,
                   r.count);
       });
     }
@@ -75,7 +75,7 @@ class Windows : public GlobalMemory<T> {
   void put(const Tile& tile, const std::vector<Range>& part, const T* from) override {
     if (!pieces_.empty()) {
       return for_each_part(tile, part, [&](std::size_t owner, const Rows& r) {
-        copy_rows(from + r.own, r.own_distance, pieces_[owner] + r.place, r.distance, r.length,
+        copy_rows(from + r.other, r.other_distance, pieces_[owner] + r.place, r.distance, r.length,
                   r.count);
       });
     }
@@ -122,7 +122,7 @@ class Windows : public GlobalMemory<T> {
   template <class F>
   static void for_each_part(const Tile& tile, const std::vector<Range>& part, F&& f,
                             bool in_order = false) {
-    for_each_rows(tile.at, part, in_order, [&](const Rows& rows) {
+    for_each_rows(tile.at, part, part, in_order, [&](const Rows& rows) {
       const auto owner_of = [&](std::int64_t place) {
         return static_cast<std::size_t>(place / tile.piece);
       };
@@ -135,13 +135,13 @@ class Windows : public GlobalMemory<T> {
       one.count = 1;
       for (std::int64_t r = 0; r < rows.count; ++r) {
         std::int64_t place = rows.place + r * rows.distance, left = rows.length;
-        one.own = rows.own + r * rows.own_distance;
+        one.other = rows.other + r * rows.other_distance;
         while (left > 0) {
           const std::int64_t within = place % tile.piece;
           one.place = tile.begin + within;
           one.length = std::min(left, tile.piece - within);
           f(owner_of(place), std::as_const(one));
-          place += one.length, one.own += one.length, left -= one.length;
+          place += one.length, one.other += one.length, left -= one.length;
         }
       }
     });
@@ -156,7 +156,7 @@ class Windows : public GlobalMemory<T> {
         [&](std::size_t owner, const Rows& rows) {
           for (std::int64_t r = 0; r < rows.count; ++r) {
             std::int64_t place = rows.place + r * rows.distance;
-            std::int64_t own = rows.own + r * rows.own_distance;
+            std::int64_t own = rows.other + r * rows.other_distance;
             for (std::int64_t left = rows.length; left > 0;) {
               const std::int64_t now = std::min(left, most_elements);
               f(owner, place, own, now);

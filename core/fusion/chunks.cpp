@@ -19,29 +19,47 @@ std::int64_t bytes_of(const Extents& chunk, Bytes element) {
 
 // What a chunk of a tile that is a part of its axis takes at least.
 constexpr std::int64_t least_part = std::int64_t{16} << 10;
+// Of a chunk, what lies together in its tile: shorter runs cost a copy each.
+constexpr std::int64_t least_run = std::int64_t{4} << 10;
 
-// The outermost axes, so that what is left of a tile lies together in it: a chunk of short rows
-// costs a copy of each. Into parts that divide the tile, so that no chunk has a part of two, if
-// they do not become small by that; else into parts of about one size, which reach least over the
-// end of the axis.
+std::int64_t largest_divisor(std::int64_t size, std::int64_t most) {
+  std::int64_t divisor = std::min(size, most);
+  while (size % divisor != 0) --divisor;
+  return divisor;
+}
+
+// Axes of which single rows are enough become 1, the outermost first. Then one axis is cut into
+// parts that divide the tile, so that no chunk has a part of two: the outermost one for which
+// chunks are large, or at least not small, and what lies together in the tile is not short. Where
+// there is none, the outermost, into parts of about one size, which reach least over the end of the
+// axis, if parts that divide it would be small.
 void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most) {
-  std::int64_t bytes = bytes_of(chunk, element);
-  for (std::size_t axis = 0; axis < chunk.size() && bytes > most; ++axis) {
-    std::int64_t& size = chunk[axis];
-    const std::int64_t row = bytes / size;
-    if (row >= most) {
-      size = 1;
-      bytes = row;
-      continue;
-    }
-    const std::int64_t fitting = most / row;
-    std::int64_t divisor = fitting;
-    while (size % divisor != 0) --divisor;
-    const std::int64_t least = size == whole[axis] ? least_common_chunk.value() : least_part;
-    const bool small = 2 * divisor < fitting && divisor * row < least;
-    size = small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
-    return;
+  std::int64_t bytes = bytes_of(chunk, element), row = bytes;
+  std::size_t first = 0;
+  for (; first < chunk.size() && bytes > most; ++first) {
+    row /= chunk[first];
+    if (row < most) break;
+    chunk[first] = 1;
+    bytes = row;
   }
+  if (bytes <= most) return;
+  for (const std::int64_t least : {most / 2, std::min(least_common_chunk.value(), most / 2)}) {
+    std::int64_t run = row;
+    for (std::size_t axis = first; axis < chunk.size(); ++axis) {
+      if (axis > first) run /= chunk[axis];
+      const std::int64_t others = bytes / chunk[axis];
+      if (others > most) continue;
+      const std::int64_t divisor = largest_divisor(chunk[axis], most / others);
+      if (divisor * others < least || divisor * run < least_run) continue;
+      chunk[axis] = divisor;
+      return;
+    }
+  }
+  std::int64_t& size = chunk[first];
+  const std::int64_t fitting = most / row, divisor = largest_divisor(size, fitting);
+  const std::int64_t least = size == whole[first] ? least_common_chunk.value() : least_part;
+  const bool small = 2 * divisor < fitting && divisor * row < least;
+  size = small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
 }
 
 // A visitor of walk_first_tiles().

@@ -32,7 +32,7 @@ TEST(DevicePieces, Are_the_tile_one_behind_another) {
       ASSERT_LE(elements_of(part), most);
       // Where the part's elements are in the tile, one by one.
       std::vector<std::int64_t> places;
-      for_each_rows(tile, part, true, [&](const Rows& r) {
+      for_each_rows(tile, part, part, true, [&](const Rows& r) {
         for (std::int64_t row = 0; row < r.count; ++row) {
           for (std::int64_t i = 0; i < r.length; ++i)
             places.push_back(r.place + row * r.distance + i);

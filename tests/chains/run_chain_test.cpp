@@ -116,14 +116,13 @@ TEST_F(ChainRuns, Check_finds_a_wrong_element) {
   const OperationTree tree = fusion::ccsd(2, 2);  // every element is looked at
   run_chain(tree, planned(tree, 1 << 16), machine_, options());
   EXPECT_LE(check_chain(tree, folder_, 1), 1);
-  TensorFile s =
-      TensorFile::open(folder_ / "S.h5", {2, 2, 2, 2}, ElementType::f64, TensorFile::Access::write);
-  double value = 0;
-  const std::vector<fusion::Range> at{{1, 1}, {0, 1}, {1, 1}, {0, 1}};
-  s.read(at, &value);
-  value += 1e-9;
-  s.write(at, &value);
-  s.flush();
+  const std::vector<std::int64_t> extents{2, 2, 2, 2};
+  const std::vector<fusion::Range> all{{0, 2}, {0, 2}, {0, 2}, {0, 2}};
+  std::vector<double> values(16);
+  TensorFile::open(folder_ / "S.h5", extents, ElementType::f64).read(all, values.data());
+  values[10] += 1e-9;
+  TensorFile::create(folder_ / "S.h5", extents, extents, ElementType::f64)
+      .write(all, values.data());
   EXPECT_GT(check_chain(tree, folder_, 1), 1);
 }
 

@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "chains/rows.hpp"
+#include "chains/tensors.hpp"
+#include "core/error.hpp"
 #include "tests/draws.hpp"
 #include "tests/scratch.hpp"
 #include "tests/seed.hpp"
@@ -21,169 +24,207 @@ namespace {
 
 using fusion::Range;
 
+// What HDF5 reads, all of it.
 template <class T>
-void move_random_tiles(std::mt19937_64& random, ElementType type, int& whole_chunks) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution(low, high)(random);
-  };
-  std::vector<std::int64_t> extents, chunk;
-  std::vector<Range> all;
-  for (std::int64_t axes = pick(1, 4); axes > 0; --axes) {
-    extents.push_back(pick(1, 12));
-    chunk.push_back(pick(1, extents.back()));
-    all.push_back({0, extents.back()});
-  }
-  std::vector<T> array(static_cast<std::size_t>(elements_of(all)));
-  std::iota(array.begin(), array.end(), T{1});
-  TensorFile file = TensorFile::create(test::scratch("tensor_files.h5"), extents, chunk, type);
-  file.write(all, array.data());
-  std::vector<std::byte> room;
-  for (int step = 0; step < 30; ++step) {
-    const bool is_chunk = pick(0, 1) == 0;
-    std::vector<Range> at;
-    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-      const std::int64_t n = extents[axis], c = chunk[axis];
-      Range r{pick(0, n - 1), 0};
-      if (is_chunk) r.begin = r.begin / c * c;
-      r.size = is_chunk ? std::min(c, n - r.begin) : pick(1, n - r.begin);
-      at.push_back(r);
-    }
-    whole_chunks += is_chunk;
-    std::vector<T> tile(static_cast<std::size_t>(elements_of(at))), expected = tile;
-    copy_out(all, at, array.data(), expected.data());
-    if (pick(0, 1) == 0) {
-      file.read(at, tile.data(), room);
-    } else {
-      file.read(at, tile.data());
-    }
-    EXPECT_EQ(tile, expected);
-    for (T& x : tile) x = static_cast<T>(-1 - step) - x;
-    copy_in(all, at, array.data(), tile.data());
-    if (pick(0, 1) == 0) {
-      file.write(at, tile.data(), room);
-    } else {
-      file.write(at, tile.data());
-    }
-  }
-  std::vector<T> back(array.size());
-  file.read(all, back.data());
-  EXPECT_EQ(back, array);
-  file.flush();
+std::vector<T> read_by_hdf5(const std::string& path, std::size_t elements) {
+  std::vector<T> values(elements);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t data = H5Dopen2(file, "data", H5P_DEFAULT);
+  EXPECT_GE(H5Dread(data, sizeof(T) == 8 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL,
+                    H5P_DEFAULT, values.data()),
+            0);
+  H5Dclose(data), H5Fclose(file);
+  return values;
 }
 
-TEST(TensorFiles, ChunksThatPassHdf5sCopyAreThoseThatItMoves) {
+struct Shape {
+  std::vector<std::int64_t> extents, chunk;
+  std::vector<Range> all() const {
+    std::vector<Range> ranges;
+    for (std::int64_t n : extents) ranges.push_back({0, n});
+    return ranges;
+  }
+};
+
+std::int64_t pick(std::mt19937_64& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution(low, high)(random);
+}
+
+// Chunks, and any tiles, beside an array in memory; what HDF5 reads in the end as well.
+template <class T>
+void move_random_tiles(std::mt19937_64& random, ElementType type, const Shape& shape, int steps,
+                       int& whole_chunks) {
+  const auto& [extents, chunk] = shape;
+  const std::vector<Range> all = shape.all();
+  std::vector<T> array(static_cast<std::size_t>(elements_of(all)));
+  std::iota(array.begin(), array.end(), T{1});
+  const std::string path = test::scratch("tensor_files.h5").string();
+  {
+    TensorFile file = TensorFile::create(path, extents, chunk, type);
+    file.write(all, array.data());
+    Block block(Bytes((std::max(elements_of(all), product(chunk))) * size_of(type).value()));
+    for (int step = 0; step < steps; ++step) {
+      const bool is_chunk = pick(random, 0, 1) == 0;
+      std::vector<Range> at;
+      for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+        const std::int64_t n = extents[axis], c = chunk[axis];
+        Range r{pick(random, 0, n - 1), 0};
+        if (is_chunk) r.begin = r.begin / c * c;
+        r.size = is_chunk ? std::min(c, n - r.begin) : pick(random, 1, n - r.begin);
+        at.push_back(r);
+      }
+      whole_chunks += is_chunk;
+      std::vector<T> tile(static_cast<std::size_t>(elements_of(at))), expected = tile;
+      copy_out(all, at, array.data(), expected.data());
+      if (pick(random, 0, 1) == 0) {
+        file.read(at, block);
+        std::memcpy(tile.data(), block.values(), tile.size() * sizeof(T));
+      } else {
+        file.read(at, tile.data());
+      }
+      ASSERT_EQ(tile, expected);
+      for (T& x : tile) x = static_cast<T>(-1 - step) - x;
+      copy_in(all, at, array.data(), tile.data());
+      if (pick(random, 0, 1) == 0) {
+        std::memcpy(file.prepare(at, block), tile.data(), tile.size() * sizeof(T));
+        file.write(at, block);
+      } else {
+        file.write(at, tile.data());
+      }
+    }
+    std::vector<T> back(array.size());
+    file.read(all, back.data());
+    EXPECT_EQ(back, array);
+    file.flush();
+  }
+  EXPECT_EQ(read_by_hdf5<T>(path, array.size()), array);
+  std::vector<T> back(array.size());
+  TensorFile::open(path, extents, type).read(all, back.data());
+  EXPECT_EQ(back, array);
+}
+
+TEST(TensorFiles, Tiles_are_those_of_an_array) {
   std::mt19937_64 random(test::new_seed());
   int whole_chunks = 0;
-  for (int trial = 0; trial < test::draws(140) && !::testing::Test::HasFailure(); ++trial) {
-    move_random_tiles<double>(random, ElementType::f64, whole_chunks);
-    move_random_tiles<float>(random, ElementType::f32, whole_chunks);
+  for (int trial = 0; trial < test::draws(100) && !::testing::Test::HasFailure(); ++trial) {
+    Shape shape;
+    for (std::int64_t axes = pick(random, 0, 4); axes > 0; --axes) {
+      shape.extents.push_back(pick(random, 1, 12));
+      shape.chunk.push_back(pick(random, 1, shape.extents.back()));
+    }
+    move_random_tiles<double>(random, ElementType::f64, shape, 30, whole_chunks);
+    move_random_tiles<float>(random, ElementType::f32, shape, 30, whole_chunks);
   }
   EXPECT_GE(whole_chunks, test::found(1000));
 }
 
-// Chunks of 64 KiB of an array of 11 x 10 of them, whose elements are 0, 1, ...: the first two of a
-// chunk are found in the file's bytes.
-constexpr std::int64_t chunk_rows = 64, chunk_columns = 128, rows = 11 * chunk_rows - 7,
-                       columns = 10 * chunk_columns - 5;
-std::vector<double> counted() {
-  std::vector<double> array(static_cast<std::size_t>(rows * columns));
-  std::iota(array.begin(), array.end(), 0.0);
-  return array;
-}
-std::vector<Range> chunk_of(std::int64_t row, std::int64_t column) {
-  return {{row * chunk_rows, 1}, {column * chunk_columns, 2}};
-}
-
-TEST(TensorFiles, Chunks_lie_about_where_it_says) {
-  const auto path = test::scratch("places.h5");
-  TensorFile file =
-      TensorFile::create(path, {rows, columns}, {chunk_rows, chunk_columns}, ElementType::f64);
-  file.write({{0, rows}, {0, columns}}, counted().data());
-  file.flush();
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  for (std::int64_t row = 0; row < 11; ++row) {
-    for (std::int64_t column = 0; column < 10; ++column) {
-      const auto at = chunk_of(row, column);
-      const double first = static_cast<double>(at[0].begin * columns + at[1].begin);
-      const double pair[] = {first, first + 1};
-      const auto place = file.place_of(at);
-      ASSERT_TRUE(place);
-      EXPECT_EQ(place->bytes, 64 << 10);
-      constexpr std::int64_t tables = 16 << 10;
-      const auto about = static_cast<std::size_t>(std::max(std::int64_t{0}, place->begin - tables));
-      EXPECT_NE(std::string_view(bytes)
-                    .substr(about, 2 * tables)
-                    .find(std::string_view(reinterpret_cast<const char*>(pair), sizeof(pair))),
-                std::string_view::npos);
-      file.read_soon(at);  // whatever the order
-    }
+// Large enough to go straight between the disk and memory; they begin anywhere in a page.
+TEST(TensorFiles, Large_chunks_are_those_of_an_array) {
+  std::mt19937_64 random(test::new_seed());
+  int whole_chunks = 0;
+  for (int trial = 0; trial < test::draws(12) && !::testing::Test::HasFailure(); ++trial) {
+    const std::int64_t a = pick(random, 1, 40), b = pick(random, 20, 200),
+                       c = (64 << 10) / (4 * a * b) + pick(random, 1, 30);
+    const Shape shape{{a + pick(random, 0, a), b + pick(random, 0, b), c + pick(random, 0, 2 * c)},
+                      {a, b, c}};
+    move_random_tiles<double>(random, ElementType::f64, shape, 12, whole_chunks);
+    move_random_tiles<float>(random, ElementType::f32, shape, 12, whole_chunks);
   }
-  std::vector<double> back(counted().size());
-  file.read({{0, rows}, {0, columns}}, back.data());
-  EXPECT_EQ(back, counted());
+  EXPECT_GE(whole_chunks, test::found(100));
 }
 
-// By a program that writes the last one first: where they lie is not known, and advice is none.
-TEST(TensorFiles, Chunks_in_another_order_have_no_known_place) {
-  const std::string path = test::scratch("backwards.h5").string();
-  const hsize_t size[] = {8 * chunk_rows, chunk_columns}, chunk[] = {chunk_rows, chunk_columns};
-  {
-    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+// What tcsim does not know of a file that is not its own, HDF5 does: chunks in the order in which
+// they were written, packed ones, and none.
+class ForeignFiles : public ::testing::Test {
+ protected:
+  const std::string path_ = test::scratch("foreign.h5").string();
+  std::vector<double> numbers_ = std::vector<double>(8 * 64 * 128);
+  ForeignFiles() { std::iota(numbers_.begin(), numbers_.end(), 0.0); }
+
+  template <class F>
+  void make(F&& properties_of, const std::vector<hsize_t>& order) const {
+    const hsize_t size[] = {8 * 64, 128};
+    const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(2, size, nullptr),
                 properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, 2, chunk);
-    H5Pset_alloc_time(properties, H5D_ALLOC_TIME_INCR);
+    properties_of(properties);
     const hid_t data =
         H5Dcreate2(file, "data", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    const std::vector<double> numbers(chunk_rows * chunk_columns, 3);
-    for (const hsize_t i : {7, 0, 5, 1, 3, 2, 4, 6}) {
-      const hsize_t corner[] = {i * chunk_rows, 0};
-      EXPECT_GE(H5Dwrite_chunk(data, H5P_DEFAULT, 0, corner, numbers.size() * sizeof(double),
-                               numbers.data()),
+    for (const hsize_t i : order) {
+      const hsize_t begin[] = {i * 64, 0}, part[] = {64, 128};
+      const hid_t memory = H5Screate_simple(2, part, nullptr);
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, part, nullptr);
+      EXPECT_GE(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT,
+                         numbers_.data() + i * 64 * 128),
                 0);
+      H5Sclose(memory);
     }
     H5Dclose(data), H5Pclose(properties), H5Sclose(space), H5Fclose(file);
   }
-  TensorFile file = TensorFile::open(path, {8 * chunk_rows, chunk_columns}, ElementType::f64,
-                                     TensorFile::Access::read);
-  EXPECT_FALSE(file.place_of(chunk_of(1, 0)));
-  file.read_soon(chunk_of(1, 0));
+  void expect_numbers() const {
+    const TensorFile file = TensorFile::open(path_, {8 * 64, 128}, ElementType::f64);
+    Block block(Bytes(1 << 20));
+    for (int again = 0; again < 2; ++again) {
+      for (std::int64_t i : {3, 0, 7, 1}) {
+        file.read({{i * 64, 64}, {0, 128}}, block);
+        EXPECT_EQ(std::memcmp(block.values(), numbers_.data() + i * 64 * 128, 64 * 128 * 8), 0);
+      }
+      std::vector<double> some(100 * 2);
+      file.read({{30, 100}, {7, 2}}, some.data());
+      for (std::int64_t row = 0; row < 100; ++row) {
+        EXPECT_EQ(some[static_cast<std::size_t>(2 * row + 1)],
+                  static_cast<double>((30 + row) * 128 + 8));
+      }
+    }
+  }
+  static constexpr hsize_t chunk_[] = {64, 128};
+  const std::vector<hsize_t> mixed_{7, 0, 5, 1, 3, 2, 4, 6};
+};
+
+TEST_F(ForeignFiles, Have_chunks_in_any_order) {
+  make([](hid_t p) { H5Pset_chunk(p, 2, chunk_), H5Pset_alloc_time(p, H5D_ALLOC_TIME_INCR); },
+       mixed_);
+  expect_numbers();
+}
+TEST_F(ForeignFiles, Have_chunks_that_are_packed) {
+  make([](hid_t p) { H5Pset_chunk(p, 2, chunk_), H5Pset_deflate(p, 3); }, mixed_);
+  expect_numbers();
+}
+TEST_F(ForeignFiles, Have_no_chunks) {
+  make([](hid_t) {}, mixed_);
+  expect_numbers();
+}
+TEST_F(ForeignFiles, Are_zero_where_they_were_never_written) {
+  make([](hid_t p) { H5Pset_chunk(p, 2, chunk_); }, {0, 1, 7});
+  std::fill(numbers_.begin() + 2 * 64 * 128, numbers_.begin() + 7 * 64 * 128, 0.0);
+  const TensorFile file = TensorFile::open(path_, {8 * 64, 128}, ElementType::f64);
+  for (int again = 0; again < 3; ++again) {
+    for (std::int64_t i : {2, 1}) {
+      std::vector<double> tile(64 * 128, 7);
+      file.read({{i * 64, 64}, {0, 128}}, tile.data());
+      EXPECT_TRUE(std::equal(tile.begin(), tile.end(), numbers_.begin() + i * 64 * 128));
+    }
+  }
 }
 
-// Of other programs: chunks are in the file once they are written, and read as zeros before.
-TEST(TensorFiles, ChunksThatWereNeverWrittenAreRead) {
-  const std::string path = test::scratch("unwritten.h5").string();
-  const hsize_t size[] = {6, 4}, chunk[] = {3, 4};
-  {
-    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    const hid_t space = H5Screate_simple(2, size, nullptr),
-                properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, 2, chunk);
-    const hid_t data =
-        H5Dcreate2(file, "data", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    const hsize_t begin[] = {0, 0};
-    const std::vector<double> ones(12, 1);
-    const hid_t memory = H5Screate_simple(2, chunk, nullptr);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, nullptr, chunk, nullptr);
-    EXPECT_GE(H5Dwrite(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, ones.data()), 0);
-    H5Sclose(memory), H5Dclose(data), H5Pclose(properties), H5Sclose(space), H5Fclose(file);
-  }
-  TensorFile file = TensorFile::open(path, {6, 4}, ElementType::f64, TensorFile::Access::write);
-  std::vector<std::byte> room;
-  const auto read = [&](std::int64_t row) {
-    std::vector<double> tile(12, 7);
-    file.read({{row, 3}, {0, 4}}, tile.data(), room);
-    return tile;
+// A file that was cut off after it was opened.
+TEST(TensorFiles, Say_that_they_were_cut_off) {
+  const auto path = test::scratch("cut.h5");
+  TensorFile file = TensorFile::create(path, {300, 100}, {100, 100}, ElementType::f64);
+  std::filesystem::resize_file(path, 100000);
+  Block block(Bytes(100 * 100 * 8));
+  std::vector<double> tile(100 * 100);
+  const auto says = [](auto&& read) {
+    try {
+      read();
+    } catch (const InputError& e) {
+      return e.problem() == "a tile cannot be read: the file is damaged or cut off";
+    }
+    return false;
   };
-  for (int again = 0; again < 3; ++again) {
-    EXPECT_EQ(read(3), std::vector<double>(12, 0)) << again;
-    EXPECT_EQ(read(0), std::vector<double>(12, 1)) << again;
-  }
-  const std::vector<double> twos(12, 2);
-  file.write({{3, 3}, {0, 4}}, twos.data(), room);
-  EXPECT_EQ(read(3), twos);
-  EXPECT_EQ(read(0), std::vector<double>(12, 1));
+  file.read({{0, 100}, {0, 100}}, block);
+  EXPECT_TRUE(says([&] { file.read({{100, 100}, {0, 100}}, block); }));
+  EXPECT_TRUE(says([&] { file.read({{200, 100}, {0, 100}}, tile.data()); }));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class LevelRuns : public ::testing::Test {
   // Of a pair of products.
   std::vector<double> result() const {
     std::vector<double> values(32 * 32);
-    TensorFile::open(folder_ / "B.h5", {32, 32}, ElementType::f64, TensorFile::Access::read)
+    TensorFile::open(folder_ / "B.h5", {32, 32}, ElementType::f64)
         .read({{0, 32}, {0, 32}}, values.data());
     team_.barrier();
     return values;

@@ -1,0 +1,248 @@
+#include "chains/chunked_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "chains/rows.hpp"
+#include "core/error.hpp"
+#include "core/fusion/chunks.hpp"
+#include "core/io/on_disk.hpp"
+#include "core/stop.hpp"
+#include "core/units/divisor.hpp"
+
+namespace tcsim::chains {
+
+using fusion::Range;
+
+namespace {
+
+std::int64_t down_to_page(std::int64_t place) { return place / Block::page * Block::page; }
+std::int64_t up_to_page(std::int64_t place) { return down_to_page(place + Block::page - 1); }
+
+// Calls move(an element) with the type of a tensor's.
+template <class F>
+void with_type(ElementType type, F&& move) {
+  if (type == ElementType::f64) {
+    move(double{});
+  } else {
+    move(float{});
+  }
+}
+
+}  // namespace
+
+ChunkedFile::ChunkedFile(const std::string& name, Layout layout, bool to_write)
+    : name_(name),
+      layout_(std::move(layout)),
+      element_(size_of(layout_.type).value()),
+      chunk_bytes_(product(layout_.chunk) * element_) {
+  const int access = (to_write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+  file_ = ::open(name_.c_str(), access);
+  if (file_ < 0) throw InputError(name_, "cannot be opened", "look at its rights");
+  if (chunk_bytes_ >= least_straight) straight_ = ::open(name_.c_str(), access | O_DIRECT);
+}
+
+ChunkedFile::~ChunkedFile() {
+  ::close(file_);
+  if (straight_ >= 0) ::close(straight_);
+}
+
+void ChunkedFile::cannot_read() const {
+  throw InputError(name_, "a tile cannot be read: the file is damaged or cut off",
+                   "write it again");
+}
+void ChunkedFile::cannot_write() const {
+  throw InputError(name_, "a tile cannot be written", "look at the room on its disk");
+}
+
+std::int64_t ChunkedFile::place_of(const std::vector<Range>& at) const {
+  std::int64_t number = 0;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    const std::int64_t size = layout_.chunk[axis];
+    number = number * ceil_div(layout_.extents[axis], size) + at[axis].begin / size;
+  }
+  return layout_.begin + number * chunk_bytes_;
+}
+
+std::vector<Range> ChunkedFile::chunk_of(const std::vector<Range>& at) const {
+  std::vector<Range> chunk;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    const std::int64_t size = layout_.chunk[axis];
+    chunk.push_back({at[axis].begin / size * size, size});
+  }
+  return chunk;
+}
+
+bool ChunkedFile::is_all_of_chunk(const std::vector<Range>& at) const {
+  const std::vector<Range> chunk = chunk_of(at);
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    const std::int64_t there =
+        std::min(chunk[axis].size, layout_.extents[axis] - chunk[axis].begin);
+    if (at[axis].begin != chunk[axis].begin || at[axis].size != there) return false;
+  }
+  return true;
+}
+
+template <class F>
+void ChunkedFile::for_each_chunk(const std::vector<Range>& at, F&& f) {
+  const std::lock_guard lock(mutex_);
+  for_each_block(at, layout_.chunk, Extents(at.size(), 0), [&](const std::vector<Range>& part) {
+    StopScope::heed();
+    f(part, place_of(part));
+  });
+}
+
+std::byte* ChunkedFile::kept() {
+  if (!kept_) kept_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(chunk_bytes_));
+  return kept_.get();
+}
+
+void ChunkedFile::keep(std::int64_t place) {
+  if (kept_place_ == place) return;
+  kept_place_ = -1;
+  read_bytes(kept(), chunk_bytes_, place);
+  kept_place_ = place;
+}
+
+void ChunkedFile::read(const std::vector<Range>& at, void* values) {
+  for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
+    keep(place);
+    with_type(layout_.type, [&]<class T>(T) {
+      copy_part(chunk_of(part), reinterpret_cast<const T*>(kept()), at, static_cast<T*>(values),
+                part);
+    });
+  });
+}
+
+ChunkedFile::Span ChunkedFile::span_of(const std::vector<Range>& part) const {
+  const std::vector<Range> chunk = chunk_of(part);
+  std::int64_t first = 0, last = 0, stride = element_;
+  for (std::size_t axis = part.size(); axis-- > 0;) {
+    const std::int64_t begin = part[axis].begin - chunk[axis].begin;
+    first += begin * stride;
+    last += (begin + part[axis].size - 1) * stride;
+    stride *= chunk[axis].size;
+  }
+  return {first, last + element_};
+}
+
+void ChunkedFile::lay_out(const std::vector<Range>& part, std::int64_t place,
+                          const std::vector<Range>& tile, const void* values) {
+  if (is_all_of_chunk(part)) {
+    // What reaches over the tensor's end is zeros.
+    std::fill_n(kept(), chunk_bytes_, std::byte{0});
+    kept_place_ = place;
+  } else {
+    keep(place);
+  }
+  with_type(layout_.type, [&]<class T>(T) {
+    copy_part(tile, static_cast<const T*>(values), chunk_of(part), reinterpret_cast<T*>(kept()),
+              part);
+  });
+}
+
+void ChunkedFile::write(const std::vector<Range>& at, const void* values) {
+  for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
+    lay_out(part, place, at, values);
+    const Span span = span_of(part);
+    write_bytes(kept() + span.first, span.end - span.first, place + span.first);
+  });
+}
+
+void ChunkedFile::read_bytes(std::byte* to, std::int64_t size, std::int64_t place) const {
+  while (size > 0) {
+    const ssize_t moved = ::pread(file_, to, static_cast<std::size_t>(size), place);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) cannot_read();
+    to += moved, place += moved, size -= moved;
+  }
+}
+
+void ChunkedFile::write_bytes(const std::byte* from, std::int64_t size, std::int64_t place) const {
+  while (size > 0) {
+    const ssize_t moved = ::pwrite(file_, from, static_cast<std::size_t>(size), place);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) cannot_write();
+    from += moved, place += moved, size -= moved;
+  }
+}
+
+bool ChunkedFile::is_in_chunk(const std::vector<Range>& at) const {
+  if (straight_ < 0) return false;
+  const std::vector<Range> chunk = chunk_of(at);
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    if (at[axis].begin + at[axis].size > chunk[axis].begin + chunk[axis].size) return false;
+  }
+  return true;
+}
+bool ChunkedFile::is_chunk(const std::vector<Range>& at) const {
+  return straight_ >= 0 && is_all_of_chunk(at);
+}
+
+std::int64_t ChunkedFile::shift(const std::vector<Range>& at) const {
+  return place_of(at) % Block::page;
+}
+
+void ChunkedFile::read_straight(const std::vector<Range>& at, Block& to) {
+  const Span span = span_of(at);
+  const std::int64_t place = place_of(at) + span.first, size = span.end - span.first;
+  std::byte* const values = to.begin_behind(place % Block::page);
+  // From page to page; at the file's end there is less.
+  const std::int64_t begin = down_to_page(place), end = up_to_page(place + size);
+  std::int64_t there = begin;
+  while (straight_ >= 0 && there < place + size) {
+    const ssize_t moved =
+        ::pread(straight_, values + (there - place), static_cast<std::size_t>(end - there), there);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0 && errno == EINVAL) break;
+    if (moved <= 0) cannot_read();
+    there += moved;
+  }
+  if (there < place + size) read_bytes(values, size, place);
+  // What is not asked for goes: rows move to the front, the first one first.
+  if (elements_of(at) * element_ == size) return;
+  for_each_rows(chunk_of(at), at, at, true, [&](const Rows& r) {
+    for (std::int64_t row = 0; row < r.count; ++row) {
+      std::memmove(values + (r.other + row * r.other_distance) * element_,
+                   values + (r.place + row * r.distance) * element_ - span.first,
+                   static_cast<std::size_t>(r.length * element_));
+    }
+  });
+}
+
+void ChunkedFile::write_straight(const std::vector<Range>& at, Block& from) {
+  const std::int64_t place = place_of(at), end = place + span_of(at).end;
+  {
+    const std::lock_guard lock(mutex_);
+    if (kept_place_ == place) kept_place_ = -1;
+    if (elements_of(at) * element_ != end - place) {
+      lay_out(at, place, at, from.values());
+      std::copy_n(kept(), end - place, from.values());
+    }
+  }
+  // Pages that chunks share go through the system's memory, where both find their place.
+  std::int64_t there = up_to_page(place);
+  write_bytes(from.values(), there - place, place);
+  while (straight_ >= 0 && there < down_to_page(end)) {
+    const ssize_t moved = ::pwrite(straight_, from.values() + (there - place),
+                                   static_cast<std::size_t>(down_to_page(end) - there), there);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0 && errno == EINVAL) break;
+    if (moved <= 0) cannot_write();
+    there += moved;
+  }
+  write_bytes(from.values() + (there - place), end - there, there);
+}
+
+void ChunkedFile::flush() {
+  if (!on_disk(file_)) cannot_write();
+}
+
+void ChunkedFile::forget() { ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED); }
+
+}  // namespace tcsim::chains
