@@ -26,6 +26,7 @@ class Planner {
       : tree_(tree), machine_(machine), options_(options), leaves_(tree, machine, options.threads) {
     run_.buffering = options.limits.buffering;
     run_.threads = options.threads;
+    run_.cold = options.cold;
     run_.leaves = options.leaves != nullptr ? options.leaves : &leaves_;
     least_ = least_memory(tree, options.limits.buffering);
   }

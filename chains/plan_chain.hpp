@@ -23,6 +23,7 @@ struct ChainPlanOptions {
   int threads = 1;
   LeafSchedules* leaves = nullptr;             // as of ChainRunOptions
   std::function<void(double share)> progress;  // may be empty
+  bool cold = false;                           // runs are, as ChainRunOptions says
 };
 
 // Throws UnsupportedError where no run keeps the limit, with the least one that would do, and as

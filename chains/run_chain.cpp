@@ -65,14 +65,17 @@ std::vector<const FusedNode*> parts_of(const FusedNode& node) {
 // `of`: what the file of an array takes. HDF5 opens one at a time, and has for a moment a chunk
 // more of one that it reads.
 template <class F>
-Bytes files_memory(const OperationTree& tree, const FusedNode& node, Bytes memory, F&& of) {
+Bytes files_memory(const OperationTree& tree, const FusedNode& node, const ChainRunOptions& options,
+                   F&& of) {
   Bytes most;
   for (const FusedNode* part : parts_of(node)) {
     Bytes sum;
     for (const auto& [name, use] : files_of(tree, *part)) sum += of(use.array);
     most = std::max(most, sum);
   }
-  return most + hdf5_itself + file_tables + most_chunk(memory);
+  const Bytes chunk = most_chunk(options.memory);
+  if (options.cold) most += Bytes(2 * Block::taken(chunk).value());
+  return most + hdf5_itself + file_tables + chunk;
 }
 
 // Of a file as runs make them.
@@ -194,7 +197,7 @@ class Runner {
   void prepare() {
     RunMemory& m = result_.memory;
     m.tiles = Memory::taken(places_.size());
-    m.files = files_memory(tree_, node_, options_.memory, [&](int a) {
+    m.files = files_memory(tree_, node_, options_, [&](int a) {
       const auto there = file_memory_.find(tree_.array(a).name);
       return there != file_memory_.end() ? there->second : file_memory(tree_, a, options_.memory);
     });
@@ -253,7 +256,9 @@ class Runner {
       std::unique_ptr<Transfers>& transfers;
       ~Ending() { transfers.reset(); }
     } const ending{transfers_};
-    const TransferOf of{tree_, part, places_, memory_.data(), files, options_.cold, options_.stop};
+    std::optional<Bytes> cold;
+    if (options_.cold) cold = most_chunk(options_.memory);
+    const TransferOf of{tree_, part, places_, memory_.data(), files, cold, options_.stop};
     transfers_ = options_.buffering == fusion::Buffering::twofold ? transfers_ahead(of)
                                                                   : transfers_in_turn(of);
     Ranges ranges = fusion::all_of(tree_);
@@ -309,7 +314,7 @@ RunFigures figures_of(const OperationTree& tree, const FusedNode& node,
   RunFigures f;
   f.memory.tiles = Memory::taken(fusion::TilePlaces(tree, node, options.buffering).size());
   f.memory.leaves = leaves.memory();
-  f.memory.files = files_memory(tree, node, options.memory,
+  f.memory.files = files_memory(tree, node, options,
                                 [&](int a) { return file_memory(tree, a, options.memory); });
   f.arithmetic = leaves.arithmetic();
   return f;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "chains/chunked_file.hpp"
+#include "chains/rows.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
 #include "core/stop.hpp"
@@ -403,6 +404,41 @@ void TensorFile::read(const std::vector<fusion::Range>& at, Block& to) const {
 void TensorFile::write(const std::vector<fusion::Range>& at, Block& from) {
   if (handles_->own->is_chunk(at)) return handles_->own->write_straight(at, from);
   write(at, from.values());
+}
+
+namespace {
+
+// Calls move(a part, an element) for each part that a chunk has of a tile.
+template <class F>
+void for_each_part(const std::vector<fusion::Range>& at, const Extents& chunk, ElementType type,
+                   F&& move) {
+  for_each_block(at, chunk, Extents(at.size(), 0), [&](const std::vector<fusion::Range>& part) {
+    StopScope::heed();
+    type == ElementType::f64 ? move(part, double{}) : move(part, float{});
+  });
+}
+
+}  // namespace
+
+void TensorFile::read(const std::vector<fusion::Range>& at, void* values, Block& room,
+                      Bytes most) const {
+  const ChunkedFile* own = handles_->own.get();
+  if (own == nullptr || own->chunk_bytes() > most.value()) return read(at, values);
+  for_each_part(
+      at, handles_->chunk, handles_->type, [&]<class T>(const std::vector<fusion::Range>& part, T) {
+        read(part, room);
+        copy_in(at, part, static_cast<T*>(values), reinterpret_cast<const T*>(room.values()));
+      });
+}
+void TensorFile::write(const std::vector<fusion::Range>& at, const void* values, Block& room,
+                       Bytes most) {
+  if (handles_->own->chunk_bytes() > most.value()) return write(at, values);
+  for_each_part(at, handles_->chunk, handles_->type,
+                [&]<class T>(const std::vector<fusion::Range>& part, T) {
+                  copy_out(at, part, static_cast<const T*>(values),
+                           reinterpret_cast<T*>(prepare(part, room)));
+                  write(part, room);
+                });
 }
 
 void TensorFile::flush() {

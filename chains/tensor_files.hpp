@@ -66,6 +66,11 @@ class TensorFile {
   std::byte* prepare(const std::vector<fusion::Range>& at, Block& block) const;
   void write(const std::vector<fusion::Range>& at, Block& from);
 
+  // Any tile, row-major at `values`, chunk by chunk through a block that has room for a chunk of
+  // `most` bytes; larger ones as by read(at, values).
+  void read(const std::vector<fusion::Range>& at, void* values, Block& room, Bytes most) const;
+  void write(const std::vector<fusion::Range>& at, const void* values, Block& room, Bytes most);
+
   // All that was written is on the disk when it returns.
   void flush();
   // The same, and the system forgets what it has of the file: what is read next comes from the

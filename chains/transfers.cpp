@@ -61,11 +61,15 @@ class Tiles {
 // its own, and files see to themselves.
 class Mover {
  public:
-  explicit Mover(const TransferOf& of) : of_(of) { moved_.arrays.resize(of.tree.arrays.size()); }
+  explicit Mover(const TransferOf& of) : of_(of) {
+    moved_.arrays.resize(of.tree.arrays.size());
+    if (of.cold) in_ = Block(*of.cold), out_ = Block(*of.cold);
+  }
 
   void read(const Tile& tile) {
     moved_.reading += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
-      file.read(tile.at, of_.memory + tile.begin);
+      std::byte* const values = of_.memory + tile.begin;
+      of_.cold ? file.read(tile.at, values, in_, *of_.cold) : file.read(tile.at, values);
       moved_.chunks_read += file.chunks(tile.at);
       of.read += tile.bytes;
       ++of.reads;
@@ -73,7 +77,8 @@ class Mover {
   }
   void write(const Tile& tile) {
     moved_.writing += timed(tile, [&](TensorFile& file, fusion::DiskTraffic::OfArray& of) {
-      file.write(tile.at, of_.memory + tile.begin);
+      const std::byte* const values = of_.memory + tile.begin;
+      of_.cold ? file.write(tile.at, values, out_, *of_.cold) : file.write(tile.at, values);
       moved_.chunks_written += file.chunks(tile.at);
       of.written += tile.bytes;
       ++of.writes;
@@ -96,6 +101,7 @@ class Mover {
 
   const TransferOf& of_;
   Moved moved_;
+  Block in_, out_;
 };
 
 class InTurn : public Transfers {

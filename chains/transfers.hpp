@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -23,7 +24,9 @@ struct TransferOf {
   const fusion::TilePlaces& places;
   std::byte* memory;                         // places.size() of it
   std::map<std::string, TensorFile>& files;  // of all that the part loads or stores, by name
-  bool cold = false;  // each transfer goes to the disk, past what the system keeps of it
+  // Each transfer goes to the disk, past what the system keeps of it: chunks of up to `cold` bytes
+  // straight, through blocks of that size, one for each way.
+  std::optional<Bytes> cold = {};
   std::stop_token stop = {};
 };
 

@@ -38,6 +38,8 @@ void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(
 void TensorFile::read(const std::vector<fusion::Range>&, Block&) const { refuse(); }
 std::byte* TensorFile::prepare(const std::vector<fusion::Range>&, Block&) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, Block&) { refuse(); }
+void TensorFile::read(const std::vector<fusion::Range>&, void*, Block&, Bytes) const { refuse(); }
+void TensorFile::write(const std::vector<fusion::Range>&, const void*, Block&, Bytes) { refuse(); }
 void TensorFile::flush() { refuse(); }
 void TensorFile::forget() { refuse(); }
 

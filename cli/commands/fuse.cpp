@@ -197,7 +197,7 @@ FusionAnswer fusion_answer(const Options& options, Chain chain, Context& context
   chains::LeafSchedules leaves(a.tree, a.machine, run.threads);
   run.leaves = &leaves;
   if (options.count("schedule") != 0) a.ways.push_back(given_way(options, run, a));
-  chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show};
+  chains::ChainPlanOptions how{a.limits, run.threads, run.leaves, show, run.cold};
   const chains::ChainPlan plan = planned(a, how);
   a.ways.push_back(way("chosen", plan.fusion.chosen, plan.chosen, a));
   if (plan.fusion.fully_fused) {

@@ -62,7 +62,7 @@ MemoryPoint pointOf(const Limits& limits, const fusion::FusedProgram& chosen,
 
 chains::ChainPlan planned(const ChainSubject& s, const Limits& limits,
                           const std::function<void(double)>& progress) {
-  const chains::ChainPlanOptions options{limits, 1, nullptr, progress};
+  const chains::ChainPlanOptions options{limits, 1, nullptr, progress, false};
   return s.design.tilesAlone ? chains::plan_tiles(s.tree, s.machine, options)
                              : chains::plan_chain(s.tree, s.machine, options);
 }

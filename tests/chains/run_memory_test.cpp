@@ -45,8 +45,9 @@ class RunMemories : public ::testing::TestWithParam<Buffering> {
   RunMemories() { fs::create_directory(folder_); }
   ~RunMemories() override { fs::remove_all(folder_); }
 
-  ChainPlan planned(Bytes memory) const {
+  ChainPlan planned(Bytes memory, bool cold = false) const {
     ChainPlanOptions plan;
+    plan.cold = cold;
     plan.limits.memory = memory;
     plan.limits.buffering = GetParam();
     return plan_chain(tree_, machine_, plan);
@@ -66,13 +67,15 @@ class RunMemories : public ::testing::TestWithParam<Buffering> {
 };
 
 TEST_P(RunMemories, Are_as_predicted_and_within_the_limit) {
-  for (const std::int64_t mebibytes : {16}) {
-    SCOPED_TRACE(mebibytes);
-    const Bytes limit(mebibytes << 20);
-    const ChainPlan plan = planned(limit);
+  for (const bool cold : {false, true}) {
+    SCOPED_TRACE(cold);
+    const Bytes limit(std::int64_t{16} << 20);
+    const ChainPlan plan = planned(limit, cold);
+    ChainRunOptions how = options(limit);
+    how.cold = cold;
     for (const auto& [program, figures] :
          {std::pair{&plan.fusion.chosen, &plan.chosen}, {&plan.fusion.unfused, &plan.unfused}}) {
-      const Taken run = taken_by(tree_, program->node, machine_, options(limit));
+      const Taken run = taken_by(tree_, program->node, machine_, how);
       EXPECT_LE(run.predicted.all(),
                 figures->memory.all());  // of files that are there it knows the chunks
       EXPECT_LE(figures->memory.all(), limit);
