@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "core/fusion/walk.hpp"
 #include "kernels/memory.hpp"
 
 namespace tcsim::chains {
@@ -22,15 +25,22 @@ class Block {
   // What one takes.
   static Bytes taken(Bytes most) { return Memory::taken(most + Bytes(2 * page)); }
 
-  // The values, which begin `shift` bytes behind the begin of a page, less than a page.
-  std::byte* begin_behind(std::int64_t shift) {
+  // Begins anew: values of these ranges, row-major, from `shift` bytes (less than a page) behind
+  // the begin of a page on.
+  void lay_out(std::vector<fusion::Range> ranges, std::int64_t shift) {
+    ranges_ = std::move(ranges);
     shift_ = shift;
-    return values();
   }
+  const std::vector<fusion::Range>& ranges() const { return ranges_; }
   std::byte* values() const { return memory_.data() + shift_; }
+  template <class T>
+  T* values_as() const {
+    return reinterpret_cast<T*>(values());
+  }
 
  private:
   Memory memory_;
+  std::vector<fusion::Range> ranges_;
   std::int64_t shift_ = 0;
 };
 

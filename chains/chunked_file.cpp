@@ -119,16 +119,19 @@ void ChunkedFile::read(const std::vector<Range>& at, void* values) {
   });
 }
 
-ChunkedFile::Span ChunkedFile::span_of(const std::vector<Range>& part) const {
-  const std::vector<Range> chunk = chunk_of(part);
-  std::int64_t first = 0, last = 0, stride = element_;
-  for (std::size_t axis = part.size(); axis-- > 0;) {
-    const std::int64_t begin = part[axis].begin - chunk[axis].begin;
-    first += begin * stride;
-    last += (begin + part[axis].size - 1) * stride;
-    stride *= chunk[axis].size;
+std::int64_t ChunkedFile::begin_in_chunk(const std::vector<Range>& part) const {
+  std::int64_t place = 0;
+  for (std::size_t axis = 0; axis < part.size(); ++axis) {
+    const std::int64_t size = layout_.chunk[axis];
+    place = place * size + part[axis].begin % size;
   }
-  return {first, last + element_};
+  return place * element_;
+}
+
+std::int64_t ChunkedFile::end_in_chunk(const std::vector<Range>& part) const {
+  std::vector<Range> last = part;
+  for (Range& r : last) r = {r.begin + r.size - 1, 1};
+  return begin_in_chunk(last) + element_;
 }
 
 void ChunkedFile::lay_out(const std::vector<Range>& part, std::int64_t place,
@@ -149,8 +152,8 @@ void ChunkedFile::lay_out(const std::vector<Range>& part, std::int64_t place,
 void ChunkedFile::write(const std::vector<Range>& at, const void* values) {
   for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
     lay_out(part, place, at, values);
-    const Span span = span_of(part);
-    write_bytes(kept() + span.first, span.end - span.first, place + span.first);
+    const std::int64_t begin = begin_in_chunk(part);
+    write_bytes(kept() + begin, end_in_chunk(part) - begin, place + begin);
   });
 }
 
@@ -184,46 +187,33 @@ bool ChunkedFile::is_chunk(const std::vector<Range>& at) const {
   return straight_ >= 0 && is_all_of_chunk(at);
 }
 
-std::int64_t ChunkedFile::shift(const std::vector<Range>& at) const {
-  return place_of(at) % Block::page;
-}
-
-void ChunkedFile::read_straight(const std::vector<Range>& at, Block& to) {
-  const Span span = span_of(at);
-  const std::int64_t place = place_of(at) + span.first, size = span.end - span.first;
-  std::byte* const values = to.begin_behind(place % Block::page);
+void ChunkedFile::read_straight(const std::vector<Range>& at, Block& to) const {
+  const std::int64_t place = place_of(at), end = place + end_in_chunk(at);
+  to.lay_out(chunk_of(at), place % Block::page);
   // From page to page; at the file's end there is less.
-  const std::int64_t begin = down_to_page(place), end = up_to_page(place + size);
-  std::int64_t there = begin;
-  while (straight_ >= 0 && there < place + size) {
-    const ssize_t moved =
-        ::pread(straight_, values + (there - place), static_cast<std::size_t>(end - there), there);
+  std::int64_t there = down_to_page(place);
+  while (straight_ >= 0 && there < end) {
+    const ssize_t moved = ::pread(straight_, to.values() + (there - place),
+                                  static_cast<std::size_t>(up_to_page(end) - there), there);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0 && errno == EINVAL) break;
     if (moved <= 0) cannot_read();
     there += moved;
   }
-  if (there < place + size) read_bytes(values, size, place);
-  // What is not asked for goes: rows move to the front, the first one first.
-  if (elements_of(at) * element_ == size) return;
-  for_each_rows(chunk_of(at), at, at, true, [&](const Rows& r) {
-    for (std::int64_t row = 0; row < r.count; ++row) {
-      std::memmove(values + (r.other + row * r.other_distance) * element_,
-                   values + (r.place + row * r.distance) * element_ - span.first,
-                   static_cast<std::size_t>(r.length * element_));
-    }
-  });
+  if (there < end) read_bytes(to.values(), end - place, place);
 }
 
-void ChunkedFile::write_straight(const std::vector<Range>& at, Block& from) {
-  const std::int64_t place = place_of(at), end = place + span_of(at).end;
+void ChunkedFile::prepare(const std::vector<Range>& at, Block& block) const {
+  block.lay_out(chunk_of(at), place_of(at) % Block::page);
+  const std::int64_t end = end_in_chunk(at);
+  if (elements_of(at) * element_ != end) std::fill_n(block.values(), end, std::byte{0});
+}
+
+void ChunkedFile::write_straight(const std::vector<Range>& at, const Block& from) {
+  const std::int64_t place = place_of(at), end = place + end_in_chunk(at);
   {
     const std::lock_guard lock(mutex_);
     if (kept_place_ == place) kept_place_ = -1;
-    if (elements_of(at) * element_ != end - place) {
-      lay_out(at, place, at, from.values());
-      std::copy_n(kept(), end - place, from.values());
-    }
   }
   // Pages that chunks share go through the system's memory, where both find their place.
   std::int64_t there = up_to_page(place);

@@ -39,7 +39,8 @@ class ChunkedFile {
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
 
   // A range of each axis, row-major at `values`. Throw InputError where the disk does not do it.
-  // Heed StopScope. Several threads may; one of them at a time gets through.
+  // Heed StopScope. Several threads may, one of them at a time gets through; also beside those that
+  // move straight.
   void read(const std::vector<fusion::Range>& at, void* values);
   void write(const std::vector<fusion::Range>& at, const void* values);
 
@@ -47,12 +48,12 @@ class ChunkedFile {
   // tensor has of it is written. Not where chunks are too small to be worth it.
   bool is_in_chunk(const std::vector<fusion::Range>& at) const;
   bool is_chunk(const std::vector<fusion::Range>& at) const;
-  // Where in a page of the file the chunk begins: in a page of a Block the values of one that is
-  // written have to begin there as well.
-  std::int64_t shift(const std::vector<fusion::Range>& at) const;
-  // The block has room for chunk_bytes(). One thread at a time, also beside the others.
-  void read_straight(const std::vector<fusion::Range>& at, Block& to);
-  void write_straight(const std::vector<fusion::Range>& at, Block& from);
+  // The block, which has room for chunk_bytes(), has the chunk then: as far as the tile goes.
+  void read_straight(const std::vector<fusion::Range>& at, Block& to) const;
+  // The block gets the chunk's ranges, for the tile's values; zeros are between them. Then they are
+  // written.
+  void prepare(const std::vector<fusion::Range>& at, Block& block) const;
+  void write_straight(const std::vector<fusion::Range>& at, const Block& from);
 
   // What was written is on the disk when it returns.
   void flush();
@@ -76,11 +77,9 @@ class ChunkedFile {
   // Puts a tile's part of a chunk into kept().
   void lay_out(const std::vector<fusion::Range>& part, std::int64_t place,
                const std::vector<fusion::Range>& tile, const void* values);
-  // From a part's first byte in its chunk to behind its last one.
-  struct Span {
-    std::int64_t first, end;
-  };
-  Span span_of(const std::vector<fusion::Range>& part) const;
+  // Where in its chunk a part begins, and where it ends.
+  std::int64_t begin_in_chunk(const std::vector<fusion::Range>& part) const;
+  std::int64_t end_in_chunk(const std::vector<fusion::Range>& part) const;
   void read_bytes(std::byte* to, std::int64_t size, std::int64_t place) const;
   void write_bytes(const std::byte* from, std::int64_t size, std::int64_t place) const;
   [[noreturn]] void cannot_read() const;

@@ -393,15 +393,16 @@ void TensorFile::write(const std::vector<fusion::Range>& at, const void* values)
   handles_->own->write(at, values);
 }
 
-std::byte* TensorFile::prepare(const std::vector<fusion::Range>& at, Block& block) const {
-  const ChunkedFile& own = *handles_->own;
-  return block.begin_behind(own.is_chunk(at) ? own.shift(at) : 0);
-}
 void TensorFile::read(const std::vector<fusion::Range>& at, Block& to) const {
   if (handles_->own && handles_->own->is_in_chunk(at)) return handles_->own->read_straight(at, to);
-  read(at, to.begin_behind(0));
+  to.lay_out(at, 0);
+  read(at, to.values());
 }
-void TensorFile::write(const std::vector<fusion::Range>& at, Block& from) {
+void TensorFile::prepare(const std::vector<fusion::Range>& at, Block& block) const {
+  if (handles_->own->is_chunk(at)) return handles_->own->prepare(at, block);
+  block.lay_out(at, 0);
+}
+void TensorFile::write(const std::vector<fusion::Range>& at, const Block& from) {
   if (handles_->own->is_chunk(at)) return handles_->own->write_straight(at, from);
   write(at, from.values());
 }
@@ -427,18 +428,18 @@ void TensorFile::read(const std::vector<fusion::Range>& at, void* values, Block&
   for_each_part(
       at, handles_->chunk, handles_->type, [&]<class T>(const std::vector<fusion::Range>& part, T) {
         read(part, room);
-        copy_in(at, part, static_cast<T*>(values), reinterpret_cast<const T*>(room.values()));
+        copy_part(room.ranges(), room.values_as<const T>(), at, static_cast<T*>(values), part);
       });
 }
 void TensorFile::write(const std::vector<fusion::Range>& at, const void* values, Block& room,
                        Bytes most) {
   if (handles_->own->chunk_bytes() > most.value()) return write(at, values);
-  for_each_part(at, handles_->chunk, handles_->type,
-                [&]<class T>(const std::vector<fusion::Range>& part, T) {
-                  copy_out(at, part, static_cast<const T*>(values),
-                           reinterpret_cast<T*>(prepare(part, room)));
-                  write(part, room);
-                });
+  for_each_part(
+      at, handles_->chunk, handles_->type, [&]<class T>(const std::vector<fusion::Range>& part, T) {
+        prepare(part, room);
+        copy_part(at, static_cast<const T*>(values), room.ranges(), room.values_as<T>(), part);
+        write(part, room);
+      });
 }
 
 void TensorFile::flush() {

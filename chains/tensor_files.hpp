@@ -58,13 +58,14 @@ class TensorFile {
   void read(const std::vector<fusion::Range>& at, void* values) const;
   void write(const std::vector<fusion::Range>& at, const void* values);
 
-  // The same to and from a Block, which has room for the tile and for a chunk. Chunks go straight
-  // between the disk and the block where that can be, past the system's memory: to read, a tile
-  // that is a part of one, and to write, one that is all that the tensor has of it. What is
-  // written is put at prepare(at, block) before. One thread at a time.
+  // The same to and from a Block, which has room for the tile and for a chunk, and whose ranges are
+  // the tile's, or those of the chunk that it is a part of. Chunks go straight between the disk and
+  // the block where that can be, past the system's memory: to read, a tile that is a part of one,
+  // and to write, one that is all that the tensor has of it. What is written is put into the block
+  // after prepare(). One thread at a time.
   void read(const std::vector<fusion::Range>& at, Block& to) const;
-  std::byte* prepare(const std::vector<fusion::Range>& at, Block& block) const;
-  void write(const std::vector<fusion::Range>& at, Block& from);
+  void prepare(const std::vector<fusion::Range>& at, Block& block) const;
+  void write(const std::vector<fusion::Range>& at, const Block& from);
 
   // Any tile, row-major at `values`, chunk by chunk through a block that has room for a chunk of
   // `most` bytes; larger ones as by read(at, values).

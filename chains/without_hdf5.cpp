@@ -36,8 +36,8 @@ Bytes TensorFile::chunks(const std::vector<fusion::Range>&) const { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*) { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, Block&) const { refuse(); }
-std::byte* TensorFile::prepare(const std::vector<fusion::Range>&, Block&) const { refuse(); }
-void TensorFile::write(const std::vector<fusion::Range>&, Block&) { refuse(); }
+void TensorFile::prepare(const std::vector<fusion::Range>&, Block&) const { refuse(); }
+void TensorFile::write(const std::vector<fusion::Range>&, const Block&) { refuse(); }
 void TensorFile::read(const std::vector<fusion::Range>&, void*, Block&, Bytes) const { refuse(); }
 void TensorFile::write(const std::vector<fusion::Range>&, const void*, Block&, Bytes) { refuse(); }
 void TensorFile::flush() { refuse(); }

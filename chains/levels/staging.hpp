@@ -23,7 +23,7 @@ template <class T>
 class Staging {
  public:
   static constexpr Bytes most{(std::int64_t{4} << 20) - 4 * Block::page};  // of a block
-  static Bytes memory() { return Bytes(2 * Block::taken(most).value()); }
+  static Bytes memory() { return Bytes(2 * Block::taken(most).value()) + most; }
   // Before anything is moved.
   void make_room() {
     for (Block& room : rooms_) room = Block(most);
@@ -54,11 +54,7 @@ class Staging {
       const std::vector<fusion::Range> at = blocks[i];
       chunks_ += file.chunks(at);
       moved += elements_of(at) * static_cast<std::int64_t>(sizeof(T));
-      if (in) {
-        global.put(tile, at, reinterpret_cast<const T*>(room(i).values()));
-      } else {
-        global.get(tile, at, reinterpret_cast<T*>(file.prepare(at, room(i))));
-      }
+      in ? put(global, tile, at, room(i)) : get(file, global, tile, at, room(i));
     };
     if (in) {
       run_in_two_stages(blocks.count(), in_file, in_memory, true);
@@ -90,7 +86,40 @@ class Staging {
     return block;
   }
 
+  // From a block to its place in the tile, and back.
+  void put(GlobalMemory<T>& global, const typename GlobalMemory<T>::Tile& tile,
+           const std::vector<fusion::Range>& at, const Block& block) {
+    const T* const values = block.values_as<const T>();
+    if (T* const whole = global.whole(tile)) {
+      copy_part(block.ranges(), values, tile.at, whole, at);
+    } else if (block.ranges() == at) {
+      global.put(tile, at, values);
+    } else {
+      copy_out(block.ranges(), at, values, own_of(at));
+      global.put(tile, at, own_.data());
+    }
+  }
+  void get(const TensorFile& file, GlobalMemory<T>& global,
+           const typename GlobalMemory<T>::Tile& tile, const std::vector<fusion::Range>& at,
+           Block& block) {
+    file.prepare(at, block);
+    T* const values = block.values_as<T>();
+    if (const T* const whole = global.whole(tile)) {
+      copy_part(tile.at, whole, block.ranges(), values, at);
+    } else if (block.ranges() == at) {
+      global.get(tile, at, values);
+    } else {
+      global.get(tile, at, own_of(at));
+      copy_in(block.ranges(), at, values, own_.data());
+    }
+  }
+  T* own_of(const std::vector<fusion::Range>& at) {
+    own_.resize(static_cast<std::size_t>(elements_of(at)));
+    return own_.data();
+  }
+
   Bytes chunks_{0};
+  std::vector<T> own_;  // of a part of a chunk, where the tile is of several processes
   std::array<Block, 2> rooms_;
 };
 

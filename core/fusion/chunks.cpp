@@ -43,7 +43,8 @@ void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most)
     bytes = row;
   }
   if (bytes <= most) return;
-  for (const std::int64_t least : {most / 2, std::min(least_common_chunk.value(), most / 2)}) {
+  const std::int64_t small_ones = std::min(least_common_chunk.value(), most / 2);
+  for (std::int64_t least = most / 2; least >= small_ones; least /= 2) {
     std::int64_t run = row;
     for (std::size_t axis = first; axis < chunk.size(); ++axis) {
       if (axis > first) run /= chunk[axis];
@@ -58,8 +59,8 @@ void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most)
   std::int64_t& size = chunk[first];
   const std::int64_t fitting = most / row, divisor = largest_divisor(size, fitting);
   const std::int64_t least = size == whole[first] ? least_common_chunk.value() : least_part;
-  const bool small = 2 * divisor < fitting && divisor * row < least;
-  size = small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
+  const bool too_small = 2 * divisor < fitting && divisor * row < least;
+  size = too_small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
 }
 
 // A visitor of walk_first_tiles().

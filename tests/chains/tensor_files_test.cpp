@@ -78,7 +78,7 @@ void move_random_tiles(std::mt19937_64& random, ElementType type, const Shape& s
       copy_out(all, at, array.data(), expected.data());
       if (pick(random, 0, 1) == 0) {
         file.read(at, block);
-        std::memcpy(tile.data(), block.values(), tile.size() * sizeof(T));
+        copy_out(block.ranges(), at, block.values_as<const T>(), tile.data());
       } else {
         file.read(at, tile.data());
       }
@@ -86,7 +86,8 @@ void move_random_tiles(std::mt19937_64& random, ElementType type, const Shape& s
       for (T& x : tile) x = static_cast<T>(-1 - step) - x;
       copy_in(all, at, array.data(), tile.data());
       if (pick(random, 0, 1) == 0) {
-        std::memcpy(file.prepare(at, block), tile.data(), tile.size() * sizeof(T));
+        file.prepare(at, block);
+        copy_in(block.ranges(), at, block.values_as<T>(), tile.data());
         file.write(at, block);
       } else {
         file.write(at, tile.data());
