@@ -152,8 +152,6 @@ class LevelProber {
     try {
       std::optional<TensorFile> file, tiles;
       team_.on_first([&] {
-        file =
-            TensorFile::create(large, {file_rows_, file_chunk}, {1, file_chunk}, ElementType::f64);
         tiles =
             TensorFile::create(small, {small_tiles, small_tile}, {1, small_tile}, ElementType::f64);
         tiles->write({{0, small_tiles}, {0, small_tile}},
@@ -164,6 +162,9 @@ class LevelProber {
       for (int r = 0; r < options_.repetitions; ++r) {
         step("the disk");
         team_.on_first([&] {
+          // Runs make their files anew.
+          file = TensorFile::create(large, {file_rows_, file_chunk}, {1, file_chunk},
+                                    ElementType::f64);
           times.large.out.push_back(time_of([&] {
             staging.move(*file, global, whole, false);
             file->flush();

@@ -206,7 +206,7 @@ class Runner {
     if (m.all() > options_.memory) {
       throw UnsupportedError(
           tree_.name,
-          fmt::format("the run takes {}: tiles {}, packed operands and tables {}, HDF5 {}",
+          fmt::format("the run takes {}: tiles {}, packed operands and tables {}, files {}",
                       to_text(m.all()), to_text(m.tiles), to_text(m.leaves), to_text(m.files)),
           "allow that much with --memory, or give a schedule of smaller tiles");
     }

@@ -48,7 +48,7 @@ struct ChainRunOptions {
 struct RunMemory {
   Bytes tiles;   // in whole lines and pages
   Bytes leaves;  // the executor's packed operands and tables
-  Bytes files;   // what HDF5 keeps
+  Bytes files;   // chunks of files, and what HDF5 keeps
   Bytes all() const { return tiles + leaves + files; }
 };
 struct RunFigures {
