@@ -27,12 +27,16 @@ std::int64_t largest_divisor(std::int64_t size, std::int64_t most) {
   while (size % divisor != 0) --divisor;
   return divisor;
 }
+// Of about one size, so that they reach least over the end.
+std::int64_t even_part(std::int64_t size, std::int64_t most) {
+  return ceil_div(size, ceil_div(size, most));
+}
 
-// Axes of which single rows are enough become 1, the outermost first. Then one axis is cut into
-// parts that divide the tile, so that no chunk has a part of two: the outermost one for which
-// chunks are large, or at least not small, and what lies together in the tile is not short. Where
-// there is none, the outermost, into parts of about one size, which reach least over the end of the
-// axis, if parts that divide it would be small.
+// Axes of which single rows are enough become 1, the outermost first. Then one axis is cut: where a
+// tile has all of it, into parts of about one size; else into parts that divide the tile, so that
+// no chunk has a part of two. It is the outermost one for which chunks are large, or at least not
+// small, and what lies together in the tile is not short. Where there is none, the outermost, into
+// parts that divide the tile unless those are tiny.
 void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most) {
   std::int64_t bytes = bytes_of(chunk, element), row = bytes;
   std::size_t first = 0;
@@ -43,24 +47,25 @@ void cut(Extents& chunk, const Extents& whole, Bytes element, std::int64_t most)
     bytes = row;
   }
   if (bytes <= most) return;
-  const std::int64_t small_ones = std::min(least_common_chunk.value(), most / 2);
-  for (std::int64_t least = most / 2; least >= small_ones; least /= 2) {
+  const std::int64_t small = std::min(least_common_chunk.value(), most / 2);
+  for (std::int64_t least = most / 2; least >= small; least /= 2) {
     std::int64_t run = row;
     for (std::size_t axis = first; axis < chunk.size(); ++axis) {
-      if (axis > first) run /= chunk[axis];
-      const std::int64_t others = bytes / chunk[axis];
+      std::int64_t& size = chunk[axis];
+      if (axis > first) run /= size;
+      const std::int64_t others = bytes / size;
       if (others > most) continue;
-      const std::int64_t divisor = largest_divisor(chunk[axis], most / others);
-      if (divisor * others < least || divisor * run < least_run) continue;
-      chunk[axis] = divisor;
+      const std::int64_t part = size == whole[axis] ? even_part(size, most / others)
+                                                    : largest_divisor(size, most / others);
+      if (part * others < least || part * run < least_run) continue;
+      size = part;
       return;
     }
   }
   std::int64_t& size = chunk[first];
   const std::int64_t fitting = most / row, divisor = largest_divisor(size, fitting);
-  const std::int64_t least = size == whole[first] ? least_common_chunk.value() : least_part;
-  const bool too_small = 2 * divisor < fitting && divisor * row < least;
-  size = too_small ? ceil_div(size, ceil_div(size, fitting)) : divisor;
+  const bool tiny = 2 * divisor < fitting && divisor * row < least_part;
+  size = size == whole[first] || tiny ? even_part(size, fitting) : divisor;
 }
 
 // A visitor of walk_first_tiles().

@@ -41,9 +41,9 @@ TEST(Chunks, DivideTheTiles) {
   EXPECT_EQ(Chunks(tree, {&node, &other}).of(at("C"), Bytes(20000)), (Extents{15, 126}));
 }
 
-// A prime number of rows: single ones where those are not small, or parts of all rows where they
-// are not short; else parts of nearly one size, or, of an axis with several such tiles, single
-// rows, so that no chunk is of two.
+// A prime number of rows. All of the axis: parts of nearly one size. Of an axis with several such
+// tiles: parts of the axis behind it, where they are not short, or parts of nearly one size, where
+// single rows would be tiny.
 TEST(Chunks, OfAxesThatHaveNoDivisors) {
   const auto chunk = [](int rows, int tile, int columns, Bytes most) {
     const OperationTree tree = pair_of(rows, 40, columns, 100);
@@ -57,13 +57,12 @@ TEST(Chunks, OfAxesThatHaveNoDivisors) {
     return Chunks(tree, {&node}).of(c, most);
   };
   EXPECT_EQ(chunk(97, 97, 200000, Bytes(2 << 20)), (Extents{1, 200000}));
-  EXPECT_EQ(chunk(97, 97, 40000, Bytes(2 << 20)), (Extents{97, 2500}));
-  EXPECT_EQ(chunk(97, 97, 4000, Bytes(2 << 20)), (Extents{97, 2000}));
-  EXPECT_EQ(chunk(970, 97, 4000, Bytes(1100000)), (Extents{97, 1000}));
-  EXPECT_EQ(chunk(1060, 106, 5000, Bytes(2 << 20)), (Extents{106, 1250}));
-  EXPECT_EQ(chunk(97, 97, 4001, Bytes(2 << 20)), (Extents{49, 4001}));
+  EXPECT_EQ(chunk(97, 97, 40000, Bytes(2 << 20)), (Extents{6, 40000}));
+  EXPECT_EQ(chunk(97, 97, 4000, Bytes(2 << 20)), (Extents{49, 4000}));
   EXPECT_EQ(chunk(97, 97, 4001, Bytes(1100000)), (Extents{33, 4001}));
-  EXPECT_EQ(chunk(970, 97, 4001, Bytes(2 << 20)), (Extents{1, 4001}));
+  EXPECT_EQ(chunk(960, 96, 40000, Bytes(2 << 20)), (Extents{6, 40000}));
+  EXPECT_EQ(chunk(970, 97, 4000, Bytes(1100000)), (Extents{97, 1334}));
+  EXPECT_EQ(chunk(1060, 106, 5000, Bytes(2 << 20)), (Extents{106, 1667}));
   EXPECT_EQ(chunk(9700, 97, 400, Bytes(100000)), (Extents{25, 400}));
 }
 
