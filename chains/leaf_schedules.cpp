@@ -17,7 +17,7 @@ const LeafSchedules::Of& LeafSchedules::of(const fusion::Leaf& shape, bool usual
   if (known != known_.end()) return known->second;
   StopScope::heed();
   const Contraction contraction = fusion::contraction_of(tree_, shape);
-  OptimizeOptions options;
+  OptimizeOptions options = for_running();
   options.soon = !usual;
   options.detail = Detail::full;
   Optimized found = optimize(contraction, machine_, options);
