@@ -6,13 +6,16 @@
 //     whether what was chosen to be fused is the quickest, over those and 20 random chains
 //   bench_level_runs scaling FOLDER [REPETITIONS]
 //     A by the processes that there are, and by the plan up to 1024: Figure 7
-// FOLDER has the files meanwhile. The machine is measured first.
+//   bench_level_runs files FOLDER [REPETITIONS]
+//     chunks of a file in their order and in any other, through the system's memory and past it
+// FOLDER has the files meanwhile. The machine is measured first, but for the last.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -21,6 +24,8 @@
 
 #include "bench/explicit_levels.hpp"
 #include "bench/level_runs.hpp"
+#include "chains/levels/tally.hpp"
+#include "chains/tensor_files.hpp"
 #include "core/error.hpp"
 #include "core/fusion/chain_request.hpp"
 #include "core/machine/toml.hpp"
@@ -373,8 +378,46 @@ int run_scaling(const fs::path& folder, int repetitions) {
   return 0;
 }
 
+// Of one process: 192 chunks of 1 MiB, which the system is asked to forget before each turn.
+int run_files(const fs::path& folder, int repetitions) {
+  constexpr std::int64_t chunks = 192, chunk = 131072;
+  const fs::path name = folder / "bench-files.h5";
+  std::vector<double> values(chunk);
+  std::mt19937_64 random(1);
+  for (double& x : values) x = static_cast<double>(random()) * 0x1p-64;
+  chains::TensorFile file =
+      chains::TensorFile::create(name, {chunks, chunk}, {1, chunk}, ElementType::f64);
+  chains::Block block(Bytes(chunk * 8));
+  const auto at = [](std::int64_t i) { return std::vector<fusion::Range>{{i, 1}, {0, chunk}}; };
+  for (std::int64_t i = 0; i < chunks; ++i) file.write(at(i), values.data());
+  std::vector<std::int64_t> order(chunks);
+  for (const bool straight : {false, true}) {
+    for (const bool in_order : {true, false}) {
+      std::vector<double> rates;
+      for (int r = 0; r < repetitions; ++r) {
+        std::iota(order.begin(), order.end(), 0);
+        if (!in_order) std::ranges::shuffle(order, random);
+        file.forget();
+        Seconds passed{0};
+        {
+          const chains::Timed timed(passed);
+          for (std::int64_t i : order) {
+            straight ? file.read(at(i), block) : file.read(at(i), values.data());
+          }
+        }
+        rates.push_back(chunks * chunk * 8e-9 / passed.value());
+      }
+      say("read {} the system's memory, {}: {:.2f} GB/s\n", straight ? "past" : "through",
+          in_order ? "in their order" : "in any order", median(rates));
+    }
+  }
+  fs::remove(name);
+  return 0;
+}
+
 int usage() {
-  say("bench_level_runs figures|decisions|scaling FOLDER ...: see bench/programs/level_runs.cpp\n");
+  say("bench_level_runs figures|decisions|scaling|files FOLDER ...: see "
+      "bench/programs/level_runs.cpp\n");
   return 2;
 }
 
@@ -389,6 +432,7 @@ int main(int argc, char** argv) {
     team();
     if (what == "figures") return run_figures(argv[2], static_cast<int>(number(3, 3)));
     if (what == "scaling") return run_scaling(argv[2], static_cast<int>(number(3, 3)));
+    if (what == "files") return run_files(argv[2], static_cast<int>(number(3, 9)));
     if (what == "decisions") {
       return run_decisions(argv[2], number(3, std::random_device{}()),
                            static_cast<int>(number(4, 5)));
