@@ -236,6 +236,10 @@ Extents chunk_of(hid_t data, std::size_t axes) {
 // Where the chunks of a file begin that are one behind another and as in memory, as create() makes
 // them.
 std::optional<std::int64_t> begin_of_chunks(hid_t data, std::size_t axes) {
+  const Handle file(H5Iget_file_id(data), H5Fclose);
+  const Handle made(H5Fget_create_plist(file.get()), H5Pclose);
+  hsize_t before = 0;  // of another program, which HDF5 does not count
+  if (H5Pget_userblock(made.get(), &before) < 0 || before != 0) return {};
   haddr_t address = HADDR_UNDEF;
   if (axes == 0) {
     address = H5Dget_offset(data);

@@ -143,9 +143,14 @@ class ForeignFiles : public ::testing::Test {
   ForeignFiles() { std::iota(numbers_.begin(), numbers_.end(), 0.0); }
 
   template <class F>
-  void make(F&& properties_of, const std::vector<hsize_t>& order) const {
+  void make(F&& properties_of, const std::vector<hsize_t>& order, hsize_t before = 0,
+            H5F_libver_t version = H5F_LIBVER_EARLIEST) const {
     const hsize_t size[] = {8 * 64, 128};
-    const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t made = H5Pcreate(H5P_FILE_CREATE), access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_userblock(made, before);
+    H5Pset_libver_bounds(access, version, H5F_LIBVER_LATEST);
+    const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, made, access);
+    H5Pclose(made), H5Pclose(access);
     const hid_t space = H5Screate_simple(2, size, nullptr),
                 properties = H5Pcreate(H5P_DATASET_CREATE);
     properties_of(properties);
@@ -193,6 +198,16 @@ TEST_F(ForeignFiles, Have_chunks_that_are_packed) {
 }
 TEST_F(ForeignFiles, Have_no_chunks) {
   make([](hid_t) {}, mixed_);
+  expect_numbers();
+}
+// As tcsim's own are, but for where chunks begin in a page; and behind what HDF5 leaves alone.
+TEST_F(ForeignFiles, Have_chunks_one_behind_another) {
+  const auto early = [](hid_t p) {
+    H5Pset_chunk(p, 2, chunk_), H5Pset_alloc_time(p, H5D_ALLOC_TIME_EARLY);
+  };
+  make(early, mixed_, 0, H5F_LIBVER_LATEST);
+  expect_numbers();
+  make(early, mixed_, 512, H5F_LIBVER_LATEST);
   expect_numbers();
 }
 TEST_F(ForeignFiles, Are_zero_where_they_were_never_written) {
