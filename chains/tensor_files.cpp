@@ -233,6 +233,16 @@ Extents chunk_of(hid_t data, std::size_t axes) {
   return {size.begin(), size.end()};
 }
 
+// Not by a link in another file.
+bool lies_in(hid_t data, const std::filesystem::path& file) {
+  std::string its(4096, '\0');
+  const ssize_t length = H5Fget_name(data, its.data(), its.size());
+  if (length <= 0 || length >= static_cast<ssize_t>(its.size())) return false;
+  its.resize(static_cast<std::size_t>(length));
+  std::error_code none;
+  return std::filesystem::equivalent(its, file, none);
+}
+
 // Where the chunks of a file begin that are one behind another and as in memory, as create() makes
 // them.
 std::optional<std::int64_t> begin_of_chunks(hid_t data, std::size_t axes) {
@@ -313,7 +323,7 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
   const Extents chunk = chunk_of(data.get(), extents.size());
   auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
   const auto begin = begin_of_chunks(data.get(), extents.size());
-  if (begin && *begin % size_of(type).value() == 0 &&
+  if (begin && lies_in(data.get(), path) && *begin % size_of(type).value() == 0 &&
       Bytes(product(chunk) * size_of(type).value()) <= fusion::usual_chunk) {
     handles->own = std::make_unique<ChunkedFile>(
         name, ChunkedFile::Layout{*begin, extents, chunk, type}, false);

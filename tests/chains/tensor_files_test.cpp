@@ -210,6 +210,16 @@ TEST_F(ForeignFiles, Have_chunks_one_behind_another) {
   make(early, mixed_, 512, H5F_LIBVER_LATEST);
   expect_numbers();
 }
+// The numbers are in the file that a link leads to.
+TEST_F(ForeignFiles, Are_links) {
+  const auto there = test::scratch("linked.h5");
+  TensorFile::create(there, {8 * 64, 128}, {64, 128}, ElementType::f64)
+      .write({{0, 8 * 64}, {0, 128}}, numbers_.data());
+  const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Lcreate_external(there.c_str(), "data", file, "data", H5P_DEFAULT, H5P_DEFAULT), 0);
+  H5Fclose(file);
+  expect_numbers();
+}
 TEST_F(ForeignFiles, Are_zero_where_they_were_never_written) {
   make([](hid_t p) { H5Pset_chunk(p, 2, chunk_); }, {0, 1, 7});
   std::fill(numbers_.begin() + 2 * 64 * 128, numbers_.begin() + 7 * 64 * 128, 0.0);
