@@ -216,7 +216,7 @@ void ChunkedFile::write_straight(const std::vector<Range>& at, const Block& from
     if (kept_place_ == place) kept_place_ = -1;
   }
   // Pages that chunks share go through the system's memory, where both find their place.
-  std::int64_t there = up_to_page(place);
+  std::int64_t there = std::min(up_to_page(place), end);
   write_bytes(from.values(), there - place, place);
   while (straight_ >= 0 && there < down_to_page(end)) {
     const ssize_t moved = ::pwrite(straight_, from.values() + (there - place),

@@ -255,8 +255,13 @@ std::optional<std::int64_t> begin_of_chunks(hid_t data, std::size_t axes) {
     address = H5Dget_offset(data);
   } else {
     const Handle properties(H5Dget_create_plist(data), H5Pclose);
+    const Handle space(H5Dget_space(data), H5Sclose);
+    std::vector<hsize_t> there(axes), most(axes);
+    H5Sget_simple_extent_dims(space.get(), there.data(), most.data());
     H5D_chunk_index_t index{};
-    if (H5Pget_nfilters(properties.get()) != 0 || H5Dget_chunk_index_type(data, &index) < 0 ||
+    // Chunks are counted by what the extents may become.
+    if (there != most || H5Pget_nfilters(properties.get()) != 0 ||
+        H5Dget_chunk_index_type(data, &index) < 0 ||
         (index != H5D_CHUNK_IDX_NONE && index != H5D_CHUNK_IDX_SINGLE)) {
       return {};
     }
@@ -324,7 +329,7 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
   auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
   const auto begin = begin_of_chunks(data.get(), extents.size());
   if (begin && lies_in(data.get(), path) && *begin % size_of(type).value() == 0 &&
-      Bytes(product(chunk) * size_of(type).value()) <= fusion::usual_chunk) {
+      Bytes(product(chunk) * size_of(type).value()) <= std::min(most_chunk, fusion::usual_chunk)) {
     handles->own = std::make_unique<ChunkedFile>(
         name, ChunkedFile::Layout{*begin, extents, chunk, type}, false);
   } else {

@@ -210,6 +210,23 @@ TEST_F(ForeignFiles, Have_chunks_one_behind_another) {
   make(early, mixed_, 512, H5F_LIBVER_LATEST);
   expect_numbers();
 }
+// HDF5 counts their chunks by what the extents may become.
+TEST_F(ForeignFiles, May_become_larger) {
+  const hsize_t size[] = {6, 10}, may_be[] = {12, 30}, chunk[] = {2, 3};
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  H5Pset_chunk(how, 2, chunk), H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
+  const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t space = H5Screate_simple(2, size, may_be);
+  const hid_t data =
+      H5Dcreate2(file, "data", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+  EXPECT_GE(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers_.data()), 0);
+  H5Dclose(data), H5Sclose(space), H5Fclose(file), H5Pclose(how), H5Pclose(access);
+  std::vector<double> all(60);
+  TensorFile::open(path_, {6, 10}, ElementType::f64).read({{0, 6}, {0, 10}}, all.data());
+  EXPECT_TRUE(std::equal(all.begin(), all.end(), numbers_.begin()));
+}
+
 // The numbers are in the file that a link leads to.
 TEST_F(ForeignFiles, Are_links) {
   const auto there = test::scratch("linked.h5");
