@@ -78,12 +78,14 @@ Bytes files_memory(const OperationTree& tree, const FusedNode& node, const Chain
   return most + hdf5_itself + file_tables + chunk;
 }
 
-// Of a file as runs make them.
-Bytes file_memory(const OperationTree& tree, int array, Bytes memory) {
+// Of a file, at most. One that a run makes is not HDF5's while it is used; an input that is there
+// may be.
+Bytes file_memory(const OperationTree& tree, int array, Bytes memory, bool is_made) {
   const double whole = tree.bytes(array);
   const Bytes most = most_chunk(memory);
   const bool small = whole < static_cast<double>(most.value());
-  return small ? Bytes(static_cast<std::int64_t>(whole)) : most;
+  const Bytes tables = is_made ? Bytes(0) : file_tables;
+  return tables + (small ? Bytes(static_cast<std::int64_t>(whole)) : most);
 }
 
 template <class T>
@@ -199,7 +201,8 @@ class Runner {
     m.tiles = Memory::taken(places_.size());
     m.files = files_memory(tree_, node_, options_, [&](int a) {
       const auto there = file_memory_.find(tree_.array(a).name);
-      return there != file_memory_.end() ? there->second : file_memory(tree_, a, options_.memory);
+      return there != file_memory_.end() ? there->second
+                                         : file_memory(tree_, a, options_.memory, true);
     });
     leaves_ = std::make_unique<Leaves<T>>(schedules_, node_);
     m.leaves = leaves_->memory();
@@ -314,8 +317,9 @@ RunFigures figures_of(const OperationTree& tree, const FusedNode& node,
   RunFigures f;
   f.memory.tiles = Memory::taken(fusion::TilePlaces(tree, node, options.buffering).size());
   f.memory.leaves = leaves.memory();
-  f.memory.files = files_memory(tree, node, options,
-                                [&](int a) { return file_memory(tree, a, options.memory); });
+  f.memory.files = files_memory(tree, node, options, [&](int a) {
+    return file_memory(tree, a, options.memory, tree.array(a).producer >= 0);
+  });
   f.arithmetic = leaves.arithmetic();
   return f;
 }

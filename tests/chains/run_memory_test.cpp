@@ -87,6 +87,21 @@ TEST_P(RunMemories, Are_as_predicted_and_within_the_limit) {
   }
 }
 
+// Whose chunks are as large as a run with more memory made them.
+TEST_P(RunMemories, Do_with_files_of_larger_chunks) {
+  const OperationTree tree = fusion::pair_of(900);
+  ChainPlanOptions plan;
+  plan.limits.buffering = GetParam();
+  plan.limits.memory = Bytes(std::int64_t{64} << 20);
+  run_chain(tree, plan_chain(tree, machine_, plan).fusion.chosen.node, machine_,
+            options(plan.limits.memory));
+  plan.limits.memory = Bytes(std::int64_t{16} << 20);
+  const ChainPlan little = plan_chain(tree, machine_, plan);
+  const ChainRun ran =
+      run_chain(tree, little.fusion.chosen.node, machine_, options(plan.limits.memory));
+  EXPECT_LE(ran.memory.all(), little.chosen.memory.all());
+}
+
 // A child that may not have more address space than it has and the limit says.
 TEST_P(RunMemories, Need_no_more_than_the_system_was_told) {
   const Bytes limit(std::int64_t{20} << 20);
