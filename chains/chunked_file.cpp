@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "chains/rows.hpp"
 #include "core/error.hpp"
-#include "core/fusion/chunks.hpp"
 #include "core/io/on_disk.hpp"
 #include "core/stop.hpp"
 #include "core/units/divisor.hpp"
@@ -34,13 +32,27 @@ void with_type(ElementType type, F&& move) {
   }
 }
 
+// Calls move(place, bytes) from one place in a file on, until `to` is reached or it moves nothing;
+// where it came to.
+template <class F>
+std::int64_t moved_to(std::int64_t from, std::int64_t to, F&& move) {
+  while (from < to) {
+    const ssize_t moved = move(from, static_cast<std::size_t>(to - from));
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) break;
+    from += moved;
+  }
+  return from;
+}
+
 }  // namespace
 
 ChunkedFile::ChunkedFile(const std::string& name, Layout layout, bool to_write)
     : name_(name),
       layout_(std::move(layout)),
       element_(size_of(layout_.type).value()),
-      chunk_bytes_(product(layout_.chunk) * element_) {
+      chunk_bytes_(product(layout_.chunk) * element_),
+      written_(to_write) {
   const int access = (to_write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
   file_ = ::open(name_.c_str(), access);
   if (file_ < 0) throw InputError(name_, "cannot be opened", "look at its rights");
@@ -89,8 +101,7 @@ bool ChunkedFile::is_all_of_chunk(const std::vector<Range>& at) const {
 }
 
 template <class F>
-void ChunkedFile::for_each_chunk(const std::vector<Range>& at, F&& f) {
-  const std::lock_guard lock(mutex_);
+void ChunkedFile::for_each_chunk(const std::vector<Range>& at, F&& f) const {
   for_each_block(at, layout_.chunk, Extents(at.size(), 0), [&](const std::vector<Range>& part) {
     StopScope::heed();
     f(part, place_of(part));
@@ -110,6 +121,7 @@ void ChunkedFile::keep(std::int64_t place) {
 }
 
 void ChunkedFile::read(const std::vector<Range>& at, void* values) {
+  const std::lock_guard lock(mutex_);
   for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
     keep(place);
     with_type(layout_.type, [&]<class T>(T) {
@@ -134,45 +146,69 @@ std::int64_t ChunkedFile::end_in_chunk(const std::vector<Range>& part) const {
   return begin_in_chunk(last) + element_;
 }
 
-void ChunkedFile::lay_out(const std::vector<Range>& part, std::int64_t place,
-                          const std::vector<Range>& tile, const void* values) {
+void ChunkedFile::write_part(const std::vector<Range>& part, std::int64_t place,
+                             const std::vector<Range>& tile, const void* values) {
   if (is_all_of_chunk(part)) {
     // What reaches over the tensor's end is zeros.
     std::fill_n(kept(), chunk_bytes_, std::byte{0});
-    kept_place_ = place;
   } else {
     keep(place);
   }
+  kept_place_ = -1;  // until the file has it as well
   with_type(layout_.type, [&]<class T>(T) {
     copy_part(tile, static_cast<const T*>(values), chunk_of(part), reinterpret_cast<T*>(kept()),
               part);
   });
+  const std::int64_t begin = begin_in_chunk(part);
+  write_bytes(kept() + begin, end_in_chunk(part) - begin, place + begin);
+  kept_place_ = place;
 }
 
 void ChunkedFile::write(const std::vector<Range>& at, const void* values) {
+  const std::lock_guard lock(mutex_);
   for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
-    lay_out(part, place, at, values);
-    const std::int64_t begin = begin_in_chunk(part);
-    write_bytes(kept() + begin, end_in_chunk(part) - begin, place + begin);
+    write_part(part, place, at, values);
+  });
+}
+
+void ChunkedFile::read(const std::vector<Range>& at, void* values, Block& room) {
+  if (straight_ < 0) return read(at, values);
+  for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t) {
+    read_straight(part, room);
+    with_type(layout_.type, [&]<class T>(T) {
+      copy_part(room.ranges(), room.values_as<const T>(), at, static_cast<T*>(values), part);
+    });
+  });
+}
+
+void ChunkedFile::write(const std::vector<Range>& at, const void* values, Block& room) {
+  for_each_chunk(at, [&](const std::vector<Range>& part, std::int64_t place) {
+    if (!is_chunk(part)) {
+      const std::lock_guard lock(mutex_);
+      return write_part(part, place, at, values);
+    }
+    prepare(part, room);
+    with_type(layout_.type, [&]<class T>(T) {
+      copy_part(at, static_cast<const T*>(values), room.ranges(), room.values_as<T>(), part);
+    });
+    write_straight(part, room);
   });
 }
 
 void ChunkedFile::read_bytes(std::byte* to, std::int64_t size, std::int64_t place) const {
-  while (size > 0) {
-    const ssize_t moved = ::pread(file_, to, static_cast<std::size_t>(size), place);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) cannot_read();
-    to += moved, place += moved, size -= moved;
-  }
+  const std::int64_t end = place + size;
+  const auto move = [&](std::int64_t from, std::size_t bytes) {
+    return ::pread(file_, to + (from - place), bytes, from);
+  };
+  if (moved_to(place, end, move) < end) cannot_read();
 }
 
 void ChunkedFile::write_bytes(const std::byte* from, std::int64_t size, std::int64_t place) const {
-  while (size > 0) {
-    const ssize_t moved = ::pwrite(file_, from, static_cast<std::size_t>(size), place);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) cannot_write();
-    from += moved, place += moved, size -= moved;
-  }
+  const std::int64_t end = place + size;
+  const auto move = [&](std::int64_t to, std::size_t bytes) {
+    return ::pwrite(file_, from + (to - place), bytes, to);
+  };
+  if (moved_to(place, end, move) < end) cannot_write();
 }
 
 bool ChunkedFile::is_in_chunk(const std::vector<Range>& at) const {
@@ -191,16 +227,12 @@ void ChunkedFile::read_straight(const std::vector<Range>& at, Block& to) const {
   const std::int64_t place = place_of(at), end = place + end_in_chunk(at);
   to.lay_out(chunk_of(at), place % Block::page);
   // From page to page; at the file's end there is less.
-  std::int64_t there = down_to_page(place);
-  while (straight_ >= 0 && there < end) {
-    const ssize_t moved = ::pread(straight_, to.values() + (there - place),
-                                  static_cast<std::size_t>(up_to_page(end) - there), there);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0 && errno == EINVAL) break;
-    if (moved <= 0) cannot_read();
-    there += moved;
+  const auto move = [&](std::int64_t from, std::size_t bytes) {
+    return ::pread(straight_, to.values() + (from - place), bytes, from);
+  };
+  if (moved_to(down_to_page(place), up_to_page(end), move) < end) {
+    read_bytes(to.values(), end - place, place);
   }
-  if (there < end) read_bytes(to.values(), end - place, place);
 }
 
 void ChunkedFile::prepare(const std::vector<Range>& at, Block& block) const {
@@ -215,24 +247,19 @@ void ChunkedFile::write_straight(const std::vector<Range>& at, const Block& from
     const std::lock_guard lock(mutex_);
     if (kept_place_ == place) kept_place_ = -1;
   }
-  // Pages that chunks share go through the system's memory, where both find their place.
-  std::int64_t there = std::min(up_to_page(place), end);
-  write_bytes(from.values(), there - place, place);
-  while (straight_ >= 0 && there < down_to_page(end)) {
-    const ssize_t moved = ::pwrite(straight_, from.values() + (there - place),
-                                   static_cast<std::size_t>(down_to_page(end) - there), there);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved < 0 && errno == EINVAL) break;
-    if (moved <= 0) cannot_write();
-    there += moved;
-  }
+  // Pages that chunks share go through the system's memory, where both find their place; so does
+  // what cannot go straight.
+  const std::int64_t begin = std::min(up_to_page(place), end);
+  write_bytes(from.values(), begin - place, place);
+  const auto move = [&](std::int64_t to, std::size_t bytes) {
+    return ::pwrite(straight_, from.values() + (to - place), bytes, to);
+  };
+  const std::int64_t there = moved_to(begin, down_to_page(end), move);
   write_bytes(from.values() + (there - place), end - there, there);
 }
 
 void ChunkedFile::flush() {
-  if (!on_disk(file_)) cannot_write();
+  if (written_ && !on_disk(file_)) cannot_write();
 }
-
-void ChunkedFile::forget() { ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED); }
 
 }  // namespace tcsim::chains

@@ -26,7 +26,6 @@ class ChunkedFile {
     std::int64_t begin = 0;  // of the first chunk, bytes
     Extents extents, chunk;
     ElementType type = ElementType::f64;
-    bool operator==(const Layout&) const = default;
   };
 
   // A file that is there and large enough. Throws InputError where it cannot be opened.
@@ -44,11 +43,16 @@ class ChunkedFile {
   void read(const std::vector<fusion::Range>& at, void* values);
   void write(const std::vector<fusion::Range>& at, const void* values);
 
+  // The same, chunks straight where that can be, through a block as below. One thread for a block.
+  void read(const std::vector<fusion::Range>& at, void* values, Block& room);
+  void write(const std::vector<fusion::Range>& at, const void* values, Block& room);
+
   // What goes straight: a tile that is a part of one chunk is read, and one that is all that the
   // tensor has of it is written. Not where chunks are too small to be worth it.
   bool is_in_chunk(const std::vector<fusion::Range>& at) const;
   bool is_chunk(const std::vector<fusion::Range>& at) const;
-  // The block, which has room for chunk_bytes(), has the chunk then: as far as the tile goes.
+  // The block, which has room for chunk_bytes(), has the chunk then: from its begin on, as far as
+  // the tile goes. What the file system does not move so goes through the system's memory.
   void read_straight(const std::vector<fusion::Range>& at, Block& to) const;
   // The block gets the chunk's ranges, for the tile's values; zeros are between them. Then they are
   // written.
@@ -57,8 +61,6 @@ class ChunkedFile {
 
   // What was written is on the disk when it returns.
   void flush();
-  // The system forgets what it has of the file and is on the disk.
-  void forget();
 
  private:
   // Below, a transfer takes longer than the system's own copy.
@@ -70,13 +72,13 @@ class ChunkedFile {
   bool is_all_of_chunk(const std::vector<fusion::Range>& at) const;  // as far as the tensor goes
   // Calls f(part, place) with the part of a tile that each chunk has, and where that begins.
   template <class F>
-  void for_each_chunk(const std::vector<fusion::Range>& at, F&& f);
+  void for_each_chunk(const std::vector<fusion::Range>& at, F&& f) const;
   // Reads the chunk that begins there into kept().
   void keep(std::int64_t place);
   std::byte* kept();
-  // Puts a tile's part of a chunk into kept().
-  void lay_out(const std::vector<fusion::Range>& part, std::int64_t place,
-               const std::vector<fusion::Range>& tile, const void* values);
+  // A tile's part of the chunk that begins there, through kept().
+  void write_part(const std::vector<fusion::Range>& part, std::int64_t place,
+                  const std::vector<fusion::Range>& tile, const void* values);
   // Where in its chunk a part begins, and where it ends.
   std::int64_t begin_in_chunk(const std::vector<fusion::Range>& part) const;
   std::int64_t end_in_chunk(const std::vector<fusion::Range>& part) const;
@@ -88,6 +90,7 @@ class ChunkedFile {
   const std::string name_;
   const Layout layout_;
   const std::int64_t element_, chunk_bytes_;
+  const bool written_;
   int file_ = -1;
   int straight_ = -1;                  // the same, with O_DIRECT; -1 where the file system has none
   std::mutex mutex_;                   // of what follows

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "chains/chunked_file.hpp"
-#include "chains/rows.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
 #include "core/stop.hpp"
@@ -133,13 +132,6 @@ class ForeignFile {
   }
 
   Bytes memory() const { return memory_; }
-
-  void forget() const {
-    const int descriptor = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return;  // advice only
-    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(descriptor);
-  }
 
   void read(const std::vector<fusion::Range>& at, void* values) const {
     in_pieces(at, [&](const std::vector<fusion::Range>& piece, std::int64_t place) {
@@ -277,6 +269,7 @@ std::optional<std::int64_t> begin_of_chunks(hid_t data, std::size_t axes) {
 }  // namespace
 
 struct TensorFile::Handles {
+  std::string name;
   std::vector<std::int64_t> extents, chunk;
   ElementType type;
   std::unique_ptr<ChunkedFile> own;
@@ -326,7 +319,7 @@ TensorFile TensorFile::open(const std::filesystem::path& path,
          "write them so, or say --type");
   }
   const Extents chunk = chunk_of(data.get(), extents.size());
-  auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
+  auto handles = std::make_unique<Handles>(Handles{name, extents, chunk, type, {}, {}});
   const auto begin = begin_of_chunks(data.get(), extents.size());
   if (begin && lies_in(data.get(), path) && *begin % size_of(type).value() == 0 &&
       Bytes(product(chunk) * size_of(type).value()) <= std::min(most_chunk, fusion::usual_chunk)) {
@@ -383,7 +376,7 @@ TensorFile TensorFile::create(const std::filesystem::path& path,
                        "look at the room on its disk");
     }
   }
-  auto handles = std::make_unique<Handles>(Handles{extents, chunk, type, {}, {}});
+  auto handles = std::make_unique<Handles>(Handles{name, extents, chunk, type, {}, {}});
   handles->own =
       std::make_unique<ChunkedFile>(name, ChunkedFile::Layout{*begin, extents, chunk, type}, true);
   return TensorFile(std::move(handles));
@@ -426,39 +419,16 @@ void TensorFile::write(const std::vector<fusion::Range>& at, const Block& from) 
   write(at, from.values());
 }
 
-namespace {
-
-// Calls move(a part, an element) for each part that a chunk has of a tile.
-template <class F>
-void for_each_part(const std::vector<fusion::Range>& at, const Extents& chunk, ElementType type,
-                   F&& move) {
-  for_each_block(at, chunk, Extents(at.size(), 0), [&](const std::vector<fusion::Range>& part) {
-    StopScope::heed();
-    type == ElementType::f64 ? move(part, double{}) : move(part, float{});
-  });
-}
-
-}  // namespace
-
 void TensorFile::read(const std::vector<fusion::Range>& at, void* values, Block& room,
                       Bytes most) const {
-  const ChunkedFile* own = handles_->own.get();
+  ChunkedFile* const own = handles_->own.get();
   if (own == nullptr || own->chunk_bytes() > most.value()) return read(at, values);
-  for_each_part(
-      at, handles_->chunk, handles_->type, [&]<class T>(const std::vector<fusion::Range>& part, T) {
-        read(part, room);
-        copy_part(room.ranges(), room.values_as<const T>(), at, static_cast<T*>(values), part);
-      });
+  own->read(at, values, room);
 }
 void TensorFile::write(const std::vector<fusion::Range>& at, const void* values, Block& room,
                        Bytes most) {
   if (handles_->own->chunk_bytes() > most.value()) return write(at, values);
-  for_each_part(
-      at, handles_->chunk, handles_->type, [&]<class T>(const std::vector<fusion::Range>& part, T) {
-        prepare(part, room);
-        copy_part(at, static_cast<const T*>(values), room.ranges(), room.values_as<T>(), part);
-        write(part, room);
-      });
+  handles_->own->write(at, values, room);
 }
 
 void TensorFile::flush() {
@@ -466,7 +436,10 @@ void TensorFile::flush() {
 }
 void TensorFile::forget() {
   flush();
-  handles_->own ? handles_->own->forget() : handles_->foreign->forget();
+  const int descriptor = ::open(handles_->name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;  // advice only
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(descriptor);
 }
 
 }  // namespace tcsim::chains

@@ -54,7 +54,7 @@ class TensorFile {
   Bytes chunks(const std::vector<fusion::Range>& at) const;
 
   // A range of each axis, row-major at `values`. Throw InputError where the disk does not do it.
-  // Heed StopScope.
+  // Heed StopScope. Only what create() made is written.
   void read(const std::vector<fusion::Range>& at, void* values) const;
   void write(const std::vector<fusion::Range>& at, const void* values);
 
@@ -62,7 +62,7 @@ class TensorFile {
   // the tile's, or those of the chunk that it is a part of. Chunks go straight between the disk and
   // the block where that can be, past the system's memory: to read, a tile that is a part of one,
   // and to write, one that is all that the tensor has of it. What is written is put into the block
-  // after prepare(). One thread at a time.
+  // after prepare(). One thread for a block.
   void read(const std::vector<fusion::Range>& at, Block& to) const;
   void prepare(const std::vector<fusion::Range>& at, Block& block) const;
   void write(const std::vector<fusion::Range>& at, const Block& from);

@@ -62,7 +62,8 @@ void move_random_tiles(std::mt19937_64& random, ElementType type, const Shape& s
   {
     TensorFile file = TensorFile::create(path, extents, chunk, type);
     file.write(all, array.data());
-    Block block(Bytes((std::max(elements_of(all), product(chunk))) * size_of(type).value()));
+    const Bytes most(std::max(elements_of(all), product(chunk)) * size_of(type).value());
+    Block block(most);
     for (int step = 0; step < steps; ++step) {
       const bool is_chunk = pick(random, 0, 1) == 0;
       std::vector<Range> at;
@@ -76,19 +77,24 @@ void move_random_tiles(std::mt19937_64& random, ElementType type, const Shape& s
       whole_chunks += is_chunk;
       std::vector<T> tile(static_cast<std::size_t>(elements_of(at))), expected = tile;
       copy_out(all, at, array.data(), expected.data());
-      if (pick(random, 0, 1) == 0) {
+      const std::int64_t read_by = pick(random, 0, 2), write_by = pick(random, 0, 2);
+      if (read_by == 0) {
         file.read(at, block);
         copy_out(block.ranges(), at, block.values_as<const T>(), tile.data());
+      } else if (read_by == 1) {
+        file.read(at, tile.data(), block, most);
       } else {
         file.read(at, tile.data());
       }
       ASSERT_EQ(tile, expected);
       for (T& x : tile) x = static_cast<T>(-1 - step) - x;
       copy_in(all, at, array.data(), tile.data());
-      if (pick(random, 0, 1) == 0) {
+      if (write_by == 0) {
         file.prepare(at, block);
         copy_in(block.ranges(), at, block.values_as<T>(), tile.data());
         file.write(at, block);
+      } else if (write_by == 1) {
+        file.write(at, tile.data(), block, most);
       } else {
         file.write(at, tile.data());
       }
