@@ -199,7 +199,11 @@ class LoopWriter {
     if (pack.places > 1) {
       pack_places(pack, call);
     } else {
-      lines_.add(fmt::format(fmt::runtime(call), tensors_[s.tensor], fmt::format("packed_{}", x)));
+      std::string from = tensors_[s.tensor];
+      if (plan_.lanes() && s.tensor == plan_.right()) {
+        from += fmt::format(" + @{}_of_n({})", x, range(DimClass::n).begin);
+      }
+      lines_.add(fmt::format(fmt::runtime(call), from, fmt::format("packed_{}", x)));
     }
     packed_[s.tensor] = fmt::format("packed_{}", x);
   }
@@ -255,14 +259,20 @@ class LoopWriter {
     lines_.add(fmt::format("for (size_t j = {}; j < {}; ++j) {{", n.begin, n.end));
     lines_.add(fmt::format("{} sum[{}] = {{0}};", element_name(plan_), plan_.mr()));
     lines_.add(fmt::format("for (size_t p = {}; p < {}; ++p) {{", k.begin, k.end));
-    lines_.add(fmt::format("const {} *const of_{} = {} + @{}_of_n(j) + @{}_of_k(p);",
-                           element_name(plan_), r, tensors_[right], r, r));
+    const auto in_pack = [&](TensorId t) {
+      return fmt::format("{}[(p - {}) * {} + i - {}]", packed_[t], k.begin, plan_.mr(), m.begin);
+    };
+    std::string of_right = in_pack(right);
+    if (packed_[right].empty()) {
+      lines_.add(fmt::format("const {} *const of_{} = {} + @{}_of_n(j) + @{}_of_k(p);",
+                             element_name(plan_), r, tensors_[right], r, r));
+      of_right = fmt::format("of_{}[@{}_of_m(i)]", r, r);
+    }
     lines_.add(fmt::format("for (size_t i = {}; i < {}; ++i) {{", m.begin, m.end));
     const std::string of_left =
         packed_[left].empty() ? fmt::format("{}[@{}_of_m(i) + @{}_of_k(p)]", tensors_[left], l, l)
-                              : fmt::format("{}[(p - {}) * {} + i - {}]", packed_[left], k.begin,
-                                            plan_.mr(), m.begin);
-    lines_.add(fmt::format("sum[i - {}] += {} * of_{}[@{}_of_m(i)];", m.begin, of_left, r, r));
+                              : in_pack(left);
+    lines_.add(fmt::format("sum[i - {}] += {} * {};", m.begin, of_left, of_right));
     lines_.add("}");
     lines_.add("}");
     lines_.add(fmt::format("for (size_t i = {}; i < {}; ++i) {{", m.begin, m.end));

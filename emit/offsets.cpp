@@ -30,13 +30,9 @@ std::string offset_of(const std::vector<Digit>& digits, const std::string& index
 
 std::string name_of(DimClass group) { return to_text(group); }
 
-DimClass rows_of(const Plan& plan, TensorId t) {
-  return t == plan.left() ? DimClass::m : DimClass::n;
-}
+DimClass rows_of(const Plan& plan, TensorId t) { return plan.path().rows_of(t); }
 
-std::int64_t panel_of(const Plan& plan, TensorId t) {
-  return t == plan.left() ? plan.mr() : plan.nr();
-}
+std::int64_t panel_of(const Plan& plan, TensorId t) { return plan.path().panel_of(t); }
 
 std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
   const Contraction& c = plan.contraction();

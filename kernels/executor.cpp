@@ -45,7 +45,8 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       result_rows_(ceil_div(mr_, family_.lanes) * family_.lanes),
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
-      right_(plan, plan.right(), DimClass::n, 0,
+      right_(plan, plan.right(),
+             plan.pack(plan.right()) ? plan.path().rows_of(plan.right()) : DimClass::n, 0,
              plan.right() == TensorId::A ? buffers.a : buffers.b),
       rounds_(plan),
       replay_(family_) {
@@ -53,9 +54,12 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
   // Whether lines are written depends on the plan alone, so that each thread's part and each run
-  // does the same. A few calls are left to kernels, which may be replayed.
+  // does the same. A few calls of one kernel each are left to those, which may be replayed; not so
+  // those of lanes.
   const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
-  lines_ = writes_lines(plan.path()) && calls > static_cast<std::int64_t>(Replay<T>::most_calls) &&
+  const bool replayed = !plan.lanes() && vectors_of(mr_) > 0 &&
+                        calls <= static_cast<std::int64_t>(Replay<T>::most_calls);
+  lines_ = writes_lines(plan.path()) && !replayed &&
            std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
   if (lines_ || !Replay<T>::suits(plan)) replay_.give_up();
   c_rows_apart_ =
@@ -71,7 +75,12 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   for (std::int64_t j = 0; j < nr_; ++j) result_columns_.push_back(j * result_rows_);
   result_tile_ = {result_.data(), result_columns_.data()};
   if (!lanes_) return;
+  // In a copy all lanes are neighbours.
   lane_runs_ = contiguous_runs(lanes_, plan.extent(DimClass::m));
+  if (right_.packed()) {
+    for (std::size_t i = 0; i < lane_runs_.size(); ++i)
+      lane_runs_[i] = std::ssize(lane_runs_) - static_cast<std::int64_t>(i);
+  }
 }
 
 template <class T>
@@ -278,7 +287,7 @@ void Executor<T>::block(const KernelBlock& block) {
       const Interval m{ms.begin + row, std::min(block.row_tile, ms.size - row)};
       const Interval n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
       const std::int64_t left_offset = block.left_offset + row * ks.size;
-      const std::int64_t right_offset = block.right_offset + column * ks.size;
+      const std::int64_t right_offset = block.right_offset + (lanes_ ? row : column) * ks.size;
       // Tables may be as long as C, and only an entry here and there is read.
       __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
       __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
@@ -297,7 +306,7 @@ void Executor<T>::block(const KernelBlock& block) {
         right_panel(m.begin, n.begin, right_offset, task.right);
         task.tiles = tiles;
         asking_.done += tiles - 1;
-        task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_ ? m.size : 0, m.size, 0}
+        task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
                                    : Onwards{0, right_.to_next(n), 0, n.size};
         if (plan_.along_k() && row == 0) task.right_ahead = tiles_ahead * right_.to_next(n);
       }
@@ -315,7 +324,7 @@ void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
   const std::int64_t rows = block.rows_inside ? ms.size : block.row_tile;
   for (std::int64_t i = 0; i < ms.size; i += rows) {
     lines({ms.begin + i, std::min(rows, ms.size - i)}, ns, calls, block.left_offset + i,
-          block.right_offset);
+          block.right_offset + (lanes_ ? i : 0));
   }
 }
 
@@ -324,10 +333,12 @@ void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t
                         std::int64_t right_offset) {
   Interval listed{};  // the same for every column, where that is all
   for (std::int64_t j = 0; j < n.size; ++j) {
-    const T* const right = right_.panel(n.begin + j, right_offset + j).first;
+    const bool packed_lanes = lanes_ && right_.packed();
+    const T* const right =
+        packed_lanes ? right_.origin() : right_.panel(n.begin + j, right_offset + j).first;
     for (std::int64_t i = 0; i < m.size; i += listed.size) {
       if (listed.size == 0 || listed.begin != m.begin + i) {
-        listed = list_lines({m.begin + i, m.size - i}, left_offset + i);
+        listed = list_lines({m.begin + i, m.size - i}, left_offset + i, right_offset + i);
       }
       multiply_lines_({left_.origin(), right, calls.c + c_columns_[n.begin + j], calls.update,
                        lanes_ != nullptr, line_pieces_.data(), std::ssize(line_pieces_),
@@ -356,7 +367,7 @@ std::int64_t Executor<T>::ahead_in_c(Interval m, Interval n, std::int64_t j) con
 
 // The lines of these rows, or of the first ones of many; returns of which.
 template <class T>
-Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset) {
+Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset, std::int64_t right_offset) {
   constexpr std::size_t most_pieces = 1024;
   line_pieces_.clear();
   std::int64_t i = m.begin;
@@ -365,8 +376,10 @@ Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset) {
     const std::int64_t count =
         std::min({c_row_runs_[static_cast<std::size_t>(i)], end - i,
                   left_.packed() ? end - i : left_.run(i), lanes_ ? lane_run(i) : end - i});
-    line_pieces_.push_back(
-        {left_.place(i, left_offset + (i - m.begin)), lanes_ ? lanes_[i] : 0, c_rows_[i], count});
+    const std::int64_t right = !lanes_           ? 0
+                               : right_.packed() ? right_offset + (i - m.begin)
+                                                 : lanes_[i];
+    line_pieces_.push_back({left_.place(i, left_offset + (i - m.begin)), right, c_rows_[i], count});
     i += count;
   }
   return {m.begin, i - m.begin};
@@ -474,7 +487,7 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
 template <class T>
 void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
                        std::int64_t right_offset) {
-  if (lanes_) return tile_by_lane(m, n, calls, left_offset);
+  if (lanes_) return tile_by_lane(m, n, calls, left_offset, right_offset);
   if (plan_.along_k()) return tile_along_k(m, n, calls, left_offset, right_offset);
   const std::int64_t vectors = vectors_of(m.size);
   if (vectors == 0 || !rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k()) {
@@ -557,13 +570,14 @@ template <class T>
 void Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offset,
                               Panel<T>& panel) const {
   panel = right_.panel(n, offset);
-  if (lanes_) panel.first += lanes_[m];
+  if (lanes_ && !right_.packed()) panel.first += lanes_[m];
 }
 
 // Vector by vector. Results that fill no vector, or whose rows are apart in C, go there by way of a
 // buffer; so do those of a left operand that has to be copied.
 template <class T>
-void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset) {
+void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
+                               std::int64_t right_offset) {
   const std::int64_t most = family_.columns_for(1);
   const bool in_one_stretch = stretches_[present_].size() == 1;
   for (std::int64_t i = 0, rows; i < m.size; i += rows) {
@@ -571,7 +585,7 @@ void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_
     const Interval lanes{m.begin + i, rows};
     const bool left = left_.follows_k() && left_.run(lanes.begin) >= rows;
     if (!right_.follows_k() || lane_run(lanes.begin) < rows || !(left || in_one_stretch)) {
-      single_by_lane(lanes, n, calls, left_offset + i);
+      single_by_lane(lanes, n, calls, left_offset + i, right_offset + i);
       continue;
     }
     const bool whole = rows == family_.lanes, direct = whole && left && rows_together(lanes);
@@ -582,7 +596,7 @@ void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_
       if (direct) {
         KernelTask<T>& task =
             add(family_.by_lane[columns - 1], lanes, columns_at.begin, calls, left_offset + i);
-        right_panel(lanes.begin, columns_at.begin, 0, task.right);
+        right_panel(lanes.begin, columns_at.begin, right_offset + i, task.right);
         continue;
       }
       const std::vector<Stretch>& stretches = stretches_[present_];
@@ -593,7 +607,7 @@ void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_
                          {calls.update.alpha, 0},
                          Update<T>{calls.update.alpha, 0}.kind(),
                          family_.lanes - rows};
-      right_panel(lanes.begin, columns_at.begin, 0, task.right);
+      right_panel(lanes.begin, columns_at.begin, right_offset + i, task.right);
       task.stretches = stretches.data() + 1;
       task.more_stretches = std::ssize(stretches) - 1;
       (whole ? family_.by_lane : family_.lane_part)[columns - 1](task, result_tile_);
@@ -605,15 +619,19 @@ void Executor<T>::tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_
 // Lanes that are apart in the right operand, one by one.
 template <class T>
 void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
-                                 std::int64_t left_offset) {
+                                 std::int64_t left_offset, std::int64_t right_offset) {
   finish(result_tile_);
   const std::int64_t* ks = plan_.offsets(plan_.right(), DimClass::k) + calls.ks.begin;
   for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
-    const T* column = right_.panel(j, 0).first;
+    const T* column = right_.panel(j, right_offset).first;
+    const auto right = [&](std::int64_t i, std::int64_t p) {
+      return right_.packed() ? right_.element(m.begin, i, p, right_offset)
+                             : column[lanes_[i] + (ks[p] - ks[0])];
+    };
     for (std::int64_t i = m.begin; i < m.begin + m.size; ++i) {
       T sum = 0;
       for (std::int64_t p = 0; p < calls.ks.size; ++p) {
-        sum += left_.element(m.begin, i, p, left_offset) * column[lanes_[i] + (ks[p] - ks[0])];
+        sum += left_.element(m.begin, i, p, left_offset) * right(i, p);
       }
       T& to = calls.c[c_rows_[i] + c_columns_[j]];
       const T old = calls.update.beta == 0 ? 0 : calls.update.beta * to;

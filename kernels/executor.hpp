@@ -102,12 +102,19 @@ class Executor {
   Microkernel<T> along_k(std::int64_t rows, std::int64_t columns) const;
   void tile_along_k(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
                     std::int64_t right_offset);
-  void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset);
-  void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset);
+  void tile_by_lane(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
+                    std::int64_t right_offset);
+  void single_by_lane(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+                      std::int64_t right_offset);
+  // From the right operand's lanes of a tile to those of the next one.
+  std::int64_t lanes_onwards(Interval m) const {
+    if (!lanes_) return 0;
+    return right_.packed() ? right_.to_next(m) : m.size;
+  }
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
-  Interval list_lines(Interval m, std::int64_t left_offset);
+  Interval list_lines(Interval m, std::int64_t left_offset, std::int64_t right_offset);
   std::int64_t ahead_in_c(Interval m, Interval n, std::int64_t j) const;
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;

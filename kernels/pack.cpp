@@ -118,15 +118,14 @@ template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   const Interval batch = tile[DimClass::batch];
   if (batch_ == nullptr) {
-    return pack_place(tile, tensor + plan_.offset(pack_.tensor, DimClass::batch, batch.begin),
-                      buffer);
+    return pack_place(tile, tensor + plan_.source_of(pack_, tile), buffer);
   }
   buffer_ = buffer;
   Tile part = tile;
   for (std::int64_t b = 0, count; b < batch.size; b += count) {
     part[DimClass::batch] = {batch.begin + b, 1};
     count = std::min(batch_runs_[static_cast<std::size_t>(batch.begin + b)], batch.size - b);
-    tensor_ = tensor + batch_[batch.begin + b];
+    tensor_ = tensor + plan_.source_of(pack_, part);
     if (count >= least_columns) {
       pack_places(part, count);
     } else {

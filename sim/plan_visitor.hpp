@@ -44,8 +44,7 @@ class PlanVisitor {
 
   void pack(const PackPlan& pack, const Tile& tile) {
     sink_.enter(Phase::packing);
-    const std::int64_t start =
-        plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
+    const std::int64_t start = plan_.source_of(pack, tile);
     const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       for_each_place(pack, tile, places, [&](std::int64_t shift, std::int64_t destination) {
@@ -70,21 +69,24 @@ class PlanVisitor {
     const std::int64_t batch = tile[DimClass::batch].begin;
     const TensorId left = plan_.left(), right = plan_.right();
     const bool left_packed = call.left_offset >= 0, right_packed = call.right_offset >= 0;
+    const DimClass right_rows = plan_.path().rows_of(right);
+    const std::int64_t right_panel = plan_.path().panel_of(right);
     if (left_packed && right_packed) {
       const ArrayId left_array = read_as_[left], right_array = read_as_[right];
       sink_.read(TwoStreams{
           address(left_array, call.left_offset), address(right_array, call.right_offset),
           static_cast<std::uint32_t>(plan_.mr() * element_),
-          static_cast<std::uint32_t>(plan_.nr() * element_), left_array, right_array, ks.size});
+          static_cast<std::uint32_t>(right_panel * element_), left_array, right_array, ks.size});
     } else {
       const std::int64_t left_start = plan_.offset(left, DimClass::batch, batch);
       const std::int64_t right_start = plan_.offset(right, DimClass::batch, batch);
       for (std::int64_t p = 0; p < ks.size; ++p) {
         touch_operand(left, DimClass::m, ms, call.left_offset, plan_.mr(), p, ks, left_start);
-        if (plan_.lanes()) {
+        if (plan_.lanes() && !right_packed) {
           touch_lanes(ms, ns, right_start + plan_.offset(right, DimClass::k, ks.begin + p));
         } else {
-          touch_operand(right, DimClass::n, ns, call.right_offset, plan_.nr(), p, ks, right_start);
+          touch_operand(right, right_rows, tile[right_rows], call.right_offset, right_panel, p, ks,
+                        right_start);
         }
       }
     }
@@ -95,7 +97,7 @@ class PlanVisitor {
     }
     count_loads(left, (left_packed ? plan_.mr() : ms.size) * ks.size);
     const std::int64_t columns = plan_.lanes() ? ms.size * ns.size : ns.size;
-    count_loads(right, (right_packed ? plan_.nr() : columns) * ks.size);
+    count_loads(right, (right_packed ? right_panel : columns) * ks.size);
     Moved& c = registers(Phase::compute, ArrayId::C);
     c.out += Bytes(ms.size * ns.size * element_);
     if (!call.first_writer) c.in += Bytes(ms.size * ns.size * element_);

@@ -353,7 +353,7 @@ CopiedAgain copied_again(const Contraction& contraction, const Schedule& schedul
                          int depth, const std::vector<SetAssociative>& caches, Bytes line,
                          std::int64_t most_elements) {
   const Step& move = nest.step(depth);
-  const DimClass rows = move.tensor == nest.path().left ? DimClass::m : DimClass::n;
+  const DimClass rows = nest.path().rows_of(move.tensor);
   double largest = 1;  // copy
   for (DimClass g : {rows, DimClass::k, DimClass::batch}) {
     if (!nest.path().follows(move.tensor, g)) continue;

@@ -56,26 +56,28 @@ LinkTraffic core_link(const Contraction& contraction, const Nest& nest,
                                          count.bytes({results, k_tiles})};
 
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    const bool is_left = t == path.left;
-    const DimClass rows = is_left ? DimClass::m : DimClass::n;
-    const DimClass others = is_left ? DimClass::n : DimClass::m;
-    const std::int64_t panel = is_left ? path.mr : path.nr;
+    const DimClass rows = path.rows_of(t);
+    const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
+    const std::int64_t panel = path.panel_of(t);
     const int pack = nest.pack_depth(t);
     // A packed micropanel is read whole, padding included.
     const std::int64_t read = pack < 0 ? extent(rows) : padded(nest, kernel, rows, panel);
     const ArrayId from = nest.read_as(t);
     const std::int64_t k = extent(DimClass::k);
-    if (path.lanes && !is_left) {  // each lane has columns of its own
+    if (path.lanes && t != path.left && pack < 0) {  // each lane has columns of its own
       link.at(Phase::compute, from).in =
           count.bytes({extent(DimClass::m), extent(DimClass::n), k, batch});
       continue;
     }
     link.at(Phase::compute, from).in = count.bytes({read, k, nest.tiles(kernel, others), batch});
     if (pack < 0) continue;
-    const std::int64_t packs = nest.tiles(pack, others);
-    link.at(Phase::packing, array_of(t)).in = count.bytes({extent(rows), packs, k, batch});
-    link.at(Phase::packing, from).out =
-        count.bytes({padded(nest, pack, rows, panel), packs, k, batch});
+    // All of the tensor, for each iteration of loops that it does not follow.
+    std::int64_t packs = 1;
+    for (DimClass g : {others, DimClass::batch}) {
+      packs *= path.follows(t, g) ? extent(g) : nest.tiles(pack, g);
+    }
+    link.at(Phase::packing, array_of(t)).in = count.bytes({extent(rows), packs, k});
+    link.at(Phase::packing, from).out = count.bytes({padded(nest, pack, rows, panel), packs, k});
   }
   return link;
 }

@@ -73,9 +73,8 @@ Extents Execution::box(TensorId t, double lines, DimClass outer) const {
 // The group along which the step at d, a copy of t or the kernel, goes over what it touches of t.
 DimClass Execution::goes_along(TensorId t, int d) const {
   if (d + 1 == nest_.depth()) return t == TensorId::C ? DimClass::n : DimClass::k;
-  const bool is_left = t == nest_.path().left;
-  const DimClass rows = is_left ? DimClass::m : DimClass::n;
-  const auto panel = static_cast<double>(is_left ? nest_.path().mr : nest_.path().nr);
+  const DimClass rows = nest_.path().rows_of(t);
+  const auto panel = static_cast<double>(nest_.path().panel_of(t));
   return extents(d)[rows] > panel ? rows : DimClass::k;
 }
 

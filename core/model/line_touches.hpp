@@ -88,8 +88,7 @@ class LineTouches {
   void copy(const PackPlan& pack, const Tile& tile,
             std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
     std::int64_t left = tile[pack.rows].size * tile[DimClass::k].size;
-    const std::int64_t start =
-        plan_.offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
+    const std::int64_t start = plan_.source_of(pack, tile);
     const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       const bool counts = left <= most;

@@ -55,8 +55,10 @@ Traffic listing3_traffic(const Contraction& contraction, const Schedule& schedul
       if (pack < 0) continue;
       // Eq. 12 and 14: the tensor, once for every iteration of the loops that it does not follow
       // around its Pack; stored to the level of the buffer, so it leaves the levels inside.
-      const DimClass others = t == nest.path().left ? DimClass::n : DimClass::m;
-      const auto times = static_cast<double>(nest.tiles(pack, others));
+      double times = 1;
+      for (DimClass g : all_dim_classes) {
+        if (!nest.path().follows(t, g)) times *= static_cast<double>(nest.tiles(pack, g));
+      }
       link.at(Phase::packing, array_of(t)).in = count.bytes(nest.tensor_lines(t, whole) * times);
       bool inside = true;
       for (int inner = 0; inner <= l; ++inner) {

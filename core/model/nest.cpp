@@ -117,16 +117,13 @@ std::vector<Extents> Nest::narrowed(int from, const Extents& extents) const {
 
 double Nest::read_at_once(TensorId t, const Extents& e) const {
   if (columns_at_once_[t] == 0) return 0;
-  const bool is_left = t == path_.left;
-  const double panels = std::ceil(e[is_left ? DimClass::m : DimClass::n] /
-                                  static_cast<double>(is_left ? path_.mr : path_.nr));
+  const double panels = std::ceil(e[path_.rows_of(t)] / static_cast<double>(path_.panel_of(t)));
   return 1 / (panels * std::ceil(e[DimClass::k] / static_cast<double>(columns_at_once_[t])));
 }
 
 double Nest::buffer_lines(TensorId t, const Extents& e) const {
-  const bool is_left = t == path_.left;
-  const double rows = e[is_left ? DimClass::m : DimClass::n];
-  const double panel = static_cast<double>(is_left ? path_.mr : path_.nr);
+  const double rows = e[path_.rows_of(t)];
+  const double panel = static_cast<double>(path_.panel_of(t));
   const double places = path_.follows(t, DimClass::batch) ? e[DimClass::batch] : 1;
   return std::ceil(rows / panel) * panel * e[DimClass::k] * places / line_;
 }

@@ -119,12 +119,15 @@ class PieceWalk {
     const std::int64_t batch = tile[DimClass::batch].begin;
     const std::int64_t left_start = plan_.offset(left, DimClass::batch, batch);
     const std::int64_t right_start = plan_.offset(right, DimClass::batch, batch);
+    const DimClass right_rows = plan_.path().rows_of(right);
+    const std::int64_t right_panel = plan_.path().panel_of(right);
     for (std::int64_t p = 0; p < ks.size; ++p) {
       operand(left, DimClass::m, ms, call.left_offset, plan_.mr(), p, ks, left_start);
-      if (plan_.lanes()) {
+      if (plan_.lanes() && call.right_offset < 0) {
         lanes(ms, ns, right_start + plan_.offset(right, DimClass::k, ks.begin + p));
       } else {
-        operand(right, DimClass::n, ns, call.right_offset, plan_.nr(), p, ks, right_start);
+        operand(right, right_rows, tile[right_rows], call.right_offset, right_panel, p, ks,
+                right_start);
       }
     }
     const std::int64_t start = plan_.offset(TensorId::C, DimClass::batch, batch);
@@ -176,10 +179,12 @@ class PieceWalk {
               calls * k * (packed ? std::ceil(side / in_line) : nest_.tile_lines(t).lines(column));
         };
         operand(plan_.left(), DimClass::m, mr, m);
-        if (plan_.lanes()) {
-          to[read_as_[plan_.right()]] += calls * k * n * (m / in_line + 1);
+        const TensorId right = plan_.right();
+        if (plan_.lanes() && read_as_[right] == array_of(right)) {
+          to[read_as_[right]] += calls * k * n * (m / in_line + 1);
         } else {
-          operand(plan_.right(), DimClass::n, nr, n);
+          const bool lanes = plan_.lanes();
+          operand(right, plan_.path().rows_of(right), lanes ? mr : nr, lanes ? m : n);
         }
         to[ArrayId::C] += calls * e[DimClass::batch] * times * n * (m / in_line + 1);
       });

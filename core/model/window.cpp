@@ -450,11 +450,10 @@ class WindowModel {
   void count_copy(TensorId t, int d, const Extents& e, double times) {
     const TileLines& tensor = nest_.tile_lines(t);
     const ArrayId x = array_of(t);
-    const bool is_left = t == nest_.path().left;
-    const DimClass rows = is_left ? DimClass::m : DimClass::n;
+    const DimClass rows = nest_.path().rows_of(t);
     const Execution w(nest_, d, e, told_apart());
     const Setting setting{x, w, d, none_moves_, rows};
-    const auto panel = static_cast<double>(is_left ? nest_.path().mr : nest_.path().nr);
+    const auto panel = static_cast<double>(nest_.path().panel_of(t));
     Extents column = e, strip = e;
     column[rows] = strip[rows] = std::min(panel, e[rows]);
     column[DimClass::k] = 1;

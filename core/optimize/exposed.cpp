@@ -402,7 +402,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         break;
       }
       case Step::Kind::move: {
-        const DimClass rows = s.tensor == path.left ? DimClass::m : DimClass::n;
+        const DimClass rows = path.rows_of(s.tensor);
         const double runs = pieces(c, schedule, s.tensor, range,
                                    static_cast<double>(translation.page.value()) / element);
         cycles += times * (lost.pack.value + runs * lost.piece.value).value();

@@ -120,8 +120,8 @@ ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
     PackPlan pack;
     pack.tensor = s.tensor;
     pack.buffer = arrays.made_at(static_cast<int>(depth));
-    pack.rows = s.tensor == path.left ? DimClass::m : DimClass::n;
-    pack.panel = s.tensor == path.left ? path.mr : path.nr;
+    pack.rows = path.rows_of(s.tensor);
+    pack.panel = path.panel_of(s.tensor);
     for (std::size_t inner = depth + 1; inner < path.steps.size(); ++inner) {
       const Step& l = path.steps[inner];
       if (l.kind == Step::Kind::loop && (l.group == pack.rows || l.group == DimClass::k)) {

@@ -71,6 +71,14 @@ class Plan {
     return p ? &*p : nullptr;
   }
 
+  // Where in its tensor the pack of a tile begins, beside its rows and places along k: at the first
+  // place of the batch, and of the right operand of lanes at its column.
+  std::int64_t source_of(const PackPlan& pack, const Tile& tile) const {
+    const std::int64_t of_batch = offset(pack.tensor, DimClass::batch, tile[DimClass::batch].begin);
+    if (!lanes() || pack.tensor == left()) return of_batch;
+    return of_batch + offset(pack.tensor, DimClass::n, tile[DimClass::n].begin);
+  }
+
   const Arrays& arrays() const { return arrays_; }
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.

@@ -29,6 +29,7 @@ struct KernelBlock {
   bool first_writer = true;
   std::int64_t row_tile = 0, column_tile = 0;  // of each call, the last one may be smaller
   bool rows_inside = true;                     // m runs inside n
+  bool lanes = false;                          // a packed right operand goes on along m
 };
 
 // One iteration of a loop, about to begin.
@@ -106,6 +107,7 @@ class Walker {
   // `outer_tile`: of the block's outermost loop, if it has any.
   void block(std::int64_t left, std::int64_t right, std::int64_t outer_tile) {
     KernelBlock b{&tile_, left, right, tile_[DimClass::k].begin == 0};
+    b.lanes = plan_.lanes();
     b.row_tile = tile_[DimClass::m].size;
     b.column_tile = tile_[DimClass::n].size;
     const auto& steps = plan_.steps();
@@ -122,8 +124,8 @@ class Walker {
     const Interval outer = range;
     // Earlier tiles of this loop fill the buffer up to here: whole tiles times the current range
     // of the operand's other group.
-    const std::int64_t left_stride = left < 0 ? 0 : stride(s.group, DimClass::m, plan_.mr());
-    const std::int64_t right_stride = right < 0 ? 0 : stride(s.group, DimClass::n, plan_.nr());
+    const std::int64_t left_stride = left < 0 ? 0 : stride(s.group, plan_.left());
+    const std::int64_t right_stride = right < 0 ? 0 : stride(s.group, plan_.right());
     for (std::int64_t i = 0, size = 0; i < outer.size; i += size) {
       size = s.tile_at(i, outer.size);
       range = {outer.begin + i, size};
@@ -141,7 +143,9 @@ class Walker {
     range = outer;
   }
 
-  std::int64_t stride(DimClass group, DimClass rows, std::int64_t panel) const {
+  std::int64_t stride(DimClass group, TensorId t) const {
+    const DimClass rows = plan_.path().rows_of(t);
+    const std::int64_t panel = plan_.path().panel_of(t);
     if (group == rows) return tile_[DimClass::k].size;
     if (group == DimClass::k) return (tile_[rows].size + panel - 1) / panel * panel;
     return 0;  // places of the batch have places of their own (PackPlan::place_of)
@@ -163,7 +167,8 @@ void for_each_call(const KernelBlock& block, F&& f) {
   const auto call = [&](std::int64_t i, std::int64_t j) {
     f(Interval{m.begin + i, std::min(block.row_tile, m.size - i)},
       Interval{n.begin + j, std::min(block.column_tile, n.size - j)},
-      block.left_offset + i * left_stride, block.right_offset + j * right_stride);
+      block.left_offset + i * left_stride,
+      block.right_offset + (block.lanes ? i : j) * right_stride);
   };
   if (block.rows_inside) {
     for (std::int64_t j = 0; j < n.size; j += block.column_tile) {

@@ -202,22 +202,20 @@ class Checker {
   void check_whole_panels(DimClass group, std::int64_t tile, const std::vector<Kernel>& kernels,
                           const std::string& text, const Left& left) const {
     if (group != DimClass::m && group != DimClass::n) return;
-    const TensorId t = rows_tensor(group);
-    if (!left.packed[t]) return;
-    for (const Kernel& kernel : kernels) {
-      const std::int64_t panel = (group == DimClass::m ? kernel.mr : kernel.nr).value();
-      if (tile % panel == 0) continue;
-      fail(fmt::format("'{}' inside the pack of {} cuts its micropanels of {} rows", text,
-                       to_text(t), panel),
-           fmt::format("use a multiple of {}", panel));
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      if (rows_of(t) != group || !left.packed[t]) continue;
+      for (const Kernel& kernel : kernels) {
+        const std::int64_t panel = (group == DimClass::m ? kernel.mr : kernel.nr).value();
+        if (tile % panel == 0) continue;
+        fail(fmt::format("'{}' inside the pack of {} cuts its micropanels of {} rows", text,
+                         to_text(t), panel),
+             fmt::format("use a multiple of {}", panel));
+      }
     }
   }
 
-  // The operand whose rows are the group m or n.
-  TensorId rows_tensor(DimClass group) const {
-    const bool is_left = group == DimClass::m;
-    return is_left == (left_ == TensorId::A) ? TensorId::A : TensorId::B;
-  }
+  // As Path::rows_of().
+  DimClass rows_of(TensorId t) const { return t == left_ || lanes_ ? DimClass::m : DimClass::n; }
 
   void check_seq(const Seq& seq, const Left& left) const {
     if (seq.parts.empty()) fail("'seq' has no parts", "write seq over m { part 22 { ... } ... }");
@@ -286,9 +284,9 @@ class Checker {
 
   void check_pack(const Move& pack, const std::string& text, Left& left) const {
     if (pack.tensor == TensorId::C) fail(fmt::format("'{}' packs the output", text), "pack A or B");
-    if (lanes_ && pack.tensor != left_) {
+    if (lanes_ && pack.tensor != left_ && left.ranges[DimClass::n] > 1) {
       fail(fmt::format("'{}' packs an operand that has both m and n, as m holds a batch", text),
-           "read it in place: take the pack out");
+           "read it in place: take the pack out; or pack inside for n by 1");
     }
     bool& packed = left.packed[pack.tensor];
     if (packed) {
@@ -297,7 +295,9 @@ class Checker {
     }
     packed = true;
     // One buffer has micropanels of one size.
-    const auto rows = [&](const Kernel& k) { return pack.tensor == left_ ? k.mr : k.nr; };
+    const auto rows = [&](const Kernel& k) {
+      return rows_of(pack.tensor) == DimClass::m ? k.mr : k.nr;
+    };
     const std::vector<Kernel> kernels = kernels_of(*pack.body);
     for (const Kernel& kernel : kernels) {
       if (rows(kernel) == rows(kernels.front())) continue;

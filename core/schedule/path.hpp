@@ -82,6 +82,10 @@ struct Path {
   TensorId right() const { return left == TensorId::A ? TensorId::B : TensorId::A; }
   // Whether tensor t is indexed by the group.
   bool follows(TensorId t, DimClass group) const;
+  // The group that runs across an operand's micropanels, m or n, and how many rows those have. Of
+  // lanes both have group m.
+  DimClass rows_of(TensorId t) const { return t == left || lanes ? DimClass::m : DimClass::n; }
+  std::int64_t panel_of(TensorId t) const { return rows_of(t) == DimClass::m ? mr : nr; }
   Kernel kernel() const { return {Elements(mr), Elements(nr), statement, along_k}; }
 
   std::vector<Step> steps;      // outermost first, the kernel last

@@ -124,9 +124,12 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
   ByTensor<std::optional<ArrayId>> packed;
   for (std::size_t depth = 0; depth < path.steps.size(); ++depth) {
     const Step& s = path.steps[depth];
-    const auto rows_of = [&](TensorId t) { return t == path.left ? DimClass::m : DimClass::n; };
+    // Of lanes both operands have rows of m.
+    const auto rows_of = [&](TensorId t) {
+      return t == path.left || path.lanes ? DimClass::m : DimClass::n;
+    };
     const auto panels = [&](TensorId t) {
-      const Wide panel = t == path.left ? path.mr : path.nr;
+      const Wide panel = rows_of(t) == DimClass::m ? path.mr : path.nr;
       return [panel](const Wide& n) { return wide_round_up(n, panel); };
     };
     const Ranges &k = ranges[DimClass::k], &batch = ranges[DimClass::batch];
@@ -145,7 +148,11 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
     } else if (s.kind == Step::Kind::move) {
       const DimClass rows = rows_of(s.tensor);
       const DimClass others = rows == DimClass::m ? DimClass::n : DimClass::m;
-      const Wide times = sum(ranges[others], once) * sum(batch, size) * element;
+      // Of what the tensor has not, the copies that are made.
+      const auto copies = [&](DimClass g) {
+        return path.follows(s.tensor, g) ? sum(ranges[g], size) : sum(ranges[g], once);
+      };
+      const Wide times = copies(others) * copies(DimClass::batch) * element;
       const ArrayId buffer = link.arrays.made_at(static_cast<int>(depth));
       packed[s.tensor] = buffer;
       link.at(Phase::packing, array_of(s.tensor)).in +=
@@ -159,7 +166,8 @@ inline WideLink wide_core_link(const Contraction& c, const Schedule& schedule) {
       link.at(Phase::compute, ArrayId::C).in += results * (sum(k, once) - 1);
       for (TensorId t : {TensorId::A, TensorId::B}) {
         const DimClass rows = rows_of(t), others = rows == DimClass::m ? DimClass::n : DimClass::m;
-        const bool by_lane = path.lanes && t == path.right();  // m columns beside each other
+        // Each lane has columns of its own.
+        const bool by_lane = path.lanes && t == path.right() && !packed[t];
         const Wide times = (by_lane ? sum(ranges[others], size) : sum(ranges[others], once)) *
                            sum(batch, once) * sum(k, size);
         if (packed[t]) {

@@ -202,13 +202,17 @@ TEST(Contract, Refuses_what_does_not_fit) {
   EXPECT_THROW(Contractor<double>{f32}, UsageError);
 }
 
-// What a part of the work is a multiple of: register tiles, or what two kernels cover together.
+// What a part of the work is a multiple of: register tiles, or what two kernels cover together; of
+// lanes the innermost tile that is no whole number of register tiles.
 std::int64_t cut_at(const Plan& plan, DimClass g) {
-  std::int64_t range = plan.extent(g);
+  std::int64_t range = plan.extent(g), uneven = 0;
   for (const Step& s : plan.steps()) {
-    if (s.kind == Step::Kind::loop && s.group == g && s.head > 0) return range;
-    if (s.kind == Step::Kind::loop && s.group == g) range = s.tile;
+    if (s.kind != Step::Kind::loop || s.group != g) continue;
+    if (s.head > 0) return range;
+    range = s.tile;
+    if (plan.lanes() && g == DimClass::m && range % plan.mr() != 0) uneven = range;
   }
+  if (uneven > 0) return uneven;
   return g == DimClass::m ? plan.mr() : g == DimClass::n ? plan.nr() : 1;
 }
 

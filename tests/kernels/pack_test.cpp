@@ -178,14 +178,17 @@ struct PanelReader {
 
   void kernel(const KernelCall& call) {
     expect_panel(*call.tile, plan.left(), DimClass::m, plan.mr(), call.left_offset);
-    expect_panel(*call.tile, plan.right(), DimClass::n, plan.nr(), call.right_offset);
+    const TensorId right = plan.right();
+    expect_panel(*call.tile, right, plan.path().rows_of(right), plan.path().panel_of(right),
+                 call.right_offset);
   }
 
   void expect_panel(const Tile& tile, TensorId t, DimClass rows, std::int64_t panel,
                     std::int64_t offset) const {
     const Numbers& tensor = t == TensorId::A ? a : b;
     const Numbers& buffer = t == TensorId::A ? buffer_a : buffer_b;
-    const std::int64_t batch = plan.offset(t, DimClass::batch, tile[DimClass::batch].begin);
+    std::int64_t batch = plan.offset(t, DimClass::batch, tile[DimClass::batch].begin);
+    if (plan.lanes()) batch += plan.offset(t, DimClass::n, tile[DimClass::n].begin);
     const Interval r = tile[rows], k = tile[DimClass::k];
     for (std::int64_t p = 0; p < k.size; ++p) {
       for (std::int64_t i = 0; i < panel; ++i) {

@@ -49,12 +49,13 @@ namespace {
 // What a path from the root may hold next, while it is built from the outside inwards.
 class PathBuilder {
  public:
-  PathBuilder(Random& random, const Contraction& c, const Schedule& schedule, bool exchanged,
-              std::int64_t mr, std::int64_t nr)
-      : random_(random), panels_{mr, nr} {
+  PathBuilder(Random& random, const Contraction& c, const Schedule& schedule, std::int64_t mr,
+              std::int64_t nr)
+      : random_(random), panels_{mr, nr}, lanes_(holds_lanes(c, schedule.groups)) {
     for (DimClass g : {DimClass::m, DimClass::n, DimClass::k, DimClass::batch}) {
       range(g) = extent_of(c, schedule.groups[g]);
     }
+    const bool exchanged = left_operand(c, schedule.groups) == TensorId::B;
     sides_ = {exchanged ? TensorId::B : TensorId::A, exchanged ? TensorId::A : TensorId::B};
     for (bool& wanted : pack_wanted_) wanted = between(random_, 0, 3) > 0;
   }
@@ -105,7 +106,9 @@ class PathBuilder {
     const auto side = static_cast<std::size_t>(index(g));
     const std::int64_t panel = is_row ? panels_[side] : 1;
     if (last && range(g) <= panel) return;
-    const std::int64_t step = is_row && packed_[side] ? panel : 1;
+    // Of lanes both operands' micropanels have rows of m.
+    const bool packed = lanes_ ? side == 0 && (packed_[0] || packed_[1]) : packed_[side];
+    const std::int64_t step = is_row && packed ? panel : 1;
     const std::int64_t most = (last ? panel : range(g)) / step;
     if (most < 1) return;
     range(g) = step * between(random_, 1, most);
@@ -115,6 +118,10 @@ class PathBuilder {
   void add_pack(std::size_t side) {
     if (!std::exchange(pack_wanted_[side], false)) return;
     const bool outer = !packed_[0] && !packed_[1];
+    if (lanes_ && side == 1 && range(DimClass::n) > 1) {
+      range(DimClass::n) = 1;
+      steps_.push_back(loop(DimClass::n, 1, kernel(1, 1)));
+    }
     packed_[side] = true;
     steps_.push_back(pack(sides_[side], outer ? "L3" : "L2", kernel(1, 1)));
   }
@@ -124,6 +131,7 @@ class PathBuilder {
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   std::array<TensorId, 2> sides_;  // left, right
   std::array<bool, 2> pack_wanted_{}, packed_{};
+  bool lanes_;
   bool one_place_ = false;   // of the batch
   std::vector<Node> steps_;  // their bodies are filled in at the end
 };
@@ -133,19 +141,21 @@ class PathBuilder {
 Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, std::int64_t nr) {
   Schedule schedule;
   const bool exchanged = between(random, 0, 1) == 1;
+  const bool lanes = !c.dims_of(DimClass::batch).empty() && between(random, 0, 1) == 1;
   for (int d = 0; d < c.dim_count(); ++d) {
     DimClass g = c.dim_class(DimId{d});
     if (exchanged && g == DimClass::m)
       g = DimClass::n;
     else if (exchanged && g == DimClass::n)
       g = DimClass::m;
+    // What the left operand shares with C alone has the place of the batch, which has its own.
+    if (lanes && (g == DimClass::m || g == DimClass::batch)) {
+      g = g == DimClass::m ? DimClass::batch : DimClass::m;
+    }
     schedule.groups[g].push_back(DimId{d});
   }
   for (auto& group : schedule.groups) std::shuffle(group.begin(), group.end(), random);
-  // With neither m nor n there is nothing to tell an exchange by: the plan reads it as none.
-  const bool visible =
-      !schedule.groups[DimClass::m].empty() || !schedule.groups[DimClass::n].empty();
-  PathBuilder path(random, c, schedule, exchanged && visible, mr, nr);
+  PathBuilder path(random, c, schedule, mr, nr);
   schedule.root = path.build(!schedule.groups[DimClass::batch].empty());
   if (between(random, 1, 3) == 1) {
     test::compose(schedule, c,

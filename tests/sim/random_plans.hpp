@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/schedule/path.hpp"
 #include "core/schedule/schedule.hpp"
 #include "sim/hierarchy.hpp"
 #include "tests/core/composition.hpp"
@@ -55,7 +56,7 @@ inline Contraction random_contraction(Random& random, bool regular = false) {
   add(DimClass::m, random.between(0, 2));
   add(DimClass::n, random.between(0, 2));
   add(DimClass::k, random.between(1, 2));
-  add(DimClass::batch, random.between(0, 1));
+  add(DimClass::batch, random.between(0, 2));
   for (auto& t : tensors) random.shuffle(t);
   return Contraction("random", dims, tensors,
                      random.chance(50) ? Layout::row_major : Layout::column_major,
@@ -86,8 +87,9 @@ inline Node nested(const std::vector<Part>& spine, std::int64_t mr, std::int64_t
   return node;
 }
 
-// Loops in any order, packs at any place. `panels` are mr, nr and 1.
-inline std::vector<Part> random_spine(ByGroup<std::int64_t> range, TensorId left,
+// Loops in any order, packs at any place. `panels` are mr, nr and 1. Of lanes the right operand is
+// packed by columns.
+inline std::vector<Part> random_spine(ByGroup<std::int64_t> range, TensorId left, bool lanes,
                                       const ByGroup<std::int64_t>& panels, Random& random) {
   std::vector<std::string> order{"m", "m", "n", "n", "k", "k"};
   if (random.chance(70)) order.push_back("left");
@@ -99,7 +101,12 @@ inline std::vector<Part> random_spine(ByGroup<std::int64_t> range, TensorId left
   std::vector<Part> spine;
   for (const std::string& what : order) {
     if (what == "left" || what == "right") {
-      packed[what == "left" ? DimClass::m : DimClass::n] = true;
+      const bool by_column = lanes && what == "right";
+      if (by_column && range[DimClass::n] > 1) {
+        range[DimClass::n] = 1;
+        spine.push_back({false, {}, DimClass::n, 1});
+      }
+      packed[what == "left" || by_column ? DimClass::m : DimClass::n] = true;
       spine.push_back({true, what == "left" ? left : right});
       continue;
     }
@@ -123,19 +130,20 @@ inline Schedule random_schedule(const Contraction& c, Random& random) {
   Schedule schedule;
   ByGroup<std::int64_t> range{};
   const bool exchanged = random.chance(30);
+  const bool lanes = !c.dims_of(DimClass::batch).empty() && random.chance(50);
   for (DimClass g : all_dim_classes) {
     DimClass from = g;
     if (exchanged && g == DimClass::m) from = DimClass::n;
     if (exchanged && g == DimClass::n) from = DimClass::m;
+    // What the left operand shares with C alone has the place of the batch, which has its own.
+    if (lanes && g == DimClass::m) from = DimClass::batch;
+    if (lanes && g == DimClass::batch) from = exchanged ? DimClass::n : DimClass::m;
     for (DimId d : c.dims_of(from)) schedule.groups[g].push_back(d);
     random.shuffle(schedule.groups[g]);
     range[g] = c.extent(from).value();
   }
-  // Which operand is the left one shows in the dimensions of m or n; without any it is A.
-  const bool any = !schedule.groups[DimClass::m].empty() || !schedule.groups[DimClass::n].empty();
   const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
-  auto spine =
-      random_spine(range, exchanged && any ? TensorId::B : TensorId::A, {mr, nr, 1}, random);
+  auto spine = random_spine(range, left_operand(c, schedule.groups), lanes, {mr, nr, 1}, random);
   // A loop over the batch stands anywhere, and one by more outside it.
   if (!schedule.groups[DimClass::batch].empty()) {
     const auto somewhere = [&](std::int64_t from) {

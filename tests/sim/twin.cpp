@@ -118,7 +118,9 @@ class Walk {
     const Interval ks = tile_[DimClass::k];
     for (std::int64_t p = 0; p < ks.size; ++p) {
       operand(plan_.left(), DimClass::m, plan_.mr(), p);
-      if (plan_.lanes()) {
+      if (plan_.lanes() && packed_at_.contains(plan_.right())) {
+        operand(plan_.right(), DimClass::m, plan_.mr(), p);
+      } else if (plan_.lanes()) {
         lanes(p);
       } else {
         operand(plan_.right(), DimClass::n, plan_.nr(), p);
@@ -144,7 +146,9 @@ class Walk {
     const auto copies = [&](std::span<const PackBlock> blocks) {
       const std::int64_t shift = (tile_[DimClass::batch].begin % plan.places - first) * plan.place;
       const auto copy = [&](std::int64_t row, std::int64_t k) {
-        touch(source, tensor_offset(plan.tensor, row, row, k), false);
+        // Of lanes the right operand has a column of its own, too.
+        const std::int64_t column = plan_.lanes() ? tile_[DimClass::n].begin : row;
+        touch(source, tensor_offset(plan.tensor, row, column, k), false);
         count(Phase::packing, source, false);
       };
       const auto write = [&](std::int64_t place) {

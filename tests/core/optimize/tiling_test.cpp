@@ -70,7 +70,7 @@ TEST(Kernel_choices, Of_products_without_sums_have_a_line_of_the_result) {
   EXPECT_EQ(kernel("ahb-ah-hb", "a=50,b=50,h=20"), "kernel 48x8");
   EXPECT_EQ(kernel("ahb-ah-hb", "a=70,b=50,h=20"), "kernel 70x1");
   // Lanes.
-  EXPECT_EQ(kernel("hab-ha-hb", "a=5,b=50,h=20"), "kernel 16x1");
+  EXPECT_EQ(kernel("hab-ha-hb", "a=5,b=50,h=20"), "kernel 20x1");
   EXPECT_EQ(kernel("hab-ha-hb", "a=5,b=50,h=15"), "kernel 48x8");
 }
 
@@ -90,6 +90,14 @@ TEST(Groupings, Have_lanes_for_rows_and_columns_of_small_matrices) {
   EXPECT_EQ(first("hab-hak-hkb", "h=96,a=40,b=40,k=40"), "a b k h");
   EXPECT_EQ(first("hab-hak-khb", "h=2000,a=4,b=5,k=4"), "a b k h");
   EXPECT_EQ(first("hab-ah-hb", "h=2000,a=4,b=5"), "h b  a");  // without sums either may be packed
+  // Without sums, the operand that lies as C does is the right one, and what the other one has of
+  // its own comes in its order; where neither lies so both are packed, if one has none.
+  EXPECT_EQ(first("ab-ab-ba", "a=30,b=40"), "ab   ");
+  EXPECT_EQ(first("ab-ba-ba", "a=30,b=40"), "ab   ");
+  EXPECT_EQ(first("abcd-ab-dcba", "a=30,b=40,c=5,d=6"), "ab   dc");
+  EXPECT_EQ(first("abcd-dcba-ab", "a=30,b=40,c=5,d=6"), "ab   dc");
+  EXPECT_EQ(first("bcda-cab-adbc", "a=30,b=40,c=5,d=6"), "bca   d");
+  EXPECT_EQ(first("habc-ah-bhc", "h=20,a=4,b=5,c=6"), "a bc  h");
 }
 
 // As many places as fill a line of C are packed together where its stride-one dimension is the
@@ -111,6 +119,10 @@ TEST(Build, Packs_several_places_of_a_batch_that_runs_fastest) {
   EXPECT_EQ(loops("hab-hka-bhk", "h=5,a=40,b=56,k=48", "zen5"), "by 5 pack by 1 ");
   EXPECT_EQ(loops("hab-hka-bhk", "h=3,a=40,b=56,k=48", "zen5"), "by 1 pack ");
   EXPECT_EQ(loops("abh-kah-bkh", "h=96,a=40,b=56,k=48", "zen5").substr(0, 5), "by 1 ");
+  // A few lines where lanes are multiplied; what has not the batch is packed once for all of it.
+  EXPECT_EQ(loops("abc-ab-cab", "a=70,b=60,c=90", "zen5"), "by 32 pack by 1 ");
+  EXPECT_EQ(loops("abc-ab-bca", "a=70,b=60,c=90", "zen5"), "by 1 pack ");
+  EXPECT_EQ(loops("bcda-cab-adbc", "a=30,b=40,c=5,d=6", "zen5"), "pack by 1 pack ");
 }
 
 TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {

@@ -40,6 +40,10 @@ TEST(Check, Accepts_schedules_that_compute_the_contraction) {
       {"hab-hac-hcb", "a=7,b=5,c=3,h=2",
        "groups m=a n=b k=c batch=h for batch by 1 { pack A in L2 { for m by 4 { "
        "kernel 4x5 }}}"},
+      // lanes of a batch, both operands packed, the right one column by column
+      {"ha-hac-hc", "a=7,c=3,h=40",
+       "groups m=h n=a k=c for n by 1 { pack A in L2 { for m by 16 { pack B in L2 { for m by 8 { "
+       "kernel 8x1 }}}}}"},
       // outer product: no k
       {"ab-a-b", "a=9,b=8", "groups m=a n=b for m by 3 { for n by 4 { kernel 3x4 }}"},
       // full reduction: only k
@@ -152,7 +156,15 @@ TEST(Check, Reports_packs_that_do_not_nest_or_are_cut) {
        "s: 'for n by 4' inside the pack of B cuts its micropanels of 8 rows"},
       // exchanged: the rows of B are in group m
       {matmul, odd, "groups m=b n=a k=c pack B in L2 { for m by 4 { for n by 24 { kernel 8x24 }}}",
-       "s: 'for m by 4' inside the pack of B cuts its micropanels of 8 rows"}};
+       "s: 'for m by 4' inside the pack of B cuts its micropanels of 8 rows"},
+      // lanes: rows of both are in group m, and the right operand has columns for each
+      {"ha-hac-hc", "a=7,c=3,h=40",
+       "groups m=h n=a k=c for n by 7 { pack A in L2 { for m by 8 { kernel 8x7 }}}",
+       "s: 'pack A in L2' packs an operand that has both m and n, as m holds a batch; read it in "
+       "place: take the pack out; or pack inside for n by 1"},
+      {"ha-hac-hc", "a=7,c=3,h=40",
+       "groups m=h n=a k=c for n by 1 { pack A in L2 { for m by 12 { for m by 8 { kernel 8x1 }}}}",
+       "s: 'for m by 12' inside the pack of A cuts its micropanels of 8 rows; use a multiple"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.schedule);
     const std::string error = result_of(c);
