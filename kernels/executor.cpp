@@ -62,6 +62,11 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   lines_ = writes_lines(plan.path()) && !replayed &&
            std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
   if (lines_ || !Replay<T>::suits(plan)) replay_.give_up();
+  if (const std::size_t block = plan.block_depth(); lines_ && block > 0) {
+    const Step& around = plan.steps()[block - 1];
+    const bool places = around.kind == Step::Kind::loop && around.group == DimClass::batch;
+    if (places && around.tile == 1) places_depth_ = block - 1;
+  }
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
@@ -185,6 +190,7 @@ std::int64_t Executor<T>::right_again() const {
 
 template <class T>
 bool Executor<T>::skips(const Iteration& iteration) {
+  if (iteration.depth == places_depth_) return lines_of_place(iteration);
   if (!asks_ahead_) return false;
   rounds_.enter(iteration.depth, *iteration.tile);
   if (iteration.depth == rounds_.turn()) begin_round(*iteration.tile);
@@ -229,6 +235,7 @@ template <class T>
 void Executor<T>::at(const Interval& ks, std::int64_t batch) {
   left_.at(ks, batch);
   right_.at(ks, batch);
+  batch_ = batch;
   if (ks == ks_) return;
   ks_ = ks;
   present_ = 1 - present_;
@@ -331,24 +338,49 @@ void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
 template <class T>
 void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
                         std::int64_t right_offset) {
-  Interval listed{};  // the same for every column, where that is all
   for (std::int64_t j = 0; j < n.size; ++j) {
     const bool packed_lanes = lanes_ && right_.packed();
-    const T* const right =
-        packed_lanes ? right_.origin() : right_.panel(n.begin + j, right_offset + j).first;
-    for (std::int64_t i = 0; i < m.size; i += listed.size) {
-      if (listed.size == 0 || listed.begin != m.begin + i) {
-        listed = list_lines({m.begin + i, m.size - i}, left_offset + i, right_offset + i);
-      }
-      multiply_lines_({left_.origin(), right, calls.c + c_columns_[n.begin + j], calls.update,
-                       lanes_ != nullptr, line_pieces_.data(), std::ssize(line_pieces_),
-                       ahead_in_c(listed, n, j)});
-      if ((until_asked_ -= 1 + listed.size / mr_) <= 0) {
+    for (std::int64_t i = 0; i < m.size; i += listed_.size) {
+      list_lines({m.begin + i, m.size - i});
+      const T* const right = packed_lanes ? right_.origin(0, right_offset + i)
+                                          : right_.panel(n.begin + j, right_offset + j).first;
+      multiply_lines_({left_.origin(batch_, left_offset + i), right,
+                       calls.c + c_columns_[n.begin + j], calls.update, lanes_ != nullptr,
+                       line_pieces_.data(), std::ssize(line_pieces_), ahead_in_c(listed_, n, j)});
+      if ((until_asked_ -= 1 + listed_.size / mr_) <= 0) {
         until_asked_ = tiles_unasked;
         stop_if_asked();
       }
     }
   }
+}
+
+// All lines of an iteration of the loop over places of the batch around a block of one column: a
+// place may have but one line, which is quicker than a block. Whether there was no more to do.
+template <class T>
+bool Executor<T>::lines_of_place(const Iteration& iteration) {
+  const Tile& tile = *iteration.tile;
+  const Interval m = tile[DimClass::m], n = tile[DimClass::n];
+  if (n.size != 1) return false;
+  list_lines(m);
+  if (listed_.size != m.size) return false;
+  const std::int64_t batch = tile[DimClass::batch].begin;
+  const std::int64_t* const c_places = plan_.offsets(TensorId::C, DimClass::batch);
+  const bool packed_lanes = lanes_ && right_.packed();
+  const T* const right =
+      right_.origin(batch, iteration.right_offset) + (packed_lanes ? 0 : right_.place(n.begin, 0));
+  const std::int64_t later =
+      std::min(batch + ceil_div(asked_before<T>, m.size), plan_.extent(DimClass::batch) - 1);
+  const std::int64_t ahead =
+      m.size >= asked_before<T> ? asked_before<T> : c_places[later] - c_places[batch];
+  multiply_lines_({left_.origin(batch, iteration.left_offset), right,
+                   c_ + c_places[batch] + c_columns_[n.begin], update_, lanes_ != nullptr,
+                   line_pieces_.data(), std::ssize(line_pieces_), ahead});
+  if ((until_asked_ -= 1 + m.size / mr_) <= 0) {
+    until_asked_ = tiles_unasked;
+    stop_if_asked();
+  }
+  return true;
 }
 
 // From column j of these to what is asked for meanwhile, in C: further on where lines are long, or
@@ -365,10 +397,13 @@ std::int64_t Executor<T>::ahead_in_c(Interval m, Interval n, std::int64_t j) con
   return columns[later % n.size] - columns[j] + c_rows_[std::min(row, last)] - c_rows_[m.begin];
 }
 
-// The lines of these rows, or of the first ones of many; returns of which.
+// The lines of these rows, or of the first ones of many. They are the same for every column and
+// place of the batch, and stay until others are listed.
 template <class T>
-Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset, std::int64_t right_offset) {
+void Executor<T>::list_lines(Interval m) {
   constexpr std::size_t most_pieces = 1024;
+  if (wanted_ == m) return;
+  wanted_ = m;
   line_pieces_.clear();
   std::int64_t i = m.begin;
   const std::int64_t end = m.begin + m.size;
@@ -376,13 +411,12 @@ Interval Executor<T>::list_lines(Interval m, std::int64_t left_offset, std::int6
     const std::int64_t count =
         std::min({c_row_runs_[static_cast<std::size_t>(i)], end - i,
                   left_.packed() ? end - i : left_.run(i), lanes_ ? lane_run(i) : end - i});
-    const std::int64_t right = !lanes_           ? 0
-                               : right_.packed() ? right_offset + (i - m.begin)
-                                                 : lanes_[i];
-    line_pieces_.push_back({left_.place(i, left_offset + (i - m.begin)), right, c_rows_[i], count});
+    const std::int64_t after = i - m.begin;
+    const std::int64_t right = !lanes_ ? 0 : right_.packed() ? after : lanes_[i];
+    line_pieces_.push_back({left_.place(i, after), right, c_rows_[i], count});
     i += count;
   }
-  return {m.begin, i - m.begin};
+  listed_ = {m.begin, i - m.begin};
 }
 
 // A task for one tile, which waits from now on; the one before it is done. The tile's first column

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <stop_token>
 #include <vector>
 
@@ -114,7 +115,8 @@ class Executor {
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
-  Interval list_lines(Interval m, std::int64_t left_offset, std::int64_t right_offset);
+  bool lines_of_place(const Iteration& iteration);
+  void list_lines(Interval m);
   std::int64_t ahead_in_c(Interval m, Interval n, std::int64_t j) const;
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
@@ -133,6 +135,9 @@ class Executor {
   bool c_rows_apart_;  // no vector's worth of C's rows is together
   bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
+  Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed
+  // Of the loop over places of the batch that writes their lines, if there is one.
+  std::size_t places_depth_ = std::numeric_limits<std::size_t>::max();
   std::vector<T> result_;     // one tile
   std::int64_t result_rows_;  // of that tile: whole vectors
   std::vector<std::int64_t> result_columns_;
@@ -158,6 +163,7 @@ class Executor {
   std::array<std::vector<Stretch>, 2> stretches_;
   std::size_t present_ = 0;
   Interval ks_{};
+  std::int64_t batch_ = 0;
   static constexpr std::int64_t tiles_unasked = 1024;
   std::int64_t until_asked_ = tiles_unasked;  // tiles until it looks whether it is asked to stop
 };

@@ -59,10 +59,13 @@ class Operand {
     return {here_ + rows_[row], step_,
             row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
   }
-  // As panel() of one place along k: where a row is, from the origin of all of them.
-  const T* origin() const { return packed() ? buffer_ : here_; }
-  std::int64_t place(std::int64_t row, std::int64_t offset) const {
-    return packed() ? offset : rows_[row];
+  // Of one place along k and of the batch: where rows begin, and where a row is from there, `after`
+  // rows behind the first one of the panel that begins at `offset` in the buffer, if packed.
+  const T* origin(std::int64_t batch, std::int64_t offset) const {
+    return packed() ? buffer_ + offset : tensor_ + plan_.offset(id_, DimClass::batch, batch);
+  }
+  std::int64_t place(std::int64_t row, std::int64_t after) const {
+    return packed() ? after : rows_[row];
   }
   // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
   // the buffer, if packed.

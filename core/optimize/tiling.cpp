@@ -102,10 +102,13 @@ std::int64_t lane_row(const Contraction& c, const Groups& groups) {
 }
 
 // Whether the right operand of lanes is packed: of products without sums whose lanes are apart
-// there. It has no columns then.
+// there. Its columns are then packed one by one.
 bool packs_lanes(const Contraction& c, const Groups& groups) {
-  return c.extent(DimClass::k) == Elements(1) && extent_of(c, groups[DimClass::n]) == 1 &&
+  return holds_lanes(c, groups) && c.extent(DimClass::k) == Elements(1) &&
          distance(c, right_operand(c, groups), groups[DimClass::m]) != 1;
+}
+bool packs_columns(const Contraction& c, const Groups& groups) {
+  return packs_lanes(c, groups) && extent_of(c, groups[DimClass::n]) > 1;
 }
 
 // Whether kernels can go on behind each piece along k whose places are evenly apart.
@@ -329,8 +332,8 @@ bool few_for_lanes(const Contraction& c, DimClass columns) {
 // has stride one in the operand that the columns are of, and in C, or where results are sums and
 // the other operand has no dimension of C but the batch, whatever is that operand's. Of products
 // without sums either operand may be the one that lies as C does: the other one is then packed, as
-// many places of the batch at a time as fill lines of it; and where none does, and one has no
-// dimension of its own, both are. None elsewhere.
+// many places of the batch at a time as fill lines of it; and where none does both are. None
+// elsewhere.
 std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const auto extent = [&](DimClass g) { return c.extent(g).value(); };
   const auto leads_in = [&](TensorId t, const std::optional<DimId>& d) {
@@ -340,10 +343,18 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const auto leads_as_in_c = [&](TensorId t) { return leads_in(t, fastest_in_c); };
   const bool of_m = extent(DimClass::m) > 1, of_n = extent(DimClass::n) > 1;
   const bool sums = extent(DimClass::k) > 1;
+  const auto fastest_class = [&] {  // of what is one operand's alone
+    for (DimId d : c.memory_order(TensorId::C)) {
+      if (c.dim_class(d) != DimClass::batch && c.dim(d).extent > 1) return c.dim_class(d);
+    }
+    return DimClass::batch;
+  };
   // Where both have columns, the smaller one of those whose lanes are neighbours: it is read for
-  // each of the other one's. Where none has, the one whose lanes are.
+  // each of the other one's; or that whose columns are further apart in C. Where none has, the one
+  // whose lanes are.
   const auto columns_of_a = [&] {
     const bool a = leads_as_in_c(TensorId::A), b = leads_as_in_c(TensorId::B);
+    if (of_m && of_n && !sums && !a && !b) return fastest_class() == DimClass::n;
     if (of_m && of_n) return a && (c.size(TensorId::A) <= c.size(TensorId::B) || !b);
     if (!sums && a != b) return a;
     if (!sums && !a && (of_m || of_n)) return of_n;
@@ -355,8 +366,8 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const TensorId right = of_a ? TensorId::A : TensorId::B;
   const TensorId left = of_a ? TensorId::B : TensorId::A;
   const bool in_c = leads_as_in_c(right);
-  const bool pack_both = !in_c && !sums && fastest_in_c &&
-                         c.dim_class(*fastest_in_c) == DimClass::batch && !(of_m && of_n);
+  const bool pack_both =
+      !in_c && !sums && fastest_in_c && c.dim_class(*fastest_in_c) == DimClass::batch;
   if (!in_c && !pack_both && (!sums || (of_m && of_n) || !leads_in(right, c.fastest(right)))) {
     return {};
   }
@@ -373,8 +384,9 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   const DimClass rows = of_a ? DimClass::n : DimClass::m;
   Groups groups;
   groups[DimClass::m] = in_order_of(c, in_c || !sums ? TensorId::C : right, DimClass::batch);
-  groups[DimClass::n] = in_order_of(c, in_c && !larger ? TensorId::C : right, columns);
-  groups[DimClass::k] = in_order_of(c, in_c && !larger ? k_owner(c) : right, DimClass::k);
+  const bool as_in_c = !sums || (in_c && !larger);
+  groups[DimClass::n] = in_order_of(c, as_in_c ? TensorId::C : right, columns);
+  groups[DimClass::k] = in_order_of(c, as_in_c ? k_owner(c) : right, DimClass::k);
   Group& own = groups[extent(rows) > 1 ? DimClass::batch : DimClass::n];  // else of one place
   Group of_left = in_order_of(c, TensorId::C, rows);
   if (!sums && !leads_as_in_c(left)) of_left = bring_forward(c, left, of_left, 0);
@@ -660,34 +672,52 @@ Node covering(const Tiling& tiling, std::int64_t rows, const RowCover& cover) {
   return tiling.m_inside ? all : over_rows(std::move(all));
 }
 
+// Elements that half of a cache holds.
+std::int64_t half_of(const Machine& machine, LevelId cache, ElementType type) {
+  return machine.level(cache).capacity.value / (2 * size_of(type));
+}
+LevelId second_cache(const Machine& machine) {
+  return LevelId{std::min(1, machine.cache_count() - 1)};
+}
+
+// Places of the batch that are packed together where lanes are multiplied: as fill a few lines.
+// Source: measured on an AMD EPYC (Zen 4), cab-ab-abc of 94 x 121 x 77: 1.4 ms with one line, 0.57
+// with four.
+std::int64_t places_of_lanes(ElementType type) { return 256 / size_of(type).value(); }
+
 // How many lanes go with each of the rows before the next ones: those whose columns stay in the
-// second cache for all rows, where there are sums.
-// Where there are none, all lanes; or those of which the copy of so many `places` stays there.
+// second cache for all rows, where there are sums. Where there are none, all lanes, or those of
+// which the copies of so many `places` stay there; and of what all rows have in common, in the last
+// cache.
 std::int64_t lanes_together(const Contraction& c, const Machine& machine, const Tiling& tiling,
                             std::int64_t places) {
   const std::int64_t all = group_extent(c, tiling, at(DimClass::m));
   const bool sums = c.extent(DimClass::k) > Elements(1);
-  if (!sums && places == 1 && tiling.in_place.right) return all;
-  // A copy of what the rows have in common may be in the last cache.
-  const int last = machine.cache_count() - 1;
-  const LevelId cache{sums || places > 1 ? std::min(1, last) : last};
+  const bool in_common = places == 1 && packs_lanes(c, tiling.groups);
+  if (!sums && places == 1 && !in_common) return all;
+  const LevelId cache = in_common ? LevelId{machine.cache_count() - 1} : second_cache(machine);
   const std::int64_t columns =
       sums ? c.extent(DimClass::k).value() * group_extent(c, tiling, at(DimClass::n)) : places;
-  const std::int64_t kept = machine.level(cache).capacity.value / (2 * columns * size_of(c.type()));
+  const std::int64_t kept = half_of(machine, cache, c.type()) / columns;
   const std::int64_t mr = tiling.kernel.mr.value();
   return std::min(all, std::max(mr, kept / mr * mr));
 }
 
 // How many places of a batch are packed together and then multiplied one after the other: as many
 // as are neighbours in a line of C or of an operand that is packed, so that each line comes once,
-// or in a few lines where lanes are multiplied (measured on an AMD EPYC (Zen 4), cab-ab-abc of 94 x
-// 121 x 77: 1.4 ms with one, 0.57 with four); 1 where there are none, or where they would not stay
-// in the last cache.
+// or in a few lines where lanes are multiplied; 1 where there are none, or where they would not
+// stay in the last cache. Where columns are packed one by one, as many as stay in the second one:
+// each column is packed again for the next ones.
 std::int64_t places_together(const Contraction& c, const Machine& machine, const Tiling& tiling) {
   const Group& batch = tiling.groups[DimClass::batch];
   const auto first = std::ranges::find_if(batch, [&](DimId d) { return c.dim(d).extent > 1; });
   const bool lanes = holds_lanes(c, tiling.groups);
   if (first == batch.end() || (lanes && c.extent(DimClass::k) > Elements(1))) return 1;
+  if (packs_columns(c, tiling.groups)) {
+    const std::int64_t row = lanes_together(c, machine, tiling, places_of_lanes(c.type()));
+    const std::int64_t kept = half_of(machine, second_cache(machine), c.type()) / row;
+    return std::clamp<std::int64_t>(kept, 1, extent_of(c, batch));
+  }
   const TensorId left = left_operand(c, tiling.groups);
   bool neighbours = false;
   std::int64_t elements = 0;  // of a place
@@ -698,11 +728,12 @@ std::int64_t places_together(const Contraction& c, const Machine& machine, const
     elements += c.size(t).value() / c.extent(DimClass::batch).value();
   }
   if (!neighbours) return 1;
-  constexpr std::int64_t line = 64, lines_of_lanes = 4, fewest = 4;
+  constexpr std::int64_t line = 64, fewest = 4;
   if (lanes) elements = tiling.kernel.mr.value();
-  const std::int64_t together = (lanes ? lines_of_lanes : 1) * line / size_of(c.type()).value();
-  const Bytes last = machine.level(LevelId{machine.cache_count() - 1}).capacity.value;
-  const std::int64_t kept = last / (2 * elements * size_of(c.type()));
+  const std::int64_t together =
+      lanes ? places_of_lanes(c.type()) : line / size_of(c.type()).value();
+  const std::int64_t kept =
+      half_of(machine, LevelId{machine.cache_count() - 1}, c.type()) / elements;
   const std::int64_t places = std::min({c.dim(*first).extent, together, kept});
   return places < fewest ? 1 : places;
 }
@@ -741,12 +772,19 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Til
     }
   };
   if (extent_of(contraction, tiling.groups[DimClass::batch]) > 1) {
+    const bool by_column = packs_columns(contraction, tiling.groups);
+    const TensorId right = right_operand(contraction, tiling.groups);
     if (holds_rows(contraction, tiling.groups)) {
-      loop(DimClass::m, lanes_together(contraction, machine, tiling, places));
-      // It has not the batch.
-      pack(right_operand(contraction, tiling.groups));
+      const std::int64_t rows = by_column ? places_of_lanes(contraction.type()) : places;
+      loop(DimClass::m, lanes_together(contraction, machine, tiling, rows));
+      if (!by_column) pack(right);  // which has not the batch
     }
     spine.emplace_back(Loop{DimClass::batch, Elements(places), {}});
+    if (by_column) {
+      pack(left);
+      loop(DimClass::n, 1);
+      pack(right);
+    }
   }
 
   // Each operand's Pack goes behind its last loop in the outermost band: that loop's place, or -1.

@@ -97,7 +97,7 @@ TEST(Groupings, Have_lanes_for_rows_and_columns_of_small_matrices) {
   EXPECT_EQ(first("abcd-ab-dcba", "a=30,b=40,c=5,d=6"), "ab   dc");
   EXPECT_EQ(first("abcd-dcba-ab", "a=30,b=40,c=5,d=6"), "ab   dc");
   EXPECT_EQ(first("bcda-cab-adbc", "a=30,b=40,c=5,d=6"), "bca   d");
-  EXPECT_EQ(first("habc-ah-bhc", "h=20,a=4,b=5,c=6"), "a bc  h");
+  EXPECT_EQ(first("habc-ah-bhc", "h=20,a=4,b=5,c=6"), "h bc  a");
 }
 
 // As many places as fill a line of C are packed together where its stride-one dimension is the
@@ -123,6 +123,8 @@ TEST(Build, Packs_several_places_of_a_batch_that_runs_fastest) {
   EXPECT_EQ(loops("abc-ab-cab", "a=70,b=60,c=90", "zen5"), "by 32 pack by 1 ");
   EXPECT_EQ(loops("abc-ab-bca", "a=70,b=60,c=90", "zen5"), "by 1 pack ");
   EXPECT_EQ(loops("bcda-cab-adbc", "a=30,b=40,c=5,d=6", "zen5"), "pack by 1 pack ");
+  // Columns one by one, beside as many rows as stay in the second cache.
+  EXPECT_EQ(loops("hab-ah-bh", "h=30,a=5000,b=40", "zen5"), "by 2184 pack pack by 1 ");
 }
 
 TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
