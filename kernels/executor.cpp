@@ -338,13 +338,15 @@ void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
 template <class T>
 void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
                         std::int64_t right_offset) {
+  const T* const left = left_.origin(batch_, left_offset);
+  const bool packed_lanes = lanes_ && right_.packed();
   for (std::int64_t j = 0; j < n.size; ++j) {
-    const bool packed_lanes = lanes_ && right_.packed();
+    const T* const right = packed_lanes ? right_.origin(batch_, right_offset)
+                                        : right_.panel(n.begin + j, right_offset + j).first;
     for (std::int64_t i = 0; i < m.size; i += listed_.size) {
-      list_lines({m.begin + i, m.size - i});
-      const T* const right = packed_lanes ? right_.origin(0, right_offset + i)
-                                          : right_.panel(n.begin + j, right_offset + j).first;
-      multiply_lines_({left_.origin(batch_, left_offset + i), right,
+      const Interval rest{m.begin + i, m.size - i};
+      if (wanted_ != rest) list_lines(rest);
+      multiply_lines_({left + (left_.packed() ? i : 0), right + (packed_lanes ? i : 0),
                        calls.c + c_columns_[n.begin + j], calls.update, lanes_ != nullptr,
                        line_pieces_.data(), std::ssize(line_pieces_), ahead_in_c(listed_, n, j)});
       if ((until_asked_ -= 1 + listed_.size / mr_) <= 0) {
@@ -362,7 +364,7 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
   const Tile& tile = *iteration.tile;
   const Interval m = tile[DimClass::m], n = tile[DimClass::n];
   if (n.size != 1) return false;
-  list_lines(m);
+  if (wanted_ != m) list_lines(m);
   if (listed_.size != m.size) return false;
   const std::int64_t batch = tile[DimClass::batch].begin;
   const std::int64_t* const c_places = plan_.offsets(TensorId::C, DimClass::batch);
@@ -402,7 +404,6 @@ std::int64_t Executor<T>::ahead_in_c(Interval m, Interval n, std::int64_t j) con
 template <class T>
 void Executor<T>::list_lines(Interval m) {
   constexpr std::size_t most_pieces = 1024;
-  if (wanted_ == m) return;
   wanted_ = m;
   line_pieces_.clear();
   std::int64_t i = m.begin;
