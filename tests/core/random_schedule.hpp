@@ -135,7 +135,10 @@ class RandomSchedule {
     if (random_.chance(25)) return add_pack();
     const DimClass g = random_.pick(std::vector{DimClass::m, DimClass::n, DimClass::k});
     std::int64_t tile = random_.between(1, ranges_[g]);
-    if (g != DimClass::k && packed_[g] && tile < ranges_[g]) {
+    // Of lanes both operands' micropanels have rows of m.
+    const bool packed = lanes_ ? g == DimClass::m && (packed_[DimClass::m] || packed_[DimClass::n])
+                               : g != DimClass::k && packed_[g];
+    if (packed && tile < ranges_[g]) {
       tile -= tile % panels_[g];
       if (tile == 0) tile = ranges_[g];
     }
@@ -150,8 +153,9 @@ class RandomSchedule {
   void add_pack() {
     const DimClass rows = random_.chance(50) ? DimClass::m : DimClass::n;
     const bool left = rows == DimClass::m;
-    if (packed_[rows] || (lanes_ && !left)) return;
+    if (packed_[rows]) return;
     packed_[rows] = true;
+    if (lanes_ && !left && ranges_[DimClass::n] > 1) add_loop(DimClass::n, 1);
     level_ = random_.between(1, level_);
     spine_.push_back({Move{Move::Kind::pack,
                            left != exchanged_ ? TensorId::A : TensorId::B,
@@ -164,7 +168,7 @@ class RandomSchedule {
   Groups groups_;
   ByGroup<std::int64_t> ranges_{1, 1, 1, 1};
   ByGroup<std::int64_t> panels_{};
-  ByGroup<bool> packed_{};  // by the group of the rows
+  ByGroup<bool> packed_{};  // the left operand as m, the right one as n
   std::int64_t level_ = 3;
   std::vector<Node> spine_;
 };
