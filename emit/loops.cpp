@@ -174,6 +174,13 @@ class LoopWriter {
     }
   }
 
+  // Where a pack begins, as Plan::source_of() has it, but for the batch.
+  std::string source_of(const PackPlan& pack) {
+    const std::string& from = tensors_[pack.tensor];
+    if (!plan_.lanes() || pack.tensor == plan_.left()) return from;
+    return fmt::format("{} + @{}_of_n({})", from, to_text(pack.tensor), range(DimClass::n).begin);
+  }
+
   // Several places of the batch one after the other.
   void pack_places(const PackPlan& pack, const std::string& call) {
     const char* const x = to_text(pack.tensor);
@@ -181,7 +188,7 @@ class LoopWriter {
     lines_.add(
         fmt::format("for (size_t place = {}; place < {}; ++place) {{", batch.begin, batch.end));
     lines_.add(fmt::format("const {} *const from = {} + @{}_of_batch(place);", element_name(plan_),
-                           tensors_[pack.tensor], x));
+                           source_of(pack), x));
     lines_.add(fmt::format(fmt::runtime(call), "from",
                            fmt::format("packed_{} + place % {} * {}", x, pack.places, pack.place)));
     lines_.add("}");
@@ -199,11 +206,7 @@ class LoopWriter {
     if (pack.places > 1) {
       pack_places(pack, call);
     } else {
-      std::string from = tensors_[s.tensor];
-      if (plan_.lanes() && s.tensor == plan_.right()) {
-        from += fmt::format(" + @{}_of_n({})", x, range(DimClass::n).begin);
-      }
-      lines_.add(fmt::format(fmt::runtime(call), from, fmt::format("packed_{}", x)));
+      lines_.add(fmt::format(fmt::runtime(call), source_of(pack), fmt::format("packed_{}", x)));
     }
     packed_[s.tensor] = fmt::format("packed_{}", x);
   }

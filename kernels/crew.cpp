@@ -122,7 +122,8 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
   const std::int64_t m = path.extents[DimClass::m], k = path.extents[DimClass::k];
   std::int64_t thread = (path.lanes ? 3 : 2) * m * entry;  // runs of neighbours
   for (TensorId t : {path.left, path.right()}) {
-    const std::int64_t rows = t == path.left ? m : path.extents[DimClass::n];
+    const std::int64_t rows =
+        path.extents[packs[t] || t == path.left ? path.rows_of(t) : DimClass::n];
     thread += (rows + k) * entry;
     if (!packs[t]) continue;
     const PackPlan& pack = *packs[t];

@@ -54,10 +54,9 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
   // Whether lines are written depends on the plan alone, so that each thread's part and each run
-  // does the same. A few calls of one kernel each are left to those, which may be replayed; not so
-  // those of lanes.
+  // does the same. A few calls of one kernel each are left to those where they can be replayed.
   const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
-  const bool replayed = !plan.lanes() && vectors_of(mr_) > 0 &&
+  const bool replayed = Replay<T>::suits(plan) && vectors_of(mr_) > 0 &&
                         calls <= static_cast<std::int64_t>(Replay<T>::most_calls);
   lines_ = writes_lines(plan.path()) && !replayed &&
            std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
@@ -364,9 +363,12 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
   const Tile& tile = *iteration.tile;
   const Interval m = tile[DimClass::m], n = tile[DimClass::n];
   if (n.size != 1) return false;
-  if (wanted_ != m) list_lines(m);
-  if (listed_.size != m.size) return false;
   const std::int64_t batch = tile[DimClass::batch].begin;
+  if (wanted_ != m) {
+    at(tile[DimClass::k], batch);
+    list_lines(m);
+  }
+  if (listed_.size != m.size) return false;
   const std::int64_t* const c_places = plan_.offsets(TensorId::C, DimClass::batch);
   const bool packed_lanes = lanes_ && right_.packed();
   const T* const right =

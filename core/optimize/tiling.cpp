@@ -201,9 +201,9 @@ std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel
   return kernel.mr.value() <= vectors * most_lanes(c) ? row : 0;
 }
 
-// The rows that no tile goes beyond where an operand is read in place: of lanes, those that are
-// neighbours in the right one, where tiles would else go over their end; of a left image, those of
-// a row of it; of others, masked_row(), likewise. 0: there are none.
+// The rows that no tile goes beyond where an operand is read in place: of lanes and sums, those
+// that are neighbours in the right one, where tiles would else go over their end; of a left image,
+// those of a row of it; of others, masked_row(), likewise. 0: there are none.
 std::int64_t kept_row(const Contraction& c, const Tiling& tiling) {
   const Groups& groups = tiling.groups;
   const Kernel& kernel = tiling.kernel;
@@ -284,9 +284,9 @@ Kernel kernel_along_k(const Core& core, const Contraction& c) {
 }
 
 // A line of C, where half of the registers hold it: then tiles end where lines do. Where a few
-// kernels do a place of the batch the executor notes them, and does the next ones likewise: those
-// are no larger than one call takes. Source: measured on an AMD EPYC (Zen 4), abc-abc-ba of 30 x 40
-// x 50: 53 us by 50x1, 18 by 32x1.
+// kernels do a place of the batch, and nothing is packed, the executor notes them, and does the
+// next ones likewise: those are no larger than one call takes. Source: measured on an AMD EPYC (Zen
+// 4), abc-abc-ba of 30 x 40 x 50: 53 us by 50x1, 18 by 32x1.
 Kernel kernel_of_lines(const Core& core, const Contraction& c) {
   constexpr std::int64_t few_kernels = 32;
   const std::int64_t lanes = lanes_of(core, c.type());
@@ -297,7 +297,9 @@ Kernel kernel_of_lines(const Core& core, const Contraction& c) {
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const std::int64_t kernels =
       ceil_div(c.extent(rows).value(), long_line) * c.extent(columns).value();
-  const bool noted = c.extent(DimClass::batch) > Elements(1) && kernels <= few_kernels;
+  const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
+  const bool packed = c.stride(left, *c.fastest(TensorId::C)) != Elements(1);
+  const bool noted = c.extent(DimClass::batch) > Elements(1) && !packed && kernels <= few_kernels;
   return {Elements(line <= most_vectors * lanes && !noted ? line : std::min(line, long_line)),
           Elements(1)};
 }
@@ -371,10 +373,15 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   if (!in_c && !pack_both && (!sums || (of_m && of_n) || !leads_in(right, c.fastest(right)))) {
     return {};
   }
-  if (in_c && !sums) {
+  if (!sums) {
+    // Where both are packed, and one has no dimension of its own, any other way is to go place by
+    // place. Source: measured on an AMD EPYC (Zen 4), hab-ah-bh and hab-abh-bh of short h.
+    constexpr std::int64_t fewest_lanes = 4;
     const Group lanes = in_order_of(c, TensorId::C, DimClass::batch);
-    const std::int64_t line = neighbours_in_both(c, right, TensorId::C, lanes);
-    if (line * size_of(c.type()) < shortest_line) return {};
+    const std::int64_t line = neighbours_in_both(c, in_c ? right : TensorId::C, TensorId::C, lanes);
+    const bool is_short =
+        in_c || (of_m && of_n) ? line * size_of(c.type()) < shortest_line : line < fewest_lanes;
+    if (is_short) return {};
   }
   if (of_m && of_n && sums) {
     if (!leads_as_in_c(left) || !few_for_lanes(c, of_a ? DimClass::m : DimClass::n)) return {};

@@ -318,8 +318,12 @@ class Checker {
 
   // The loops leave the kernel no more than it computes.
   void check_cover(const Kernel& kernel, const Left& left) const {
+    if (kernel.along_k && lanes_) {
+      fail(fmt::format("'{}' has vectors along k, and group m a batch", to_text(kernel)),
+           "take \"along k\" out, or put the batch into group batch");
+    }
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      const Elements rows = t == left_ ? kernel.mr : kernel.nr;
+      const Elements rows = rows_of(t) == DimClass::m ? kernel.mr : kernel.nr;
       if (!kernel.along_k || !left.packed[t] || rows == Elements(1)) continue;
       fail(fmt::format("'{}' stands inside a pack of {}, whose micropanels have {} rows",
                        to_text(kernel), to_text(t), rows.value()),

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/machine/toml.hpp"
+#include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
 #include "tests/kernels/random_case.hpp"
@@ -191,6 +193,44 @@ TEST(Contract, Chooses_schedules_for_odd_shapes) {
     Contractor<double> contractor(c, 2);
     contractor(a.data(), b.data(), result.data());
     EXPECT_EQ(wide(result), evaluate(c, wide(a), wide(b)));
+  }
+}
+
+// Schedules that are chosen for products without sums, on the machine that is assumed and on
+// others: lines, lanes, packs of either operand.
+TEST(Contract, Chooses_schedules_for_products_without_sums) {
+  const auto expect_right = [](Random& random, const Contraction& c, const Schedule& s,
+                               int threads) {
+    SCOPED_TRACE(c.label() + " " + c.sizes() + " " + to_line(s, c));
+    const std::vector<double> a = integers<double>(random, c.size(TensorId::A));
+    const std::vector<double> b = integers<double>(random, c.size(TensorId::B));
+    std::vector<double> result(static_cast<std::size_t>(c.size(TensorId::C).value()));
+    Contractor<double>(c, s, threads)(a.data(), b.data(), result.data());
+    EXPECT_EQ(wide(result), evaluate(c, wide(a), wide(b)));
+  };
+  const std::vector<Machine> machines{assumed_machine(), find_machine("i7-6700k"),
+                                      find_machine("zen5")};
+  Random random(7);
+  for (const auto& [label, sizes] : {std::pair{"cab-a-cab", "a=7,b=256,c=16"},
+                                     {"bac-bca-a", "a=2,b=4,c=133"},
+                                     {"ab-ab-ba", "a=40,b=33"},
+                                     {"ab-ba-ba", "a=40,b=33"},
+                                     {"cab-ab-abc", "a=20,b=9,c=70"},
+                                     {"abcd-cdb-da", "a=13,b=6,c=7,d=28"},
+                                     {"adcb-bac-cbda", "a=9,b=11,c=5,d=6"}}) {
+    for (Layout layout : {Layout::row_major, Layout::column_major}) {
+      const Contraction c = parse_contraction(label, parse_sizes(sizes), layout, ElementType::f64);
+      for (const Machine& m : machines) expect_right(random, c, optimize(c, m).schedule, 2);
+    }
+  }
+  for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random drawn(seed);
+    const Contraction c = random_product(drawn, ElementType::f64, 20000);
+    OptimizeOptions soon;
+    soon.soon = true;
+    const Machine& m = machines[seed % machines.size()];
+    expect_right(drawn, c, optimize(c, m, soon).schedule, 1 + static_cast<int>(seed % 2));
   }
 }
 

@@ -506,6 +506,17 @@ TEST(ExecutionMemory, Has_the_tables_of_every_thread) {
   constexpr std::int64_t i = 20000, j = 15, k = 40, entry = sizeof(std::int64_t);
   EXPECT_GE(of(3) - of(2), (2 * i + (i + k) + (j + k)) * entry);
   EXPECT_EQ(of(3) - of(2), of(2) - of(1));
+  // Of lanes both operands have rows of m where they are packed.
+  const Contraction products = parse_contraction("ij-ji-ji", parse_sizes("i=2000,j=15"),
+                                                 Layout::column_major, ElementType::f64);
+  const auto with = [&](const char* text) {
+    const Schedule one = parse_schedule(text, products, "test");
+    return execution_memory(products, one, 3).tables - execution_memory(products, one, 2).tables;
+  };
+  EXPECT_GE((with("groups m=ij pack A in L2 { pack B in L2 { for m by 8 { kernel 8x1 } } }") -
+             with("groups m=ij pack A in L2 { for m by 8 { kernel 8x1 } }"))
+                .value(),
+            (i / 10 - 1) * j * entry);
 }
 
 }  // namespace

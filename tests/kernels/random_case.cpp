@@ -155,6 +155,12 @@ Schedule random_schedule(Random& random, const Contraction& c, std::int64_t mr, 
     schedule.groups[g].push_back(DimId{d});
   }
   for (auto& group : schedule.groups) std::shuffle(group.begin(), group.end(), random);
+  // Where the left operand has nothing of its own, some of the batch may stay there.
+  Group &batch = schedule.groups[DimClass::batch], &rows = schedule.groups[DimClass::m];
+  if (lanes && batch.empty() && rows.size() > 1 && between(random, 0, 1) == 1) {
+    batch.push_back(rows.back());
+    rows.pop_back();
+  }
   PathBuilder path(random, c, schedule, mr, nr);
   schedule.root = path.build(!schedule.groups[DimClass::batch].empty());
   if (between(random, 1, 3) == 1) {

@@ -50,9 +50,9 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
     if (step.kind == Step::Kind::loop) {
       range[step.group] = std::min(range[step.group], Wide(step.tile));
     } else if (step.kind == Step::Kind::move) {
-      const bool left = step.tensor == plan.left();
+      const bool of_m = step.tensor == plan.left() || plan.lanes();
       const Wide rows =
-          wide_round_up(range[left ? DimClass::m : DimClass::n], left ? plan.mr() : plan.nr());
+          wide_round_up(range[of_m ? DimClass::m : DimClass::n], of_m ? plan.mr() : plan.nr());
       const bool follows = plan.follows(step.tensor, DimClass::batch);
       EXPECT_EQ(plan.pack(step.tensor)->capacity,
                 rows * range[DimClass::k] * (follows ? range[DimClass::batch] : Wide(1)));

@@ -142,6 +142,14 @@ inline Schedule random_schedule(const Contraction& c, Random& random) {
     random.shuffle(schedule.groups[g]);
     range[g] = c.extent(from).value();
   }
+  // Where the left operand has nothing of its own, some of the batch may stay there.
+  Group& batch = schedule.groups[DimClass::batch];
+  Group& rows = schedule.groups[DimClass::m];
+  if (lanes && batch.empty() && rows.size() > 1 && random.chance(50)) {
+    batch.push_back(rows.back());
+    rows.pop_back();
+    for (DimClass g : {DimClass::m, DimClass::batch}) range[g] = extent_of(c, schedule.groups[g]);
+  }
   const std::int64_t mr = random.between(1, 9), nr = random.between(1, 7);
   auto spine = random_spine(range, left_operand(c, schedule.groups), lanes, {mr, nr, 1}, random);
   // A loop over the batch stands anywhere, and one by more outside it.

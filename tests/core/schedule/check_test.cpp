@@ -164,7 +164,10 @@ TEST(Check, Reports_packs_that_do_not_nest_or_are_cut) {
        "place: take the pack out; or pack inside for n by 1"},
       {"ha-hac-hc", "a=7,c=3,h=40",
        "groups m=h n=a k=c for n by 1 { pack A in L2 { for m by 12 { for m by 8 { kernel 8x1 }}}}",
-       "s: 'for m by 12' inside the pack of A cuts its micropanels of 8 rows; use a multiple"}};
+       "s: 'for m by 12' inside the pack of A cuts its micropanels of 8 rows; use a multiple"},
+      {"ha-hac-hc", "a=7,c=3,h=40",
+       "groups m=h n=a k=c for m by 1 { for n by 1 { kernel 1x1 along k }}",
+       "s: 'kernel 1x1 along k' has vectors along k, and group m a batch; take \"along k\" out"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.schedule);
     const std::string error = result_of(c);
