@@ -107,8 +107,9 @@ class PathBuilder {
     const std::int64_t panel = is_row ? panels_[side] : 1;
     if (last && range(g) <= panel) return;
     // Of lanes both operands' micropanels have rows of m.
-    const bool packed = lanes_ ? side == 0 && (packed_[0] || packed_[1]) : packed_[side];
-    const std::int64_t step = is_row && packed ? panel : 1;
+    const bool packed =
+        is_row && (lanes_ ? side == 0 && (packed_[0] || packed_[1]) : packed_[side]);
+    const std::int64_t step = packed ? panel : 1;
     const std::int64_t most = (last ? panel : range(g)) / step;
     if (most < 1) return;
     range(g) = step * between(random_, 1, most);

@@ -93,7 +93,8 @@ TEST(Walk, Covers_every_iteration_once_and_overwrites_each_result_first) {
 // A packed buffer that knows which element of the operand each of its places holds.
 class TracedBuffer {
  public:
-  TracedBuffer(const Plan& plan, TensorId tensor) : pack_(plan.pack(tensor)) {
+  TracedBuffer(const Plan& plan, TensorId tensor)
+      : pack_(plan.pack(tensor)), follows_batch_(plan.follows(tensor, DimClass::batch)) {
     if (pack_) places_.resize(static_cast<std::size_t>(pack_->capacity));
   }
 
@@ -131,7 +132,7 @@ class TracedBuffer {
             ++elements;
             place.row = block.row + r;
             place.k = block.k + p;
-            place.batch = tile[DimClass::batch].begin;
+            place.batch = batch_of(tile);
           }
         }
       }
@@ -160,7 +161,7 @@ class TracedBuffer {
         EXPECT_EQ(place.what, Place::What::element);
         EXPECT_EQ(place.row, rows.begin + r);
         EXPECT_EQ(place.k, ks.begin + p);
-        EXPECT_EQ(place.batch, tile[DimClass::batch].begin);
+        EXPECT_EQ(place.batch, batch_of(tile));
       }
     }
   }
@@ -172,7 +173,13 @@ class TracedBuffer {
     std::int64_t row = -1, k = -1, batch = -1;
   };
 
+  // A tensor that has not the batch is packed once for all places of it.
+  std::int64_t batch_of(const Tile& tile) const {
+    return follows_batch_ ? tile[DimClass::batch].begin : 0;
+  }
+
   const PackPlan* pack_;
+  bool follows_batch_;
   std::vector<Place> places_;
 };
 
