@@ -48,9 +48,12 @@ struct CopyTwin {
     seen.clear();
     std::int64_t place = 0;  // of the batch
     std::int64_t shift = 0;  // of it, in the buffer
+    // Of lanes the right operand has a column, too.
+    const std::int64_t column =
+        plan.lanes() ? plan.offset(t, DimClass::n, tile[DimClass::n].begin) : 0;
     const auto read = [&](std::int64_t row, std::int64_t k) {
       touch(again[t].source, array_of(t),
-            plan.offset(t, DimClass::batch, place) + plan.offset(t, pack.rows, row) +
+            plan.offset(t, DimClass::batch, place) + column + plan.offset(t, pack.rows, row) +
                 plan.offset(t, DimClass::k, k));
     };
     const auto copy = [&](std::span<const PackBlock> blocks) {
