@@ -234,7 +234,6 @@ template <class T>
 void Executor<T>::at(const Interval& ks, std::int64_t batch) {
   left_.at(ks, batch);
   right_.at(ks, batch);
-  batch_ = batch;
   if (ks == ks_) return;
   ks_ = ks;
   present_ = 1 - present_;
@@ -267,7 +266,8 @@ void Executor<T>::block(const KernelBlock& block) {
   Calls calls{ks,
               {update_.alpha, block.first_writer ? update_.beta : 1},
               c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
-              block.first_writer};
+              block.first_writer,
+              batch};
   if (lines_) return lines(block, calls);
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;
@@ -316,10 +316,7 @@ void Executor<T>::block(const KernelBlock& block) {
                                    : Onwards{0, right_.to_next(n), 0, n.size};
         if (plan_.along_k() && row == 0) task.right_ahead = tiles_ahead * right_.to_next(n);
       }
-      if ((until_asked_ -= tiles) <= 0) {
-        until_asked_ = tiles_unasked;
-        stop_if_asked();
-      }
+      count_tiles(tiles);
     }
   }
 }
@@ -337,21 +334,15 @@ void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
 template <class T>
 void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
                         std::int64_t right_offset) {
-  const T* const left = left_.origin(batch_, left_offset);
-  const bool packed_lanes = lanes_ && right_.packed();
+  const T* const left = left_.origin(calls.batch, left_offset);
   for (std::int64_t j = 0; j < n.size; ++j) {
-    const T* const right = packed_lanes ? right_.origin(batch_, right_offset)
-                                        : right_.panel(n.begin + j, right_offset + j).first;
+    const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset)
+                                          : right_.panel(n.begin + j, right_offset + j).first;
     for (std::int64_t i = 0; i < m.size; i += listed_.size) {
       const Interval rest{m.begin + i, m.size - i};
       if (wanted_ != rest) list_lines(rest);
-      multiply_lines_({left + (left_.packed() ? i : 0), right + (packed_lanes ? i : 0),
-                       calls.c + c_columns_[n.begin + j], calls.update, lanes_ != nullptr,
-                       line_pieces_.data(), std::ssize(line_pieces_), ahead_in_c(listed_, n, j)});
-      if ((until_asked_ -= 1 + listed_.size / mr_) <= 0) {
-        until_asked_ = tiles_unasked;
-        stop_if_asked();
-      }
+      write_lines(left + (left_.packed() ? i : 0), right + (packed_lanes() ? i : 0),
+                  calls.c + c_columns_[n.begin + j], calls.update, ahead_in_c(listed_, n, j));
     }
   }
 }
@@ -370,21 +361,24 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
   }
   if (listed_.size != m.size) return false;
   const std::int64_t* const c_places = plan_.offsets(TensorId::C, DimClass::batch);
-  const bool packed_lanes = lanes_ && right_.packed();
-  const T* const right =
-      right_.origin(batch, iteration.right_offset) + (packed_lanes ? 0 : right_.place(n.begin, 0));
+  const T* const right = right_.origin(batch, iteration.right_offset) +
+                         (packed_lanes() ? 0 : right_.place(n.begin, 0));
   const std::int64_t later =
       std::min(batch + ceil_div(asked_before<T>, m.size), plan_.extent(DimClass::batch) - 1);
   const std::int64_t ahead =
       m.size >= asked_before<T> ? asked_before<T> : c_places[later] - c_places[batch];
-  multiply_lines_({left_.origin(batch, iteration.left_offset), right,
-                   c_ + c_places[batch] + c_columns_[n.begin], update_, lanes_ != nullptr,
-                   line_pieces_.data(), std::ssize(line_pieces_), ahead});
-  if ((until_asked_ -= 1 + m.size / mr_) <= 0) {
-    until_asked_ = tiles_unasked;
-    stop_if_asked();
-  }
+  write_lines(left_.origin(batch, iteration.left_offset), right,
+              c_ + c_places[batch] + c_columns_[n.begin], update_, ahead);
   return true;
+}
+
+// Those that are listed.
+template <class T>
+void Executor<T>::write_lines(const T* left, const T* right, T* to, Update<T> update,
+                              std::int64_t ahead) {
+  multiply_lines_({left, right, to, update, lanes_ != nullptr, line_pieces_.data(),
+                   std::ssize(line_pieces_), ahead});
+  count_tiles(1 + listed_.size / mr_);
 }
 
 // From column j of these to what is asked for meanwhile, in C: further on where lines are long, or

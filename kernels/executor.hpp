@@ -68,6 +68,12 @@ class Executor {
   // What the next call asks for.
   void trickle(Trickle<T>& asks);
   void stop_if_asked() const;
+  // So many tiles were done: looks now and then.
+  void count_tiles(std::int64_t tiles) {
+    if ((until_asked_ -= tiles) > 0) return;
+    until_asked_ = tiles_unasked;
+    stop_if_asked();
+  }
   void walk_part(const Tile& part);
   Place<T> place(const Tensors<T>& tensors, std::int64_t batch) const;
   // What may be done instead of walking: the calls that were noted, for each place of the batch.
@@ -79,8 +85,9 @@ class Executor {
   struct Calls {
     Interval ks;
     Update<T> update;
-    T* c;                  // where C begins, of the block's batch
-    bool first_writer;     // `update` has the whole contraction's beta
+    T* c;               // where C begins, of the block's batch
+    bool first_writer;  // `update` has the whole contraction's beta
+    std::int64_t batch;
     Interval behind = {};  // columns: the next task asks for what is read next behind them, if any
   };
   void at(const Interval& ks, std::int64_t batch);
@@ -110,12 +117,14 @@ class Executor {
   // From the right operand's lanes of a tile to those of the next one.
   std::int64_t lanes_onwards(Interval m) const {
     if (!lanes_) return 0;
-    return right_.packed() ? right_.to_next(m) : m.size;
+    return packed_lanes() ? right_.to_next(m) : m.size;
   }
+  bool packed_lanes() const { return lanes_ != nullptr && right_.packed(); }
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
   bool lines_of_place(const Iteration& iteration);
+  void write_lines(const T* left, const T* right, T* to, Update<T> update, std::int64_t ahead);
   void list_lines(Interval m);
   std::int64_t ahead_in_c(Interval m, Interval n, std::int64_t j) const;
   bool rows_together(Interval m) const {
@@ -163,7 +172,6 @@ class Executor {
   std::array<std::vector<Stretch>, 2> stretches_;
   std::size_t present_ = 0;
   Interval ks_{};
-  std::int64_t batch_ = 0;
   static constexpr std::int64_t tiles_unasked = 1024;
   std::int64_t until_asked_ = tiles_unasked;  // tiles until it looks whether it is asked to stop
 };

@@ -183,8 +183,9 @@ class PieceWalk {
         if (plan_.lanes() && read_as_[right] == array_of(right)) {
           to[read_as_[right]] += calls * k * n * (m / in_line + 1);
         } else {
-          const bool lanes = plan_.lanes();
-          operand(right, plan_.path().rows_of(right), lanes ? mr : nr, lanes ? m : n);
+          const DimClass of = plan_.path().rows_of(right);
+          operand(right, of, static_cast<double>(plan_.path().panel_of(right)),
+                  of == DimClass::m ? m : n);
         }
         to[ArrayId::C] += calls * e[DimClass::batch] * times * n * (m / in_line + 1);
       });

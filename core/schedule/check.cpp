@@ -205,7 +205,7 @@ class Checker {
     for (TensorId t : {TensorId::A, TensorId::B}) {
       if (rows_of(t) != group || !left.packed[t]) continue;
       for (const Kernel& kernel : kernels) {
-        const std::int64_t panel = (group == DimClass::m ? kernel.mr : kernel.nr).value();
+        const std::int64_t panel = panel_of(t, kernel).value();
         if (tile % panel == 0) continue;
         fail(fmt::format("'{}' inside the pack of {} cuts its micropanels of {} rows", text,
                          to_text(t), panel),
@@ -214,8 +214,11 @@ class Checker {
     }
   }
 
-  // As Path::rows_of().
+  // As Path::rows_of() and panel_of().
   DimClass rows_of(TensorId t) const { return t == left_ || lanes_ ? DimClass::m : DimClass::n; }
+  Elements panel_of(TensorId t, const Kernel& kernel) const {
+    return rows_of(t) == DimClass::m ? kernel.mr : kernel.nr;
+  }
 
   void check_seq(const Seq& seq, const Left& left) const {
     if (seq.parts.empty()) fail("'seq' has no parts", "write seq over m { part 22 { ... } ... }");
@@ -295,9 +298,7 @@ class Checker {
     }
     packed = true;
     // One buffer has micropanels of one size.
-    const auto rows = [&](const Kernel& k) {
-      return rows_of(pack.tensor) == DimClass::m ? k.mr : k.nr;
-    };
+    const auto rows = [&](const Kernel& k) { return panel_of(pack.tensor, k); };
     const std::vector<Kernel> kernels = kernels_of(*pack.body);
     for (const Kernel& kernel : kernels) {
       if (rows(kernel) == rows(kernels.front())) continue;
@@ -323,7 +324,7 @@ class Checker {
            "take \"along k\" out, or put the batch into group batch");
     }
     for (TensorId t : {TensorId::A, TensorId::B}) {
-      const Elements rows = rows_of(t) == DimClass::m ? kernel.mr : kernel.nr;
+      const Elements rows = panel_of(t, kernel);
       if (!kernel.along_k || !left.packed[t] || rows == Elements(1)) continue;
       fail(fmt::format("'{}' stands inside a pack of {}, whose micropanels have {} rows",
                        to_text(kernel), to_text(t), rows.value()),

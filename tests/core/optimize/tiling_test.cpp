@@ -91,7 +91,7 @@ TEST(Groupings, Have_lanes_for_rows_and_columns_of_small_matrices) {
   EXPECT_EQ(first("hab-hak-khb", "h=2000,a=4,b=5,k=4"), "a b k h");
   EXPECT_EQ(first("hab-ah-hb", "h=2000,a=4,b=5"), "h b  a");  // without sums either may be packed
   // Without sums, the operand that lies as C does is the right one, and what the other one has of
-  // its own comes in its order; where neither lies so both are packed, if one has none.
+  // its own comes in its order; where neither lies so both are packed.
   EXPECT_EQ(first("ab-ab-ba", "a=30,b=40"), "ab   ");
   EXPECT_EQ(first("ab-ba-ba", "a=30,b=40"), "ab   ");
   EXPECT_EQ(first("abcd-ab-dcba", "a=30,b=40,c=5,d=6"), "ab   dc");
