@@ -119,6 +119,7 @@ class Executor {
     if (!lanes_) return 0;
     return packed_lanes() ? right_.to_next(m) : m.size;
   }
+  void begin_along_k(const KernelTask<T>& task, std::int64_t columns, std::int64_t ahead);
   bool packed_lanes() const { return lanes_ != nullptr && right_.packed(); }
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
@@ -155,6 +156,7 @@ class Executor {
   Rounds rounds_;
   bool asks_ahead_ = false;
   std::int64_t right_again_ = 0, first_row_ = 0;
+  const T* right_end_ = nullptr;  // of what the last task along k reads of the right operand
   Asking asking_;
   Replay<T> replay_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.

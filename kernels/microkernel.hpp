@@ -91,8 +91,10 @@ struct KernelTask {
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
   // tile; none if 0.
   std::int64_t left_ahead = 0;
-  // Kernels along k: the same of the right operand, in the last stretch.
+  // Kernels along k: the same of the right operand, in the last stretch, or in all of them where
+  // all are new. Of an image the tile before has read those before the last one.
   std::int64_t right_ahead = 0;
+  bool right_is_new = false;
   std::int64_t tiles = 1;
   Onwards onwards = {};
   // The stretches behind the first one.

@@ -324,7 +324,7 @@ template <class T, int bytes, int rows, int columns>
   constexpr int chains = results < 8 ? 8 / results : 1;
   Vector sum[chains * results] = {};
   const std::int64_t right_ahead = task.right_ahead;
-  const auto step = [&](int chain, auto&& load) __attribute__((always_inline)) {
+  const auto step = [&](int chain, auto&& load, auto&& ask) __attribute__((always_inline)) {
     left.hide();
     right.hide();
     Vector l[rows];
@@ -332,6 +332,7 @@ template <class T, int bytes, int rows, int columns>
     for (int i = 0; i < rows; ++i) l[i] = load(left, i);
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
+      ask(right.place(j));
       const Vector r = load(right, j);
 #pragma GCC unroll 4
       for (int i = 0; i < rows; ++i) sum[chain * results + j * rows + i] += l[i] * r;
@@ -343,25 +344,25 @@ template <class T, int bytes, int rows, int columns>
   for (int j = 0; j < columns; ++j) __builtin_prefetch(ahead.first + ahead.columns[j], 1);
   std::int64_t kc = task.kc;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
-    const auto steps = [&](auto&& load) __attribute__((always_inline)) {
+    const auto steps = [&](auto&& ask) __attribute__((always_inline)) {
+      const auto whole = [](const Places& operand, int i) -> Vector { return operand[i]; };
       for (; kc >= chains * lanes; kc -= chains * lanes) {
 #pragma GCC unroll 8
-        for (int chain = 0; chain < chains; ++chain) step(chain, load);
+        for (int chain = 0; chain < chains; ++chain) step(chain, whole, ask);
       }
-      for (; kc >= lanes; kc -= lanes) step(0, load);
+      for (; kc >= lanes; kc -= lanes) step(0, whole, ask);
+      if (kc == 0) return;
+      step(
+          0,
+          [&](const Places& operand, int i) -> Vector {
+            return load_part<T, bytes>(operand.place(i), kc);
+          },
+          ask);
     };
-    if (next == end && right_ahead != 0) {
-      steps([&](const Places& operand, int i) -> Vector {
-        if (&operand == &right) __builtin_prefetch(operand.place(i) + right_ahead, 0, 2);
-        return operand[i];
-      });
+    if (right_ahead != 0 && (next == end || task.right_is_new)) {
+      steps([&](const T* from) { __builtin_prefetch(from + right_ahead, 0, 2); });
     } else {
-      steps([](const Places& operand, int i) -> Vector { return operand[i]; });
-    }
-    if (kc > 0) {
-      step(0, [&](const Places& operand, int i) -> Vector {
-        return load_part<T, bytes>(operand.place(i), kc);
-      });
+      steps([](const T*) {});
     }
     if (next == end) break;
     // A part of a vector counted as a whole one.

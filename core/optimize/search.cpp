@@ -115,7 +115,9 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
     const Exposed lost = waits();
     Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
     if (!at_roof && !few && roof.value() > 0 && losses_count(machine, options)) {
-      first = std::max(first, prediction.timing.compute + lost.core);
+      const Seconds busy = prediction.timing.compute + lost.core;
+      // Where vectors run along k, tiles decide how well the hardware foresees what is read.
+      first = std::max(first, along_k ? busy + lost.traffic : busy);
     }
     const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
     const double waiting = (lost.all() + slow_kernels) / first;
@@ -306,6 +308,14 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
     if (period > 1) {
       wishes.insert(wishes.end(), {size / period * period, (size / period + 1) * period});
     }
+  }
+  if (tiling.kernel.along_k && c == at(DimClass::k)) {
+    // Whole pieces of neighbours, as many as the hardware foresees streams, and all of them.
+    const TensorId left = left_operand(contraction_, tiling.groups);
+    const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
+    const std::int64_t piece = even_part(contraction_, right, tiling.groups[DimClass::k]);
+    const std::int64_t all = group_extent(contraction_, tiling, c);
+    wishes.insert(wishes.end(), {piece, most_streams * piece, all});
   }
   if (l + 1 == tiling.tiles.size()) {
     // What is packed is read in longer pieces where dimensions are whole.

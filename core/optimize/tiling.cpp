@@ -27,6 +27,8 @@ constexpr std::int64_t most_columns_beside_windows = 64;
 // chosen; measured on an AMD EPYC (Zen 4), tccg:29, where it is read 256 times, runs 0.75 times as
 // fast as packed, and random contractions where it is read a few times 1.1 to 1.2 times.
 constexpr std::int64_t few_readings = 8;
+// Rows of kernels along k.
+constexpr std::int64_t rows_along_k = 4;
 // Bytes of the widest vector that there is. Source: AVX-512.
 constexpr std::int64_t widest_vector = 64;
 
@@ -240,6 +242,16 @@ bool lies_along_k(const Contraction& c, TensorId t, const Group& k, std::int64_t
   return distance(c, t, k) == 1 && even_part(c, t, k) >= least;
 }
 
+// Neighbours along k from which on kernels along k read operands as they lie: of as few rows as one
+// kernel has, a vector's part does; of more, half a vector. Source: measured on an AMD EPYC (Zen
+// 4), f32, 21.7 MB from memory, against packs. 1 row in pieces of 3 to 15 takes 0.25 to 0.5 of the
+// time, 4 rows in pieces of 5 and 12 0.5 and 0.4; in pieces of 12 8 rows 0.6, 16 rows 0.7, 24
+// rows 1.04; in pieces of 4 6 rows 1.45.
+std::int64_t shortest_along_k(const Contraction& c) {
+  if (c.extent(smaller_class(c)).value() <= rows_along_k) return shortest_piece;
+  return most_lanes(c) / 2;
+}
+
 // Groups for kernels along k, where those are the way: places along k are neighbours in both
 // operands, or in that of the columns while the other one, which is then packed, has one row; and C
 // has so few places of a class that packing takes as long as computing. That class has the rows:
@@ -252,8 +264,9 @@ std::optional<Groups> vectors_along_k(const Contraction& c) {
   constexpr std::int64_t few_rows = 4, long_sum = 32;
   const DimClass rows = smaller_class(c);
   const std::int64_t row_count = c.extent(rows).value(), lanes = most_lanes(c);
-  const std::int64_t least = row_count < lanes ? lanes : long_sum * lanes;
   if (row_count > few_rows * lanes) return {};
+  if (row_count > rows_along_k && c.extent(DimClass::k) < Elements(lanes)) return {};
+  const std::int64_t least = row_count < lanes ? shortest_along_k(c) : long_sum * lanes;
   const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
   const TensorId right = rows == DimClass::m ? TensorId::B : TensorId::A;
   const Group k = in_order_of(c, row_count == 1 ? right : k_owner(c), DimClass::k);
@@ -266,14 +279,32 @@ std::optional<Groups> vectors_along_k(const Contraction& c) {
                 in_order_of(c, larger, DimClass::batch)};
 }
 
-// The kernel along k with as many columns as the registers hold, and rows that divide C's evenly.
-Kernel kernel_along_k(const Core& core, const Contraction& c) {
+// Columns of kernels along k: as many as the executor has, or few. Where there are few rows, an
+// element is used so few times that memory decides, which foresees a few columns one behind the
+// other better than many. Not where all columns are few, or so short that adding up lanes decides.
+// Source: measured on an AMD EPYC (Zen 4), from memory. f32, 1 row: in pieces of 33 and 100 14
+// columns take 1.3 of the time of 4; of 5, 0.8. f64, 2 rows: in pieces of 12 to 64 1.25 to 1.55 of
+// that of 6.
+std::int64_t columns_along_k(const Contraction& c, const Groups& groups) {
+  constexpr std::int64_t most_columns = 14, many_columns = 32;
+  const std::int64_t rows = extent_of(c, groups[DimClass::m]), lanes = most_lanes(c);
+  if (rows > rows_along_k || extent_of(c, groups[DimClass::k]) < 2 * lanes) return most_columns;
+  const TensorId right = right_operand(c, groups);
+  const Group& n = groups[DimClass::n];
+  const std::int64_t piece = even_part(c, right, groups[DimClass::k]);
+  const bool long_enough = piece >= lanes / 2 && even_part(c, right, n) > many_columns;
+  if (!long_enough || distance(c, right, n) != piece) return most_columns;
+  return rows == 1 ? 4 : 6;
+}
+
+// The kernel along k with so many columns, if the registers hold them, and rows that divide C's
+// evenly.
+Kernel kernel_along_k(const Core& core, const Contraction& c, const Groups& groups) {
   // Source: measured as kernels with other vectors; up to 4 rows of 14 columns are those that the
   // executor has.
-  constexpr std::int64_t most_rows = 4, most_columns = 14;
-  const std::int64_t rows = c.extent(smaller_class(c)).value();
-  Kernel kernel{Elements(ceil_div(rows, ceil_div(rows, most_rows))), Elements(most_columns), 0,
-                true};
+  const std::int64_t rows = extent_of(c, groups[DimClass::m]);
+  Kernel kernel{Elements(ceil_div(rows, ceil_div(rows, rows_along_k))),
+                Elements(columns_along_k(c, groups)), 0, true};
   while (kernel.nr > Elements(1) && !fits_registers(kernel, core, c.type())) {
     kernel.nr = kernel.nr - Elements(1);
   }
@@ -431,7 +462,9 @@ std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c
 
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction) {
   if (!lanes_of_batch(contraction)) {
-    if (vectors_along_k(contraction)) return {kernel_along_k(core, contraction)};
+    if (const auto groups = vectors_along_k(contraction)) {
+      return {kernel_along_k(core, contraction, *groups)};
+    }
     if (!has_lines(contraction)) return kernel_choices(core, contraction.type());
     return {kernel_of_lines(core, contraction)};
   }
@@ -487,7 +520,7 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
 InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   if (kernel.along_k) {
     const TensorId left = left_operand(c, groups);
-    return {lies_along_k(c, left, groups[DimClass::k], most_lanes(c)), true};
+    return {lies_along_k(c, left, groups[DimClass::k], shortest_along_k(c)), true};
   }
   const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
   const Group& k = groups[DimClass::k];
@@ -866,6 +899,16 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
   return extent_of(contraction, tiling.groups[loop_classes[c]]);
 }
 
+// Neighbours along k that kernels along k read as they lie, where those are so few that tiles keep
+// to whole pieces of them; 1 elsewhere.
+std::int64_t short_piece(const Contraction& c, const Tiling& tiling) {
+  constexpr std::int64_t longest = 256;  // source: chosen, a piece's end then takes a few per cent
+  const Group& k = tiling.groups[DimClass::k];
+  if (!tiling.kernel.along_k) return 1;
+  const std::int64_t piece = even_part(c, right_operand(c, tiling.groups), k);
+  return piece <= longest && piece < extent_of(c, k) ? piece : 1;
+}
+
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
   std::array<std::int64_t, 3> range;
   const InPlace good = reads_well_in_place(contraction, tiling.groups, tiling.kernel);
@@ -885,7 +928,8 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
     }
   };
   const std::int64_t whole_line = line / size_of(contraction.type());
-  snap_tiles(at(DimClass::k), range[at(DimClass::k)] % whole_line == 0 ? whole_line : 1);
+  const std::int64_t unit = range[at(DimClass::k)] % whole_line == 0 ? whole_line : 1;
+  snap_tiles(at(DimClass::k), std::max(unit, short_piece(contraction, tiling)));
   // Only then is it known whether the left operand stays in place, which the units of m follow.
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];

@@ -196,18 +196,19 @@ TEST(Contract, Chooses_schedules_for_odd_shapes) {
   }
 }
 
+// What a schedule makes on so many threads, against sums that are exact.
+void expect_right(Random& random, const Contraction& c, const Schedule& s, int threads) {
+  SCOPED_TRACE(c.label() + " " + c.sizes() + " " + to_line(s, c));
+  const std::vector<double> a = integers<double>(random, c.size(TensorId::A));
+  const std::vector<double> b = integers<double>(random, c.size(TensorId::B));
+  std::vector<double> result(static_cast<std::size_t>(c.size(TensorId::C).value()));
+  Contractor<double>(c, s, threads)(a.data(), b.data(), result.data());
+  EXPECT_EQ(wide(result), evaluate(c, wide(a), wide(b)));
+}
+
 // Schedules that are chosen for products without sums, on the machine that is assumed and on
 // others: lines, lanes, packs of either operand.
 TEST(Contract, Chooses_schedules_for_products_without_sums) {
-  const auto expect_right = [](Random& random, const Contraction& c, const Schedule& s,
-                               int threads) {
-    SCOPED_TRACE(c.label() + " " + c.sizes() + " " + to_line(s, c));
-    const std::vector<double> a = integers<double>(random, c.size(TensorId::A));
-    const std::vector<double> b = integers<double>(random, c.size(TensorId::B));
-    std::vector<double> result(static_cast<std::size_t>(c.size(TensorId::C).value()));
-    Contractor<double>(c, s, threads)(a.data(), b.data(), result.data());
-    EXPECT_EQ(wide(result), evaluate(c, wide(a), wide(b)));
-  };
   const std::vector<Machine> machines{assumed_machine(), find_machine("i7-6700k"),
                                       find_machine("zen5")};
   Random random(7);
@@ -232,6 +233,35 @@ TEST(Contract, Chooses_schedules_for_products_without_sums) {
     const Machine& m = machines[seed % machines.size()];
     expect_right(drawn, c, optimize(c, m, soon).schedule, 1 + static_cast<int>(seed % 2));
   }
+}
+
+// Kernels along k go on behind short pieces of neighbours, tiles keep to whole ones, and what is
+// asked for ahead changes nothing: a few rows, pieces that end within a vector, columns that are
+// neighbours or apart, a vector that is packed.
+TEST(Contract, Chooses_vectors_along_short_pieces) {
+  const std::vector<Machine> machines{assumed_machine(), find_machine("zen5")};
+  Random random(8);
+  for (const auto& [label, sizes] : {std::pair{"b-cbd-cd", "b=50,c=41,d=3"},
+                                     {"b-cbd-cd", "b=70,c=23,d=12"},
+                                     {"b-cbd-dc", "b=40,c=37,d=5"},
+                                     {"eb-aedbc-adc", "a=3,b=37,c=7,d=5,e=4"},
+                                     {"ca-cdeab-cdbe", "a=14,b=9,c=3,d=5,e=7"},
+                                     {"c-dcbea-ebcda", "a=8,b=3,c=4,d=5,e=7"},
+                                     {"ab-cbd-cad", "a=2,b=60,c=31,d=6"},
+                                     {"ab-cbd-cad", "a=4,b=60,c=31,d=12"},
+                                     {"ab-cbd-cad", "a=7,b=50,c=11,d=9"}}) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    for (const Machine& m : machines) {
+      const Schedule schedule = optimize(c, m, for_running()).schedule;
+      EXPECT_TRUE(kernels_of(schedule.root).front().along_k) << to_line(schedule, c);
+      expect_right(random, c, schedule, 1);
+    }
+  }
+  // So few sums beside more rows than a kernel has are quicker from packed operands.
+  const Contraction few = parse_contraction("ab-bc-ac", parse_sizes("a=7,b=5000,c=6"),
+                                            Layout::row_major, ElementType::f64);
+  EXPECT_FALSE(kernels_of(optimize(few, machines.back()).schedule.root).front().along_k);
 }
 
 TEST(Contract, Refuses_what_does_not_fit) {
