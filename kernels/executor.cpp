@@ -507,7 +507,7 @@ template <class T>
 std::int64_t Executor<T>::vectors_of(std::int64_t rows) const {
   const std::int64_t vectors = family_.vectors(rows);
   const bool whole = family_.has_parts() || vectors * family_.lanes == rows;
-  return whole && vectors <= KernelFamily<T>::most_vectors ? vectors : 0;
+  return whole && family_.columns_for(static_cast<int>(vectors)) > 0 ? vectors : 0;
 }
 
 // What kernels read of the right operand in place for the columns behind n. Only the last stretch
@@ -609,6 +609,13 @@ void Executor<T>::tile_along_k(Interval m, Interval n, Calls& calls, std::int64_
 template <class T>
 void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
                          std::int64_t right_offset) {
+  // Without masks whole vectors need no copy, what is left of the rows does.
+  const std::int64_t rest = m.size & (family_.lanes - 1);
+  if (!family_.has_parts() && !plan_.along_k() && rest > 0 && rest < m.size && rows_together(m) &&
+      !left_.packed() && left_.run(m.begin) >= m.size) {
+    single({m.begin, m.size - rest}, n, calls, left_offset, right_offset);
+    return single({m.begin + m.size - rest, rest}, n, calls, left_offset, right_offset);
+  }
   replay_.give_up();
   finish(result_tile_);
   const bool neighbours = rows_together(m) && (plan_.along_k() || left_.run(m.begin) >= m.size);

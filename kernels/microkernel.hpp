@@ -121,9 +121,11 @@ using Microkernel = MicrokernelCode<T>*;
 // results take a whole vector in C nevertheless.
 // `parts`: the last vector of rows is not whole; null where the instruction set has no masks that
 // cost nothing.
+// `tall`: one column of more vectors, up to `most_tall`, and the same with a part of the last one.
+// They read long columns of a matrix from beginning to end.
 template <class T>
 struct KernelFamily {
-  static constexpr int most_vectors = 4, most_columns = 14, most_rows = 4;
+  static constexpr int most_vectors = 4, most_columns = 14, most_rows = 4, most_tall = 16;
 
   int lanes;                                        // a power of two
   Microkernel<T> code[most_vectors][most_columns];  // null where there are too few registers
@@ -131,12 +133,16 @@ struct KernelFamily {
   Microkernel<T> lane_part[most_columns];
   Microkernel<T> along_k[most_rows][most_columns];
   Microkernel<T> parts[most_vectors][most_columns];
+  Microkernel<T> tall[most_tall - most_vectors];  // of most_vectors + 1 vectors on
+  Microkernel<T> tall_parts[most_tall - most_vectors];
   // The same tiles of `code`, or of `parts`, as they are made while the program runs
   // (kernels/generated_kernels.hpp), now if they are not yet and `make`. Null where there are none.
   Microkernel<T> (*generated)(int vectors, int columns, bool part, bool make) = nullptr;
 
-  // Members with `vectors` vectors have columns from 1 up to this.
+  // Members with `vectors` vectors have columns from 1 up to this, 0 where there are none.
   int columns_for(int vectors) const {
+    if (vectors > most_tall) return 0;
+    if (vectors > most_vectors) return tall[vectors - 1 - most_vectors] == nullptr ? 0 : 1;
     int n = 0;
     while (n < most_columns && code[vectors - 1][n] != nullptr) ++n;
     return n;
@@ -154,7 +160,7 @@ struct KernelFamily {
   }
   // For so many rows, whole vectors unless it has parts: the quickest code that there is.
   Microkernel<T> of(std::int64_t rows, std::int64_t columns) const {
-    if (generated != nullptr) {
+    if (generated != nullptr && vectors(rows) <= most_vectors) {
       const Microkernel<T> made = generated(static_cast<int>(vectors(rows)),
                                             static_cast<int>(columns), is_part(rows), true);
       if (made != nullptr) return made;
@@ -162,6 +168,9 @@ struct KernelFamily {
     return compiled(rows, columns);
   }
   Microkernel<T> compiled(std::int64_t rows, std::int64_t columns) const {
+    if (const std::int64_t more = vectors(rows) - 1 - most_vectors; more >= 0) {
+      return (is_part(rows) ? tall_parts : tall)[more];
+    }
     return (is_part(rows) ? parts : code)[vectors(rows) - 1][columns - 1];
   }
   bool is_part(std::int64_t rows) const { return (rows & (lanes - 1)) != 0; }

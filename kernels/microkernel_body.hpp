@@ -130,7 +130,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   const auto step = [&](bool fetch_left, bool first) __attribute__((always_inline)) {
     right.hide();
     Vector l[vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v) {
       l[v] = *reinterpret_cast<const Stored*>(left + v * lanes);
       if (fetch_left && v * lanes % line == 0) {
@@ -142,7 +142,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
     }
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; ++v) {
         sum[j][v] = first ? l[v] * right[j] : sum[j][v] + l[v] * right[j];
       }
@@ -160,7 +160,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   int fetched = 0;
   for (; fetched < columns && kc >= vectors; ++fetched, kc -= vectors) {
     const T* column = ahead.first + ahead.columns[fetched];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v) {
       if (v * lanes % line == 0) __builtin_prefetch(column + v * lanes, 1);
       step(!trickles, false);
@@ -174,7 +174,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   }
   for (; fetched < columns; ++fetched) {
     const T* column = ahead.first + ahead.columns[fetched];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
@@ -212,7 +212,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   const auto store = [&](auto&& result) __attribute__((always_inline)) {
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; ++v) {
         auto* to = reinterpret_cast<Stored*>(c.first + c.columns[j] + v * lanes);
         *to = result(sum[j][v], *to);
@@ -407,11 +407,11 @@ template <class T, int bytes, int vectors, int columns, class Right>
     for (; kc > 0; --kc) {
       right.hide();
       Vector l[vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; ++v) l[v] = load(left, v);
 #pragma GCC unroll 16
       for (int j = 0; j < columns; ++j) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
         for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
       }
       left += task.left.step;
@@ -427,7 +427,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
 #pragma GCC unroll 16
   for (int j = 0; j < columns; ++j) {
     T* const column = c.first + c.columns[j];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v) {
       Vector result = sum[j][v];
       if (task.kind == Kind::any) result *= alpha;
@@ -626,13 +626,27 @@ constexpr Microkernel<T> member_lane_part() {
         TCSIM_MEMBERS(member, T, bytes, 3), TCSIM_MEMBERS(member, T, bytes, 4) \
   }
 
+#define TCSIM_TALL(member, T, bytes)                                                     \
+  {                                                                                      \
+    member<T, bytes, 5, 1>(), member<T, bytes, 6, 1>(), member<T, bytes, 7, 1>(),        \
+        member<T, bytes, 8, 1>(), member<T, bytes, 9, 1>(), member<T, bytes, 10, 1>(),   \
+        member<T, bytes, 11, 1>(), member<T, bytes, 12, 1>(), member<T, bytes, 13, 1>(), \
+        member<T, bytes, 14, 1>(), member<T, bytes, 15, 1>(), member<T, bytes, 16, 1>()  \
+  }
+
 template <class T, int bytes>
 constexpr KernelFamily<T> family() {
-  return {bytes / static_cast<int>(sizeof(T)),        TCSIM_FOUR_TIMES(member, T, bytes),
-          TCSIM_MEMBERS(member_by_lane, T, bytes),    TCSIM_MEMBERS(member_lane_part, T, bytes),
-          TCSIM_FOUR_TIMES(member_along_k, T, bytes), TCSIM_FOUR_TIMES(member_of_parts, T, bytes)};
+  return {bytes / static_cast<int>(sizeof(T)),
+          TCSIM_FOUR_TIMES(member, T, bytes),
+          TCSIM_MEMBERS(member_by_lane, T, bytes),
+          TCSIM_MEMBERS(member_lane_part, T, bytes),
+          TCSIM_FOUR_TIMES(member_along_k, T, bytes),
+          TCSIM_FOUR_TIMES(member_of_parts, T, bytes),
+          TCSIM_TALL(member, T, bytes),
+          TCSIM_TALL(member_of_parts, T, bytes)};
 }
 
+#undef TCSIM_TALL
 #undef TCSIM_FOUR_TIMES
 #undef TCSIM_MEMBERS
 

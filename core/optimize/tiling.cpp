@@ -292,8 +292,9 @@ std::int64_t columns_along_k(const Contraction& c, const Groups& groups) {
   const TensorId right = right_operand(c, groups);
   const Group& n = groups[DimClass::n];
   const std::int64_t piece = even_part(c, right, groups[DimClass::k]);
-  const bool long_enough = piece >= lanes / 2 && even_part(c, right, n) > many_columns;
-  if (!long_enough || distance(c, right, n) != piece) return most_columns;
+  const bool within_page = piece >= lanes / 2 && piece * size_of(c.type()) <= farthest_apart;
+  const bool behind = distance(c, right, n) == piece && even_part(c, right, n) > many_columns;
+  if (!within_page || !behind) return most_columns;
   return rows == 1 ? 4 : 6;
 }
 
@@ -460,11 +461,37 @@ std::optional<TensorId> read_once(const Contraction& c) {
 
 std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
+namespace {
+
+// Of a matrix that is read once, beside a single place: the kernel that has what is neighbours in
+// it and in C, so that it is read from beginning to end. None where kernels of a few vectors have
+// all of it, or registers do not hold it. Source: measured on an AMD EPYC (Zen 4), f32, 192 MB from
+// memory: columns of 66, 128 and 256 rows take 0.46, 0.35 and 0.37 of the time of 48x1.
+std::optional<Kernel> kernel_of_columns(const Core& core, const Contraction& c) {
+  constexpr std::int64_t few_vectors = 3, most_vectors = 16;  // that the executor has
+  const std::optional<TensorId> matrix = read_once(c);
+  if (!matrix || c.extent(DimClass::k) <= Elements(few_places)) return {};
+  const DimClass own = c.dim_class(*c.fastest(*matrix));
+  const DimClass other = own == DimClass::m ? DimClass::n : DimClass::m;
+  if (c.extent(other) > Elements(1)) return {};
+  const std::int64_t lanes = lanes_of(core, c.type());
+  const std::int64_t rows =
+      neighbours_in_both(c, *matrix, TensorId::C, in_order_of(c, *matrix, own));
+  const bool whole = lanes == most_lanes(c) || rows % lanes == 0;  // or vectors have masks
+  const Kernel kernel{Elements(rows), Elements(1)};
+  if (!whole || rows <= few_vectors * lanes || rows > most_vectors * lanes) return {};
+  if (!fits_registers(kernel, core, c.type())) return {};
+  return kernel;
+}
+
+}  // namespace
+
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction) {
   if (!lanes_of_batch(contraction)) {
     if (const auto groups = vectors_along_k(contraction)) {
       return {kernel_along_k(core, contraction, *groups)};
     }
+    if (const auto kernel = kernel_of_columns(core, contraction)) return {*kernel};
     if (!has_lines(contraction)) return kernel_choices(core, contraction.type());
     return {kernel_of_lines(core, contraction)};
   }

@@ -264,6 +264,31 @@ TEST(Contract, Chooses_vectors_along_short_pieces) {
   EXPECT_FALSE(kernels_of(optimize(few, machines.back()).schedule.root).front().along_k);
 }
 
+// Long columns of a matrix that is read once are read from beginning to end, by kernels of one
+// column and up to 16 vectors: whole ones, and with a part of the last.
+TEST(Contract, Reads_columns_of_a_matrix_whole) {
+  const Machine machine = find_machine("zen5");
+  Random random(9);
+  for (std::int64_t rows = 17; rows <= 136; rows += 7) {
+    const Contraction c = parse_contraction("d-cb-dcb", {{'b', 3}, {'c', 5}, {'d', rows}},
+                                            Layout::column_major, ElementType::f64);
+    const Schedule whole =
+        parse_schedule(fmt::format("groups m=d k=cb kernel {}x1", rows), c, "test");
+    expect_right(random, c, whole, 1);
+    const Schedule schedule = optimize(c, machine, for_running()).schedule;
+    const std::int64_t mr = kernels_of(schedule.root).front().mr.value();
+    EXPECT_EQ(mr == rows, rows <= 128) << to_line(schedule, c);
+    expect_right(random, c, schedule, 2);
+  }
+  // Of an operand whose columns are not neighbours, and into C with others between.
+  const Contraction apart = parse_contraction("bad-cab-cd", parse_sizes("a=4,b=60,c=7,d=2"),
+                                              Layout::row_major, ElementType::f64);
+  expect_right(random, apart,
+               parse_schedule("groups m=ba n=d k=c for n by 1 { for m by 120 { kernel 120x1 } }",
+                              apart, "test"),
+               1);
+}
+
 TEST(Contract, Refuses_what_does_not_fit) {
   const double x = 1;
   double y = 0;
