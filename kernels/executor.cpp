@@ -26,6 +26,11 @@ std::int64_t tiles_ahead(std::int64_t elements_of_tile) {
   return std::max(least_tiles_ahead, ceil_div(elements, elements_of_tile));
 }
 
+// What the first tiles of a task may have to be asked for: 32 KiB. Source: chosen, a first cache;
+// longer tiles are foreseen by the hardware.
+template <class T>
+constexpr std::int64_t most_begun = (32 << 10) / sizeof(T);
+
 // Asks for as many elements as `count` from `from` on.
 template <class T>
 void ask_for(const T* from, std::int64_t count) {
@@ -329,10 +334,13 @@ void Executor<T>::block(const KernelBlock& block) {
         task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
                                    : Onwards{0, right_.to_next(n), 0, n.size};
         if (plan_.along_k() && row == 0) {
-          const std::int64_t ahead = tiles_ahead<T>(ks.size * n.size);
-          task.right_ahead = ahead * task.onwards.right;
+          const std::int64_t elements = ks.size * n.size, ahead = tiles_ahead<T>(elements);
+          task.right_ahead = ahead * right_.to_next(n);
           task.right_is_new = plan_.contraction().is_plain(right_.id());
-          if (task.right_is_new) begin_along_k(task, n.size, ahead);
+          const bool few = std::min(ahead, tiles) * elements <= most_begun<T>;
+          if (task.right_is_new && few && task.onwards.right != 0) {
+            begin_along_k(task, n.size, ahead);
+          }
         }
       }
       count_tiles(tiles);
@@ -562,7 +570,10 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
   if (lanes_) return tile_by_lane(m, n, calls, left_offset, right_offset);
   if (plan_.along_k()) return tile_along_k(m, n, calls, left_offset, right_offset);
   const std::int64_t vectors = vectors_of(m.size);
-  if (vectors == 0 || !rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k()) {
+  // Tall kernels would read the rows again for each column.
+  const bool tall = vectors > KernelFamily<T>::most_vectors && n.size > 1;
+  if (vectors == 0 || tall || !rows_together(m) || left_.run(m.begin) < m.size ||
+      !right_.follows_k()) {
     return single(m, n, calls, left_offset, right_offset);
   }
   const std::int64_t most = family_.columns_for(static_cast<int>(vectors));
