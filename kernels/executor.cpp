@@ -34,8 +34,7 @@ constexpr std::int64_t most_begun = (32 << 10) / sizeof(T);
 // Asks for as many elements as `count` from `from` on.
 template <class T>
 void ask_for(const T* from, std::int64_t count) {
-  constexpr std::int64_t line = 64 / sizeof(T);
-  for (std::int64_t i = 0; i < count; i += line) __builtin_prefetch(from + i, 0, 2);
+  for (std::int64_t i = 0; i < count; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
   __builtin_prefetch(from + count - 1, 0, 2);
 }
 

@@ -547,7 +547,13 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
 InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   if (kernel.along_k) {
     const TensorId left = left_operand(c, groups);
-    return {lies_along_k(c, left, groups[DimClass::k], shortest_along_k(c)), true};
+    const Group& along = groups[DimClass::k];
+    // One row is soon packed, and then cuts no pieces of the right operand.
+    const std::int64_t wanted =
+        extent_of(c, groups[DimClass::m]) > 1
+            ? shortest_along_k(c)
+            : std::min(most_lanes(c), even_part(c, right_operand(c, groups), along));
+    return {lies_along_k(c, left, along, wanted), true};
   }
   const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
   const Group& k = groups[DimClass::k];
@@ -926,6 +932,8 @@ std::int64_t group_extent(const Contraction& contraction, const Tiling& tiling, 
   return extent_of(contraction, tiling.groups[loop_classes[c]]);
 }
 
+namespace {
+
 // Neighbours along k that kernels along k read as they lie, where those are so few that tiles keep
 // to whole pieces of them; 1 elsewhere.
 std::int64_t short_piece(const Contraction& c, const Tiling& tiling) {
@@ -935,6 +943,8 @@ std::int64_t short_piece(const Contraction& c, const Tiling& tiling) {
   const std::int64_t piece = even_part(c, right_operand(c, tiling.groups), k);
   return piece <= longest && piece < extent_of(c, k) ? piece : 1;
 }
+
+}  // namespace
 
 void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool dividing) {
   std::array<std::int64_t, 3> range;
@@ -956,7 +966,8 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   };
   const std::int64_t whole_line = line / size_of(contraction.type());
   const std::int64_t unit = range[at(DimClass::k)] % whole_line == 0 ? whole_line : 1;
-  snap_tiles(at(DimClass::k), std::max(unit, short_piece(contraction, tiling)));
+  const std::int64_t piece = short_piece(contraction, tiling);
+  snap_tiles(at(DimClass::k), piece > 1 ? piece : unit);
   // Only then is it known whether the left operand stays in place, which the units of m follow.
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];

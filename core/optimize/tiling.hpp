@@ -24,7 +24,8 @@ namespace tcsim {
 std::vector<Kernel> kernel_choices(const Core& core, ElementType type);
 // Those for a contraction: the same; or where groupings() have lanes one vector by at most 14
 // columns and by as few as keep enough accumulators in flight; or where they are for vectors along
-// k one such kernel of at most 4 rows, with as many columns as the registers hold. A matrix that is
+// k one such kernel of at most 4 rows, with as many columns as the registers hold, or few beside
+// few rows. A matrix that is
 // read_once() beside a single place has one of up to 16 vectors where those hold its columns.
 // Products without sums have one column, since they write C line by line (writes_lines()).
 std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contraction);

@@ -258,6 +258,16 @@ TEST(Contract, Chooses_vectors_along_short_pieces) {
       expect_right(random, c, schedule, 1);
     }
   }
+  const auto chosen = [&](std::string_view label, std::string_view sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    return to_line(optimize(c, machines.back(), for_running()).schedule, c);
+  };
+  // Whole pieces, 16 of them, and few columns.
+  EXPECT_EQ(chosen("b-cbd-cd", "b=500,c=903,d=12"),
+            "groups n=b k=dc for k by 192 { for n by 4 { kernel 1x4 along k } }");
+  // A row that would cut the other operand's pieces is packed.
+  EXPECT_NE(chosen("d-dbca-bac", "a=3,b=80,c=100,d=500").find("pack B in L"), std::string::npos);
   // So few sums beside more rows than a kernel has are quicker from packed operands.
   const Contraction few = parse_contraction("ab-bc-ac", parse_sizes("a=7,b=5000,c=6"),
                                             Layout::row_major, ElementType::f64);
