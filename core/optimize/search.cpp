@@ -311,8 +311,7 @@ std::vector<std::int64_t> Search::tile_wishes(const Tiling& tiling, std::size_t 
   }
   if (tiling.kernel.along_k && c == at(DimClass::k)) {
     // Whole pieces of neighbours, as many as the hardware foresees streams, and all of them.
-    const TensorId left = left_operand(contraction_, tiling.groups);
-    const TensorId right = left == TensorId::A ? TensorId::B : TensorId::A;
+    const TensorId right = right_operand(contraction_, tiling.groups);
     const std::int64_t piece = even_part(contraction_, right, tiling.groups[DimClass::k]);
     const std::int64_t all = group_extent(contraction_, tiling, c);
     wishes.insert(wishes.end(), {piece, most_streams * piece, all});

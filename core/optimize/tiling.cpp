@@ -80,10 +80,6 @@ std::optional<std::int64_t> even_stride(const Contraction& c, TensorId t,
   return first;
 }
 
-TensorId right_operand(const Contraction& c, const Groups& groups) {
-  return left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
-}
-
 // From one place of a group to the next in t.
 std::int64_t distance(const Contraction& c, TensorId t, const Group& group) {
   for (DimId d : group) {
@@ -435,6 +431,10 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
 
 }  // namespace
 
+TensorId right_operand(const Contraction& c, const Groups& groups) {
+  return left_operand(c, groups) == TensorId::A ? TensorId::B : TensorId::A;
+}
+
 std::int64_t even_part(const Contraction& c, TensorId t, const Group& group) {
   std::int64_t part = 1, next = 0;
   for (DimId d : group) {
@@ -468,7 +468,8 @@ namespace {
 // all of it, or registers do not hold it. Source: measured on an AMD EPYC (Zen 4), f32, 192 MB from
 // memory: columns of 66, 128 and 256 rows take 0.46, 0.35 and 0.37 of the time of 48x1.
 std::optional<Kernel> kernel_of_columns(const Core& core, const Contraction& c) {
-  constexpr std::int64_t few_vectors = 3, most_vectors = 16;  // that the executor has
+  constexpr std::int64_t few_vectors = 3;    // of the usual kernels
+  constexpr std::int64_t most_vectors = 16;  // that the executor has
   const std::optional<TensorId> matrix = read_once(c);
   if (!matrix || c.extent(DimClass::k) <= Elements(few_places)) return {};
   const DimClass own = c.dim_class(*c.fastest(*matrix));

@@ -57,6 +57,8 @@ struct InPlace {
 //    behind each, and tiles keep to the columns of an even_row().
 InPlace reads_well_in_place(const Contraction& contraction, const Groups& groups,
                             const Kernel& kernel);
+// The operand that is not left_operand().
+TensorId right_operand(const Contraction& contraction, const Groups& groups);
 // How many places of a group are evenly apart in t, from any multiple of it on.
 std::int64_t even_part(const Contraction& contraction, TensorId t, const Group& group);
 // How many places along k of the left operand are evenly apart, from any multiple of it on.
