@@ -9,6 +9,9 @@
 #include "kernels/generated_kernels.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/repetitions.hpp"
+#include "kernels/result_buffer.hpp"
+#include "kernels/shapes.hpp"
+#include "kernels/vector_code.hpp"
 
 namespace tcsim {
 
@@ -107,6 +110,17 @@ Bytes pack_size(const PackPlan* pack, Bytes element) {
   return pack == nullptr ? Bytes() : pack->capacity * element;
 }
 
+// Of a thread's buffer for results, 0 where it has none.
+Bytes results_in_buffer(const Contraction& contraction, const Schedule& schedule,
+                        const Path& path) {
+  const InstructionSet set = instruction_set_for(path.kernel(), contraction.type());
+  const std::int64_t lanes = contraction.type() == ElementType::f64
+                                 ? kernel_family<double>(set).lanes
+                                 : kernel_family<float>(set).lanes;
+  const ResultRegions regions = result_regions(contraction, schedule.groups, path, lanes);
+  return regions.used() ? result_buffer_memory(regions, path, contraction.type()) : Bytes();
+}
+
 }  // namespace
 
 ExecutionMemory execution_memory(const Contraction& contraction, const Schedule& schedule,
@@ -121,6 +135,7 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
   }
   const std::int64_t m = path.extents[DimClass::m], k = path.extents[DimClass::k];
   std::int64_t thread = (path.lanes ? 3 : 2) * m * entry;  // runs of neighbours
+  thread += results_in_buffer(contraction, schedule, path).value();
   for (TensorId t : {path.left, path.right()}) {
     const std::int64_t rows =
         path.extents[packs[t] || t == path.left ? path.rows_of(t) : DimClass::n];

@@ -57,9 +57,13 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       nr_(plan.nr()),
       family_(kernel_family<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
       multiply_lines_(lines_code<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
-      c_rows_(plan.offsets(TensorId::C, DimClass::m)),
-      c_columns_(plan.offsets(TensorId::C, DimClass::n)),
-      c_row_runs_(contiguous_runs(c_rows_, plan.extent(DimClass::m))),
+      results_(plan, family_.lanes, transpose_code<T>()),
+      c_rows_(results_.regions().used() ? results_.rows() : plan.offsets(TensorId::C, DimClass::m)),
+      c_columns_(results_.regions().used() ? results_.columns()
+                                           : plan.offsets(TensorId::C, DimClass::n)),
+      c_row_runs_(results_.regions().used()
+                      ? filled(plan.extent(DimClass::m), plan.extent(DimClass::m))
+                      : contiguous_runs(c_rows_, plan.extent(DimClass::m))),
       result_rows_(ceil_div(mr_, family_.lanes) * family_.lanes),
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
@@ -76,14 +80,16 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
   const bool replayed = Replay<T>::suits(plan) && vectors_of(mr_) > 0 &&
                         calls <= static_cast<std::int64_t>(Replay<T>::most_calls);
-  lines_ = writes_lines(plan.path()) && !replayed &&
+  lines_ = writes_lines(plan.path()) && !replayed && !results_.regions().used() &&
            std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
-  if (lines_ || !Replay<T>::suits(plan)) replay_.give_up();
+  if (lines_ || results_.regions().used() || !Replay<T>::suits(plan)) replay_.give_up();
   if (const std::size_t block = plan.block_depth(); lines_ && block > 0) {
     const Step& around = plan.steps()[block - 1];
     const bool places = around.kind == Step::Kind::loop && around.group == DimClass::batch;
     if (places && around.tile == 1) places_depth_ = block - 1;
   }
+  if (results_.regions().used() && !results_.regions().within_blocks)
+    region_depth_ = results_.regions().depth;
   c_rows_apart_ =
       std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
   c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
@@ -141,8 +147,19 @@ void Executor<T>::walk_part(const Tile& part) {
   asking_ = {};
   rounds_.begin(part);
   first_row_ = part[DimClass::m].begin;
+  const bool one_region = results_.regions().used() && !results_.regions().within_blocks &&
+                          results_.regions().depth == 0;
+  if (one_region) results_.begin(part);
   walk(plan_, *this, part);
   finish(result_tile_);
+  if (one_region) end_region();
+}
+
+// The region's results go to C.
+template <class T>
+void Executor<T>::end_region() {
+  finish(result_tile_);
+  results_.end(c_, results_.region()[DimClass::k].begin == 0 ? update_.beta : 1);
 }
 
 template <class T>
@@ -208,10 +225,16 @@ std::int64_t Executor<T>::right_again() const {
 template <class T>
 bool Executor<T>::skips(const Iteration& iteration) {
   if (iteration.depth == places_depth_) return lines_of_place(iteration);
+  if (iteration.depth + 1 == region_depth_) results_.begin(*iteration.tile);
   if (!asks_ahead_) return false;
   rounds_.enter(iteration.depth, *iteration.tile);
   if (iteration.depth == rounds_.turn()) begin_round(*iteration.tile);
   return false;
+}
+
+template <class T>
+void Executor<T>::done(std::size_t depth) {
+  if (depth + 1 == region_depth_) end_region();
 }
 
 template <class T>
@@ -276,6 +299,16 @@ void Executor<T>::at(const Interval& ks, std::int64_t batch) {
 
 template <class T>
 void Executor<T>::block(const KernelBlock& block) {
+  if (!results_.regions().used() || !results_.regions().within_blocks) return calls(block);
+  results_.for_each_region(block, [this](const KernelBlock& region) {
+    results_.begin(*region.tile);
+    calls(region);
+    end_region();
+  });
+}
+
+template <class T>
+void Executor<T>::calls(const KernelBlock& block) {
   stop_if_asked();
   const Tile& tiles_of = *block.tile;
   const Interval& ks = tiles_of[DimClass::k];
@@ -286,6 +319,10 @@ void Executor<T>::block(const KernelBlock& block) {
               c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
               block.first_writer,
               batch};
+  if (results_.regions().used()) {
+    calls.update.beta = ks.begin == results_.region()[DimClass::k].begin ? 0 : 1;
+    calls.c = results_.place(batch);
+  }
   if (lines_) return lines(block, calls);
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = block.rows_inside;

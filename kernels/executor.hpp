@@ -15,6 +15,7 @@
 #include "kernels/microkernel.hpp"
 #include "kernels/operand.hpp"
 #include "kernels/replay.hpp"
+#include "kernels/result_buffer.hpp"
 
 namespace tcsim {
 
@@ -52,6 +53,7 @@ class Executor {
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);
   bool skips(const Iteration& iteration);
+  void done(std::size_t depth);
   void block(const KernelBlock& block);
 
  private:
@@ -79,6 +81,7 @@ class Executor {
   // What may be done instead of walking: the calls that were noted, for each place of the batch.
   void replay(const Tensors<T>& tensors, const Tile& part);
   void finish(const ResultTile<T>& ahead);
+  void end_region();
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
   void store(Interval m, Interval n, T* c, T beta);
   // A block's kernel calls have these in common.
@@ -121,6 +124,7 @@ class Executor {
   }
   void begin_along_k(const KernelTask<T>& task, std::int64_t columns, std::int64_t ahead);
   bool packed_lanes() const { return lanes_ != nullptr && right_.packed(); }
+  void calls(const KernelBlock& block);
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
@@ -137,9 +141,11 @@ class Executor {
   const std::int64_t mr_, nr_;
   const KernelFamily<T>& family_;
   const MultiplyLines<T> multiply_lines_;
+  // Where results are formed: in C, or in this buffer, region by region.
+  ResultBuffer<T> results_;
   const std::int64_t* c_rows_;
   const std::int64_t* c_columns_;
-  std::vector<std::int64_t> c_row_runs_;  // of neighbours in C among the rows
+  std::vector<std::int64_t> c_row_runs_;  // of neighbours there among the rows
   // From each row on, how many tiles one after the other have rows that are neighbours in C.
   std::vector<std::int64_t> c_row_tiles_;
   bool c_rows_apart_;  // no vector's worth of C's rows is together
@@ -148,6 +154,8 @@ class Executor {
   Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed
   // Of the loop over places of the batch that writes their lines, if there is one.
   std::size_t places_depth_ = std::numeric_limits<std::size_t>::max();
+  // Regions of results_ are what is inside this step; 0: there is one, or blocks have their own.
+  std::size_t region_depth_ = 0;
   std::vector<T> result_;     // one tile
   std::int64_t result_rows_;  // of that tile: whole vectors
   std::vector<std::int64_t> result_columns_;

@@ -79,13 +79,17 @@ class Problems {
     return fitting(all);
   }
 
-  // Columns are neighbours in C, rows are not.
+  // Neither rows nor columns are neighbours in C, which columns further on are: each result is
+  // stored by itself.
   std::vector<Problem> scattered() const {
     std::vector<Problem> all;
     for (std::int64_t x : {1, 2, 3}) {
       for (std::int64_t y : {1, 2, 4}) {
         for (std::int64_t k : {16, 32}) {
-          all.push_back(plain(mr_ * x, nr_ * y, k, "ba-ak-bk", "m=a"));
+          Problem p = plain(mr_ * x, nr_ * y, k, "cba-ak-bck", "m=a");
+          p.schedule.replace(p.schedule.find("n=b"), 3, "n=bc");
+          p.sizes['c'] = 2;
+          all.push_back(p);
         }
       }
     }

@@ -12,6 +12,7 @@
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/schedule/result_regions.hpp"
 #include "core/schedule/rounds.hpp"
 #include "core/units/divisor.hpp"
 
@@ -37,6 +38,9 @@ constexpr Bytes begin_of_piece{192};
 // Source: measured on an AMD EPYC (Zen 4, virtual machine), lines of 96 bytes that are 7 KiB apart
 // 14 ns each, 1 MiB apart 41 ns.
 constexpr Bytes far_away{32 << 10}, begin_of_far_piece{960};
+// The same where a region's pieces are asked for together before they are written: a line that two
+// of them share. Source: measured on an Intel Xeon, pieces of 64 and 296 bytes.
+constexpr double begin_of_moved_piece = 64;
 // What a tile takes besides whose rows are not all neighbours there: nothing asks for its lines
 // before they are written. Source: as before, pieces of 128 rows by 48x8.
 constexpr double broken_tile = 2.5;
@@ -54,6 +58,10 @@ constexpr double next_stretch = 30;
 // measured as before, c-dcbea-ebcda, a=8,b=21,c=34,d=130,e=31, f64: 43 ms with all of k, 142 in
 // tiles of 1040, 233 in tiles of 8.
 constexpr double listed_stretch = 120;
+
+// Cycles of a result that goes to C by way of a buffer (result_regions()). Source: measured on an
+// Intel Xeon, 192 x 192 results in the first caches, 0.7 in f32 and 0.95 in f64.
+constexpr double moved_result = 0.9;
 
 // Of link `l` of so many.
 double exposed_share(const Machine& machine, std::size_t l, std::size_t links) {
@@ -139,14 +147,17 @@ bool scatters(const Contraction& c, const Schedule& schedule, TensorId t) {
          });
 }
 
+bool is_packed(const Path& path, TensorId t) {
+  return std::ranges::any_of(
+      path.steps, [&](const Step& s) { return s.kind == Step::Kind::move && s.tensor == t; });
+}
+
 // How many places along k are evenly apart in all plain operands in place, from any multiple of it
 // on.
 std::int64_t stretch_of(const Contraction& c, const Schedule& schedule, const Path& path) {
   std::int64_t places = path.extents[DimClass::k];
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    const bool packed = std::ranges::any_of(
-        path.steps, [&](const Step& s) { return s.kind == Step::Kind::move && s.tensor == t; });
-    if (packed || !c.is_plain(t)) continue;
+    if (is_packed(path, t) || !c.is_plain(t)) continue;
     places = std::min(places, even_part(c, t, schedule.groups[DimClass::k]));
   }
   return places;
@@ -275,34 +286,50 @@ LinesTogether lines_together(const Contraction& c, const Schedule& schedule, con
   return together;
 }
 
+// What of a plain left operand in place kernels read before they come back to its rows.
+Ranges read_in_place(const Rows& rows) {
+  Ranges inside{1, 1, 1, 1};
+  inside[DimClass::m] = rows.length;
+  inside[DimClass::k] = rows.places;
+  return inside;
+}
+
+// What such an operand's traffic beyond the caches takes, where the hardware does not foresee it,
+// as a multiple of its time at the link's bandwidth: it comes in pieces, neighbours in memory.
+double pieces_in_place(const Contraction& c, const Schedule& schedule, const Path& path) {
+  const Rows rows = rows_of(path);
+  const double runs = pieces(c, schedule, path.left, read_in_place(rows), HUGE_VAL);
+  const double bytes = static_cast<double>(rows.length * rows.places) *
+                       static_cast<double>(size_of(c.type()).value());
+  return 1 + runs * static_cast<double>(begin_of_piece.value()) / bytes;
+}
+
 // Whether they go on so with the columns of a plain left operand in place: a few long ones, or what
 // they take meanwhile lies together in memory and in the first cache. C's rows are read and written
 // again for each few columns, so they are neighbours, or few.
 bool streams_left(const Contraction& c, const Schedule& schedule, const Path& path,
-                  const Machine& machine) {
+                  const ResultRegions& regions, const Machine& machine) {
   if (path.lanes || path.along_k) return false;
   const Rows rows = rows_of(path);
   const Group& m = schedule.groups[DimClass::m];
   if (m.empty()) return false;
   const Bytes element = size_of(c.type());
-  const bool neighbours = are_neighbours(c, TensorId::C, m);
+  const bool neighbours = are_neighbours(c, TensorId::C, m) || regions.used();
   const Bytes column = rows.length * element, block = rows.places * column;
   if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
   if (!neighbours && column > shortest_stream) return false;
   const bool again = rows.length > path.mr;  // lines are shared by kernels, which come back to them
   if (block < shortest_stream) return false;
   if (again && block > machine.level(LevelId{0}).capacity.value) return false;
-  Ranges inside{1, 1, 1, 1};
-  inside[DimClass::m] = rows.length;
-  inside[DimClass::k] = rows.places;
-  const double runs = pieces(c, schedule, path.left, inside, HUGE_VAL);
+  const double runs = pieces(c, schedule, path.left, read_in_place(rows), HUGE_VAL);
   return runs * static_cast<double>(shortest_stream.value()) <= static_cast<double>(block.value());
 }
 
 // What C's traffic beyond the caches takes, as a multiple of its time at the link's bandwidth: it
 // comes and goes in pieces, neighbours in memory of what the innermost loop runs over, or of a tile
 // where tiles go over the end of C's rows.
-double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& path) {
+double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& path,
+                   const ResultRegions& regions) {
   const auto element = static_cast<double>(size_of(c.type()).value());
   const double begin = beginning_of(
       path.nr > 1 ? behind(c, TensorId::C, schedule.groups[DimClass::n], 1) : Bytes(0));
@@ -311,6 +338,7 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
         static_cast<double>(piece[DimClass::m] * piece[DimClass::n] * piece[DimClass::batch]);
     return times * pieces(c, schedule, TensorId::C, piece, HUGE_VAL) / (elements * element);
   };
+  if (regions.used()) return 1 + longer_by(regions.sizes, begin_of_moved_piece);
   if (writes_lines(path)) {
     const LinesTogether lines = lines_together(c, schedule, path);
     return 1 + longer_by(lines.piece, lines.begin);
@@ -370,8 +398,12 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                          in_memory_order(c, path.right(), schedule.groups[DimClass::k])) &&
                         (last == path.steps.rend() || last->group == DimClass::m ||
                          path.extents[DimClass::m] <= path.mr);
-  const bool goes_on = streams_left(c, schedule, path, machine);
+  const ResultRegions regions =
+      result_regions(c, schedule.groups, path, lanes_of(machine.core, c.type()));
+  const bool goes_on = streams_left(c, schedule, path, regions, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
+  const bool left_in_place =
+      c.is_plain(path.left) && !path.lanes && !path.along_k && !is_packed(path, path.left);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
   const bool memory_decides = prediction.timing.links.back() >= prediction.timing.compute;
@@ -391,8 +423,12 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       }
       if (a == ArrayId::C || (!foreseen && l > 1)) {
         bytes += link.counted(machine.accounting, a);
+        if (a == array_of(path.left) && left_in_place && l + 1 == links) {
+          result.traffic += (pieces_in_place(c, schedule, path) - 1) *
+                            (link.counted(machine.accounting, a) / bandwidth);
+        }
         if (a == ArrayId::C && l + 1 == links && memory_decides) {
-          result.traffic += (pieces_of_c(c, schedule, path) - 1) *
+          result.traffic += (pieces_of_c(c, schedule, path, regions) - 1) *
                             (link.counted(machine.accounting, a) / bandwidth);
         }
       } else {
@@ -404,11 +440,10 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
 
-  const bool scattered = !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);
+  const bool scattered =
+      !regions.used() && !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);
   const Group& n = schedule.groups[DimClass::n];
-  const bool packed = std::ranges::any_of(path.steps, [&](const Step& s) {
-    return s.kind == Step::Kind::move && s.tensor == path.right();
-  });
+  const bool packed = is_packed(path, path.right());
   if (!packed && !path.lanes && !path.along_k && !n.empty() &&
       c.stride(path.right(), n.front()) != Elements(1)) {
     result.core += lost.apart.value * prediction.timing.compute;
@@ -418,7 +453,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   double cycles = 0, times = 1;  // how often the current step is done
   double in_task = 1;            // tiles of a task
   double k_blocks = 0;           // how often loops go on along k
-  const double broken = scattered ? 0 : broken_share(c, schedule, path);
+  const double broken = scattered || regions.used() ? 0 : broken_share(c, schedule, path);
+  double moves = 1;  // how often a region goes to C
   const LevelId outermost{machine.cache_count() - 1};
   Ranges range = path.extents;
   for (const Step& s : path.steps) {
@@ -428,6 +464,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         const double steps = ceil_ratio(static_cast<double>(r), static_cast<double>(s.tile));
         times *= steps;
         if (s.group == DimClass::k && steps > 1) k_blocks = times;
+        const auto depth = static_cast<std::size_t>(&s - path.steps.data());
+        const bool around = regions.within_blocks || depth < regions.depth;
+        if (s.group == DimClass::k && around) moves *= steps;
         const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
                                (s.group == DimClass::n && s.tile == path.nr);
         in_task = registers ? steps : 1;
@@ -456,7 +495,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::part:
         break;
       case Step::Kind::kernel:
-        if (writes_lines(path)) {
+        if (writes_lines(path) && !regions.used()) {
           cycles += times * results / line_of(c, schedule, path) * lost.call.value.value();
           break;
         }
@@ -464,6 +503,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                            broken * lost.broken.value.value());
         if (scattered && !path.along_k) cycles += times * results * lost.scatter.value.value();
     }
+  }
+  if (regions.used()) {
+    cycles += moves * c.used(TensorId::C) * moved_result;
   }
   const auto batch = static_cast<double>(path.extents[DimClass::batch]);
   const auto steps_of_k = static_cast<double>(path.extents[DimClass::k]);

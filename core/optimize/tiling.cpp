@@ -8,6 +8,7 @@
 
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/schedule/result_regions.hpp"
 #include "core/units/divisor.hpp"
 
 namespace tcsim {
@@ -183,8 +184,8 @@ bool has_lines(const Contraction& c) {
 
 // Rows of a plain left operand that kernels with masks read in place one piece after the other: as
 // many as are neighbours in it and, unless all are apart there, in C. 0 where vectors have no
-// masks, where less than half of one would be full, or where a kernel of fewer vectors, which has
-// more columns, holds them all.
+// masks, where less than half of one would be full (a quarter, beside a single column), or where a
+// kernel of fewer vectors, which has more columns, holds them all.
 std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   const TensorId left = left_operand(c, groups);
   if (!has_masks(c, kernel) || !c.is_plain(left) || kernel.along_k || holds_lanes(c, groups)) {
@@ -193,7 +194,10 @@ std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel
   const Group& m = groups[DimClass::m];
   const TensorId along = distance(c, TensorId::C, m) == 1 ? TensorId::C : left;
   const std::int64_t row = neighbours_in_both(c, left, along, m);
-  if (2 * row < std::min(most_lanes(c), extent_of(c, groups[DimClass::m]))) return 0;
+  // Beside a single column each element is read once: a copy takes longer than short vectors.
+  const bool once = extent_of(c, groups[DimClass::n]) == 1;
+  const std::int64_t wanted = std::min(most_lanes(c), extent_of(c, groups[DimClass::m]));
+  if ((once ? 4 : 2) * row < wanted) return 0;
   constexpr std::int64_t fewest_vectors = 2;  // of kernel_choices() with masks
   const std::int64_t vectors = std::max(fewest_vectors, ceil_div(row, most_lanes(c)));
   return kernel.mr.value() <= vectors * most_lanes(c) ? row : 0;
@@ -695,6 +699,13 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   if ((rows_apart || matrix == left) && in_left != behind &&
       reads_well_in_place(c, {in_left, n, k, {}}, {Elements(1), Elements(1)}).left) {
     ms.push_back(in_left);
+  }
+  // Rows go to C by way of a buffer (result_regions()). Where neighbours in C are too far apart for
+  // that in the left operand's order, they come next to its stride-one dimension.
+  const Group both = bring_forward(c, TensorId::C, in_left, 1);
+  if (rows_apart && !lines && both != in_left && !hold_neighbours(c, in_left) &&
+      reads_well_in_place(c, {both, n, k, {}}, {Elements(1), Elements(1)}).left) {
+    add(ms, both);
   }
   std::vector<Group> ns{n};
   if (!lines) {

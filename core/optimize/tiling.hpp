@@ -87,7 +87,8 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //    that its pack reads, or let n run in its order, for it to be read as it lies,
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
 //  - with `rows_apart`, or where that operand is read_once(), let m run in the left operand's order
-//    alone, for it to be read in place.
+//    alone, for it to be read in place; where its neighbours in C are then too far apart for
+//    result_regions(), with C's stride-one dimension next to the left operand's.
 // Where one operand has no dimension of C but the batch, and the stride-one dimension of the other
 // one is of the batch (a depthwise convolution with channels last), the batch is lanes, and k runs
 // in either operand's order. Where places along k are neighbours in both operands and m or n has

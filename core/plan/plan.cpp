@@ -166,15 +166,7 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     }
   }
 
-  block_depth_ = steps().size() - 1;
-  ByGroup<bool> in_block{};
-  while (block_depth_ > 0) {
-    const Step& s = steps()[block_depth_ - 1];
-    if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
-    if (std::exchange(in_block[s.group], true)) break;
-    --block_depth_;
-    if (s.head > 0) break;  // tiles of one size, and then others: a block of each
-  }
+  block_depth_ = tcsim::block_depth(path_);
 
   packs_ = pack_plans(contraction_, schedule_, path_, arrays_);
 

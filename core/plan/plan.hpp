@@ -36,8 +36,7 @@ class Plan {
   const std::vector<Step>& steps() const { return path_.steps; }
   std::int64_t mr() const { return path_.mr; }
   std::int64_t nr() const { return path_.nr; }
-  // Depth in steps() of the first loop of the kernel blocks, or of the kernel where it has none.
-  // Only that loop may have tiles of two sizes.
+  // block_depth() of the path.
   std::size_t block_depth() const { return block_depth_; }
 
   bool follows(TensorId t, DimClass g) const { return path_.follows(t, g); }

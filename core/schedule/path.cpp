@@ -171,6 +171,19 @@ bool writes_lines(const Path& path) {
   return path.extents[DimClass::k] == 1 && path.nr == 1 && !path.along_k;
 }
 
+std::size_t block_depth(const Path& path) {
+  std::size_t depth = path.steps.size() - 1;
+  ByGroup<bool> in_block{};
+  while (depth > 0) {
+    const Step& s = path.steps[depth - 1];
+    if (s.kind != Step::Kind::loop || (s.group != DimClass::m && s.group != DimClass::n)) break;
+    if (std::exchange(in_block[s.group], true)) break;
+    --depth;
+    if (s.head > 0) break;  // tiles of one size, and then others: a block of each
+  }
+  return depth;
+}
+
 Node nested(std::vector<Node> steps, Node inside) {
   Node root = std::move(inside);
   for (std::size_t i = steps.size(); i-- > 0;) {

@@ -112,6 +112,11 @@ Path only_path(const Contraction& contraction, const Schedule& schedule);
 // C, however many rows a kernel has.
 bool writes_lines(const Path& path);
 
+// Depth in Path::steps of the first loop of the kernel blocks: the loops over m and n that stand
+// around the kernel, one of each at most. Of the kernel where there is none. Only that loop may
+// have tiles of two sizes.
+std::size_t block_depth(const Path& path);
+
 // The tree of a path: loops and moves with empty bodies, outermost first, around what is inside.
 Node nested(std::vector<Node> steps, Node inside);
 

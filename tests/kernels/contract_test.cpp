@@ -5,13 +5,16 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/schedule/result_regions.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
+#include "kernels/vector_code.hpp"
 #include "tests/kernels/random_case.hpp"
 
 namespace tcsim {
@@ -34,6 +37,26 @@ std::vector<long double> wide(const std::vector<T>& v) {
 // the address sanitizer sees a read beside them. `lines`: products without sums, a column at a
 // time.
 template <class T>
+void expect_updates(Random& random, const Contraction& c, const Schedule& schedule) {
+  const auto threads = static_cast<int>(between(random, 1, 3));
+  Contractor<T> contractor(c, schedule, threads);
+  const std::vector<T> a = integers<T>(random, c.size(TensorId::A));
+  const std::vector<T> b = integers<T>(random, c.size(TensorId::B));
+  const std::vector<long double> product = evaluate(c, wide(a), wide(b));
+  for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {0, 2}, {0, 0}, {3, 0}}) {
+    std::vector<T> result = integers<T>(random, c.size(TensorId::C));
+    std::vector<long double> expected = product;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = alpha * expected[i] + beta * static_cast<long double>(result[i]);
+    }
+    if (beta == 0) result.assign(result.size(), std::numeric_limits<T>::quiet_NaN());
+    contractor(a.data(), b.data(), result.data(), static_cast<T>(alpha), static_cast<T>(beta));
+    ASSERT_EQ(wide(result), expected) << "alpha " << alpha << " beta " << beta << ", " << threads
+                                      << " threads, " << to_line(schedule, c);
+  }
+}
+
+template <class T>
 void expect_updates(ElementType type, bool lines) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -42,21 +65,7 @@ void expect_updates(ElementType type, bool lines) {
         lines ? random_product(random, type, 6000) : random_contraction(random, type, 3000);
     const Schedule schedule = random_schedule(random, c, between(random, 1, lines ? 70 : 30),
                                               lines ? 1 : between(random, 1, 15));
-    const auto threads = static_cast<int>(between(random, 1, 3));
-    Contractor<T> contractor(c, schedule, threads);
-    for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 1}, {-2, 3}, {0, 2}, {0, 0}, {3, 0}}) {
-      const std::vector<T> a = integers<T>(random, c.size(TensorId::A));
-      const std::vector<T> b = integers<T>(random, c.size(TensorId::B));
-      std::vector<T> result = integers<T>(random, c.size(TensorId::C));
-      std::vector<long double> expected = evaluate(c, wide(a), wide(b));
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        expected[i] = alpha * expected[i] + beta * static_cast<long double>(result[i]);
-      }
-      if (beta == 0) result.assign(result.size(), std::numeric_limits<T>::quiet_NaN());
-      contractor(a.data(), b.data(), result.data(), static_cast<T>(alpha), static_cast<T>(beta));
-      ASSERT_EQ(wide(result), expected) << "alpha " << alpha << " beta " << beta << ", " << threads
-                                        << " threads, " << to_line(schedule, c);
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_updates<T>(random, c, schedule));
   }
 }
 
@@ -68,6 +77,63 @@ TEST(Contract, Scales_and_adds_as_asked) {
 TEST(Contract, Writes_lines_as_asked) {
   expect_updates<double>(ElementType::f64, true);
   expect_updates<float>(ElementType::f32, true);
+}
+
+// Results whose rows are apart in C, which come by way of a buffer: in several regions, and of
+// every kind.
+template <class T>
+void expect_regions(ElementType type) {
+  const std::int64_t lanes = kernel_family<T>(best_instruction_set()).lanes;
+  std::map<ResultRegions::Direction, int> whole, inside, within;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const Contraction c = random_contraction(random, type, 80000);
+    const Schedule schedule =
+        random_schedule(random, c, between(random, 5, 48), between(random, 1, 8));
+    const Path path = only_path(c, schedule);
+    const ResultRegions regions = result_regions(c, schedule.groups, path, lanes);
+    if (!regions.used()) continue;
+    auto& found = regions.within_blocks ? within : regions.depth > 0 ? inside : whole;
+    if (++found[regions.direction] > 12) continue;
+    ASSERT_NO_FATAL_FAILURE(expect_updates<T>(random, c, schedule));
+  }
+  using Direction = ResultRegions::Direction;
+  for (Direction d : {Direction::columns, Direction::places, Direction::rows}) {
+    EXPECT_GT(whole[d], 2);
+    EXPECT_GT(inside[d], 2);
+    if (d == Direction::places) continue;  // blocks are of one place
+    EXPECT_GT(within[d], 2);
+  }
+}
+
+TEST(Contract, Forms_results_that_are_apart_in_C_by_the_region) {
+  expect_regions<double>(ElementType::f64);
+  expect_regions<float>(ElementType::f32);
+}
+
+// The parts of threads are cut into regions of their own, but each sum is formed in one order.
+TEST(Contract, Forms_the_same_regions_on_any_threads) {
+  for (const char* label : {"bac-acd-bd", "cab-acd-bd", "bca-acd-bd"}) {
+    const Contraction c = parse_contraction(label, {{'a', 60}, {'b', 40}, {'c', 30}, {'d', 50}},
+                                            Layout::column_major, ElementType::f32);
+    for (const char* order :
+         {"for k by 20 { for n by 6 { for m by 48 { kernel 48x6 } } }",
+          "for n by 6 { for k by 20 { for m by 48 { kernel 48x6 } } }",
+          "for m by 96 { for k by 20 { for n by 6 { for m by 48 { kernel 48x6 } } } }"}) {
+      const Schedule schedule = parse_schedule(std::string("groups m=ac n=b k=d ") + order, c, "s");
+      std::vector<float> a(60 * 30 * 50), b(40 * 50), old(60 * 40 * 30), first;
+      for (auto* v : {&a, &b, &old}) {
+        for (std::size_t i = 0; i < v->size(); ++i) (*v)[i] = std::sin(static_cast<float>(i));
+      }
+      for (int threads : {1, 2, 3}) {
+        std::vector<float> result = old;
+        Contractor<float>(c, schedule, threads)(a.data(), b.data(), result.data(), 0.7F, 1.3F);
+        if (first.empty()) first = result;
+        EXPECT_EQ(result, first) << label << ' ' << order << ' ' << threads;
+      }
+    }
+  }
 }
 
 // Parts that threads take begin anywhere in a line, and numbers of any size are rounded: not a bit
