@@ -411,14 +411,14 @@ void Executor<T>::lines(const KernelBlock& block, const Calls& calls) {
   const Interval ms = (*block.tile)[DimClass::m], ns = (*block.tile)[DimClass::n];
   const std::int64_t rows = block.rows_inside ? ms.size : block.row_tile;
   for (std::int64_t i = 0; i < ms.size; i += rows) {
-    lines({ms.begin + i, std::min(rows, ms.size - i)}, ns, calls, block.left_offset + i,
+    lines(ms, {ms.begin + i, std::min(rows, ms.size - i)}, ns, calls, block.left_offset + i,
           block.right_offset + (lanes_ ? i : 0));
   }
 }
 
 template <class T>
-void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
-                        std::int64_t right_offset) {
+void Executor<T>::lines(Interval block, Interval m, Interval n, const Calls& calls,
+                        std::int64_t left_offset, std::int64_t right_offset) {
   const T* const left = left_.origin(calls.batch, left_offset);
   for (std::int64_t j = 0; j < n.size; ++j) {
     const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset)
@@ -427,7 +427,8 @@ void Executor<T>::lines(Interval m, Interval n, const Calls& calls, std::int64_t
       const Interval rest{m.begin + i, m.size - i};
       if (wanted_ != rest) list_lines(rest);
       write_lines(left + (left_.packed() ? i : 0), right + (packed_lanes() ? i : 0),
-                  calls.c + c_columns_[n.begin + j], calls.update, ahead_in_c(listed_, n, j));
+                  calls.c + c_columns_[n.begin + j], calls.update,
+                  ahead_in_c(block, listed_, n, j));
     }
   }
 }
@@ -466,18 +467,23 @@ void Executor<T>::write_lines(const T* left, const T* right, T* to, Update<T> up
   count_tiles(1 + listed_.size / mr_);
 }
 
-// From column j of these to what is asked for meanwhile, in C: further on where lines are long, or
-// one behind the other; else in a later column, and behind the last one in the rows that come next.
+// From column j of these rows m of a block to what is asked for meanwhile, in C: further on where
+// lines are long, or one behind the other; else in a later column, and behind the last one in the
+// rows that come next, those of the block and then those of the next columns, if there are any.
 template <class T>
-std::int64_t Executor<T>::ahead_in_c(Interval m, Interval n, std::int64_t j) const {
+std::int64_t Executor<T>::ahead_in_c(Interval block, Interval m, Interval n, std::int64_t j) const {
   const std::int64_t* const columns = c_columns_ + n.begin;
   const std::int64_t lines = std::ssize(line_pieces_);
   const bool together = lines == 1 && columns[std::min(j + 1, n.size - 1)] <= columns[j] + m.size;
   if (together || m.size >= lines * asked_before<T>) return asked_before<T>;
   const std::int64_t later = j + ceil_div(asked_before<T>, m.size);
-  const std::int64_t row = m.begin + later / n.size * m.size;
+  std::int64_t row = m.begin + later / n.size * m.size, column = later % n.size;
+  if (row >= block.begin + block.size && n.begin + n.size < plan_.extent(DimClass::n)) {
+    row -= block.size;
+    column = std::min(column + n.size, plan_.extent(DimClass::n) - 1 - n.begin);
+  }
   const std::int64_t last = plan_.extent(DimClass::m) - 1;
-  return columns[later % n.size] - columns[j] + c_rows_[std::min(row, last)] - c_rows_[m.begin];
+  return columns[column] - columns[j] + c_rows_[std::min(row, last)] - c_rows_[m.begin];
 }
 
 // The lines of these rows, or of the first ones of many. They are the same for every column and

@@ -126,12 +126,12 @@ class Executor {
   bool packed_lanes() const { return lanes_ != nullptr && right_.packed(); }
   void calls(const KernelBlock& block);
   void lines(const KernelBlock& block, const Calls& calls);
-  void lines(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
+  void lines(Interval block, Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
   bool lines_of_place(const Iteration& iteration);
   void write_lines(const T* left, const T* right, T* to, Update<T> update, std::int64_t ahead);
   void list_lines(Interval m);
-  std::int64_t ahead_in_c(Interval m, Interval n, std::int64_t j) const;
+  std::int64_t ahead_in_c(Interval block, Interval m, Interval n, std::int64_t j) const;
   bool rows_together(Interval m) const {
     return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
   }
@@ -154,7 +154,7 @@ class Executor {
   Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed
   // Of the loop over places of the batch that writes their lines, if there is one.
   std::size_t places_depth_ = std::numeric_limits<std::size_t>::max();
-  // Regions of results_ are what is inside this step; 0: there is one, or blocks have their own.
+  // Regions of results_ are what is inside so many steps; 0: there is one, or blocks have their own.
   std::size_t region_depth_ = 0;
   std::vector<T> result_;     // one tile
   std::int64_t result_rows_;  // of that tile: whole vectors

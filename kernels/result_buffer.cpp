@@ -15,8 +15,8 @@ using Direction = ResultRegions::Direction;
 // Neighbours in C that are moved at a time, in whole vectors.
 constexpr std::int64_t most_moved = 64;
 
-// Behind the results: a kernel without masks writes whole vectors, and the first line is aligned.
-constexpr Bytes behind_results{192};
+// So that the first column may begin with a line.
+constexpr Bytes before_results{64};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Bytes result_buffer_memory(const ResultRegions& regions, const Path& path, Eleme
   const std::int64_t m = path.extents[DimClass::m], n = path.extents[DimClass::n];
   const std::int64_t batch = path.extents[DimClass::batch];
   const std::int64_t tables = m + 2 * n + batch + 2 * most_moved;
-  return regions.most_results(type) * size_of(type) + behind_results +
+  return regions.most_results(type) * size_of(type) + before_results +
          tables * Bytes(sizeof(std::int64_t)) + most_moved * Bytes(64);
 }
 
@@ -42,7 +42,7 @@ ResultBuffer<T>::ResultBuffer(const Plan& plan, std::int64_t lanes, Transpose<T>
   rows_.assign(static_cast<std::size_t>(plan.extent(DimClass::m)), 0);
   columns_.assign(static_cast<std::size_t>(plan.extent(DimClass::n)), 0);
   const Bytes results = regions_.most_results(plan.contraction().type()) * Bytes(sizeof(T));
-  std::size_t room = static_cast<std::size_t>((results + behind_results).value());
+  std::size_t room = static_cast<std::size_t>((results + before_results).value());
   memory_.resize(room / sizeof(T));
   void* first = memory_.data();
   buffer_ = static_cast<T*>(std::align(64, room - 64, first, room));

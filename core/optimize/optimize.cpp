@@ -48,6 +48,7 @@ constexpr Effort efforts[] = {{2, 110, 2, 8, 1.05}, {6, 400, 8, 100, 1.05}, {8, 
 constexpr int at_roof_divisor = 2;
 // Tilings more that are then judged by what the core waits for.
 constexpr int polish = 150;
+constexpr int polish_finalists = 3;
 // Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
 // judged in full.
 constexpr int trades = 300;
@@ -219,6 +220,7 @@ class Optimizer {
         search_.refine(1, 0);
         keep(search_.best());
       }
+      if (losses_ && !soon) look_at_other_rows();
     }
     best_->certificate = {options_.objective,
                           least_,
@@ -242,6 +244,20 @@ class Optimizer {
   bool at_roof() const { return options_.objective == Objective::time && bound_.computing; }
   bool image() const {
     return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
+  }
+  // Rows in another order want other tiles, and often nothing packed: single moves seldom lead
+  // there.
+  void look_at_other_rows() {
+    const Tiling best = best_->tiling;
+    for (const Groups& groups : groupings(contraction_, true)) {
+      Tiling other = best;
+      other.groups[DimClass::m] = groups[DimClass::m];
+      if (other.groups != groups || groups == best.groups) continue;
+      other.in_place = {true, may_.right};
+      search_.descend_coarsely(other, polish);
+    }
+    search_.refine(polish_finalists, 0);
+    keep(search_.best());
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
   // to end.

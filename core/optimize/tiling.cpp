@@ -703,7 +703,7 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
   // Rows go to C by way of a buffer (result_regions()). Where neighbours in C are too far apart for
   // that in the left operand's order, they come next to its stride-one dimension.
   const Group both = bring_forward(c, TensorId::C, in_left, 1);
-  if (rows_apart && !lines && both != in_left && !hold_neighbours(c, in_left) &&
+  if (rows_apart && !lines && both != in_left && too_far_apart(c, in_left) &&
       reads_well_in_place(c, {both, n, k, {}}, {Elements(1), Elements(1)}).left) {
     add(ms, both);
   }

@@ -18,8 +18,8 @@ struct ResultRegions {
   Direction direction = Direction::none;
   // Of rows: neighbours in C are `period` rows apart, and `behind` of them one behind the other.
   std::int64_t period = 0, behind = 0;
-  // Regions are what is inside this step of the path; or, where that is too large, pieces of the
-  // kernel blocks, which are inside it.
+  // Regions are what is inside so many steps of the path; or, where that is too large, pieces of
+  // the kernel blocks, which are inside them.
   std::size_t depth = 0;
   bool within_blocks = false;
   ByGroup<std::int64_t> sizes{1, 1, 1, 1};  // of a region, at most
@@ -35,9 +35,9 @@ struct ResultRegions {
 ResultRegions result_regions(const Contraction& contraction, const Groups& groups, const Path& path,
                              std::int64_t lanes);
 
-// Whether regions of rows in this order can hold neighbours in C, whose stride-one dimension is
-// among them.
-bool hold_neighbours(const Contraction& contraction, const Group& rows);
+// Whether, with rows in this order, there are four neighbours in C among them, but so far apart
+// that no region holds them.
+bool too_far_apart(const Contraction& contraction, const Group& rows);
 
 // How many elements a column of the buffer takes: whole lines, an odd number of them, so that
 // columns share few sets of the first cache.

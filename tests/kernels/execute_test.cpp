@@ -506,6 +506,18 @@ TEST(ExecutionMemory, Has_the_tables_of_every_thread) {
   constexpr std::int64_t i = 20000, j = 15, k = 40, entry = sizeof(std::int64_t);
   EXPECT_GE(of(3) - of(2), (2 * i + (i + k) + (j + k)) * entry);
   EXPECT_EQ(of(3) - of(2), of(2) - of(1));
+  // A buffer for results whose rows are apart in C: a region of 96 rows by 160 columns, f64.
+  const auto of_one = [&](const char* label) {
+    const Contraction one = parse_contraction(label, parse_sizes("i=96,j=2000,k=9"),
+                                              Layout::column_major, ElementType::f64);
+    return execution_memory(one,
+                            parse_schedule("groups m=i n=j k=k for n by 160 { for k by 4 { for "
+                                           "n by 8 { for m by 24 { kernel 24x8 } } } }",
+                                           one, "test"),
+                            1)
+        .tables;
+  };
+  EXPECT_GE((of_one("ji-ik-kj") - of_one("ij-ik-kj")).value(), 96 * 160 * 8 + (96 + 2000) * entry);
   // Of lanes both operands have rows of m where they are packed.
   const Contraction products = parse_contraction("ij-ji-ji", parse_sizes("i=2000,j=15"),
                                                  Layout::column_major, ElementType::f64);

@@ -25,6 +25,10 @@ double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1)
 // On links that take no time.
 double waits_beside_links(const Contraction& c, const char* text) { return waits(c, text, 1e15); }
 
+constexpr const char* apart_in_C =
+    "groups m=a n=bc k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
+    "}";
+
 TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
   const Contraction c = test::matmul(16, 16, 16);
   // A and B are 256 elements in a row each; 4 tasks of 2 calls.
@@ -42,11 +46,32 @@ TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
                                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { "
                                  "for n by 4 { for m by 8 { kernel 8x4 } } } } }"),
               2 * (1800 + 40) + 8 * 50 + 16 * 20, 1e-3);
-  // Rows of kernels along i, which are apart in C.
+  // Rows of kernels along i, which are apart in C: they come by way of a buffer.
   EXPECT_NEAR(waits_beside_links(c,
                                  "groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { "
                                  "for m by 8 { kernel 8x4 } } } }"),
+              2 * (1800 + 40) + 4 * 50 + 8 * 20 + 256 * 1.5, 1e-3);
+  // Where columns are apart as well, one by one.
+  EXPECT_NEAR(waits_beside_links(of("abc-ak-kbc", "a=16,b=8,c=2,k=16"), apart_in_C),
               2 * (1800 + 40) + 4 * 50 + 8 * (20 + 32 * 3), 1e-3);
+}
+
+// A region goes to C once for each part of k around it: 1000 x 16 results, 125 KiB with what fills
+// columns up, in a block of 20 such.
+TEST(Exposed, Moves_results_as_often_as_their_region_comes_back) {
+  const Contraction c = of("ba-ak-bk", "a=320,b=1000,k=16");
+  const auto moved = [&](const char* loops) {
+    const std::string text = std::string("groups m=b n=a k=k ") + loops;
+    const Contraction together = of("ab-ak-bk", "a=320,b=1000,k=16");
+    return waits_beside_links(c, text.c_str()) - waits_beside_links(together, text.c_str());
+  };
+  constexpr double results = 320 * 1000;
+  const double once =
+      moved("for n by 16 { for k by 8 { for m by 8 { for n by 4 { kernel 8x4 } } } }");
+  const double twice =
+      moved("for k by 8 { for n by 16 { for m by 8 { for n by 4 { kernel 8x4 } } } }");
+  EXPECT_NEAR(once, results * 1.5, 1e-3);
+  EXPECT_NEAR(twice, 2 * results * 1.5, 1e-3);
 }
 
 TEST(Exposed, Updates_of_C_again_and_again_cost_its_traffic) {
@@ -137,8 +162,9 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
       "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
       "}";
   EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + 4 * 31 + 8 * 11, 1e-3);
-  EXPECT_NEAR(waits_on("groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { "
-                       "kernel 8x4 } } } }"),
+  const Contraction apart = of("abc-ak-kbc", "a=16,b=8,c=2,k=16");
+  const Schedule one_by_one = parse_schedule(apart_in_C, apart, "test");
+  EXPECT_NEAR(exposed(apart, one_by_one, predict(apart, one_by_one, m), m).all().value() * 1e9,
               2 * (1000 + 7) + 4 * 31 + 8 * (11 + 32 * 5), 1e-3);
   // Pages of 512 bytes cut each tensor's 2 KiB into four pieces.
   m.tlbs = {{"large", 64, 4, Bytes(4096)}, {"small", 64, 4, Bytes(512)}};

@@ -179,6 +179,25 @@ TEST(Groupings, Of_a_matrix_that_is_read_once_follow_its_memory) {
   EXPECT_EQ(first("da-abc-acbd", "a=103,b=47,c=124,d=50"), "m=d n= k=bc batch=a along rows");
 }
 
+// Rows as the left operand has them, where it is read in place and their neighbours in C fit a
+// region; where those are too far apart, they come next to its stride-one dimension.
+TEST(Groupings, Have_rows_that_are_apart_in_C) {
+  const auto rows = [](const char* label, const char* sizes, bool rows_apart) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f32);
+    std::vector<std::string> all;
+    for (const Groups& groups : groupings(c, rows_apart)) {
+      const std::string m = test::names_of(c, groups[DimClass::m]);
+      if (std::ranges::find(all, m) == all.end()) all.push_back(m);
+    }
+    return fmt::format("{}", fmt::join(all, " "));
+  };
+  EXPECT_EQ(rows("cbd-ba-dca", "a=36,b=33,c=9,d=183", true), "cd dc");
+  EXPECT_EQ(rows("cbd-ba-dca", "a=36,b=33,c=9,d=183", false), "cd");
+  EXPECT_EQ(rows("aedn-deba-bn", "a=7,b=30,d=164,e=165,n=20", true), "aed ade dea dae");
+  EXPECT_EQ(rows("aedn-deba-bn", "a=7,b=30,d=16,e=16,n=20", true), "aed ade dea");
+}
+
 // Orders beside the first one, in which something else is read as it lies.
 TEST(Groupings, Try_the_order_of_either_operand) {
   struct Shape {
@@ -319,6 +338,21 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
   EXPECT_FALSE(reads_well("abd-adc-cb", "a=12,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_TRUE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_FALSE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "da", "b", "c"));
+}
+
+// A copy of what is read once takes longer than vectors of which a quarter is full.
+TEST(In_place, Short_rows_stay_beside_a_single_column) {
+  const auto stays = [](const char* label, const char* sizes, const char* n) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f32);
+    return reads_well_in_place(c, test::groups(c, {"eca", n, "bd", ""}),
+                               {Elements(32), Elements(1)})
+        .left;
+  };
+  EXPECT_TRUE(stays("eca-bd-ebcda", "a=20,b=45,c=58,d=27,e=7", ""));
+  EXPECT_TRUE(stays("eca-bd-ebcda", "a=20,b=45,c=58,d=27,e=4", ""));
+  EXPECT_FALSE(stays("eca-bd-ebcda", "a=20,b=45,c=58,d=27,e=3", ""));
+  EXPECT_FALSE(stays("ecan-bdn-ebcda", "a=20,b=45,c=58,d=27,e=7,n=9", "n"));
 }
 
 // Columns c, d lie in A as one after the other, or with e between them.
