@@ -466,8 +466,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         times *= steps;
         if (s.group == DimClass::k && steps > 1) k_blocks = times;
         const auto depth = static_cast<std::size_t>(&s - path.steps.data());
-        const bool around = regions.within_blocks || depth < regions.depth;
-        if (s.group == DimClass::k && around) moves *= steps;
+        if (s.group == DimClass::k && depth < regions.depth) moves *= steps;
         const bool registers = (s.group == DimClass::m && s.tile == path.mr) ||
                                (s.group == DimClass::n && s.tile == path.nr);
         in_task = registers ? steps : 1;
@@ -505,9 +504,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         if (scattered && !path.along_k) cycles += times * results * lost.scatter.value.value();
     }
   }
-  if (regions.used()) {
-    cycles += moves * c.used(TensorId::C) * moved_result;
-  }
+  if (regions.used()) cycles += moves * c.used(TensorId::C) * moved_result;
   const auto batch = static_cast<double>(path.extents[DimClass::batch]);
   const auto steps_of_k = static_cast<double>(path.extents[DimClass::k]);
   double k_tiles = 0, next_stretches = 0;

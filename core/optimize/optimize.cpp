@@ -248,7 +248,7 @@ class Optimizer {
   // Rows in another order want other tiles, and often nothing packed: single moves seldom lead
   // there.
   void look_at_other_rows() {
-    const Tiling best = best_->tiling;
+    const Tiling& best = best_->tiling;
     for (const Groups& groups : groupings(contraction_, true)) {
       Tiling other = best;
       other.groups[DimClass::m] = groups[DimClass::m];
