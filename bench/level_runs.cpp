@@ -14,6 +14,7 @@
 #include "core/levels/vary.hpp"
 #include "core/model/countable.hpp"
 #include "kernels/contract.hpp"
+#include "microbench/statistics.hpp"
 
 namespace tcsim::bench {
 
@@ -85,12 +86,6 @@ void forget_inputs(const OperationTree& tree, const fs::path& folder) {
     if (!fs::exists(file)) continue;
     chains::TensorFile::open(file, tree.extents(a), fusion::element_type(tree)).forget();
   }
-}
-
-double least_total(const std::vector<LevelProgram>& programs) {
-  double least = programs.front().total().value();
-  for (const LevelProgram& p : programs) least = std::min(least, p.total().value());
-  return least;
 }
 
 }  // namespace
@@ -167,13 +162,24 @@ void run_in_turns(const OperationTree& tree, const Hierarchy& hierarchy,
   remove();
 }
 
-double lost_by_choice(const std::vector<LevelProgram>& programs) {
-  return programs.back().total().value() / least_total(programs) - 1;
+double longer_by(const LevelProgram& one, const LevelProgram& other) {
+  std::vector<double> ratios;
+  for (std::size_t turn = 0; turn < one.runs.size(); ++turn) {
+    ratios.push_back(one.runs[turn].total / other.runs[turn].total);
+  }
+  return quantile(std::move(ratios), 0.5) - 1;
+}
+const LevelProgram& quickest(const std::vector<LevelProgram>& programs,
+                             const LevelProgram& chosen) {
+  return *std::ranges::max_element(programs, {}, [&](const LevelProgram& p) {
+    return &p == &chosen ? 0 : longer_by(chosen, p);
+  });
 }
 double at_stake(const std::vector<LevelProgram>& programs) {
+  const LevelProgram& best = quickest(programs, programs.back());
   double most = 0;
-  for (const LevelProgram& p : programs) most = std::max(most, p.total().value());
-  return most / least_total(programs) - 1;
+  for (const LevelProgram& p : programs) most = std::max(most, longer_by(p, best));
+  return most;
 }
 
 }  // namespace tcsim::bench

@@ -43,9 +43,13 @@ void run_in_turns(const levels::OperationTree& tree, const levels::Hierarchy& hi
                   std::vector<LevelProgram>& programs, const Processes& team,
                   const std::filesystem::path& folder, int repetitions);
 
-// How much longer the last program takes than the quickest, by what was measured: 0.1 for a tenth.
-double lost_by_choice(const std::vector<LevelProgram>& programs);
-// How much longer the slowest takes than the quickest: what the choice is about.
+// How much longer one takes than another by what was measured, 0.1 for a tenth: the median over
+// turns. A disk's speed changes from turn to turn by more than programs differ, but is about the
+// same for neighbours.
+double longer_by(const LevelProgram& one, const LevelProgram& other);
+// That in relation to which one of them takes longest; that one itself where none is quicker.
+const LevelProgram& quickest(const std::vector<LevelProgram>& programs, const LevelProgram& chosen);
+// How much longer the slowest takes than the quickest: what a choice is about.
 double at_stake(const std::vector<LevelProgram>& programs);
 
 }  // namespace tcsim::bench

@@ -24,6 +24,15 @@ Journal::Journal(const fs::path& folder, std::string schedule)
 
 bool Journal::is_there() const { return fs::exists(file_); }
 
+bool Journal::is_of_schedule() const {
+  try {
+    done();
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 int Journal::done() const {
   const auto fail = [&](const std::string& problem) {
     throw InputError(file_.string(), problem, "begin again, with --force");

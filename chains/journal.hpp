@@ -11,6 +11,7 @@ class Journal {
   Journal(const std::filesystem::path& folder, std::string schedule);
 
   bool is_there() const;
+  bool is_of_schedule() const;  // is there, and of this schedule
   // How many parts. Throws InputError where it is of another schedule.
   int done() const;
   // How many of so many parts a run need not do: with `resume` those of the run that ended, else

@@ -16,6 +16,9 @@
 
 namespace tcsim::chains {
 
+// Of the executor's, so that small tiles of many shapes are not prepared again and again.
+inline constexpr Bytes usual_tables{std::int64_t{32} << 20};
+
 template <class T>
 class Leaves {
  public:

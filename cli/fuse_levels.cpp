@@ -58,7 +58,7 @@ LevelWay level_way(const LevelAnswer& a, std::string name, LevelPlan plan, bool 
 LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Machine& machine,
                          Context& context) {
   const StopScope scope(context.stop);
-  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}, {}, {}};
+  LevelAnswer a{std::move(chain), {}, machine, {}, {}, {}, Seconds(0), 0, {}, {}, {}, {}, {}, {}};
   a.tree = fusion::operation_tree(a.chain.program);
   fusion::element_type(a.tree);  // all tensors have one
   a.hierarchy = levels::hierarchy(machine, a.tree.arrays.front().element);
@@ -76,6 +76,12 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   a.ways.push_back(level_way(a, "prescription", std::move(found.prescription), simulate));
   if (found.unfused) {
     a.ways.push_back(level_way(a, "unfused", *std::move(found.unfused), simulate));
+  }
+  if (options["rehearse"].as<bool>()) {
+    LevelPlan plan = rehearse_levels(options, a, context);
+    if (plan.node != a.ways.front().plan.node) {
+      a.other = level_way(a, "rehearsed", std::move(plan), simulate);
+    }
   }
   if (options.count("run") != 0) run_level_answer(options, a, context);
   if (context.helper) return a;
@@ -188,7 +194,7 @@ void print_tiles(const LevelAnswer& a, std::ostream& out) {
   for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
     columns.push_back("tiles in " + a.hierarchy.level(l).name);
   }
-  const auto tiles = levels::tiles_of(a.tree, a.hierarchy, a.ways.front().plan.node);
+  const auto tiles = levels::tiles_of(a.tree, a.hierarchy, a.chosen().plan.node);
   for (int s = 0; s < static_cast<int>(a.tree.statements.size()); ++s) {
     std::vector<std::string> row{a.tree.statement_text(s)};
     for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
@@ -236,10 +242,13 @@ void print_level_table(const LevelAnswer& a, std::ostream& out) {
   out << order_lines(a.chain) << "\n";
   print_conditions(a, out);
   print_ways(a, out);
+  print_rehearsal(a, out);
   print_level_runs(a, out);
   out << "\n";
   print_tiles(a, out);
-  out << "\noptimum:\n" << indented(to_text(tree, a.hierarchy, a.ways.front().plan.node));
+  out << "\n"
+      << a.chosen().name << ":\n"
+      << indented(to_text(tree, a.hierarchy, a.chosen().plan.node));
   print_changes(a, out);
   print_level_grid(a, out);
 }
@@ -309,12 +318,13 @@ ordered_json json_of_levels(const LevelAnswer& a) {
                                {"pays", c.pays()}});
   }
   for (const LevelWay& w : a.ways) j[w.name] = json_of_level_way(a, w);
+  if (a.other) j[a.other->name] = json_of_level_way(a, *a.other);
   j["predicted_seconds"] = a.ways.front().plan.time().value();
   j["bottleneck"] = levels::slowest_name(a.hierarchy, a.ways.front().plan);
   j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
                       {"achieved_seconds", a.ways.front().plan.time().value()},
                       {"gap", a.gap}};
-  if (a.ways.front().ran) j["run"] = json_of_level_run(a);
+  if (a.chosen().ran) j["run"] = json_of_level_run(a);
   j["prescription_above_optimum"] = a.ways[1].plan.time() / a.ways[0].plan.time() - 1;
   j["whatif"] = ordered_json::array();
   for (const levels::LevelChange& c : a.changes) {
@@ -353,14 +363,18 @@ void declare_fuse_in_levels(po::options_description& o) {
   o.add_options()(
       "device", po::bool_switch(),
       "there with --run: the innermost level is in a device of OpenCL, which computes with "
-      "CLBlast");
+      "CLBlast")(
+      "rehearse", po::bool_switch(),
+      "there with --run: try the tiles of all ways that are predicted to take up to a quarter "
+      "more, and run the quickest");
 }
 
 void refuse_options_of_levels(const Options& options) {
-  const char* given = options["device"].as<bool>() ? "--device"
-                      : options.count("vary") != 0 ? "--vary"
-                      : options.count("cost") != 0 ? "--cost"
-                                                   : nullptr;
+  const char* given = options["device"].as<bool>()     ? "--device"
+                      : options["rehearse"].as<bool>() ? "--rehearse"
+                      : options.count("vary") != 0     ? "--vary"
+                      : options.count("cost") != 0     ? "--cost"
+                                                       : nullptr;
   if (given == nullptr) return;
   throw UsageError(given, "belongs to a machine with explicit levels",
                    "take one such as gpu-cluster-node, without --memory");

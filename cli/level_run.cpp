@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/tune_device.hpp"
+#include "chains/journal.hpp"
 #include "chains/run_chain.hpp"
 #include "cli/request.hpp"
 #include "cli/table.hpp"
@@ -27,7 +28,8 @@ void require_level_run(const Options& options, const std::string& named, std::si
     throw UsageError("--run", fmt::format("these are {} chains", chains),
                      fmt::format("say which, such as {}:1", named));
   }
-  for (const char* option : {"fill", "whole", "force", "resume", "compare", "check", "device"}) {
+  for (const char* option :
+       {"fill", "whole", "force", "resume", "compare", "check", "device", "rehearse"}) {
     if (!options[option].as<bool>()) continue;
     throw UsageError(fmt::format("--{}", option), "belongs to a run", "add --run FOLDER");
   }
@@ -43,6 +45,55 @@ Machine machine_of_team(const Machine& machine, const Options& options, const Pr
   const Hierarchy h = levels::hierarchy(machine, Bytes(8));
   const std::string& shared = h.level(h.links() - 1).name;
   return override_knob(machine, fmt::format("{}.processes={}", shared, team.size())).machine;
+}
+
+levels::LevelPlan rehearse_levels(const Options& options, LevelAnswer& a, Context& context) {
+  if (options["device"].as<bool>()) {
+    throw UsageError("--rehearse", "is of the host, and a device is to compute",
+                     "leave one of them out");
+  }
+  const Processes& team = Processes::all();
+  Progress progress(context, a.tree.name);
+  chains::RehearseOptions how;
+  how.threads = options["threads"].as<int>();
+  how.progress = [&](double share) { progress.show(a.tree.name + ": rehearsing", share); };
+  how.stop = context.stop;
+  a.rehearsed =
+      chains::rehearse(a.tree, a.hierarchy, a.ways.front().plan, assumed_machine(), team, how);
+  std::size_t chosen = static_cast<std::size_t>(
+      std::ranges::min_element(a.rehearsed, {}, &chains::Rehearsed::time) - a.rehearsed.begin());
+  if (options["resume"].as<bool>()) {
+    // Times differ from run to run; what is done stays done.
+    std::vector<std::int64_t> there{static_cast<std::int64_t>(chosen)};
+    team.on_first([&] {
+      for (std::size_t r = 0; r < a.rehearsed.size(); ++r) {
+        const chains::Journal journal(options["run"].as<std::string>(),
+                                      to_text(a.tree, a.hierarchy, a.rehearsed[r].plan.node));
+        if (journal.is_of_schedule()) there.front() = static_cast<std::int64_t>(r);
+      }
+    });
+    chosen = static_cast<std::size_t>(team.gathered(there).front().front());
+  }
+  return a.rehearsed[chosen].plan;
+}
+
+void print_rehearsal(const LevelAnswer& a, std::ostream& out) {
+  if (a.rehearsed.empty()) return;
+  if (a.rehearsed.size() == 1) {
+    out << "\nnothing to choose from in a rehearsal: no other way comes near\n";
+    return;
+  }
+  Rows rows;
+  for (const chains::Rehearsed& r : a.rehearsed) {
+    rows.push_back({levels::homes_text(a.tree, a.hierarchy, r.plan),
+                    to_display(r.plan.times.arithmetic), to_display(r.arithmetic),
+                    to_display(r.plan.time()), to_display(r.time()),
+                    r.plan.node == a.chosen().plan.node ? "runs" : ""});
+  }
+  out << "\nrehearsed: tiles of each way, tried here\n"
+      << aligned({"intermediates", "arithmetic predicted", "tried", "in all predicted",
+                  "with what was tried", ""},
+                 rows, "  ");
 }
 
 void run_level_answer(const Options& options, LevelAnswer& a, Context& context) {
@@ -62,7 +113,7 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
   }
   run.progress = [&](double share) { progress.show(a.tree.name + ": running", share); };
   run.stop = context.stop;
-  LevelWay& chosen = a.ways.front();
+  LevelWay& chosen = a.chosen();
   if (options["compare"].as<bool>()) {
     if (a.ways.size() < 3) {
       throw UnsupportedError("--compare", "the chain does not fit unfused", "leave it out");
@@ -82,14 +133,16 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
 }
 
 void print_level_runs(const LevelAnswer& a, std::ostream& out) {
-  if (!a.ways.front().ran) return;
+  if (!a.chosen().ran) return;
   const Hierarchy& h = a.hierarchy;
   const auto bytes = [](const Counts& counts, int l) {
     return to_display(Bytes(counts.links[static_cast<std::size_t>(l)].sum().bytes()));
   };
   Rows rows;
   std::string differing;
-  for (const LevelWay& w : a.ways) {
+  std::vector<LevelWay> ways = a.ways;
+  if (a.other) ways.insert(ways.begin(), *a.other);
+  for (const LevelWay& w : ways) {
     if (!w.ran) continue;
     const Counts& predicted = w.plan.counts;
     const Counts& measured = w.ran->counts;
@@ -118,7 +171,7 @@ void print_level_runs(const LevelAnswer& a, std::ostream& out) {
                   "the busiest", "time", "held", "counted"},
                  rows, "  ")
       << differing;
-  const LevelWay& chosen = a.ways.front();
+  const LevelWay& chosen = a.chosen();
   const LevelWay& apart = a.ways.back();
   if (!chosen.ran->device.empty()) {
     out << fmt::format("  {} is in {}, through OpenCL and CLBlast\n", h.level(0).name,
@@ -171,7 +224,7 @@ void add_level_run(const LevelWay& way, ordered_json& record) {
 }
 
 ordered_json json_of_level_run(const LevelAnswer& a) {
-  const chains::LevelRun& ran = *a.ways.front().ran;
+  const chains::LevelRun& ran = *a.chosen().ran;
   ordered_json j{{"processes", a.hierarchy.instances(0)},
                  {"executor_bytes", ran.executor.value()},
                  {"chunk_bytes", ran.chunks.value()},
@@ -183,6 +236,15 @@ ordered_json json_of_level_run(const LevelAnswer& a) {
   if (!ran.device.empty()) j["device"] = ran.device;
   if (!ran.no_device.empty()) j["no_device"] = ran.no_device;
   if (a.error) j["worst_error"] = *a.error;
+  if (a.rehearsed.empty()) return j;
+  for (const chains::Rehearsed& r : a.rehearsed) {
+    j["rehearsed"].push_back({{"intermediates", levels::homes_text(a.tree, a.hierarchy, r.plan)},
+                              {"predicted_arithmetic_seconds", r.plan.times.arithmetic.value()},
+                              {"rehearsed_arithmetic_seconds", r.arithmetic.value()},
+                              {"predicted_seconds", r.plan.time().value()},
+                              {"rehearsed_seconds", r.time().value()},
+                              {"runs", r.plan.node == a.chosen().plan.node}});
+  }
   return j;
 }
 

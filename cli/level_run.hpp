@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "chains/levels/rehearsal.hpp"
 #include "chains/levels/run_levels.hpp"
 #include "cli/command.hpp"
 #include "core/fusion/chain_request.hpp"
@@ -19,7 +20,7 @@ inline constexpr double worth_telling = 1.1;
 
 // One way to do the chain.
 struct LevelWay {
-  std::string name;  // "optimum", "prescription", "unfused"
+  std::string name;  // "optimum", "prescription", "unfused", "rehearsed"
   levels::LevelPlan plan;
   std::optional<levels::Counts> simulated;
   std::optional<chains::LevelRun> ran;
@@ -35,9 +36,14 @@ struct LevelAnswer {
   Seconds bound{0};
   double gap = 0;
   std::vector<levels::LevelChange> changes;
-  std::optional<levels::LevelGrid> grid;  // of --vary
-  std::string grid_cost;                  // the cost model's name; empty without one
-  std::optional<double> error;            // of a run's results, relative to their bound
+  std::optional<levels::LevelGrid> grid;     // of --vary
+  std::string grid_cost;                     // the cost model's name; empty without one
+  std::vector<chains::Rehearsed> rehearsed;  // the optimum, and what was tried beside it
+  std::optional<LevelWay> other;             // of those, what runs instead of the optimum
+  std::optional<double> error;               // of a run's results, relative to their bound
+
+  const LevelWay& chosen() const { return other ? *other : ways.front(); }
+  LevelWay& chosen() { return other ? *other : ways.front(); }
 };
 
 // Throws UsageError where options belong to a run and there is none, or there are several chains.
@@ -46,7 +52,12 @@ void require_level_run(const Options& options, const std::string& named, std::si
 // The machine with as many processes as mpirun started, unless --set says how many it has.
 Machine machine_of_team(const Machine& machine, const Options& options, const Processes& team);
 
-// Runs the first way, with --compare the unfused one before it. Collective.
+// --rehearse: tries the optimum and its rivals. The plan that is to run: the quickest, with
+// --resume that of the run that ended. Collective.
+levels::LevelPlan rehearse_levels(const Options& options, LevelAnswer& answer, Context& context);
+void print_rehearsal(const LevelAnswer& answer, std::ostream& out);
+
+// Runs what is chosen, with --compare the unfused way before it. Collective.
 void run_level_answer(const Options& options, LevelAnswer& answer, Context& context);
 
 // Nothing where nothing ran.

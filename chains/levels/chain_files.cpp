@@ -67,7 +67,14 @@ int ChainFiles::look(int parts) {
 }
 
 void ChainFiles::make_inputs() {
-  if (!options_.resume) journal_.note(0);  // from here on it can be resumed
+  if (!options_.resume) {
+    journal_.note(0);  // from here on it can be resumed
+    // To free what a large file had takes as long as a fifth of writing it anew.
+    std::error_code ignored;  // open() says it
+    for (const auto& [name, use] : files_of(tree_, schedule_)) {
+      if (use.made) fs::remove(file_of(options_.folder, tree_, use.array), ignored);
+    }
+  }
   for (const auto& [name, array] : missing_) {
     const int a = array;
     make_input(tree_, a, file_of(options_.folder, tree_, a), options_.numbers,

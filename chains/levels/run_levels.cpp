@@ -39,9 +39,6 @@ using levels::Sequence;
 
 namespace {
 
-// Of the executor's tables, so that small tiles of many shapes are not prepared again and again.
-constexpr Bytes kept_tables{std::int64_t{32} << 20};
-
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
 template <class T>
@@ -114,7 +111,7 @@ class LevelRunner {
 
   void prepare() {
     team_.on_each(
-        [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, kept_tables); });
+        [&] { leaves_ = std::make_unique<Leaves<T>>(schedules_, leaf_schedule_, usual_tables); });
     run_.executor = leaves_->memory();
     const std::vector<std::int64_t> room = room_of(tree_, hierarchy_.links(), team_.size(), node_);
     if (options_.device) open_device_if_there_is(room.front());

@@ -14,8 +14,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr const char* of_chains[] = {"fill",    "whole", "force", "resume",
-                                     "compare", "check", "device"};
+constexpr const char* of_chains[] = {"fill",    "whole", "force",  "resume",
+                                     "compare", "check", "device", "rehearse"};
 
 // A chain on a machine with explicit levels is what fuse --run runs.
 bool is_chain(const Options& options, Context& context) {

@@ -9,6 +9,7 @@
 #include "core/levels/plan.hpp"
 #include "core/model/countable.hpp"
 #include "core/stop.hpp"
+#include "core/units/divisor.hpp"
 
 namespace tcsim::levels {
 
@@ -55,6 +56,13 @@ class PartSearch {
 
   // `start` may be empty.
   PartResult run(const std::optional<PlannedPart>& start) {
+    search(start);
+    if (result_.plan) even_out(*result_.plan, result_.seconds);
+    return std::move(result_);
+  }
+
+ private:
+  void search(const std::optional<PlannedPart>& start) {
     if (start) {
       result_.plan = start;
       result_.seconds = seconds_of(start->decisions, start->values);
@@ -63,7 +71,7 @@ class PartSearch {
     }
     if (part_.size() > most_searched) {
       result_.bound = std::min(least_, result_.seconds);
-      return result_;
+      return;
     }
     double open = never;
     std::vector<std::vector<int>> left{{}};
@@ -92,10 +100,8 @@ class PartSearch {
       }
     }
     result_.bound = std::min(open, result_.seconds);
-    return result_;
   }
 
- private:
   struct Open {
     double bound;
     std::vector<int> orders;
@@ -268,6 +274,30 @@ class PartSearch {
           helped |= attempt(shape, plan, seconds, v, most, w, 1);
           helped |= attempt(shape, plan, seconds, v, plan.values[cell(v)] + 1, w,
                             std::max<std::int64_t>(1, plan.values[cell(w)] - 1));
+        }
+      }
+    }
+  }
+
+  // Tiles of about one size instead of large ones and a small rest, where that takes no longer:
+  // they take less of the levels, and files' chunks have less beyond a tensor's end.
+  void even_out(PlannedPart& plan, double& seconds) const {
+    const Shape shape = shape_of(tree_, hierarchy_, part_, homes_, plan.decisions);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t v = 0; v < plan.values.size(); ++v) {
+        if (shape.variables[v].processes) continue;
+        const std::int64_t most =
+            most_of(tree_, hierarchy_, shape, plan.values, static_cast<int>(v));
+        const std::int64_t before = plan.values[v], even = ceil_div(most, ceil_div(most, before));
+        if (even == before) continue;
+        plan.values[v] = even;
+        const double found = seconds_of(shape, plan.values);
+        changed |= found <= seconds;
+        if (found <= seconds) {
+          seconds = found;
+        } else {
+          plan.values[v] = before;
         }
       }
     }
@@ -455,6 +485,28 @@ LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
   }
   best.bound = Seconds(std::min(bound, best.plan.time().value()));
   return best;
+}
+
+std::vector<LevelPlan> rivals(const OperationTree& tree, const Hierarchy& hierarchy,
+                              const LevelPlan& plan, double within) {
+  const double most = plan.time().value() * (1 + within);
+  std::vector<LevelPlan> found;
+  for (const auto& [least, homes] : ways(tree, hierarchy, plan.homes)) {
+    if (least > most) break;  // no later one takes less
+    if (homes == plan.homes) continue;
+    OptimumOptions options;
+    options.homes = homes;
+    try {
+      LevelPlan rival = optimum(tree, hierarchy, options).plan;
+      if (rival.time().value() <= most) found.push_back(std::move(rival));
+    } catch (const TooLargeError&) {
+      throw;
+    } catch (const UnsupportedError&) {
+      // There is no room for it.
+    }
+  }
+  std::ranges::stable_sort(found, {}, &LevelPlan::time);
+  return found;
 }
 
 LevelWays compare(const OperationTree& tree, const Hierarchy& hierarchy,

@@ -96,6 +96,12 @@ struct OptimumOptions {
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options = {});
 
+// Of other homes than the plan's, the quickest schedule of each: those that are predicted to take at
+// most `within` more than the plan (0.1: a tenth), the quickest first. Of chains of more than 6
+// statements the homes that optimum() looks at. Heeds StopScope.
+std::vector<LevelPlan> rivals(const OperationTree& tree, const Hierarchy& hierarchy,
+                              const LevelPlan& plan, double within);
+
 // A chain done three ways, side by side.
 struct LevelWays {
   LevelOptimum optimum;

@@ -384,6 +384,34 @@ double pieces_along_k(const Contraction& c, const Schedule& schedule, const Path
   return 1 + longer / static_cast<double>(read.value());
 }
 
+// Where kernels write lines, what says where each place of a group lies is read beside the numbers:
+// an offset in each tensor that follows the group (core/plan/plan.hpp). Tables beyond the second
+// cache come over the links outside it, as often as loops go through the group.
+Seconds reading_tables(const Contraction& c, const Schedule& schedule, const Path& path,
+                       const Machine& machine) {
+  Seconds sum{0};
+  if (!writes_lines(path)) return sum;
+  for (DimClass g : all_dim_classes) {
+    const auto tables = std::ranges::count_if(
+        all_tensors, [&](TensorId t) { return follows(c, schedule.groups, t, g); });
+    const Bytes bytes(path.extents[g] * tables * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    double passes = 1;
+    Ranges range = path.extents;
+    for (const Step& s : path.steps) {
+      if (s.kind != Step::Kind::loop) continue;
+      if (s.group == g) break;
+      passes *= ceil_ratio(static_cast<double>(range[s.group]), static_cast<double>(s.tile));
+      range[s.group] = std::min(range[s.group], s.tile);
+    }
+    int level = 1;
+    while (level < machine.cache_count() && bytes > machine.level(LevelId{level}).capacity.value) {
+      ++level;
+    }
+    if (level > 1) sum += passes * (bytes / machine.bandwidth(LevelId{level}));
+  }
+  return sum;
+}
+
 }  // namespace
 
 Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
@@ -440,6 +468,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
     }
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
+
+  result.traffic += reading_tables(c, schedule, path, machine);
 
   const bool scattered =
       !regions.used() && !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);

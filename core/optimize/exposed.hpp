@@ -16,6 +16,7 @@ namespace tcsim {
 //  - what kernels read from memory of an operand in place,
 //  - part of what they read of packed operands from the second and third cache and from memory, but
 //    for what they ask for in time (core/schedule/rounds.hpp),
+//  - tables of offsets beyond the second cache, where kernels write lines,
 //  - addresses of the right operand's columns, if it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,
@@ -34,7 +35,7 @@ namespace tcsim {
 inline constexpr std::int64_t most_streams = 16;
 
 struct Exposed {
-  Seconds traffic;  // the first three
+  Seconds traffic;  // the first four
   Seconds core;     // the others: no link's traffic can hide behind these either
   Seconds all() const { return traffic + core; }
 };

@@ -362,6 +362,40 @@ bool few_for_lanes(const Contraction& c, DimClass columns) {
          c.extent(smaller_class(c)).value() < most_lanes(c);
 }
 
+// Lanes of products without sums, columns and rows, of which an operand lies across C: places of
+// the batch that are neighbours in any of the tensors, so that a pack has whole lines of both. What
+// is left is done place by place: what a group holds has an entry in tables of offsets, which are
+// larger than the numbers where all of C is one group. Source: measured on an Intel Xeon, warm and
+// cold, dcab-cdab-cbda, abcd-dcba-abcd and abc-cba-bac of 0.4 to 0.6 million places: 1.4 to 2.9
+// times as fast as in one group.
+void keep_neighbours(const Contraction& c, Groups& groups) {
+  constexpr Bytes together{256};               // of neighbours in each tensor
+  constexpr std::int64_t most_places = 16384;  // whose tables fit into a second cache
+  std::vector<bool> kept(static_cast<std::size_t>(c.dim_count()));
+  std::int64_t places = 1;
+  std::optional<TensorId> across;
+  for (TensorId t : {TensorId::C, TensorId::A, TensorId::B}) {
+    std::int64_t run = 1;
+    for (DimId d : c.memory_order(t)) {
+      const std::int64_t extent = c.dim(d).extent;
+      if (extent == 1) continue;
+      const auto is_kept = kept.begin() + index(d);
+      if (run > 1 && !*is_kept && places * extent > most_places) break;
+      if (!*is_kept) places *= extent;
+      *is_kept = true;
+      run *= extent;
+      if (run * size_of(c.type()) >= together) break;
+    }
+    if (c.fastest(t) != c.fastest(TensorId::C)) across = t;
+  }
+  if (!across) return;
+  Group& m = groups[DimClass::m];
+  const Group all = in_order_of(c, *across, DimClass::batch);
+  std::erase_if(m, [&](DimId d) { return !kept[static_cast<std::size_t>(index(d))]; });
+  std::ranges::copy_if(all, std::back_inserter(groups[DimClass::batch]),
+                       [&](DimId d) { return std::ranges::find(m, d) == m.end(); });
+}
+
 // Groups with batch dimensions as lanes, where that is the way to have vectors: a batch dimension
 // has stride one in the operand that the columns are of, and in C, or where results are sums and
 // the other operand has no dimension of C but the batch, whatever is that operand's. Of products
@@ -430,6 +464,7 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
   Group of_left = in_order_of(c, TensorId::C, rows);
   if (!sums && !leads_as_in_c(left)) of_left = bring_forward(c, left, of_left, 0);
   own.insert(own.end(), of_left.begin(), of_left.end());
+  if (!sums && !of_m && !of_n) keep_neighbours(c, groups);
   return groups;
 }
 

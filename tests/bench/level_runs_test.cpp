@@ -82,9 +82,16 @@ TEST(LevelRunsInTurns, SayWhatTheChoiceLost) {
   EXPECT_EQ(quick.link(0), Seconds(1));
   EXPECT_EQ(quick.link(1), Seconds(2));
   EXPECT_EQ(quick.arithmetic(), Seconds(0.5));
-  EXPECT_DOUBLE_EQ(lost_by_choice({quick, slow, middle}), 0.25);
-  EXPECT_DOUBLE_EQ(lost_by_choice({slow, middle, quick}), 0);
-  EXPECT_DOUBLE_EQ(at_stake({quick, slow, middle}), 1.5);
+  // Turn by turn 12/9 and 10/4, 6/9 and 5/4: the medians of two are their means.
+  EXPECT_DOUBLE_EQ(longer_by(slow, quick), (12.0 / 9 + 10.0 / 4) / 2 - 1);
+  EXPECT_DOUBLE_EQ(longer_by(middle, quick), (6.0 / 9 + 5.0 / 4) / 2 - 1);
+  const std::vector<LevelProgram> all{quick, slow, middle};
+  EXPECT_EQ(&quickest(all, all[0]), &all[2]);
+  EXPECT_EQ(&quickest(all, all[1]), &all[2]);
+  EXPECT_EQ(&quickest(all, all[2]), &all[2]);
+  EXPECT_DOUBLE_EQ(at_stake(all), 1);
+  // A turn in which the disk is slow for all of them decides nothing.
+  EXPECT_DOUBLE_EQ(longer_by(program({20, 2, 4}), program({10, 2, 4})), 0);
 }
 
 }  // namespace

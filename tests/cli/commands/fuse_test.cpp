@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -612,8 +613,65 @@ TEST(FuseCommand, Runs_explicit_levels) {
   std::filesystem::remove_all(folder);
 }
 
+// What is tried is told, and what is chosen runs; what ended is gone on with, whatever would be
+// chosen now.
+TEST(FuseCommand, Rehearses_what_is_predicted_to_be_nearly_as_quick) {
+  if (!chains::has_tensor_files()) GTEST_SKIP() << "no HDF5";
+  const std::filesystem::path folder = test::scratch("rehearsed");
+  std::filesystem::create_directory(folder);
+  const auto with = [&](std::vector<std::string> more) {
+    // Arithmetic decides, so every way is nearly as quick.
+    std::vector<std::string> args{
+        "fuse",      "T[a,q] += C[a,p] * A[p,q]; B[a,b] += T[a,q] * D[b,q]",
+        "--size",    "a=60,b=30,p=24,q=40",
+        "--machine", "gpu-cluster-node"};
+    for (const char* knob : {"core.efficiency=0.001", "disk.bandwidth=1GB/s", "disk.transfer=0",
+                             "global.transfer=0", "local.capacity=20kB", "global.capacity=60kB"}) {
+      args.insert(args.end(), {"--set", knob});
+    }
+    args.insert(args.end(), {"--run", folder.string(), "--fill", "--whole", "--check", "--rehearse",
+                             "--no-whatif"});
+    args.insert(args.end(), more.begin(), more.end());
+    return tcsim(args);
+  };
+  const Ran r = with({});
+  ASSERT_EQ(r.code, Exit::done) << r.err;
+  EXPECT_TRUE(contains(r.out, "rehearsed: tiles of each way, tried here")) << r.out;
+  EXPECT_TRUE(contains(r.out, "results are right")) << r.out;
+  EXPECT_FALSE(contains(r.out, "DIFFERS")) << r.out;
+  const json j = json::parse(with({"--force", "--format", "json"}).out);
+  const json& tried = j["run"]["rehearsed"];
+  ASSERT_GE(tried.size(), 2U);
+  const json* runs = nullptr;
+  double least = HUGE_VAL;
+  for (const json& one : tried) {
+    least = std::min(least, one["rehearsed_seconds"].get<double>());
+    if (one["runs"] == true) {
+      EXPECT_EQ(runs, nullptr);
+      runs = &one;
+    }
+  }
+  ASSERT_NE(runs, nullptr);
+  EXPECT_EQ((*runs)["rehearsed_seconds"], least);
+  EXPECT_EQ(j["optimum"].contains("measured_seconds"), (*runs) == tried.front());
+  EXPECT_EQ(j.contains("rehearsed"), (*runs) != tried.front());
+  // Runs of both that ended before they did anything.
+  for (const char* way : {"optimum", "rehearsed"}) {
+    if (!j.contains(way)) continue;
+    std::ofstream(folder / "tcsim-run.json")
+        << json{{"schedule", j[way]["schedule"]}, {"done", 0}}.dump();
+    const Ran on = with({"--resume", "--format", "json"});
+    ASSERT_EQ(on.code, Exit::done) << way << on.err;
+    const json again = json::parse(on.out);
+    const json& ran = again[again.contains("rehearsed") ? "rehearsed" : "optimum"];
+    EXPECT_EQ(ran["schedule"], j[way]["schedule"]);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(FuseCommand, Refuses_what_explicit_levels_have_not) {
-  for (const char* option : {"--resume", "--fill", "--check", "--whole", "--compare"}) {
+  for (const char* option :
+       {"--resume", "--fill", "--check", "--whole", "--compare", "--rehearse"}) {
     const Ran r = tcsim(in_levels({option}));
     EXPECT_EQ(r.code, Exit::usage) << option;
     EXPECT_TRUE(contains(r.err, "belongs to a run; add --run FOLDER")) << r.err;
@@ -632,6 +690,10 @@ TEST(FuseCommand, Refuses_what_explicit_levels_have_not) {
   const Ran caches = tcsim(small_chain({"--vary", "L1.bandwidth=1x..2x"}));
   EXPECT_EQ(caches.code, Exit::usage);
   EXPECT_TRUE(contains(caches.err, "belongs to a machine with explicit levels")) << caches.err;
+  EXPECT_TRUE(contains(tcsim(small_chain({"--rehearse"})).err,
+                       "--rehearse: belongs to a machine with explicit levels"));
+  EXPECT_TRUE(contains(tcsim(in_levels({"--run", "/nowhere", "--rehearse", "--device"})).err,
+                       "--rehearse: is of the host, and a device is to compute"));
   EXPECT_EQ(tcsim(in_levels({"--memory", "1MiB"})).code, Exit::unsupported);
 }
 

@@ -1,9 +1,13 @@
 // Chunks of files fit the tiles that schedules move.
 #include "core/fusion/chunks.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tests/core/fusion/chains.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim::fusion {
 namespace {
@@ -66,9 +70,10 @@ TEST(Chunks, OfAxesThatHaveNoDivisors) {
   EXPECT_EQ(chunk(9700, 97, 400, Bytes(100000)), (Extents{25, 400}));
 }
 
-// Tiles of 40 and of 60 rows are both whole chunks of 20, where those are not too small.
+// Tiles of 40 and of 60 rows are both whole chunks of 20, where those are not too small. Of 40 and
+// of 39 rows no chunks are both: 3 and 6 chunks of 40 rows are moved, but 6 and 4 of 39.
 TEST(Chunks, DivideTilesOfDifferentSizes) {
-  const OperationTree tree = pair_of(120, 40, 2000, 100);
+  const OperationTree tree = pair_of(120, 40, 4000, 100);
   const auto c = static_cast<int>(std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) -
                                   tree.arrays.begin());
   const auto tiles_of = [&](int rows) {
@@ -79,8 +84,93 @@ TEST(Chunks, DivideTilesOfDifferentSizes) {
     return node;
   };
   const FusedNode small = tiles_of(40), large = tiles_of(60), odd = tiles_of(39);
-  EXPECT_EQ(Chunks(tree, {&small, &large}).of(c), (Extents{20, 2000}));
-  EXPECT_EQ(Chunks(tree, {&small, &odd}).of(c), (Extents{39, 2000}));
+  EXPECT_EQ(Chunks(tree, {&small, &large}).of(c), (Extents{20, 4000}));
+  EXPECT_EQ(Chunks(tree, {&small, &odd}).of(c), (Extents{40, 4000}));
+}
+
+// Each tile of 52 rows begins anew with tiles of 6, so only chunks of 2 rows have no part of two.
+// For a schedule that reads all of it and one with tiles of 46 rows, chunks of 46: they are whole
+// in both.
+TEST(Chunks, BeginWhereTilesDo) {
+  const auto chunk = [](std::int64_t rows, const std::vector<std::string>& texts) {
+    const OperationTree tree = pair_of(rows, 40, 40000, 100);
+    const auto c = static_cast<int>(
+        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    std::vector<FusedNode> nodes;
+    std::vector<const FusedNode*> all;
+    for (const std::string& text : texts) {
+      nodes.push_back(parse_fused(text, tree, "test"));
+      check(tree, nodes.back(), "test");
+    }
+    for (const FusedNode& node : nodes) all.push_back(&node);
+    return Chunks(tree, all).of(c);
+  };
+  const std::string nested =
+      "load A { load D { store B { for a by 52 { hold T { seq { for a by 6 { load C { do T } } do "
+      "B "
+      "} } } } } }";
+  EXPECT_EQ(chunk(104, {nested}), (Extents{2, 40000}));
+  const std::string whole =
+      "load A { load C { hold T { seq { do T load D { store B { do B } } } } } }";
+  const std::string apart =
+      "load A { load D { for a by 46 { store B { hold T { seq { load C { do T } do B } } } } } }";
+  EXPECT_EQ(chunk(92, {whole, apart}), (Extents{46, 5000}));
+}
+
+// Beside what the old rule had, tiles of the smallest size: none moves more, and what is moved of
+// chunks is counted here tile by tile.
+TEST(Chunks, MoveNoMoreThanTheSmallestTiles) {
+  std::mt19937_64 random(test::new_seed());
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  int better = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::int64_t rows = pick(20, 200), columns = pick(400, 4000);
+    const OperationTree tree = pair_of(static_cast<int>(rows), 8, static_cast<int>(columns), 8);
+    const auto c = static_cast<int>(
+        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    struct Cut {
+      std::int64_t outer, inner, columns;
+    };
+    std::vector<Cut> cuts;
+    std::vector<FusedNode> nodes;
+    for (int n = 0; n < 2; ++n) {
+      const std::int64_t outer = pick(4, rows);
+      cuts.push_back({outer, pick(2, outer), pick(100, columns)});
+      nodes.push_back(parse_fused(
+          fmt::format(
+              "load A {{ load D {{ store B {{ for a by {} {{ hold T {{ seq {{ for a by {} {{ "
+              "for p by {} {{ load C {{ do T }} }} }} do B }} }} }} }} }} }}",
+              cuts.back().outer, cuts.back().inner, cuts.back().columns),
+          tree, "test"));
+      check(tree, nodes.back(), "test");
+    }
+    const auto moved = [&](const Extents& chunk) {
+      double chunks = 0;
+      for (const Cut& cut : cuts) {
+        for (std::int64_t o = 0; o < rows; o += cut.outer) {
+          const std::int64_t end = std::min(rows, o + cut.outer);
+          for (std::int64_t i = o; i < end; i += cut.inner) {
+            for (std::int64_t p = 0; p < columns; p += cut.columns) {
+              const std::int64_t last = std::min(end, i + cut.inner) - 1;
+              const std::int64_t right = std::min(columns, p + cut.columns) - 1;
+              chunks += static_cast<double>((last / chunk[0] - i / chunk[0] + 1) *
+                                            (right / chunk[1] - p / chunk[1] + 1));
+            }
+          }
+        }
+      }
+      return chunks * static_cast<double>(8 * chunk[0] * chunk[1] + begin_of_chunk.value());
+    };
+    const Extents chosen = Chunks(tree, {&nodes[0], &nodes[1]}).of(c);
+    const Extents smallest{std::min(cuts[0].inner, cuts[1].inner),
+                           std::min(cuts[0].columns, cuts[1].columns)};
+    if (8 * smallest[0] * smallest[1] < least_chunk.value()) continue;
+    EXPECT_LE(moved(chosen), moved(smallest));
+    better += moved(chosen) < 0.9 * moved(smallest);
+  }
+  EXPECT_GE(better, 1);
 }
 
 }  // namespace

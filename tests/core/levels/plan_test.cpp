@@ -103,6 +103,56 @@ TEST(LevelPlans, WithGivenHomesKeepThemAndTheirBound) {
   EXPECT_GE(looked, test::found(10));
 }
 
+// Those of other homes, each as its own search has it.
+TEST(LevelPlans, HaveRivalsOfOtherHomesThatTakeLittleMore) {
+  std::mt19937_64 random(test::new_seed());
+  RandomLevels draw(random);
+  int looked = 0;
+  for (int trial = 0; trial < test::draws(16); ++trial) {
+    const OperationTree tree =
+        fusion::operation_tree(fusion::random_chain_program(random, 2, 6, false));
+    const Hierarchy h = draw.hierarchy();
+    try {
+      const LevelPlan best = optimum(tree, h).plan;
+      Seconds before = best.time() * (1 - 1e-3);  // searches differ by so much
+      for (const LevelPlan& rival : rivals(tree, h, best, 0.5)) {
+        ++looked;
+        EXPECT_NE(rival.homes, best.homes);
+        EXPECT_TRUE(fits(h, rival.counts));
+        EXPECT_LE(rival.time().value(), 1.5 * best.time().value() * (1 + 1e-9));
+        EXPECT_GE(rival.time(), before);
+        before = rival.time();
+        OptimumOptions options;
+        options.homes = rival.homes;
+        EXPECT_EQ(rival.node, optimum(tree, h, options).plan.node);
+      }
+    } catch (const UnsupportedError&) {
+      continue;
+    }
+  }
+  EXPECT_GE(looked, test::found(10));
+}
+
+// 90 places in two tiles are 45 each, whatever else has room.
+TEST(LevelPlans, HaveEvenTiles) {
+  const OperationTree tree = fusion::pair_of(90, 64, 64, 64);
+  Hierarchy h;
+  h.levels = {{"local", Bytes(56 * 64 * 8 * 3), 1, BytesPerSecond(1e9), Seconds(0)},
+              {"disk", Bytes(0), 1, BytesPerSecond(0), Seconds(0)}};
+  h.rate = FlopsPerSecond(1e10);
+  const LevelPlan plan = optimum(tree, h).plan;
+  int cut = 0;
+  for (const auto& of_statement : tiles_of(tree, h, plan.node)) {
+    for (std::size_t i = 0; i < tree.indices.size(); ++i) {
+      const std::int64_t extent = tree.indices[i].extent, tile = of_statement.front()[i];
+      const std::int64_t tiles = (extent + tile - 1) / tile;
+      EXPECT_EQ(tile, (extent + tiles - 1) / tiles) << tree.indices[i].name;
+      cut += tiles > 1;
+    }
+  }
+  EXPECT_GE(cut, 1) << to_text(tree, h, plan.node);
+}
+
 // Every order and every whole tile of small contractions: none is quicker than the optimum by more
 // than its gap, and none is below the bound.
 TEST(LevelPlans, NoScheduleOfASmallContractionIsBelowTheBound) {

@@ -74,6 +74,18 @@ TEST(Exposed, Moves_results_as_often_as_their_region_comes_back) {
   EXPECT_NEAR(twice, 2 * results * 1.5, 1e-3);
 }
 
+// Three tables of 120000 offsets are larger than the second cache; of one row of C at a time they
+// are not, nor are those of a tenth.
+TEST(Exposed, Tables_of_offsets_that_the_second_cache_does_not_hold_are_read) {
+  const auto tables = [](const char* sizes) {
+    const Contraction c = of("ab-ab-ba", sizes);
+    return waits(c, "groups m=ba for m by 8 { kernel 8x1 }") -
+           waits(c, "groups m=b batch=a for batch by 1 { for m by 8 { kernel 8x1 } }");
+  };
+  EXPECT_NEAR(tables("a=300,b=400"), 3 * 120000 * 8, 0.05 * 3 * 120000 * 8);
+  EXPECT_NEAR(tables("a=30,b=400"), 0, 0.05 * 3 * 12000 * 8);
+}
+
 TEST(Exposed, Updates_of_C_again_and_again_cost_its_traffic) {
   const Contraction c = test::matmul(64, 64, 64);
   // 64 x 64 elements in and out of L1's link, 7 times more.

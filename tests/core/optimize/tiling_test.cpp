@@ -127,6 +127,26 @@ TEST(Build, Packs_several_places_of_a_batch_that_runs_fastest) {
   EXPECT_EQ(loops("hab-ah-bh", "h=30,a=5000,b=40", "zen5"), "by 2184 pack pack by 1 ");
 }
 
+// Of products without sums that lie across: neighbours in each of the tensors, the others place by
+// place as the operand that is packed has them. Nothing where all lie alike.
+TEST(Groupings, Of_products_across_keep_neighbours) {
+  const auto first = [](const char* label, const char* sizes) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    const Groups groups = groupings(c).front();
+    return test::names_of(c, groups[DimClass::m]) + " " +
+           test::names_of(c, groups[DimClass::batch]);
+  };
+  EXPECT_EQ(first("dcab-cdab-cbda", "d=17,c=28,a=36,b=21"), "ba dc");
+  EXPECT_EQ(first("abcd-dcba-abcd", "a=30,b=40,c=20,d=25"), "dca b");
+  EXPECT_EQ(first("abcd-abcd-dcba", "a=30,b=40,c=20,d=25"), "dca b");
+  EXPECT_EQ(first("abc-cba-bac", "a=100,b=80,c=60"), "ca b");
+  EXPECT_EQ(first("abc-abc-abc", "a=100,b=80,c=60"), "cba ");
+  // A stride-one dimension is kept however long it is; no other one that makes tables large.
+  EXPECT_EQ(first("abc-cba-abc", "a=20000,b=8,c=4"), "cba ");
+  EXPECT_EQ(first("abc-cba-abc", "a=20000,b=80,c=40"), "ca b");
+}
+
 TEST(Groupings, Rows_hold_the_stride_one_dimension_of_the_output) {
   // Column-major C[a,b,c,d,e,f] = A[d,e,g,b] B[g,f,a,c]: a is B's, so m = acf and n = bde.
   const Contraction c = parse_contraction(
