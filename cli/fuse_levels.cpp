@@ -77,13 +77,12 @@ LevelAnswer level_answer(const Options& options, fusion::Chain chain, const Mach
   if (found.unfused) {
     a.ways.push_back(level_way(a, "unfused", *std::move(found.unfused), simulate));
   }
-  if (options["rehearse"].as<bool>()) {
-    LevelPlan plan = rehearse_levels(options, a, context);
-    if (plan.node != a.ways.front().plan.node) {
-      a.other = level_way(a, "rehearsed", std::move(plan), simulate);
+  if (options.count("run") != 0) {
+    if (auto plan = other_plan(options, a, context)) {
+      a.other = level_way(a, "rehearsed", *std::move(plan), simulate);
     }
+    run_level_answer(options, a, context);
   }
-  if (options.count("run") != 0) run_level_answer(options, a, context);
   if (context.helper) return a;
   a.grid = level_grid(options, a, best, context);
   if (options.count("cost") != 0) a.grid_cost = options["cost"].as<std::string>();
@@ -135,19 +134,20 @@ void print_conditions(const LevelAnswer& a, std::ostream& out) {
     std::vector<std::string> row{a.tree.array(c.array).name,      a.hierarchy.link(c.link),
                                  fmt::format("{:.4g}", c.summed), fmt::format("{:.4g}", c.kept),
                                  fmt::format("{:.4g}", c.limit),  c.pays() ? "pays" : "does not"};
-    for (const LevelWay& w : a.ways) {
-      row.push_back(levels::is_fused(w.plan.homes, c.array, c.link) ? "fused" : "moved");
+    for (const LevelWay* w : a.all()) {
+      row.push_back(levels::is_fused(w->plan.homes, c.array, c.link) ? "fused" : "moved");
     }
     rows.push_back(std::move(row));
   }
   std::vector<std::string> columns{"intermediate", "link", "summed", "kept", "at most", "fusing"};
-  for (const LevelWay& w : a.ways) columns.push_back(w.name);
+  for (const LevelWay* w : a.all()) columns.push_back(w->name);
   out << aligned(columns, rows, "  ") << "\n";
 }
 
 void print_ways(const LevelAnswer& a, std::ostream& out) {
   Rows rows;
-  for (const LevelWay& w : a.ways) {
+  for (const LevelWay* way : a.all()) {
+    const LevelWay& w = *way;
     for (int l = a.hierarchy.links() - 1; l >= 0; --l) {
       const auto at = static_cast<std::size_t>(l);
       const Counts::OfLink& link = w.plan.counts.links[at];
@@ -317,8 +317,7 @@ ordered_json json_of_levels(const LevelAnswer& a) {
                                {"at_most", c.limit},
                                {"pays", c.pays()}});
   }
-  for (const LevelWay& w : a.ways) j[w.name] = json_of_level_way(a, w);
-  if (a.other) j[a.other->name] = json_of_level_way(a, *a.other);
+  for (const LevelWay* w : a.all()) j[w->name] = json_of_level_way(a, *w);
   j["predicted_seconds"] = a.ways.front().plan.time().value();
   j["bottleneck"] = levels::slowest_name(a.hierarchy, a.ways.front().plan);
   j["certificate"] = {{"relaxed_bound_seconds", a.bound.value()},
@@ -340,7 +339,8 @@ void print_level_csv(const std::vector<LevelAnswer>& all, std::ostream& out) {
   out << "chain,program,link,in_bytes,out_bytes,transfers,rows,busiest_bytes,high_water_bytes,"
          "simulated_bytes,link_seconds,arithmetic_seconds,predicted_seconds,bottleneck\n";
   for (const LevelAnswer& a : all) {
-    for (const LevelWay& w : a.ways) {
+    for (const LevelWay* way : a.all()) {
+      const LevelWay& w = *way;
       for (int l = 0; l < a.hierarchy.links(); ++l) {
         const auto at = static_cast<std::size_t>(l);
         const Counts::OfLink& link = w.plan.counts.links[at];

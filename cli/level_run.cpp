@@ -47,34 +47,78 @@ Machine machine_of_team(const Machine& machine, const Options& options, const Pr
   return override_knob(machine, fmt::format("{}.processes={}", shared, team.size())).machine;
 }
 
-levels::LevelPlan rehearse_levels(const Options& options, LevelAnswer& a, Context& context) {
+std::vector<const LevelWay*> LevelAnswer::all() const {
+  std::vector<const LevelWay*> all;
+  for (const LevelWay& w : ways) all.push_back(&w);
+  if (other) all.push_back(&*other);
+  return all;
+}
+
+namespace {
+
+chains::LevelRunOptions run_options(const Options& options) {
+  chains::LevelRunOptions run;
+  run.folder = options["run"].as<std::string>();
+  run.fill = options["fill"].as<bool>();
+  run.force = options["force"].as<bool>();
+  run.resume = options["resume"].as<bool>();
+  run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
+  run.threads = options["threads"].as<int>();
+  run.device = options["device"].as<bool>();
+  return run;
+}
+
+// The first process's number, for all.
+std::int64_t of_first(const std::function<std::int64_t()>& number) {
+  const Processes& team = Processes::all();
+  std::vector<std::int64_t> mine{0};
+  team.on_first([&] { mine.front() = number(); });
+  return team.gathered(mine).front().front();
+}
+
+// Of the run that ended, where that is no run of the optimum: a rehearsal chose it. Nothing where
+// it is none that can be found again.
+std::optional<levels::LevelPlan> plan_that_ended(const Options& options, const LevelAnswer& a) {
+  const auto is_of = [&](const levels::LevelPlan& plan) {
+    return chains::Journal(options["run"].as<std::string>(),
+                           to_text(a.tree, a.hierarchy, plan.node))
+        .is_of_schedule();
+  };
+  const levels::LevelPlan& optimum = a.ways.front().plan;
+  if (of_first([&] { return is_of(optimum) ? 1 : 0; }) != 0) return {};
+  const std::vector<levels::LevelPlan> rivals =
+      levels::rivals(a.tree, a.hierarchy, optimum, chains::RehearseOptions().within);
+  const std::int64_t found =
+      of_first([&] { return std::ranges::find_if(rivals, is_of) - rivals.begin(); });
+  if (found == std::ssize(rivals)) return {};
+  return rivals[static_cast<std::size_t>(found)];
+}
+
+}  // namespace
+
+std::optional<levels::LevelPlan> other_plan(const Options& options, LevelAnswer& a,
+                                            Context& context) {
+  if (options["resume"].as<bool>()) return plan_that_ended(options, a);
+  if (!options["rehearse"].as<bool>()) return {};
   if (options["device"].as<bool>()) {
     throw UsageError("--rehearse", "is of the host, and a device is to compute",
                      "leave one of them out");
   }
   const Processes& team = Processes::all();
+  const levels::LevelPlan& optimum = a.ways.front().plan;
+  chains::check_processes(a.hierarchy, team.size());
+  team.on_first(
+      [&] { chains::check_folder(a.tree, a.hierarchy, optimum.node, run_options(options)); });
   Progress progress(context, a.tree.name);
   chains::RehearseOptions how;
   how.threads = options["threads"].as<int>();
   how.progress = [&](double share) { progress.show(a.tree.name + ": rehearsing", share); };
   how.stop = context.stop;
-  a.rehearsed =
-      chains::rehearse(a.tree, a.hierarchy, a.ways.front().plan, assumed_machine(), team, how);
-  std::size_t chosen = static_cast<std::size_t>(
-      std::ranges::min_element(a.rehearsed, {}, &chains::Rehearsed::time) - a.rehearsed.begin());
-  if (options["resume"].as<bool>()) {
-    // Times differ from run to run; what is done stays done.
-    std::vector<std::int64_t> there{static_cast<std::int64_t>(chosen)};
-    team.on_first([&] {
-      for (std::size_t r = 0; r < a.rehearsed.size(); ++r) {
-        const chains::Journal journal(options["run"].as<std::string>(),
-                                      to_text(a.tree, a.hierarchy, a.rehearsed[r].plan.node));
-        if (journal.is_of_schedule()) there.front() = static_cast<std::int64_t>(r);
-      }
-    });
-    chosen = static_cast<std::size_t>(team.gathered(there).front().front());
-  }
-  return a.rehearsed[chosen].plan;
+  a.rehearsed = chains::rehearse(a.tree, a.hierarchy, optimum, assumed_machine(), team, how);
+  const chains::Rehearsed& best =
+      *std::ranges::min_element(a.rehearsed, {}, &chains::Rehearsed::time);
+  if (best.plan.node == optimum.node) return {};
+  return best.plan;
 }
 
 void print_rehearsal(const LevelAnswer& a, std::ostream& out) {
@@ -100,14 +144,7 @@ void run_level_answer(const Options& options, LevelAnswer& a, Context& context) 
   const Processes& team = Processes::all();
   const Machine here = assumed_machine();
   Progress progress(context, a.tree.name);
-  chains::LevelRunOptions run;
-  run.folder = options["run"].as<std::string>();
-  run.fill = options["fill"].as<bool>();
-  run.force = options["force"].as<bool>();
-  run.resume = options["resume"].as<bool>();
-  run.numbers = {options["seed"].as<std::uint64_t>(), options["whole"].as<bool>()};
-  run.threads = options["threads"].as<int>();
-  run.device = options["device"].as<bool>();
+  chains::LevelRunOptions run = run_options(options);
   if (run.device) {
     team.on_each([&] { run.tuned = bench::load_devices(bench::devices_file()); });
   }
@@ -140,9 +177,8 @@ void print_level_runs(const LevelAnswer& a, std::ostream& out) {
   };
   Rows rows;
   std::string differing;
-  std::vector<LevelWay> ways = a.ways;
-  if (a.other) ways.insert(ways.begin(), *a.other);
-  for (const LevelWay& w : ways) {
+  for (const LevelWay* way : a.all()) {
+    const LevelWay& w = *way;
     if (!w.ran) continue;
     const Counts& predicted = w.plan.counts;
     const Counts& measured = w.ran->counts;

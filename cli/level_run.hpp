@@ -43,6 +43,7 @@ struct LevelAnswer {
   std::optional<double> error;               // of a run's results, relative to their bound
 
   const LevelWay& chosen() const { return other ? *other : ways.front(); }
+  std::vector<const LevelWay*> all() const;  // `other` last
   LevelWay& chosen() { return other ? *other : ways.front(); }
 };
 
@@ -52,9 +53,10 @@ void require_level_run(const Options& options, const std::string& named, std::si
 // The machine with as many processes as mpirun started, unless --set says how many it has.
 Machine machine_of_team(const Machine& machine, const Options& options, const Processes& team);
 
-// --rehearse: tries the optimum and its rivals. The plan that is to run: the quickest, with
-// --resume that of the run that ended. Collective.
-levels::LevelPlan rehearse_levels(const Options& options, LevelAnswer& answer, Context& context);
+// What is to run instead of the optimum: with --resume the schedule of the run that ended, with
+// --rehearse the quickest of what is tried. Nothing where it is the optimum. Collective.
+std::optional<levels::LevelPlan> other_plan(const Options& options, LevelAnswer& answer,
+                                            Context& context);
 void print_rehearsal(const LevelAnswer& answer, std::ostream& out);
 
 // Runs what is chosen, with --compare the unfused way before it. Collective.

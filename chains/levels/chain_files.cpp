@@ -67,18 +67,17 @@ int ChainFiles::look(int parts) {
 }
 
 void ChainFiles::make_inputs() {
-  if (!options_.resume) {
-    journal_.note(0);  // from here on it can be resumed
-    // To free what a large file had takes as long as a fifth of writing it anew.
-    std::error_code ignored;  // open() says it
-    for (const auto& [name, use] : files_of(tree_, schedule_)) {
-      if (use.made) fs::remove(file_of(options_.folder, tree_, use.array), ignored);
-    }
-  }
+  if (!options_.resume) journal_.note(0);  // from here on it can be resumed
   for (const auto& [name, array] : missing_) {
     const int a = array;
     make_input(tree_, a, file_of(options_.folder, tree_, a), options_.numbers,
                [&](const fs::path& path) { return created(path, a); });
+  }
+  if (options_.resume) return;
+  // To free what a large file had takes as long as a fifth of writing it anew.
+  std::error_code ignored;  // open() says it
+  for (const auto& [name, use] : files_of(tree_, schedule_)) {
+    if (use.made) fs::resize_file(file_of(options_.folder, tree_, use.array), 0, ignored);
   }
 }
 

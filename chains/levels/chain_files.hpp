@@ -23,7 +23,7 @@ class ChainFiles {
   // What can be known to go wrong, before anything is written; how many of the schedule's parts are
   // done. Throws as run_levels().
   int look(int parts);
-  // Inputs that are missing; and what is there of results, which the run makes anew, goes.
+  // Inputs that are missing; and what is there of results, which the run makes anew, becomes empty.
   void make_inputs();
 
   // The files of a part, until it is done.

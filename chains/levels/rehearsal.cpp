@@ -1,5 +1,7 @@
 #include "chains/levels/rehearsal.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,7 +12,9 @@
 #include "chains/levels/tally.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
+#include "core/io/available_memory.hpp"
 #include "core/stop.hpp"
+#include "core/units/text.hpp"
 #include "kernels/memory.hpp"
 
 namespace tcsim::chains {
@@ -28,9 +32,10 @@ using levels::Sequence;
 
 namespace {
 
-// A tile is run until this has passed, and at most so often.
-constexpr Seconds long_enough{0.004};
-constexpr std::size_t often_enough = 15;
+// A tile is run until this has passed and it was run so often, or this often in all; one that takes
+// long once.
+constexpr Seconds long_enough{0.004}, is_long{0.05};
+constexpr std::size_t at_least = 3, often_enough = 15;
 // Of what others took of the arithmetic that was predicted of them, the share that a rival may do
 // with: what it moves is its own.
 constexpr double most_saved = 0.5;
@@ -95,8 +100,13 @@ class LeafCounter {
 template <class T>
 class Rehearsal {
  public:
-  Rehearsal(const OperationTree& tree, const Machine& machine, int threads, std::stop_token stop)
-      : tree_(tree), schedules_(tree, machine, threads), stop_(std::move(stop)) {}
+  // With so many processes on this computer.
+  Rehearsal(const OperationTree& tree, const Machine& machine, int processes, int threads,
+            std::stop_token stop)
+      : tree_(tree),
+        schedules_(tree, machine, threads),
+        processes_(processes),
+        stop_(std::move(stop)) {}
 
   // Of this process, were it the first one.
   Seconds arithmetic(const Node& node) {
@@ -126,32 +136,50 @@ class Rehearsal {
       const std::int64_t size = product(leaf.places[t]);
       elements += size + (tile_alignment - size % tile_alignment) % tile_alignment;
     }
-    if (elements > room_) {
-      memory_ = Memory();  // not both at the same time
-      memory_ = Memory(Bytes(elements * static_cast<std::int64_t>(sizeof(T))));
-      room_ = elements;
-      std::fill_n(reinterpret_cast<T*>(memory_.data()), elements, T{0.5});
-    }
+    make_room(elements);
     for (TensorId t : all_tensors) at[t] = reinterpret_cast<T*>(memory_.data()) + begin[t];
-    std::vector<double> times;
-    const Seconds start = now_in_run();
-    do {
+    const auto run = [&] {
       StopScope::heed();
       const Seconds before = now_in_run();
       leaves.run(leaf, at[TensorId::A], at[TensorId::B], at[TensorId::C], begins ? T{0} : T{1},
                  stop_);
-      times.push_back((now_in_run() - before).value());
-    } while (times.size() < often_enough && now_in_run() - start < long_enough);
+      return now_in_run() - before;
+    };
+    const Seconds start = now_in_run();
+    run();  // prepares
+    std::vector<Seconds> times;
+    const Seconds prepared = now_in_run();
+    do {
+      times.push_back(run());
+    } while (times.size() < often_enough && times.back() < is_long &&
+             (times.size() < at_least || now_in_run() - prepared < long_enough));
     took_ += now_in_run() - start;
-    // The first one prepares, where it is not the only one.
-    const auto first = times.begin() + (times.size() > 1 ? 1 : 0);
-    const auto middle = first + (times.end() - first) / 2;
-    std::nth_element(first, middle, times.end());
-    return Seconds(*middle);
+    // What disturbs one only adds to it.
+    const auto quarter = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+    std::nth_element(times.begin(), quarter, times.end());
+    return *quarter;
+  }
+
+  // Of all processes of this computer at the same time.
+  void make_room(std::int64_t elements) {
+    if (elements <= room_) return;
+    memory_ = Memory();  // not both at the same time
+    room_ = 0;
+    const Bytes bytes(elements * static_cast<std::int64_t>(sizeof(T)));
+    if (const Bytes free = available_memory(); bytes * processes_ > free) {
+      throw UnsupportedError(tree_.name,
+                             fmt::format("its tiles take {} on this computer and {} are free",
+                                         to_text(bytes * processes_), to_text(free)),
+                             "give smaller levels");
+    }
+    memory_ = Memory(bytes);
+    room_ = elements;
+    std::fill_n(reinterpret_cast<T*>(memory_.data()), elements, T{0.5});
   }
 
   const OperationTree& tree_;
   LeafSchedules schedules_;
+  const int processes_;
   const std::stop_token stop_;
   Memory memory_;
   std::int64_t room_ = 0;  // elements
@@ -164,18 +192,20 @@ std::vector<Rehearsed> rehearse_in(const OperationTree& tree, const Hierarchy& h
                                    const LevelPlan& plan, const Machine& machine,
                                    const Processes& team, const RehearseOptions& options) {
   const StopScope scope(options.stop);
-  std::vector<LevelPlan> plans = levels::rivals(tree, hierarchy, plan, options.within);
+  // Half of the time is for the search.
+  std::vector<LevelPlan> plans = levels::rivals(tree, hierarchy, plan, options.within,
+                                                [&](double share) { options.progress(share / 2); });
   std::vector<Rehearsed> tried;
   if (plans.empty()) {
     tried.push_back({plan, plan.times.arithmetic});
     return tried;
   }
   plans.insert(plans.begin(), plan);
-  Rehearsal<T> rehearsal(tree, machine, options.threads, options.stop);
+  Rehearsal<T> rehearsal(tree, machine, team.on_this_node(), options.threads, options.stop);
   Seconds best{HUGE_VAL}, took{0};
   double share = 1;  // the least of what was predicted that any took
   for (std::size_t p = 0; p < plans.size() && took < options.most; ++p) {
-    options.progress(static_cast<double>(p) / static_cast<double>(plans.size()));
+    options.progress((1 + static_cast<double>(p) / static_cast<double>(plans.size())) / 2);
     LevelPlan& one = plans[p];
     const Seconds moves = one.time() - one.times.arithmetic;
     if (moves + most_saved * share * one.times.arithmetic > best) continue;

@@ -493,6 +493,11 @@ class LevelRunner {
 
 }  // namespace
 
+void check_folder(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
+                  const LevelRunOptions& options) {
+  ChainFiles(tree, hierarchy, node, options).look(static_cast<int>(disk_parts(node).size()));
+}
+
 LevelRun run_levels(const OperationTree& tree, const Hierarchy& hierarchy, const Node& node,
                     const Machine& machine, const Processes& team, const LevelRunOptions& options) {
   check_processes(hierarchy, team.size());

@@ -56,6 +56,10 @@ struct LevelRun {
 // some of them share, or another number of processes.
 void check_processes(const levels::Hierarchy& hierarchy, int processes);
 
+// Throws what a run refuses for its folder, and writes nothing. Of the first process.
+void check_folder(const fusion::OperationTree& tree, const levels::Hierarchy& hierarchy,
+                  const levels::Node& node, const LevelRunOptions& options);
+
 // Collective over the team. The schedule is a plan's. `machine` is the one that runs it, for the
 // executor's schedules. Throws, before anything is written, InputError where an input is missing or
 // another tensor, or a result is there already; UnsupportedError where the disk has not the room,

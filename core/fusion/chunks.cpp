@@ -90,8 +90,9 @@ std::int64_t common_step(const std::vector<Range>& tiles) {
   return step;
 }
 
-// More combinations of sizes than these are not looked at: then the smallest tile alone.
-constexpr std::size_t most_candidates = 4096;
+// Where combinations of sizes, times tiles that are counted for each, are more, the smallest tile
+// alone is looked at.
+constexpr double most_looks = 1e7;
 
 // A visitor of walk_first_tiles().
 struct Files {
@@ -198,7 +199,7 @@ std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
   const std::vector<Use>& uses = found->second;
   std::vector<std::set<std::int64_t>> sizes(whole.size());
   Extents smallest = whole;
-  std::size_t candidates = 1;
+  double looks = 0, candidates = 1;
   for (std::size_t axis = 0; axis < whole.size(); ++axis) {
     std::int64_t common = 0;
     for (const Use& use : uses) {
@@ -206,12 +207,13 @@ std::vector<std::int64_t> Chunks::of(int a, Bytes most) const {
       common = std::gcd(common, step);
       sizes[axis].insert(step == 0 ? whole[axis] : step);
       smallest[axis] = std::min(smallest[axis], use.tiles[axis].front().size);
+      looks += static_cast<double>(use.tiles[axis].size());
     }
     sizes[axis].insert({smallest[axis], common == 0 ? whole[axis] : common});
-    candidates = std::min(most_candidates + 1, candidates * sizes[axis].size());
+    candidates *= static_cast<double>(sizes[axis].size());
   }
   Extents best = fitted(smallest);
-  if (candidates > most_candidates) return best;
+  if (candidates * looks > most_looks) return best;
   std::set<Extents> seen{best};
   double least = cost(uses, best, array);
   Extents chunk;

@@ -30,6 +30,8 @@ constexpr int most_paired = 120;
 constexpr double worth_improving = 2;
 // Up to here more steps of two variables are tried.
 constexpr int few_variables = 20;
+// Homes that are searched beside a plan's.
+constexpr std::size_t most_rivals = 12;
 // Nothing is sought below this much of the best.
 constexpr double near_enough = 1e-4;
 
@@ -285,6 +287,7 @@ class PartSearch {
     const Shape shape = shape_of(tree_, hierarchy_, part_, homes_, plan.decisions);
     for (bool changed = true; changed;) {
       changed = false;
+      StopScope::heed();
       for (std::size_t v = 0; v < plan.values.size(); ++v) {
         if (shape.variables[v].processes) continue;
         const std::int64_t most =
@@ -488,12 +491,18 @@ LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
 }
 
 std::vector<LevelPlan> rivals(const OperationTree& tree, const Hierarchy& hierarchy,
-                              const LevelPlan& plan, double within) {
+                              const LevelPlan& plan, double within,
+                              const std::function<void(double share)>& progress) {
   const double most = plan.time().value() * (1 + within);
+  auto all = ways(tree, hierarchy, plan.homes);
+  std::erase_if(all, [&](const auto& way) {
+    return way.first > most || way.second == plan.homes;  // none of these takes less
+  });
+  all.resize(std::min(all.size(), most_rivals));
   std::vector<LevelPlan> found;
-  for (const auto& [least, homes] : ways(tree, hierarchy, plan.homes)) {
-    if (least > most) break;  // no later one takes less
-    if (homes == plan.homes) continue;
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    const auto& [least, homes] = all[w];
+    if (progress) progress(static_cast<double>(w) / static_cast<double>(all.size()));
     OptimumOptions options;
     options.homes = homes;
     try {

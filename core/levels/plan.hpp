@@ -96,11 +96,12 @@ struct OptimumOptions {
 LevelOptimum optimum(const OperationTree& tree, const Hierarchy& hierarchy,
                      const OptimumOptions& options = {});
 
-// Of other homes than the plan's, the quickest schedule of each: those that are predicted to take at
-// most `within` more than the plan (0.1: a tenth), the quickest first. Of chains of more than 6
-// statements the homes that optimum() looks at. Heeds StopScope.
+// Of other homes than the plan's, the quickest schedule of each: those that are predicted to take
+// at most `within` more than the plan (0.1: a tenth), the quickest first. Of up to 12 homes, those
+// with the least to move. `progress` may be empty. Heeds StopScope.
 std::vector<LevelPlan> rivals(const OperationTree& tree, const Hierarchy& hierarchy,
-                              const LevelPlan& plan, double within);
+                              const LevelPlan& plan, double within,
+                              const std::function<void(double share)>& progress = {});
 
 // A chain done three ways, side by side.
 struct LevelWays {

@@ -386,7 +386,8 @@ double pieces_along_k(const Contraction& c, const Schedule& schedule, const Path
 
 // Where kernels write lines, what says where each place of a group lies is read beside the numbers:
 // an offset in each tensor that follows the group (core/plan/plan.hpp). Tables beyond the second
-// cache come over the links outside it, as often as loops go through the group.
+// cache, where there is one, come over the links outside it, as often as loops go through the
+// group.
 Seconds reading_tables(const Contraction& c, const Schedule& schedule, const Path& path,
                        const Machine& machine) {
   Seconds sum{0};
@@ -403,11 +404,12 @@ Seconds reading_tables(const Contraction& c, const Schedule& schedule, const Pat
       passes *= ceil_ratio(static_cast<double>(range[s.group]), static_cast<double>(s.tile));
       range[s.group] = std::min(range[s.group], s.tile);
     }
-    int level = 1;
+    const int near = std::min(1, machine.cache_count() - 1);
+    int level = near;
     while (level < machine.cache_count() && bytes > machine.level(LevelId{level}).capacity.value) {
       ++level;
     }
-    if (level > 1) sum += passes * (bytes / machine.bandwidth(LevelId{level}));
+    if (level > near) sum += passes * (bytes / machine.bandwidth(LevelId{level}));
   }
   return sum;
 }

@@ -371,6 +371,7 @@ bool few_for_lanes(const Contraction& c, DimClass columns) {
 void keep_neighbours(const Contraction& c, Groups& groups) {
   constexpr Bytes together{256};               // of neighbours in each tensor
   constexpr std::int64_t most_places = 16384;  // whose tables fit into a second cache
+  constexpr std::int64_t fewest_places = 512;  // of a pack, whose beginning takes as long as some
   std::vector<bool> kept(static_cast<std::size_t>(c.dim_count()));
   std::int64_t places = 1;
   std::optional<TensorId> across;
@@ -388,7 +389,7 @@ void keep_neighbours(const Contraction& c, Groups& groups) {
     }
     if (c.fastest(t) != c.fastest(TensorId::C)) across = t;
   }
-  if (!across) return;
+  if (!across || places < fewest_places) return;
   Group& m = groups[DimClass::m];
   const Group all = in_order_of(c, *across, DimClass::batch);
   std::erase_if(m, [&](DimId d) { return !kept[static_cast<std::size_t>(index(d))]; });

@@ -89,7 +89,7 @@ bool TraceMerger::next(TraceBatch& batch) {
     Source& source = sources_[turn_];
     const int core = static_cast<int>(turn_);
     if (sources_.size() == 1 && !source.has_front) {
-      const std::size_t count = source.reader->add_singles(batch);
+      const std::size_t count = source.reader->add_to(batch);
       records_ += static_cast<std::int64_t>(count);
       batch.end_turn(core, count);
       if (batch.room() == 0) break;

@@ -1,8 +1,7 @@
 // A trace on plain caches (is_plain() in sim/config.hpp), several times faster than sim/system.hpp.
 //
 //  - A line that is the latest used one of its set in the innermost cache changes nothing when it
-//  is
-//    touched again, but may become dirty. A table of such lines answers most accesses.
+//    is touched again, but may become dirty. A table of such lines answers most accesses.
 //  - A run at a stride of up to a line touches neighbouring lines in order: sim/hierarchy.hpp takes
 //    them together, and the touches in between are counted, not made.
 //  - Line numbers of sim/hierarchy.hpp have 31 bits, those of a trace up to 64. Regions of the
@@ -49,6 +48,7 @@ class PlainTrace {
   void access(std::uint64_t address, std::uint32_t bytes, bool write);
   void touch(std::uint64_t line, bool write);
   void pass(std::uint64_t line, bool write);
+  std::uint64_t lines_of_short_run(const TraceBatch::Access& a, const TraceBatch::Run& all) const;
   bool run_as_lines(const TraceRecord& record, bool write);
   void touch_lines(std::uint64_t first, std::uint64_t last, bool write);
   std::uint32_t base_of(std::uint64_t region);

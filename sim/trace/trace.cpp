@@ -87,7 +87,7 @@ class TextReader : public TraceReader {
     }
     return false;
   }
-  std::size_t add_singles(TraceBatch& batch) final {
+  std::size_t add_to(TraceBatch& batch) final {
     std::size_t count = 0;
     for (TraceRecord record; batch.room() > 0 && next(record); ++count) {
       batch.add(record.address, record.bytes, record.kind);
@@ -267,11 +267,11 @@ class BinaryReader final : public TraceReader {
   }
 
   // Up to a record that is malformed or has a number of more than eight bytes.
-  std::size_t add_singles(TraceBatch& batch) override {
+  std::size_t add_to(TraceBatch& batch) override {
     const std::size_t before = batch.room();
     while (batch.room() > 0) {
-      const std::string_view ahead = in_.at_least(longest_single);
-      const std::size_t taken = add_singles_of(ahead, batch);
+      const std::string_view ahead = in_.at_least(longest_record);
+      const std::size_t taken = add_some(ahead, batch);
       in_.take(taken);
       if (taken == 0) break;
     }
@@ -310,19 +310,21 @@ class BinaryReader final : public TraceReader {
   }
 
  private:
-  // A head, then two numbers of ten bytes at most; numbers are read eight bytes at a time.
-  static constexpr std::size_t longest_single = 1 + 2 * 10 + 8;
+  // A head, then four numbers of ten bytes at most; numbers are read eight bytes at a time.
+  static constexpr std::size_t longest_record = 1 + 4 * 10 + 8;
+  // Of a run's stride, so that longest_run of them are no overflow.
+  static constexpr std::uint64_t longest_stride = std::uint64_t{1} << 40;
 
   // How many of the bytes were taken.
-  std::size_t add_singles_of(std::string_view ahead, TraceBatch& batch) {
+  std::size_t add_some(std::string_view ahead, TraceBatch& batch) {
     const char* const end = ahead.data() + ahead.size();
     const char* at = ahead.data();
     std::uint64_t last = last_;
     std::uint64_t bytes = bytes_, number = number_;
     for (std::size_t room = batch.room(); room > 0; --room) {
-      if (end - at < static_cast<std::ptrdiff_t>(longest_single)) break;
+      if (end - at < static_cast<std::ptrdiff_t>(longest_record)) break;
       const auto head = static_cast<unsigned char>(*at);
-      if (head > 15 || (head & 4)) break;
+      if (head > 15) break;
       const char* next_at = at + 1;
       std::uint64_t new_bytes = bytes, distance = 0;
       if (head & 8) {
@@ -332,10 +334,24 @@ class BinaryReader final : public TraceReader {
       }
       if (!short_varint(next_at, distance)) break;
       const std::uint64_t address = last + static_cast<std::uint64_t>(unzigzag(distance));
-      if (address > std::numeric_limits<std::uint64_t>::max() - new_bytes) break;
-      batch.add(address, static_cast<std::uint32_t>(new_bytes), static_cast<AccessKind>(head & 3));
+      const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - new_bytes;
+      if (address > most) break;
+      const auto kind = static_cast<AccessKind>(head & 3);
+      std::uint64_t to = address;  // of the run's last access
+      if (head & 4) {
+        std::uint64_t zigzag_stride = 0, count = 0;
+        if (!short_varint(next_at, zigzag_stride) || !short_varint(next_at, count)) break;
+        if (zigzag_stride > 2 * longest_stride || count > TraceBatch::longest_run - 2) break;
+        const std::int64_t stride = unzigzag(zigzag_stride);
+        count += 2;
+        to += static_cast<std::uint64_t>(stride) * (count - 1);
+        if (to > most || (stride < 0 ? to > address : to < address)) break;
+        batch.add({kind, address, static_cast<std::uint32_t>(new_bytes), stride, count});
+      } else {
+        batch.add(address, static_cast<std::uint32_t>(new_bytes), kind);
+      }
       at = next_at;
-      last = address;
+      last = to;
       bytes = new_bytes;
       ++number;
     }

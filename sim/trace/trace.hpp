@@ -93,9 +93,10 @@ class TraceReader {
   // The next record; false at the end. Throws InputError that names the record where it is
   // malformed: "FILE:LINE" in a text, "FILE: record N" otherwise.
   virtual bool next(TraceRecord& record) = 0;
-  // Adds single accesses that come next to the batch, as long as there is room, and says how many.
-  // Other records, and all that is malformed, it may leave to next().
-  virtual std::size_t add_singles(TraceBatch& batch) = 0;
+  // Adds records that come next to the batch, as long as there is room, and says how many. Those
+  // longer than TraceBatch::longest_run, and all that is malformed, it leaves to next(); others it
+  // may.
+  virtual std::size_t add_to(TraceBatch& batch) = 0;
 };
 
 enum class TraceFormat { din, lackey, binary };

@@ -655,7 +655,7 @@ TEST(FuseCommand, Rehearses_what_is_predicted_to_be_nearly_as_quick) {
   EXPECT_EQ((*runs)["rehearsed_seconds"], least);
   EXPECT_EQ(j["optimum"].contains("measured_seconds"), (*runs) == tried.front());
   EXPECT_EQ(j.contains("rehearsed"), (*runs) != tried.front());
-  // Runs of both that ended before they did anything.
+  // Runs of both that ended before they did anything; what is said of a rehearsal then is the same.
   for (const char* way : {"optimum", "rehearsed"}) {
     if (!j.contains(way)) continue;
     std::ofstream(folder / "tcsim-run.json")
@@ -665,7 +665,19 @@ TEST(FuseCommand, Rehearses_what_is_predicted_to_be_nearly_as_quick) {
     const json again = json::parse(on.out);
     const json& ran = again[again.contains("rehearsed") ? "rehearsed" : "optimum"];
     EXPECT_EQ(ran["schedule"], j[way]["schedule"]);
+    EXPECT_TRUE(ran.contains("measured_seconds"));
   }
+  // What is refused is refused before anything is tried, and what results lie elsewhere stay there.
+  const Ran there = with({});
+  EXPECT_EQ(there.code, Exit::input);
+  EXPECT_TRUE(contains(there.err, "is there already; move it, or say --force")) << there.err;
+  const std::filesystem::path elsewhere = folder / "elsewhere";
+  std::filesystem::rename(folder / "B.h5", elsewhere);
+  std::filesystem::create_symlink(elsewhere, folder / "B.h5");
+  const Ran linked = with({"--force"});
+  EXPECT_EQ(linked.code, Exit::done) << linked.err;
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "B.h5"));
+  EXPECT_GT(std::filesystem::file_size(elsewhere), 60 * 30 * 8U);
   std::filesystem::remove_all(folder);
 }
 

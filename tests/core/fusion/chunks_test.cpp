@@ -88,6 +88,23 @@ TEST(Chunks, DivideTilesOfDifferentSizes) {
   EXPECT_EQ(Chunks(tree, {&small, &odd}).of(c), (Extents{40, 4000}));
 }
 
+// What has a part of a chunk reads it before it writes it. Of 40 and of 39 rows: 3 chunks of 40 are
+// written whole and 6 of them in parts, or 4 and 2 of 39 whole and 4 in parts.
+TEST(Chunks, CountThatPartsAreReadAndWritten) {
+  const OperationTree tree = pair_of(120, 4000, 40, 40);
+  const auto b = static_cast<int>(std::ranges::find(tree.arrays, "B", &OperationTree::Array::name) -
+                                  tree.arrays.begin());
+  const auto tiles_of = [&](int rows) {
+    FusedNode node = parse_fused("load A { load D { for a by " + std::to_string(rows) +
+                                     " { store B { hold T { seq { load C { do T } do B } } } } } }",
+                                 tree, "test");
+    check(tree, node, "test");
+    return node;
+  };
+  const FusedNode small = tiles_of(40), odd = tiles_of(39);
+  EXPECT_EQ(Chunks(tree, {&small, &odd}).of(b), (Extents{39, 4000}));
+}
+
 // Each tile of 52 rows begins anew with tiles of 6, so only chunks of 2 rows have no part of two.
 // For a schedule that reads all of it and one with tiles of 46 rows, chunks of 46: they are whole
 // in both.
