@@ -142,6 +142,8 @@ TEST(Groupings, Of_products_across_keep_neighbours) {
   EXPECT_EQ(first("abcd-abcd-dcba", "a=30,b=40,c=20,d=25"), "dca b");
   EXPECT_EQ(first("abc-cba-bac", "a=100,b=80,c=60"), "ca b");
   EXPECT_EQ(first("abc-abc-abc", "a=100,b=80,c=60"), "cba ");
+  // However short lines are, as long as no operand has dimensions of its own.
+  EXPECT_EQ(first("dcba-dbca-adbc", "a=7,b=38,c=61,d=38"), "abc d");
   // Packs of few places take longer to begin than to copy.
   EXPECT_EQ(first("cba-cba-abc", "a=2,b=30000,c=3"), "abc ");
   // A stride-one dimension is kept however long it is; no other one that makes tables large.
