@@ -167,7 +167,7 @@ double longer_by(const LevelProgram& one, const LevelProgram& other) {
   for (std::size_t turn = 0; turn < one.runs.size(); ++turn) {
     ratios.push_back(one.runs[turn].total / other.runs[turn].total);
   }
-  return quantile(std::move(ratios), 0.5) - 1;
+  return median(std::move(ratios)) - 1;
 }
 const LevelProgram& quickest(const std::vector<LevelProgram>& programs,
                              const LevelProgram& chosen) {

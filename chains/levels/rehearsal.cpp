@@ -13,7 +13,9 @@
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
 #include "core/io/available_memory.hpp"
+#include "core/plan/arrays.hpp"
 #include "core/stop.hpp"
+#include "core/units/divisor.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
 
@@ -60,10 +62,9 @@ class LeafCounter {
       Range& range = ranges_[static_cast<std::size_t>(loop->index)];
       const Range around = range;
       const std::int64_t whole = around.size / loop->tile, rest = around.size % loop->tile;
-      const std::int64_t mine = (whole + loop->processes - 1) / loop->processes;
       if (whole > 0) {
         range.size = loop->tile;
-        visit(*loop->body, times * static_cast<double>(mine));
+        visit(*loop->body, times * static_cast<double>(ceil_div(whole, loop->processes)));
       }
       if (rest > 0 && whole % loop->processes == 0) {
         range.size = rest;
@@ -133,8 +134,7 @@ class Rehearsal {
     ByTensor<std::int64_t> begin{};
     for (TensorId t : all_tensors) {
       begin[t] = elements;
-      const std::int64_t size = product(leaf.places[t]);
-      elements += size + (tile_alignment - size % tile_alignment) % tile_alignment;
+      elements += round_up(product(leaf.places[t]), tile_alignment);
     }
     make_room(elements);
     for (TensorId t : all_tensors) at[t] = reinterpret_cast<T*>(memory_.data()) + begin[t];

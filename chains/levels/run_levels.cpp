@@ -20,6 +20,7 @@
 #include "chains/rows.hpp"
 #include "chains/tensors.hpp"
 #include "core/error.hpp"
+#include "core/plan/arrays.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 #include "kernels/memory.hpp"
@@ -342,7 +343,7 @@ class LevelRunner {
     if (!in_device(tile.level)) {
       tile.values = reinterpret_cast<T*>(private_[place(tile.level)].data()) + used;
     }
-    used += elements + (tile_alignment - elements % tile_alignment) % tile_alignment;
+    used += round_up(elements, tile_alignment);
   }
 
   void hold_private(const Hold& hold) {

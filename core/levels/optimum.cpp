@@ -296,9 +296,9 @@ class PartSearch {
         if (even == before) continue;
         plan.values[v] = even;
         const double found = seconds_of(shape, plan.values);
-        changed |= found <= seconds;
         if (found <= seconds) {
           seconds = found;
+          changed = true;
         } else {
           plan.values[v] = before;
         }

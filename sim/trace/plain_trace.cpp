@@ -93,20 +93,18 @@ PlainTrace::PlainTrace(const SystemConfig& config, Engine engine, std::uint32_t 
   }
 }
 
+inline void PlainTrace::mark(std::uint64_t line, bool write) {
+  std::uint64_t& latest = latest_[line & latest_mask_];
+  const std::uint64_t wanted = line << 1 | 1;
+  if ((latest | std::uint64_t{!write}) == wanted) return;
+  latest = wanted - !write;
+  pass(line, write);
+}
+
 void PlainTrace::run(const TraceBatch& batch, bool with_instructions) {
   StopCheck check;
   auto run_of = batch.runs().begin();
-  std::uint64_t* const latest = latest_.data();
-  const std::uint64_t mask = latest_mask_;
   std::int64_t touches = 0;
-  // touch(), without the count.
-  const auto touch_one = [&](std::uint64_t line, bool write) {
-    std::uint64_t& known = latest[line & mask];
-    const std::uint64_t wanted = line << 1 | 1;
-    if ((known | std::uint64_t{!write}) == wanted) return;
-    known = wanted - !write;
-    pass(line, write);
-  };
   for (const TraceBatch::Access& a : batch.accesses()) {
     if (a.kind == AccessKind::instruction && !with_instructions) {
       run_of += a.is_run;
@@ -122,7 +120,7 @@ void PlainTrace::run(const TraceBatch& batch, bool with_instructions) {
       const std::uint64_t lines = lines_of_short_run(a, all);
       if (lines > 0) {
         touches += static_cast<std::int64_t>(all.count) << both;
-        for (std::uint64_t line = first; line < first + lines; ++line) touch_one(line, write);
+        for (std::uint64_t line = first; line < first + lines; ++line) mark(line, write);
         continue;
       }
       run({a.kind, a.address, a.bytes, all.stride, all.count});
@@ -130,7 +128,7 @@ void PlainTrace::run(const TraceBatch& batch, bool with_instructions) {
       continue;
     }
     touches += 1 + both;
-    touch_one(first, write);
+    mark(first, write);
   }
   touches_ += touches;
 }
@@ -172,11 +170,7 @@ inline void PlainTrace::access(std::uint64_t address, std::uint32_t bytes, bool 
 
 inline void PlainTrace::touch(std::uint64_t line, bool write) {
   ++touches_;
-  std::uint64_t& latest = latest_[line & latest_mask_];
-  const std::uint64_t wanted = line << 1 | 1;
-  if (latest == wanted || ((latest | 1) == wanted && !write)) return;
-  latest = write ? wanted : wanted - 1;
-  pass(line, write);
+  mark(line, write);
 }
 
 void PlainTrace::pass(std::uint64_t line, bool write) {

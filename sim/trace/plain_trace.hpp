@@ -47,6 +47,7 @@ class PlainTrace {
   void run(const TraceRecord& record);
   void access(std::uint64_t address, std::uint32_t bytes, bool write);
   void touch(std::uint64_t line, bool write);
+  void mark(std::uint64_t line, bool write);  // touch(), without the count
   void pass(std::uint64_t line, bool write);
   std::uint64_t lines_of_short_run(const TraceBatch::Access& a, const TraceBatch::Run& all) const;
   bool run_as_lines(const TraceRecord& record, bool write);

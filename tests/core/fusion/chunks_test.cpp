@@ -14,12 +14,28 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
+int array(const OperationTree& tree, const char* name) {
+  return static_cast<int>(std::ranges::find(tree.arrays, name, &OperationTree::Array::name) -
+                          tree.arrays.begin());
+}
+
+FusedNode parsed(const OperationTree& tree, const std::string& text) {
+  FusedNode node = parse_fused(text, tree, "test");
+  check(tree, node, "test");
+  return node;
+}
+
+// Of a pair of products: so many rows of C and B at a time.
+FusedNode in_rows(const OperationTree& tree, int rows) {
+  return parsed(tree,
+                fmt::format("load A {{ load D {{ for a by {} {{ store B {{ hold T {{ seq {{ load C "
+                            "{{ do T }} do B }} }} }} }} }} }}",
+                            rows));
+}
+
 TEST(Chunks, DivideTheTiles) {
   const OperationTree tree = pair_of(400, 40, 126, 100);
-  const auto at = [&](const char* name) {
-    return static_cast<int>(std::ranges::find(tree.arrays, name, &OperationTree::Array::name) -
-                            tree.arrays.begin());
-  };
+  const auto at = [&](const char* name) { return array(tree, name); };
   // C in tiles of 100 x 63, A and D whole, B in tiles of 100 x 40.
   const FusedNode node = parse_fused(
       "load A { load D { for a by 100 { store B { hold T { seq {"
@@ -51,8 +67,7 @@ TEST(Chunks, DivideTheTiles) {
 TEST(Chunks, OfAxesThatHaveNoDivisors) {
   const auto chunk = [](int rows, int tile, int columns, Bytes most) {
     const OperationTree tree = pair_of(rows, 40, columns, 100);
-    const auto c = static_cast<int>(
-        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    const int c = array(tree, "C");
     const FusedNode node =
         parse_fused("load A { load D { for a by " + std::to_string(tile) +
                         " { load C { store B { hold T { seq { do T do B } } } } } } }",
@@ -74,16 +89,8 @@ TEST(Chunks, OfAxesThatHaveNoDivisors) {
 // of 39 rows no chunks are both: 3 and 6 chunks of 40 rows are moved, but 6 and 4 of 39.
 TEST(Chunks, DivideTilesOfDifferentSizes) {
   const OperationTree tree = pair_of(120, 40, 4000, 100);
-  const auto c = static_cast<int>(std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) -
-                                  tree.arrays.begin());
-  const auto tiles_of = [&](int rows) {
-    FusedNode node = parse_fused("load A { load D { for a by " + std::to_string(rows) +
-                                     " { store B { hold T { seq { load C { do T } do B } } } } } }",
-                                 tree, "test");
-    check(tree, node, "test");
-    return node;
-  };
-  const FusedNode small = tiles_of(40), large = tiles_of(60), odd = tiles_of(39);
+  const int c = array(tree, "C");
+  const FusedNode small = in_rows(tree, 40), large = in_rows(tree, 60), odd = in_rows(tree, 39);
   EXPECT_EQ(Chunks(tree, {&small, &large}).of(c), (Extents{20, 4000}));
   EXPECT_EQ(Chunks(tree, {&small, &odd}).of(c), (Extents{40, 4000}));
 }
@@ -92,16 +99,8 @@ TEST(Chunks, DivideTilesOfDifferentSizes) {
 // written whole and 6 of them in parts, or 4 and 2 of 39 whole and 4 in parts.
 TEST(Chunks, CountThatPartsAreReadAndWritten) {
   const OperationTree tree = pair_of(120, 4000, 40, 40);
-  const auto b = static_cast<int>(std::ranges::find(tree.arrays, "B", &OperationTree::Array::name) -
-                                  tree.arrays.begin());
-  const auto tiles_of = [&](int rows) {
-    FusedNode node = parse_fused("load A { load D { for a by " + std::to_string(rows) +
-                                     " { store B { hold T { seq { load C { do T } do B } } } } } }",
-                                 tree, "test");
-    check(tree, node, "test");
-    return node;
-  };
-  const FusedNode small = tiles_of(40), odd = tiles_of(39);
+  const int b = array(tree, "B");
+  const FusedNode small = in_rows(tree, 40), odd = in_rows(tree, 39);
   EXPECT_EQ(Chunks(tree, {&small, &odd}).of(b), (Extents{39, 4000}));
 }
 
@@ -111,21 +110,18 @@ TEST(Chunks, CountThatPartsAreReadAndWritten) {
 TEST(Chunks, BeginWhereTilesDo) {
   const auto chunk = [](std::int64_t rows, const std::vector<std::string>& texts) {
     const OperationTree tree = pair_of(rows, 40, 40000, 100);
-    const auto c = static_cast<int>(
-        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    const int c = array(tree, "C");
     std::vector<FusedNode> nodes;
     std::vector<const FusedNode*> all;
     for (const std::string& text : texts) {
-      nodes.push_back(parse_fused(text, tree, "test"));
-      check(tree, nodes.back(), "test");
+      nodes.push_back(parsed(tree, text));
     }
     for (const FusedNode& node : nodes) all.push_back(&node);
     return Chunks(tree, all).of(c);
   };
   const std::string nested =
-      "load A { load D { store B { for a by 52 { hold T { seq { for a by 6 { load C { do T } } do "
-      "B "
-      "} } } } } }";
+      "load A { load D { store B { for a by 52 { "
+      "hold T { seq { for a by 6 { load C { do T } } do B } } } } } }";
   EXPECT_EQ(chunk(104, {nested}), (Extents{2, 40000}));
   const std::string whole =
       "load A { load C { hold T { seq { do T load D { store B { do B } } } } } }";
@@ -145,8 +141,7 @@ TEST(Chunks, MoveNoMoreThanTheSmallestTiles) {
   for (int trial = 0; trial < 2000; ++trial) {
     const std::int64_t rows = pick(20, 200), columns = pick(400, 4000);
     const OperationTree tree = pair_of(static_cast<int>(rows), 8, static_cast<int>(columns), 8);
-    const auto c = static_cast<int>(
-        std::ranges::find(tree.arrays, "C", &OperationTree::Array::name) - tree.arrays.begin());
+    const int c = array(tree, "C");
     struct Cut {
       std::int64_t outer, inner, columns;
     };
@@ -155,13 +150,11 @@ TEST(Chunks, MoveNoMoreThanTheSmallestTiles) {
     for (int n = 0; n < 2; ++n) {
       const std::int64_t outer = pick(4, rows);
       cuts.push_back({outer, pick(2, outer), pick(100, columns)});
-      nodes.push_back(parse_fused(
-          fmt::format(
-              "load A {{ load D {{ store B {{ for a by {} {{ hold T {{ seq {{ for a by {} {{ "
-              "for p by {} {{ load C {{ do T }} }} }} do B }} }} }} }} }} }}",
-              cuts.back().outer, cuts.back().inner, cuts.back().columns),
-          tree, "test"));
-      check(tree, nodes.back(), "test");
+      nodes.push_back(parsed(
+          tree, fmt::format(
+                    "load A {{ load D {{ store B {{ for a by {} {{ hold T {{ seq {{ for a by {} {{ "
+                    "for p by {} {{ load C {{ do T }} }} }} do B }} }} }} }} }} }}",
+                    cuts.back().outer, cuts.back().inner, cuts.back().columns)));
     }
     const auto moved = [&](const Extents& chunk) {
       double chunks = 0;
