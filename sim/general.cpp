@@ -56,16 +56,17 @@ void require_countable(const Plan& plan, const SystemConfig& config) {
       "use smaller sizes");
 }
 
-// One class of sets: all of the plan is walked, a part of its lines simulated.
+// A share of the sets: all of the plan is walked, a part of its lines simulated.
 class GeneralPart {
  public:
   GeneralPart(const Plan& plan, const SystemConfig& config, const SimulationOptions& options,
-              const ArrayOrder& order, std::uint64_t part, std::uint64_t parts)
+              const ArrayOrder& order, Share share, bool reports)
       : system_(config, order.ends),
         sink_(system_, config.levels.front(), plan.element().value()),
         visitor_(plan, sink_) {
-    sink_.select(region_bits_of(config), part, parts);
-    Watch watch(options, plan.contraction().flops() / 2, part == 0);
+    sink_.select(region_bits_of(config), static_cast<std::uint64_t>(independent_classes(config)),
+                 share);
+    Watch watch(options, plan.contraction().flops() / 2, reports);
     walk(plan, Watched(visitor_, watch));
     if (config.drain) system_.drain();
     sink_.collect();
@@ -172,13 +173,24 @@ Simulation simulate_general(const Plan& plan, const SystemConfig& config,
   std::atomic<std::size_t> next = 0;
   run_on_threads(static_cast<int>(count), [&] {
     for (std::size_t i = next++; i < count; i = next++) {
-      parts[i] = std::make_unique<GeneralPart>(plan, config, options, order, i, count);
+      parts[i] = std::make_unique<GeneralPart>(
+          plan, config, options, order,
+          Share{static_cast<std::int64_t>(i), static_cast<std::int64_t>(count)}, i == 0);
     }
   });
   if (options.effort) *options.effort = {Lines(0), static_cast<int>(count)};
   Simulation result = parts.front()->result(config, order);
   for (std::size_t i = 1; i < count; ++i) add(result, parts[i]->result(config, order));
   return result;
+}
+
+Traffic simulate_general(const Plan& plan, const SystemConfig& config, Share share,
+                         const SimulationOptions& options) {
+  assert((check(plan, config), true));
+  const ArrayOrder order(plan);
+  GeneralPart part(plan, config, options, order, share, true);
+  if (options.effort) *options.effort = {Lines(0), 1};
+  return part.result(config, order).traffic;
 }
 
 }  // namespace tcsim::sim

@@ -24,12 +24,14 @@ class SystemSink {
         line_bits_(std::countr_zero(static_cast<std::uint64_t>(innermost.line.value()))),
         element_(counts_every_element(innermost) ? element : 0) {}
 
-  // Of `parts` classes of regions of 2^region_bits bytes (sim/sampled_classes.hpp) only one reaches
-  // the system; touches count all.
-  void select(int region_bits, std::uint64_t part, std::uint64_t parts) {
+  // Of `classes` classes of regions of 2^region_bits bytes (sim/sampled_classes.hpp) only those of
+  // the share reach the system; touches count all.
+  void select(int region_bits, std::uint64_t classes, Share share) {
     region_bits_ = region_bits;
-    part_ = part;
-    part_mask_ = parts - 1;
+    class_mask_ = classes - 1;
+    share_bits_ = std::countr_zero(classes / static_cast<std::uint64_t>(share.of));
+    share_ = static_cast<std::uint64_t>(share.number);
+    selects_ = share.of > 1;
   }
 
   // Bytes that moved until now belong to the phase that ends.
@@ -74,9 +76,11 @@ class SystemSink {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   void access(std::uint64_t address, std::uint64_t bytes, bool write) {
-    if (part_mask_ == 0) return system_.access(0, address, bytes, write);
+    if (!selects_) return system_.access(0, address, bytes, write);
     for_each_region(address, bytes, region_bits_, [&](std::uint64_t at, std::uint64_t some) {
-      if (((at >> region_bits_) & part_mask_) == part_) system_.access(0, at, some, write);
+      if (((at >> region_bits_) & class_mask_) >> share_bits_ == share_) {
+        system_.access(0, at, some, write);
+      }
     });
   }
 
@@ -94,8 +98,9 @@ class SystemSink {
   System<Observer>& system_;
   int line_bits_;
   std::int64_t element_;  // 0: lines
-  int region_bits_ = 0;
-  std::uint64_t part_ = 0, part_mask_ = 0;
+  bool selects_ = false;
+  int region_bits_ = 0, share_bits_ = 0;
+  std::uint64_t class_mask_ = 0, share_ = 0;
   std::uint64_t previous_ = none;
   std::int64_t touches_ = 0;
   Phase phase_ = Phase::compute;
@@ -136,5 +141,8 @@ void check(const Plan& plan, const SystemConfig& config);
 // prefetch or have victim caches; each walks the whole plan.
 Simulation simulate_general(const Plan& plan, const SystemConfig& config,
                             const SimulationOptions& options);
+// A share of the sets alone, on one thread.
+Traffic simulate_general(const Plan& plan, const SystemConfig& config, Share share,
+                         const SimulationOptions& options);
 
 }  // namespace tcsim::sim

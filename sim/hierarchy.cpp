@@ -61,23 +61,36 @@ Replacement policy_of(const CacheShape& c) {
 }  // namespace
 
 Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
-                     const ByArray<std::uint32_t>& first_lines, int line_bits, Engine engine)
+                     const ByArray<std::uint32_t>& first_lines, int line_bits, Engine engine,
+                     LinePart part)
     : line_bits_(line_bits) {
   std::int64_t common = 0;
   for (const CacheShape& c : caches) common = std::gcd(common, c.sets >> c.masks.size());
   // The largest power of two in it, so that a mask finds the place of a block.
   const auto unit = static_cast<std::uint32_t>(common & -common);
-  const std::uint32_t width = width_for(unit, engine);
+  if (part.lines == part.period) part = {0, unit, unit};
+  assert(unit % part.period == 0 && part.period % part.lines == 0 && part.first % part.lines == 0);
+  const std::uint32_t width = width_for(part.lines, engine);
   residues_ = unit;
-  unit_ = width == 1 ? 1 : unit;
+  unit_ = width == 1 && part.lines == part.period ? 1 : unit;
   lane_bits_ = static_cast<std::uint32_t>(std::countr_zero(width));
   lane_max_ = width - 1;
-  waiting_mask_ = width == 1 ? 0 : std::min(unit / width, max_waiting) - 1;
+  part_blocks_ = part.lines / width;
+  if (part.lines < part.period) {
+    part_first_ = part.first / width;
+    period_max_ = part.period / width - 1;
+    numbers_ = {static_cast<std::uint32_t>(std::countr_zero(part.period / width)),
+                static_cast<std::uint32_t>(std::countr_zero(part_blocks_)), part_blocks_ - 1};
+  }
+  const std::uint32_t shares = part.period / part.lines;
+  waiting_mask_ = width == 1 ? 0 : std::min(unit / shares / width, max_waiting) - 1;
   waiting_.resize(waiting_mask_ + 1);
   for (const CacheShape& c : caches) {
     const auto ways = static_cast<std::uint32_t>(c.ways);
     Cache cache;
-    cache.data = make_level(c.sets, c.ways, width);
+    cache.data = make_level(c.sets / shares, c.ways, width);
+    cache.data.numbers = numbers_;
+    cache.sets = static_cast<std::uint32_t>(c.sets);
     cache.access = access_for(width, ways);
     assert(width > 1 || c.is_plain());
     cache.inclusion = c.inclusion;
@@ -111,8 +124,6 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
     cache->queue.resize(cache->queue_mask + 1);
   }
 
-  selected_.assign(1, ~LaneMask{0});
-
   // Where each begins, until they are sorted.
   for (ArrayId a : first_lines.ids()) owners_.push_back({first_lines[a], a});
   std::ranges::stable_sort(owners_, {}, &Owner::end);
@@ -121,25 +132,19 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
   }
 }
 
-void Hierarchy::select(const std::vector<bool>& selected) {
-  const std::size_t width = lane_max_ + 1,
-                    blocks = std::max<std::size_t>(1, selected.size() / width);
-  selected_.assign(blocks, 0);
-  for (std::size_t line = 0; line < blocks * width; ++line) {
-    if (selected[line % selected.size()]) selected_[line / width] |= LaneMask{1} << line % width;
-  }
-  selected_mask_ = static_cast<std::uint32_t>(blocks) - 1;
-}
-
 void Hierarchy::enter(Phase phase) {
   settle(caches_.size());
   packing_ = phase == Phase::packing;
 }
 
 void Hierarchy::read(const TwoStreams& streams) {
+  touches_ += count_touches(streams.left, streams.left_bytes, streams.steps) +
+              count_touches(streams.right, streams.right_bytes, streams.steps);
   const std::int64_t bytes = std::int64_t{streams.left_bytes} + streams.right_bytes;
   std::int64_t at_once = 1;
-  while (2 * at_once * bytes <= (std::int64_t{unit_} << line_bits_) / 2) at_once *= 2;
+  // Streams of which a part is simulated rarely both have lines of it.
+  const std::int64_t most = (std::int64_t{unit_} << line_bits_) / 2 * (period_max_ == 0 ? 1 : 2);
+  while (2 * at_once * bytes <= most) at_once *= 2;
   for (std::int64_t step = 0; step < streams.steps; step += at_once) {
     read_steps(streams, step, std::min(at_once, streams.steps - step));
   }
@@ -169,6 +174,8 @@ bool Hierarchy::may_go_first(const Stretch& first, std::uint64_t first_lines, co
   const std::uint64_t mask = unit_ - 1;
   const std::uint64_t ahead = (first.first_line() - second.first_line()) & mask;
   for (std::uint64_t i = 0; i < first_lines; ++i) {
+    const auto line = static_cast<std::uint32_t>(first.first_line() + i);
+    if (!meets_part({line, line})) continue;
     for (std::uint64_t j = (i + ahead) & mask; j < second_lines; j += unit_) {
       const std::uint64_t done = first.last_step(i), begins = second.first_step(j);
       if (done > begins || (done == begins && !first_is_left)) return false;
@@ -192,6 +199,11 @@ void Hierarchy::read_steps(const TwoStreams& s, std::int64_t step, std::int64_t 
   const Stretch left_stretch = stretch(s.left, s.left_bytes);
   const Stretch right_stretch = stretch(s.right, s.right_bytes);
   const LineRun left = lines(left_stretch), right = lines(right_stretch);
+  if (!meets_part(left)) {
+    if (meets_part(right)) touch_uncounted<false>(right, s.right_array);
+    return;
+  }
+  if (!meets_part(right)) return touch_uncounted<false>(left, s.left_array);
   const std::uint32_t left_lines = left.last - left.first + 1;
   const std::uint32_t right_lines = right.last - right.first + 1;
   const std::uint32_t to_right = (right.first - left.first) & (unit_ - 1);
@@ -199,36 +211,35 @@ void Hierarchy::read_steps(const TwoStreams& s, std::int64_t step, std::int64_t 
   const bool apart = left_lines <= to_right && right_lines <= to_left;
   if (steps == 1 || apart ||
       may_go_first(left_stretch, left_lines, right_stretch, right_lines, true)) {
-    read(left, s.left_array);
-    read(right, s.right_array);
+    touch_uncounted<false>(left, s.left_array);
+    touch_uncounted<false>(right, s.right_array);
   } else if (may_go_first(right_stretch, right_lines, left_stretch, left_lines, false)) {
-    read(right, s.right_array);
-    read(left, s.left_array);
+    touch_uncounted<false>(right, s.right_array);
+    touch_uncounted<false>(left, s.left_array);
   } else {
     const std::int64_t half = steps / 2;
     read_steps(s, step, half);
     read_steps(s, step + half, steps - half);
-    return;
   }
-  // A line that several steps share is touched in each of them.
-  touches_ +=
-      repeats(s.left, s.left_bytes, step, steps) + repeats(s.right, s.right_bytes, step, steps);
 }
 
-// The number of steps, after the first one, that begin in a line that the step before touched: all
-// but those that begin where a line begins. Such a step comes every `period` steps, if at all.
-std::int64_t Hierarchy::repeats(std::uint64_t begin, std::uint32_t bytes, std::int64_t step,
-                                std::int64_t steps) const {
+// Lines of a stream, one that several steps share once for each: all steps but the first begin in a
+// line that the step before touched, except where they begin with a line. Such a step comes every
+// `period` steps, if at all.
+std::int64_t Hierarchy::count_touches(std::uint64_t begin, std::uint32_t bytes,
+                                      std::int64_t steps) const {
+  const std::uint64_t end = begin + static_cast<std::uint64_t>(steps) * bytes;
+  const auto lines = static_cast<std::int64_t>(((end - 1) >> line_bits_) - (begin >> line_bits_));
   const std::uint64_t line = std::uint64_t{1} << line_bits_, in_line = line - 1;
-  const std::uint64_t shared = std::gcd(std::uint64_t{bytes}, line);
-  if ((begin & (shared - 1)) != 0) return steps - 1;
+  const std::uint64_t shared = bytes & (0 - bytes);  // a power of two, as lines are
+  if (shared >= line) return lines + 1 + ((begin & in_line) != 0 ? steps - 1 : 0);
+  if ((begin & (shared - 1)) != 0) return lines + steps;
   const auto period = static_cast<std::int64_t>(line / shared);
-  std::int64_t first = step + 1;  // the first step after this one that begins with a line
+  std::int64_t first = 1;  // the first step after this one that begins with a line
   while (((begin + static_cast<std::uint64_t>(first) * bytes) & in_line) != 0) {
-    if (++first == step + steps) break;
+    if (++first >= steps) return lines + steps;
   }
-  const std::int64_t rest = step + steps - first;
-  return steps - 1 - (rest <= 0 ? 0 : (rest - 1) / period + 1);
+  return lines + steps - (steps <= first ? 0 : (steps - first - 1) / period + 1);
 }
 
 void Hierarchy::settle(Waiting& waiting) {
@@ -273,7 +284,7 @@ LaneMask Hierarchy::request(std::size_t l, const Request& r) {
     return 0;
   }
   cache.queued = true;
-  auto& place = cache.queue[r.block & cache.queue_mask];
+  auto& place = cache.queue[numbers_(r.block) & cache.queue_mask];
   Request *joined = nullptr, *empty = nullptr;
   for (Request& waiting : place) {
     if (waiting.lanes != 0 && waiting.may_join(r)) {

@@ -114,15 +114,13 @@ class Hierarchy {
  public:
   // `first_lines`: where each array begins; its lines reach up to the next array. A line has
   // 2^line_bits bytes. At least one cache; at least one set and way in each, together at most
-  // max_lines.
+  // max_lines. Only lines of the part are simulated, and counted at the links; its period divides
+  // residues().
   Hierarchy(const std::vector<CacheShape>& caches, const ByArray<std::uint32_t>& first_lines,
-            int line_bits, Engine engine = Engine::best);
+            int line_bits, Engine engine = Engine::best, LinePart part = {});
 
   // Lines that differ modulo this number, a power of two, never meet in a set of any cache.
   std::uint32_t residues() const { return residues_; }
-  // Only lines are simulated, and counted at the links, whose number modulo selected.size() is
-  // selected; the size is a power of two that divides residues(). Before the first access.
-  void select(const std::vector<bool>& selected);
 
   // What crosses a link from now on counts under this phase. It begins with compute.
   void enter(Phase phase);
@@ -147,6 +145,7 @@ class Hierarchy {
   // Runs what waits at the innermost caches, so that their tags are complete.
   void settle(std::size_t caches);
   const LevelData& level(std::size_t l) const { return caches_[l].data; }
+  std::uint32_t sets(std::size_t l) const { return caches_[l].sets; }         // of all lines
   const PhaseLines& lines(std::size_t l) const { return caches_[l].counts; }  // outside cache l
   void add_lines(std::size_t l, const PhaseLines& more);
   void add_touches(std::int64_t more) { touches_ += more; }
@@ -194,6 +193,7 @@ class Hierarchy {
  private:
   struct Cache {
     LevelData data;
+    std::uint32_t sets = 1;
     Access access = nullptr;
     Inclusion inclusion = Inclusion::neither;
     bool has_feedback = false;  // from the levels outside, or to those inside
@@ -256,14 +256,23 @@ class Hierarchy {
   template <bool write>
   void touch(LineRun run, ArrayId array) {
     touches_ += std::int64_t{run.last} - run.first + 1;
+    touch_uncounted<write>(run, array);
+  }
+  template <bool write>
+  void touch_uncounted(LineRun run, ArrayId array) {
     const std::uint32_t last_block = run.last >> lane_bits_;
     std::uint32_t from = run.first & lane_max_;
     for (std::uint32_t block = run.first >> lane_bits_; block <= last_block; ++block) {
+      const std::uint32_t past = (block - part_first_) & period_max_;
+      if (past >= part_blocks_) {
+        block += period_max_ - past;
+        from = 0;
+        continue;
+      }
       const std::uint32_t to = block == last_block ? run.last & lane_max_ : lane_max_;
-      const LaneMask lanes = ((2u << to) - (1u << from)) & selected_[block & selected_mask_];
+      const LaneMask lanes = (2u << to) - (1u << from);
       from = 0;
-      if (lanes == 0) continue;
-      Waiting& waiting = waiting_[block & waiting_mask_];
+      Waiting& waiting = waiting_[numbers_(block) & waiting_mask_];
       if (waiting.block != block || waiting.array != array) {
         settle(waiting);
         waiting.block = block;
@@ -276,8 +285,13 @@ class Hierarchy {
   void read_steps(const TwoStreams& streams, std::int64_t step, std::int64_t steps);
   bool may_go_first(const Stretch& first, std::uint64_t first_lines, const Stretch& second,
                     std::uint64_t second_lines, bool first_is_left) const;
-  std::int64_t repeats(std::uint64_t begin, std::uint32_t bytes, std::int64_t step,
-                       std::int64_t steps) const;
+  std::int64_t count_touches(std::uint64_t begin, std::uint32_t bytes, std::int64_t steps) const;
+  // Whether one of the lines is simulated.
+  bool meets_part(LineRun run) const {
+    const std::uint32_t block = run.first >> lane_bits_;
+    const std::uint32_t past = (block - part_first_) & period_max_;
+    return past < part_blocks_ || (run.last >> lane_bits_) - block > period_max_ - past;
+  }
   void settle(Waiting& waiting);
   void run(std::size_t level, Request r, LaneMask dirty);
   // As run(), where a level's answer or what an inclusive one takes away counts.
@@ -303,11 +317,12 @@ class Hierarchy {
   std::vector<Owner> owners_;
   int line_bits_;
   std::uint32_t residues_ = 1;
-  std::vector<LaneMask> selected_;  // by block modulo their number
-  std::uint32_t selected_mask_ = 0;
+  // The part that is simulated, in blocks; the period less one.
+  std::uint32_t part_first_ = 0, part_blocks_ = 1, period_max_ = 0;
+  BlockNumbers numbers_;
   std::uint32_t unit_ = 1;                      // a power of two that divides all numbers of sets
   std::uint32_t lane_bits_ = 0, lane_max_ = 0;  // log2 of the width, width - 1
-  std::uint32_t waiting_mask_ = 0;              // unit / width - 1
+  std::uint32_t waiting_mask_ = 0;
   std::vector<Waiting> waiting_;
   bool packing_ = false;  // the phase
   std::int64_t touches_ = 0;

@@ -35,14 +35,29 @@ struct TreePath {
   std::uint32_t nodes = 0, bits = 0;
 };
 
+// Lines whose numbers modulo `period` are in [first, first + lines). All are powers of two but
+// `first`, a multiple of `lines`. All lines if not said otherwise.
+struct LinePart {
+  std::uint32_t first = 0, lines = 1, period = 1;
+};
+
+// Numbers the blocks of a part of the lines without gaps.
+struct BlockNumbers {
+  std::uint32_t operator()(std::uint32_t block) const {
+    return (block >> period_bits) << part_bits | (block & part_mask);
+  }
+  std::uint32_t period_bits = 0, part_bits = 0, part_mask = 0;
+};
+
 struct LevelData {
   // Tags of the sets of a block.
   Tag* tags_of(std::uint32_t block) const {
     return tags.get() + std::size_t{group_of(block)} * group_stride;
   }
   std::uint32_t group_of(std::uint32_t block) const {
-    if (power_of_two) return block & (groups - 1);
-    return masks.empty() ? modulo(block) : group_in_slice(block);
+    const std::uint32_t number = numbers(block);
+    if (power_of_two) return number & (groups - 1);
+    return masks.empty() ? modulo(number) : group_in_slice(block, number);
   }
   // Words of the sets of a block.
   std::uint32_t* words_of(std::uint32_t block) const {
@@ -50,21 +65,21 @@ struct LevelData {
   }
   std::size_t size() const { return group_stride * groups; }  // tags, padding included
   std::size_t word_count() const { return words ? std::size_t{groups} * width : 0; }
-  // block % groups by two multiplications (Lemire, Kaser, Kurz 2019, exact for 32 bits).
-  std::uint32_t modulo(std::uint32_t block) const {
+  // number % groups by two multiplications (Lemire, Kaser, Kurz 2019, exact for 32 bits).
+  std::uint32_t modulo(std::uint32_t number) const {
     __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint32_t>((Wide{magic * block} * groups) >> 64);
+    return static_cast<std::uint32_t>((Wide{magic * number} * groups) >> 64);
   }
   // Of a sliced level. A slice's number is exclusive or's of bits of the line's, so lanes of a
   // block lie in the slice of its first line, each exclusive or with a number of its own. Lane i of
   // group (s, g) has the set g of slice s ^ lane_slices[i].
-  std::uint32_t group_in_slice(std::uint32_t block) const {
+  std::uint32_t group_in_slice(std::uint32_t block, std::uint32_t number) const {
     std::uint32_t slice = 0;
     for (std::size_t i = 0; i < masks.size(); ++i) {
       slice |= static_cast<std::uint32_t>(__builtin_parity(block & masks[i])) << i;
     }
     const bool masked = (groups_in_slice & (groups_in_slice - 1)) == 0;
-    const std::uint32_t group = masked ? block & (groups_in_slice - 1) : block % groups_in_slice;
+    const std::uint32_t group = masked ? number & (groups_in_slice - 1) : number % groups_in_slice;
     return slice * groups_in_slice + group;
   }
 
@@ -75,7 +90,8 @@ struct LevelData {
   std::unique_ptr<std::uint32_t[], Free> words;  // by set; none under LRU and FIFO
   std::vector<TreePath> paths;                   // by way; of tree PLRU
   std::size_t group_stride = 0;                  // tags of `width` sets
-  std::uint32_t groups = 1;                      // sets / width
+  std::uint32_t groups = 1;                      // sets / width, of the lines simulated
+  BlockNumbers numbers;
   std::uint32_t ways = 1;
   std::uint32_t width = 1;
   bool power_of_two = true;          // groups, and the level is not sliced

@@ -12,6 +12,7 @@
 #include "sim/line_sink.hpp"
 #include "sim/plan_visitor.hpp"
 #include "sim/replay.hpp"
+#include "sim/sample.hpp"
 #include "sim/watch.hpp"
 
 namespace tcsim::sim {
@@ -22,7 +23,7 @@ int line_bits_of(const SystemConfig& config) {
   return std::countr_zero(static_cast<std::uint64_t>(config.levels.front().line.value()));
 }
 
-Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
+Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config, LinePart part = {}) {
   std::vector<CacheShape> caches;
   for (const LevelConfig& l : config.levels) {
     CacheShape shape{l.sets, l.ways, l.replacement, l.inclusion, {}};
@@ -33,24 +34,18 @@ Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config) {
   for (ArrayId a : first_lines.ids()) {
     first_lines[a] = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config));
   }
-  return Hierarchy(caches, first_lines, line_bits_of(config));
+  return Hierarchy(caches, first_lines, line_bits_of(config), Engine::best, part);
 }
 
 // One part of the sets: all of the plan is walked, a part of its lines simulated.
 class Part {
  public:
-  Part(const Plan& plan, const SystemConfig& config, const SimulationOptions& options, int number,
-       int count)
-      : caches_(hierarchy_of(plan, config)),
+  Part(const Plan& plan, const SystemConfig& config, const SimulationOptions& options,
+       LinePart lines, bool reports)
+      : caches_(hierarchy_of(plan, config, lines)),
         sink_(caches_, line_bits_of(config)),
         visitor_(plan, sink_),
-        watch_(options, plan.contraction().flops() / 2, number == 0) {
-    if (count > 1) {
-      std::vector<bool> selected(caches_.width() * static_cast<std::size_t>(count));
-      const std::size_t from = caches_.width() * static_cast<std::size_t>(number);
-      std::fill_n(selected.begin() + static_cast<std::ptrdiff_t>(from), caches_.width(), true);
-      caches_.select(selected);
-    }
+        watch_(options, plan.contraction().flops() / 2, reports) {
     if (options.replay && can_replay(plan, caches_, line_bits_of(config))) {
       replay_.emplace(plan, caches_, line_bits_of(config), visitor_.tally(), options.replay_worth,
                       options.memory);
@@ -89,23 +84,27 @@ class Part {
   std::optional<Replay> replay_;
 };
 
-// Lines that go together modulo the least number of sets stay on one thread, a vector at least.
-int part_count(const Plan& plan, const SystemConfig& config, int threads) {
-  if (threads <= 1) return 1;
+// One for each thread. Lines that go together modulo the least number of sets stay on one thread, a
+// vector at least.
+std::vector<LinePart> parts_for(const Plan& plan, const SystemConfig& config, int threads) {
+  if (threads <= 1) return {LinePart{}};
   const Hierarchy caches = hierarchy_of(plan, config);
-  const std::uint32_t most = std::max(1u, caches.residues() / caches.width());
-  return static_cast<int>(std::bit_floor(std::min(most, static_cast<std::uint32_t>(threads))));
+  const std::uint32_t width = caches.width(), most = std::max(1u, caches.residues() / width);
+  const std::uint32_t count = std::bit_floor(std::min(most, static_cast<std::uint32_t>(threads)));
+  std::vector<LinePart> parts;
+  for (std::uint32_t i = 0; i < count; ++i) parts.push_back({i * width, width, count * width});
+  return parts;
 }
 
 // Parts run on threads of their own; the first error is thrown here.
 std::vector<std::unique_ptr<Part>> run_parts(const Plan& plan, const SystemConfig& config,
                                              const SimulationOptions& options) {
-  const int count = part_count(plan, config, options.threads);
-  std::vector<std::unique_ptr<Part>> parts(static_cast<std::size_t>(count));
+  const std::vector<LinePart> lines = parts_for(plan, config, options.threads);
+  std::vector<std::unique_ptr<Part>> parts(lines.size());
   std::atomic<std::size_t> next = 0;
-  run_on_threads(count, [&] {
+  run_on_threads(static_cast<int>(parts.size()), [&] {
     for (std::size_t i = next++; i < parts.size(); i = next++) {
-      parts[i] = std::make_unique<Part>(plan, config, options, static_cast<int>(i), count);
+      parts[i] = std::make_unique<Part>(plan, config, options, lines[i], i == 0);
     }
   });
   return parts;
@@ -159,6 +158,15 @@ LinkTraffic link_of(const Plan& plan, const Parts& parts, int level, Bytes line)
   return link;
 }
 
+Traffic traffic_of(const Plan& plan, const SystemConfig& config, const Parts& parts) {
+  Traffic traffic;
+  traffic.links.push_back(parts.front()->registers());
+  for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
+    traffic.links.push_back(link_of(plan, parts, l, config.levels.front().line));
+  }
+  return traffic;
+}
+
 }  // namespace
 
 std::vector<LevelCounts> count_plain(const Plan& plan, const SystemConfig& config,
@@ -176,11 +184,21 @@ Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
   Simulation result;
   result.touches = parts.front()->caches().touches();
   result.levels = levels_of(parts, config.levels.size());
-  result.traffic.links.push_back(parts.front()->registers());
-  for (int l = 1; l <= static_cast<int>(config.levels.size()); ++l) {
-    result.traffic.links.push_back(link_of(plan, parts, l, config.levels.front().line));
-  }
+  result.traffic = traffic_of(plan, config, parts);
   return result;
+}
+
+Traffic simulate_plain(const Plan& plan, const SystemConfig& config, Share share,
+                       const SimulationOptions& options) {
+  assert((check(plan, config), true));
+  const auto all = static_cast<std::uint32_t>(class_count(config));
+  const auto number = static_cast<std::uint32_t>(share.number);
+  const std::uint32_t lines = all / static_cast<std::uint32_t>(share.of);
+  Parts parts;
+  parts.push_back(
+      std::make_unique<Part>(plan, config, options, LinePart{number * lines, lines, all}, true));
+  if (options.effort) *options.effort = {parts.front()->repeated(), 1};
+  return traffic_of(plan, config, parts);
 }
 
 }  // namespace tcsim::sim

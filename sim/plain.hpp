@@ -11,6 +11,9 @@ namespace tcsim::sim {
 // `config` runs by blocks and has passed check(), also by the plan (sim/simulate.cpp).
 Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
                           const SimulationOptions& options);
+// A share of the sets alone, on one thread.
+Traffic simulate_plain(const Plan& plan, const SystemConfig& config, Share share,
+                       const SimulationOptions& options);
 
 // The levels' counts alone. For TLBs: their lines are pages, so bytes over links would mean nothing
 // and might pass 64 bits.

@@ -122,7 +122,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
   std::int64_t lines = 0;
   for (std::size_t l = 0; l < static_cast<std::size_t>(caches.cache_count()); ++l) {
     const LevelData& level = caches.level(l);
-    lines += std::int64_t{level.groups} * level.width * level.ways;
+    lines += std::int64_t{caches.sets(l)} * level.ways;
     if (!caches.can_repeat(l + 1)) continue;
     Prefix prefix;
     prefix.levels = l + 1;
@@ -338,9 +338,8 @@ bool Replay::skips(const Iteration& iteration) {
     Entry entry;
     entry.key = here.shape;
     for (std::size_t l = 0; l < prefix.levels; ++l) {
-      const std::uint32_t sets = caches_.level(l).groups * caches_.level(l).width;
       for (const Place& place : places_) {
-        entry.key.push_back(here.bases[place.array] % sets);
+        entry.key.push_back(here.bases[place.array] % caches_.sets(l));
       }
     }
     entry.bases = here.bases;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/error.hpp"
@@ -9,10 +10,16 @@
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plain.hpp"
+#include "sim/sampled_classes.hpp"
 
 namespace tcsim {
 
 namespace {
+
+bool runs_on_blocks(const Plan& plan, const sim::SystemConfig& config) {
+  if (!runs_by_blocks(config)) return false;
+  return is_plain(config) || plan.arena_size() / config.levels.front().line < sim::max_lines;
+}
 
 void check_plain(const Plan& plan, const sim::SystemConfig& config) {
   if (plan.arena_size() / config.levels.front().line < sim::max_lines) return;
@@ -42,12 +49,36 @@ Simulation simulate(const Plan& plan, const Machine& machine, const SimulationOp
 Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
                     const SimulationOptions& options) {
   sim::check(plan, config);
-  if (!runs_by_blocks(config)) return sim::simulate_general(plan, config, options);
-  if (!is_plain(config) && plan.arena_size() / config.levels.front().line >= sim::max_lines) {
-    return sim::simulate_general(plan, config, options);
-  }
+  if (!runs_on_blocks(plan, config)) return sim::simulate_general(plan, config, options);
   check_plain(plan, config);
   return sim::simulate_plain(plan, config, options);
+}
+
+Traffic simulate_share(const Plan& plan, const sim::SystemConfig& config, Share share,
+                       const SimulationOptions& options) {
+  sim::check(plan, config);
+  // Only plain levels have blocks of one line.
+  const bool has_blocks = is_plain(config) || most_shares(config) / share.of >= 4;
+  if (!has_blocks || !runs_on_blocks(plan, config)) {
+    return sim::simulate_general(plan, config, share, options);
+  }
+  check_plain(plan, config);
+  return sim::simulate_plain(plan, config, share, options);
+}
+
+std::int64_t most_shares(const sim::SystemConfig& config) {
+  return sim::independent_classes(config);
+}
+
+Bytes bytes_in(const sim::SystemConfig& config, Share share, Bytes from, Bytes size) {
+  const std::int64_t period = most_shares(config) << sim::region_bits_of(config);
+  const std::int64_t bytes = period / share.of, begin = share.number * bytes;
+  // Those before an address.
+  const auto before = [&](Bytes to) {
+    const std::int64_t left = to.value() % period;
+    return to.value() / period * bytes + std::clamp(left - begin, std::int64_t{0}, bytes);
+  };
+  return Bytes(before(from + size) - before(from));
 }
 
 std::vector<TlbCounts> simulate_tlbs(const Plan& plan, const Machine& machine,

@@ -72,6 +72,24 @@ Simulation simulate(const Plan& plan, const Machine& machine,
 Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
                     const SimulationOptions& options = {});
 
+// One of equal shares of the sets, that of this number from 0 on: neighbouring lines, and those
+// that lie most_shares() of the longest lines further, and so on. They meet no other lines in a
+// set.
+struct Share {
+  std::int64_t number = 0, of = 1;  // `of` is a power of two, at most most_shares()
+};
+
+// What crosses the links behind the caches of lines of this share alone; on one thread. All shares
+// together are what simulate() counts. The first link, to the core, has the bytes of all lines.
+Traffic simulate_share(const Plan& plan, const sim::SystemConfig& config, Share share,
+                       const SimulationOptions& options = {});
+
+// A power of two; 1 where the sets cannot be divided.
+std::int64_t most_shares(const sim::SystemConfig& config);
+
+// Of so many bytes from this address on, those that lie in lines of the share.
+Bytes bytes_in(const sim::SystemConfig& config, Share share, Bytes from, Bytes size);
+
 // Translations of one TLB's pages; it is asked for those that the one before it lacks.
 struct TlbCounts {
   std::string name;

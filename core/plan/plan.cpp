@@ -172,19 +172,17 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
 
   // Buffers first and side by side, so that together they spread evenly over the cache sets.
   std::int64_t place = 0;
-  const auto put = [&](ArrayId a, std::int64_t elements) {
-    bases_[a] = Bytes(place);
-    place = round_up(place + elements * element().value(), page_bytes);
-  };
   for (ArrayId a : arrays_.ids()) {
-    if (arrays_.is_buffer(a)) put(a, pack(arrays_.tensor_of(a))->capacity);
+    if (!arrays_.is_buffer(a)) continue;
+    bases_[a] = Bytes(place);
+    place = round_up(place + size(a).value(), page_bytes);
   }
   const ByTensor<Bytes> tensors = tensor_places(contraction_);
   const std::int64_t behind_buffers = place;
   for (TensorId t : all_tensors) {
     bases_[array_of(t)] = Bytes(behind_buffers) + tensors[t];
-    const std::int64_t size = contraction_.size(t).value() * element().value();
-    place = std::max(place, round_up(bases_[array_of(t)].value() + size, page_bytes));
+    const Bytes end = bases_[array_of(t)] + size(array_of(t));
+    place = std::max(place, round_up(end.value(), page_bytes));
   }
   arena_size_ = Bytes(place);
 }

@@ -82,6 +82,11 @@ class Plan {
   Bytes element() const { return size_of(contraction_.type()); }
   // First byte of an array in the arena, a multiple of 4096; arrays do not overlap.
   Bytes base(ArrayId a) const { return bases_[a]; }
+  Bytes size(ArrayId a) const {
+    const TensorId t = arrays_.tensor_of(a);
+    if (arrays_.is_buffer(a)) return pack(t)->capacity * element();
+    return contraction_.size(t).value() * element();
+  }
   Bytes arena_size() const { return arena_size_; }
 
  private:

@@ -74,7 +74,8 @@ PlainTrace::PlainTrace(const SystemConfig& config, Engine engine, std::uint32_t 
                        std::uint32_t parts, std::int64_t numbers)
     : config_(config),
       line_bits_(line_bits_of(config)),
-      caches_(shapes_of(config), ByArray<std::uint32_t>(1), line_bits_, engine),
+      caches_(shapes_of(config), ByArray<std::uint32_t>(1), line_bits_, engine,
+              parts > 1 ? LinePart{max_width * part, max_width, max_width * parts} : LinePart{}),
       narrow_(engine == Engine::narrow),
       part_(part),
       part_mask_(parts - 1),
@@ -86,11 +87,6 @@ PlainTrace::PlainTrace(const SystemConfig& config, Engine engine, std::uint32_t 
   latest_mask_ = (sets & (0 - sets)) - 1;
   latest_.assign(latest_mask_ + 1, ~std::uint64_t{0});
   apart_ = caches_.residues();
-  if (parts > 1) {
-    std::vector<bool> selected(std::size_t{max_width} * parts);
-    std::fill_n(selected.begin() + std::ptrdiff_t{max_width} * part, max_width, true);
-    caches_.select(selected);
-  }
 }
 
 inline void PlainTrace::mark(std::uint64_t line, bool write) {

@@ -209,6 +209,63 @@ TEST(Simulate, Gives_the_same_on_any_number_of_threads_in_any_caches) {
   }
 }
 
+// Adds up what all shares count behind the caches.
+Traffic of_all_shares(const Plan& plan, const sim::SystemConfig& config, std::int64_t of,
+                      const SimulationOptions& options) {
+  Traffic sum = simulate_share(plan, config, {0, of}, options);
+  for (std::int64_t number = 1; number < of; ++number) {
+    const Traffic more = simulate_share(plan, config, {number, of}, options);
+    for (std::size_t l = 1; l < sum.links.size(); ++l) {
+      for (Phase p : all_phases) {
+        for (ArrayId a : plan.arrays().ids()) sum.links[l].at(p, a) += more.links[l].at(p, a);
+      }
+    }
+  }
+  return sum;
+}
+
+// With and without repetition; caches of any shape, and under policies that keep to their set.
+TEST(Share, All_shares_together_are_the_whole) {
+  for (unsigned seed = 1; seed <= test::draws(120); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Contraction contraction = random_contraction(random, seed % 2 == 0);
+    if (contraction.flops() > 1e6) continue;
+    const Plan plan(contraction, random_schedule(contraction, random));
+    sim::SystemConfig config = sim::system_of(random_machine(random, random_caches(random)));
+    if (random.chance(30)) {
+      for (sim::LevelConfig& l : config.levels) {
+        l.replacement = all_replacements[std::size_t(random.between(0, 3))];
+        if (l.replacement == Replacement::random) l.replacement = Replacement::srrip;
+      }
+    }
+    const Traffic whole = simulate(plan, config).traffic;
+    for (std::int64_t of = 1; of <= most_shares(config); of *= 4) {
+      SimulationOptions options;
+      options.replay_worth = random.one_of({0.0, 0.3, 2.0});
+      ASSERT_EQ(of_all_shares(plan, config, of, options).links, whole.links) << of;
+    }
+  }
+}
+
+// Lines of 64 and 128 bytes, 16 and 24 sets: 8 regions of 128 bytes, of which a share of 4 has two.
+TEST(Share, Bytes_of_an_array_are_those_of_its_lines) {
+  sim::SystemConfig config;
+  config.levels.resize(2);
+  config.levels[0].sets = 16;
+  config.levels[1].sets = 24;
+  config.levels[1].line = Bytes(128);
+  ASSERT_EQ(most_shares(config), 8);
+  for (const auto& [from, size] : {std::pair{0, 1024}, {300, 500}, {1000, 5000}, {7, 1}}) {
+    for (std::int64_t number = 0; number < 4; ++number) {
+      std::int64_t bytes = 0;
+      for (int at = from; at < from + size; ++at) bytes += at / 256 % 4 == number;
+      EXPECT_EQ(bytes_in(config, {number, 4}, Bytes(from), Bytes(size)), Bytes(bytes))
+          << from << " " << size << " " << number;
+    }
+  }
+}
+
 // Regular contractions on small caches, iterations of the innermost loop compared with all before,
 // or of loops further out for more caches, with room for all of them or for few. What does not
 // repeat is compared with the twin above.
