@@ -64,8 +64,7 @@ class GeneralPart {
       : system_(config, order.ends),
         sink_(system_, config.levels.front(), plan.element().value()),
         visitor_(plan, sink_) {
-    sink_.select(region_bits_of(config), static_cast<std::uint64_t>(independent_classes(config)),
-                 share);
+    sink_.select(region_bits_of(config), share);
     Watch watch(options, plan.contraction().flops() / 2, reports);
     walk(plan, Watched(visitor_, watch));
     if (config.drain) system_.drain();

@@ -24,14 +24,12 @@ class SystemSink {
         line_bits_(std::countr_zero(static_cast<std::uint64_t>(innermost.line.value()))),
         element_(counts_every_element(innermost) ? element : 0) {}
 
-  // Of `classes` classes of regions of 2^region_bits bytes (sim/sampled_classes.hpp) only those of
-  // the share reach the system; touches count all.
-  void select(int region_bits, std::uint64_t classes, Share share) {
+  // Of regions of 2^region_bits bytes (sim/sampled_classes.hpp) only those of the share reach the
+  // system; touches count all.
+  void select(int region_bits, Share share) {
     region_bits_ = region_bits;
-    class_mask_ = classes - 1;
-    share_bits_ = std::countr_zero(classes / static_cast<std::uint64_t>(share.of));
     share_ = static_cast<std::uint64_t>(share.number);
-    selects_ = share.of > 1;
+    share_mask_ = static_cast<std::uint64_t>(share.of) - 1;
   }
 
   // Bytes that moved until now belong to the phase that ends.
@@ -76,11 +74,9 @@ class SystemSink {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   void access(std::uint64_t address, std::uint64_t bytes, bool write) {
-    if (!selects_) return system_.access(0, address, bytes, write);
+    if (share_mask_ == 0) return system_.access(0, address, bytes, write);
     for_each_region(address, bytes, region_bits_, [&](std::uint64_t at, std::uint64_t some) {
-      if (((at >> region_bits_) & class_mask_) >> share_bits_ == share_) {
-        system_.access(0, at, some, write);
-      }
+      if (((at >> region_bits_) & share_mask_) == share_) system_.access(0, at, some, write);
     });
   }
 
@@ -98,9 +94,8 @@ class SystemSink {
   System<Observer>& system_;
   int line_bits_;
   std::int64_t element_;  // 0: lines
-  bool selects_ = false;
-  int region_bits_ = 0, share_bits_ = 0;
-  std::uint64_t class_mask_ = 0, share_ = 0;
+  int region_bits_ = 0;
+  std::uint64_t share_ = 0, share_mask_ = 0;
   std::uint64_t previous_ = none;
   std::int64_t touches_ = 0;
   Phase phase_ = Phase::compute;

@@ -12,7 +12,6 @@
 #include "sim/line_sink.hpp"
 #include "sim/plan_visitor.hpp"
 #include "sim/replay.hpp"
-#include "sim/sample.hpp"
 #include "sim/watch.hpp"
 
 namespace tcsim::sim {
@@ -23,31 +22,37 @@ int line_bits_of(const SystemConfig& config) {
   return std::countr_zero(static_cast<std::uint64_t>(config.levels.front().line.value()));
 }
 
-Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config, LinePart part = {}) {
+int bits_of(Share share) { return std::countr_zero(static_cast<std::uint64_t>(share.of)); }
+
+// A share's lines lie as far apart as whole ones of a share's size.
+Hierarchy hierarchy_of(const Plan& plan, const SystemConfig& config, LinePart part = {},
+                       Share share = {}) {
+  const int line_bits = line_bits_of(config) + bits_of(share);
   std::vector<CacheShape> caches;
   for (const LevelConfig& l : config.levels) {
-    CacheShape shape{l.sets, l.ways, l.replacement, l.inclusion, {}};
+    CacheShape shape{l.sets / share.of, l.ways, l.replacement, l.inclusion, {}};
     for (std::uint64_t mask : l.index.masks) shape.masks.push_back(mask >> line_bits_of(config));
     caches.push_back(std::move(shape));
   }
   ByArray<std::uint32_t> first_lines(plan.arrays().size());
   for (ArrayId a : first_lines.ids()) {
-    first_lines[a] = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits_of(config));
+    first_lines[a] = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits);
   }
-  return Hierarchy(caches, first_lines, line_bits_of(config), Engine::best, part);
+  return Hierarchy(caches, first_lines, line_bits, Engine::best, part);
 }
 
 // One part of the sets: all of the plan is walked, a part of its lines simulated.
 class Part {
  public:
   Part(const Plan& plan, const SystemConfig& config, const SimulationOptions& options,
-       LinePart lines, bool reports)
-      : caches_(hierarchy_of(plan, config, lines)),
-        sink_(caches_, line_bits_of(config)),
+       LinePart lines, bool reports, Share share = {})
+      : caches_(hierarchy_of(plan, config, lines, share)),
+        sink_(caches_, line_bits_of(config), share),
         visitor_(plan, sink_),
         watch_(options, plan.contraction().flops() / 2, reports) {
-    if (options.replay && can_replay(plan, caches_, line_bits_of(config))) {
-      replay_.emplace(plan, caches_, line_bits_of(config), visitor_.tally(), options.replay_worth,
+    const int line_bits = line_bits_of(config) + bits_of(share);
+    if (options.replay && can_replay(plan, caches_, line_bits)) {
+      replay_.emplace(plan, caches_, line_bits, visitor_.tally(), options.replay_worth,
                       options.memory);
     }
     walk(plan, *this);
@@ -191,12 +196,8 @@ Simulation simulate_plain(const Plan& plan, const SystemConfig& config,
 Traffic simulate_plain(const Plan& plan, const SystemConfig& config, Share share,
                        const SimulationOptions& options) {
   assert((check(plan, config), true));
-  const auto all = static_cast<std::uint32_t>(class_count(config));
-  const auto number = static_cast<std::uint32_t>(share.number);
-  const std::uint32_t lines = all / static_cast<std::uint32_t>(share.of);
   Parts parts;
-  parts.push_back(
-      std::make_unique<Part>(plan, config, options, LinePart{number * lines, lines, all}, true));
+  parts.push_back(std::make_unique<Part>(plan, config, options, LinePart{}, true, share));
   if (options.effort) *options.effort = {parts.front()->repeated(), 1};
   return traffic_of(plan, config, parts);
 }

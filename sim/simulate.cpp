@@ -57,9 +57,14 @@ Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
 Traffic simulate_share(const Plan& plan, const sim::SystemConfig& config, Share share,
                        const SimulationOptions& options) {
   sim::check(plan, config);
-  // Only plain levels have blocks of one line.
-  const bool has_blocks = is_plain(config) || most_shares(config) / share.of >= 4;
-  if (!has_blocks || !runs_on_blocks(plan, config)) {
+  // Only plain levels have blocks of one line; slices depend on the bits that name the share; and
+  // arrays begin at multiples of 4096 bytes.
+  const bool has_blocks =
+      is_plain(config) ||
+      (most_shares(config) / share.of >= 4 &&
+       std::ranges::none_of(config.levels, [](auto& l) { return l.index.is_sliced(); }));
+  const bool apart = share.of * config.levels.front().line.value() <= 4096;
+  if (!has_blocks || !apart || !runs_on_blocks(plan, config)) {
     return sim::simulate_general(plan, config, share, options);
   }
   check_plain(plan, config);
@@ -71,8 +76,8 @@ std::int64_t most_shares(const sim::SystemConfig& config) {
 }
 
 Bytes bytes_in(const sim::SystemConfig& config, Share share, Bytes from, Bytes size) {
-  const std::int64_t period = most_shares(config) << sim::region_bits_of(config);
-  const std::int64_t bytes = period / share.of, begin = share.number * bytes;
+  const std::int64_t bytes = std::int64_t{1} << sim::region_bits_of(config);
+  const std::int64_t period = share.of * bytes, begin = share.number * bytes;
   // Those before an address.
   const auto before = [&](Bytes to) {
     const std::int64_t left = to.value() % period;

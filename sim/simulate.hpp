@@ -72,9 +72,9 @@ Simulation simulate(const Plan& plan, const Machine& machine,
 Simulation simulate(const Plan& plan, const sim::SystemConfig& config,
                     const SimulationOptions& options = {});
 
-// One of equal shares of the sets, that of this number from 0 on: neighbouring lines, and those
-// that lie most_shares() of the longest lines further, and so on. They meet no other lines in a
-// set.
+// One of equal shares of the sets: lines whose number is `number` modulo `of`; where levels have
+// lines of several sizes, what lies in the longest ones of such numbers. They meet no other lines
+// in a set.
 struct Share {
   std::int64_t number = 0, of = 1;  // `of` is a power of two, at most most_shares()
 };

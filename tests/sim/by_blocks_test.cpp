@@ -199,6 +199,7 @@ TEST(By_blocks, Equals_the_general_engine_on_random_plans) {
     ASSERT_EQ(simulate(plan, config, options), slow)
         << to_text(plan.schedule(), plan.contraction());
     ASSERT_EQ(simulate(plan, config, {.replay = false}), slow);
+    options.effort = nullptr;
     const std::int64_t of = std::min(most_shares(config), random.one_of<std::int64_t>({2, 4, 16}));
     const Share share{random.between(0, of - 1), of};
     ASSERT_EQ(simulate_share(plan, config, share, options).links,

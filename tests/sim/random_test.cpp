@@ -248,7 +248,7 @@ TEST(Share, All_shares_together_are_the_whole) {
   }
 }
 
-// Lines of 64 and 128 bytes, 16 and 24 sets: 8 regions of 128 bytes, of which a share of 4 has two.
+// Lines of 64 and 128 bytes, 16 and 24 sets: of a share of 4 is each fourth region of 128 bytes.
 TEST(Share, Bytes_of_an_array_are_those_of_its_lines) {
   sim::SystemConfig config;
   config.levels.resize(2);
@@ -259,7 +259,7 @@ TEST(Share, Bytes_of_an_array_are_those_of_its_lines) {
   for (const auto& [from, size] : {std::pair{0, 1024}, {300, 500}, {1000, 5000}, {7, 1}}) {
     for (std::int64_t number = 0; number < 4; ++number) {
       std::int64_t bytes = 0;
-      for (int at = from; at < from + size; ++at) bytes += at / 256 % 4 == number;
+      for (int at = from; at < from + size; ++at) bytes += at / 128 % 4 == number;
       EXPECT_EQ(bytes_in(config, {number, 4}, Bytes(from), Bytes(size)), Bytes(bytes))
           << from << " " << size << " " << number;
     }
