@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <stop_token>
+#include <tuple>
+#include <vector>
 
 #include "core/error.hpp"
 #include "tests/core/build.hpp"
@@ -111,6 +115,58 @@ TEST(Validate, Causes_are_tried_in_order_until_one_explains) {
     }
   }
   EXPECT_GT(gaps, 0);
+}
+
+// Whole simulations are the slow way to the same reasons. By shares of the sets a trial is an
+// estimate, here of arrays of a few thousand lines.
+TEST(Validate, Shares_of_the_sets_name_the_reasons_of_whole_simulations) {
+  const Machine m = test::machine({{64, 4}, {128, 8}, {512, 8}});
+  ValidateOptions shares, whole;
+  shares.model = whole.model = ModelKind::listing3;
+  shares.explain = whole.explain = 0.02;
+  whole.whole_trials = true;
+  int compared = 0, same = 0, reasons = 0;
+  for (const auto& [rows, columns, k] :
+       {std::tuple{190, 200, 180}, {90, 300, 250}, {333, 120, 144}}) {
+    const Contraction c = test::matmul(rows, columns, k);
+    const Validated a = validate(c, blocked(), m, shares), b = validate(c, blocked(), m, whole);
+    for (std::size_t l = 0; l < a.links.size(); ++l) {
+      EXPECT_EQ(a.links[l].all, b.links[l].all);
+      EXPECT_EQ(a.links[l].by_tensor, b.links[l].by_tensor);
+      for (const Trial& t : a.links[l].tried) {
+        const auto slow = std::ranges::find(b.links[l].tried, t.cause, &Trial::cause);
+        if (slow == b.links[l].tried.end()) continue;
+        EXPECT_NEAR(t.error, slow->error, 0.05) << to_text(t.cause);
+        ++compared;
+      }
+      if (reason_text(b.links[l]).empty()) continue;
+      ++reasons;
+      same += reason_text(a.links[l]) == reason_text(b.links[l]);
+    }
+  }
+  EXPECT_GE(compared, 10);
+  EXPECT_EQ(same, reasons);
+}
+
+// Caches of one set, whose lines all meet: one trial is a simulation as long as that of all.
+TEST(Validate, Where_sets_cannot_be_divided_one_cause_is_taken_away) {
+  const Machine m = test::machine({{1, 32}, {1, 256}});
+  ValidateOptions options;
+  options.model = ModelKind::listing3;
+  options.explain = 1e-6;
+  const Contraction c = test::matmul(90, 100, 80);
+  const auto simulated = [&] {
+    std::vector<Cause> causes;
+    for (const ValidatedLink& link : validate(c, blocked(), m, options).links) {
+      for (const Trial& t : link.tried) {
+        if (t.cause != Cause::packing) causes.push_back(t.cause);
+      }
+    }
+    return std::set(causes.begin(), causes.end()).size();
+  };
+  EXPECT_EQ(simulated(), 1u);
+  options.whole_trials = true;
+  EXPECT_GT(simulated(), 1u);
 }
 
 // L1 holds two lines in three that L2 has room for, so an inclusive L2 often takes away what L1
