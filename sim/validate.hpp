@@ -78,7 +78,7 @@ struct Validated {
 struct ValidateOptions {
   ModelKind model = ModelKind::window;
   double explain = 0.05;  // gaps above this, as a fraction, get their reason
-  // Reasons by simulations of all sets instead of shares of them: up to twenty times as long.
+  // Reasons by simulations of all sets instead of shares of them: four to seven times as long.
   bool whole_trials = false;
   int threads = 1;  // results do not depend on it
   std::stop_token stop = {};
