@@ -1,31 +1,9 @@
-#include "kernels/gather_body.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/microkernel_body.hpp"
-#include "kernels/transpose_body.hpp"
 
 namespace tcsim {
 
 constinit const KernelFamily<double> family_f64_avx512 = family<double, 64>();
 constinit const KernelFamily<float> family_f32_avx512 = family<float, 64>();
-
-void transpose_f32_avx512(std::int64_t row_count, std::int64_t column_count, Rows<float> from,
-                          Rows<float> ahead, float* to, const std::int64_t* columns) {
-  transpose<float, 64>(row_count, column_count, from, ahead, to, columns);
-}
-
-void transpose_f64_avx512(std::int64_t row_count, std::int64_t column_count, Rows<double> from,
-                          Rows<double> ahead, double* to, const std::int64_t* columns) {
-  transpose<double, 64>(row_count, column_count, from, ahead, to, columns);
-}
-
-void gather_f32_avx512(const float* from, const std::int32_t* offsets, std::int64_t count,
-                       float* to) {
-  gather<float, 16>(from, offsets, count, to);
-}
-
-void gather_f64_avx512(const double* from, const std::int32_t* offsets, std::int64_t count,
-                       double* to) {
-  gather<double, 8>(from, offsets, count, to);
-}
 
 }  // namespace tcsim

@@ -67,6 +67,9 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       std::ranges::any_of(k_runs_, [](std::int64_t run) { return run >= least_columns; });
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
+  if (!pack.along_rows && pack.apart == 1 && pack.panel > 1 && rows_apart_ && has_columns_) {
+    in_columns_.emplace(plan, pack);
+  }
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
   if (pack.place <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {
     list_places();
@@ -177,6 +180,7 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor;
   if (is_whole(tile)) return gather(buffer + pack_.place_of(tile));
   if (strips_) return (*strips_)(tile, tensor_, buffer);
+  if (in_columns_ && (*in_columns_)(tile, tensor_, buffer)) return;
   buffer_ = buffer;
   if (pack_.panel == 1 && !pack_.along_rows) return copy_lines(tile);
   list(tile);

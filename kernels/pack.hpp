@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "kernels/columns.hpp"
 #include "kernels/microkernel.hpp"
 #include "kernels/strips.hpp"
 
@@ -86,8 +87,9 @@ class Packer {
   T* buffer_ = nullptr;
   std::vector<PackBlock> blocks_;
   std::vector<Piece> pieces_;
-  std::vector<std::int64_t> places_;      // of what is transposed, columns in the buffer
-  std::optional<StripPacker<T>> strips_;  // does it instead
+  std::vector<std::int64_t> places_;           // of what is transposed, columns in the buffer
+  std::optional<StripPacker<T>> strips_;       // does it instead
+  std::optional<ColumnPacker<T>> in_columns_;  // does it where it can
   // Of an operand that is small as a whole: where each place of the buffer comes from, and the
   // places that no element has. Empty for others. To list its pieces takes longer than to copy it.
   std::vector<std::int32_t> from_;

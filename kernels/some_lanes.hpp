@@ -40,6 +40,26 @@ struct SomeLanes<T, 64> {
     }
   }
 
+  // The same lanes of the second half: those of the first one are `what`, or stay.
+  [[gnu::always_inline]] Vector load_behind(const Vector& what, const T* from) const {
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<Vector>(
+          _mm512_mask_loadu_ps(static_cast<__m512>(what), behind(), from - half));
+    } else {
+      return static_cast<Vector>(
+          _mm512_mask_loadu_pd(static_cast<__m512d>(what), behind(), from - half));
+    }
+  }
+  [[gnu::always_inline]] void store_behind(T* to, const Vector& what) const {
+    if constexpr (sizeof(T) == 4) {
+      _mm512_mask_storeu_ps(to - half, behind(), static_cast<__m512>(what));
+    } else {
+      _mm512_mask_storeu_pd(to - half, behind(), static_cast<__m512d>(what));
+    }
+  }
+
+  static constexpr int half = 32 / sizeof(T);
+  Mask behind() const { return static_cast<Mask>(mask << half); }
   Mask mask;
 };
 #endif

@@ -5,13 +5,15 @@
 #include <cstdint>
 
 #include "kernels/microkernel.hpp"
+#include "kernels/some_lanes.hpp"
 
 namespace tcsim {
 namespace {
 
 // In every vector, the elements whose index has bit `distance` and those of the partner that has
-// not change places. Once for each bit, that transposes a square.
-template <int distance, int lanes, class Vector, class Mask, class Index>
+// not change places. Once for each bit, that transposes a square; of fewer vectors than lanes, the
+// squares side by side in them.
+template <int distance, int vectors, int lanes, class Vector, class Mask, class Index>
 [[gnu::always_inline]] inline void exchange(Vector* v) {
   Mask low = {}, high = {};
 #pragma GCC unroll 16
@@ -20,7 +22,7 @@ template <int distance, int lanes, class Vector, class Mask, class Index>
     high[i] = static_cast<Index>((i & distance) ? lanes + i : i + distance);
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < lanes; ++i) {
+  for (int i = 0; i < vectors; ++i) {
     if (i & distance) continue;
     const Vector a = v[i], b = v[i + distance];
     v[i] = __builtin_shuffle(a, b, low);
@@ -39,6 +41,15 @@ struct IndexOf<float> {
   using Type = std::int32_t;
 };
 
+template <class T, int vectors, int lanes, class Vector, class Mask>
+[[gnu::always_inline]] inline void transpose_squares(Vector* v) {
+  using Index = typename IndexOf<T>::Type;
+  exchange<1, vectors, lanes, Vector, Mask, Index>(v);
+  if constexpr (vectors > 2) exchange<2, vectors, lanes, Vector, Mask, Index>(v);
+  if constexpr (vectors > 4) exchange<4, vectors, lanes, Vector, Mask, Index>(v);
+  if constexpr (vectors > 8) exchange<8, vectors, lanes, Vector, Mask, Index>(v);
+}
+
 // A square of as many rows and columns as a vector of `bytes` has lanes, through registers.
 template <class T, int bytes>
 [[gnu::always_inline]] inline void transpose_square(Rows<T> from, Rows<T> ahead, T* to,
@@ -54,15 +65,80 @@ template <class T, int bytes>
     v[r] = *reinterpret_cast<const Stored*>(from.first + from.offsets[r]);
     __builtin_prefetch(ahead.first + ahead.offsets[r], 0, 2);
   }
-  exchange<1, lanes, Vector, Mask, Index>(v);
-  if constexpr (lanes > 2) exchange<2, lanes, Vector, Mask, Index>(v);
-  if constexpr (lanes > 4) exchange<4, lanes, Vector, Mask, Index>(v);
-  if constexpr (lanes > 8) exchange<8, lanes, Vector, Mask, Index>(v);
+  transpose_squares<T, lanes, lanes, Vector, Mask>(v);
 #pragma GCC unroll 16
   for (int c = 0; c < lanes; ++c) *reinterpret_cast<Stored*>(to + columns[c]) = v[c];
 }
 
-// As Transpose. What is left of whole squares is done with vectors half as long, down to elements.
+template <class T>
+[[gnu::always_inline]] inline void transpose_elements(std::int64_t row_count,
+                                                      std::int64_t column_count, Rows<T> from,
+                                                      T* to, const std::int64_t* columns) {
+  for (std::int64_t r = 0; r < row_count; ++r) {
+    const T* const row = from.first + from.offsets[r];
+    for (std::int64_t c = 0; c < column_count; ++c) to[columns[c] + r] = row[c];
+  }
+}
+
+#if defined(__AVX512F__)
+// What fills no square, with masks. Of up to half as many rows as a vector has lanes, two columns
+// are in one vector in the end; of up to half as many columns, two rows are in the beginning.
+template <class T, bool few_rows, bool few_columns>
+[[gnu::always_inline]] inline void transpose_part(int row_count, int column_count, Rows<T> from,
+                                                  Rows<T> ahead, T* to,
+                                                  const std::int64_t* columns) {
+  using Lanes = SomeLanes<T, 64>;
+  using Index = typename IndexOf<T>::Type;
+  typedef Index Mask __attribute__((vector_size(64)));
+  constexpr int lanes = 64 / sizeof(T), half = lanes / 2;
+  constexpr int vectors = few_rows || few_columns ? half : lanes;
+  // Beyond the last row it is read again.
+  const auto row = [&](Rows<T> rows, int r) {
+    return rows.first + rows.offsets[r < row_count ? r : row_count - 1];
+  };
+  const Lanes in_row(lanes - column_count), in_column(lanes - row_count);
+  typename Lanes::Vector v[vectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < vectors; ++r) {
+    v[r] = in_row.load(row(from, r));
+    __builtin_prefetch(row(ahead, r), 0, 2);
+    if constexpr (!few_rows && few_columns) {
+      v[r] = in_row.load_behind(v[r], row(from, r + half));
+      __builtin_prefetch(row(ahead, r + half), 0, 2);
+    }
+  }
+  transpose_squares<T, vectors, lanes, typename Lanes::Vector, Mask>(v);
+#pragma GCC unroll 16
+  for (int c = 0; c < vectors; ++c) {
+    if (c >= column_count) break;
+    in_column.store(to + columns[c], v[c]);
+  }
+  if constexpr (few_rows && !few_columns) {
+#pragma GCC unroll 16
+    for (int c = 0; c < half; ++c) {
+      if (c + half >= column_count) break;
+      in_column.store_behind(to + columns[c + half], v[c]);
+    }
+  }
+}
+
+// As Transpose, of one vector's worth of rows and columns at most.
+template <class T>
+[[gnu::always_inline]] inline void transpose_some(std::int64_t row_count, std::int64_t column_count,
+                                                  Rows<T> from, Rows<T> ahead, T* to,
+                                                  const std::int64_t* columns) {
+  constexpr std::int64_t half = 32 / sizeof(T);
+  const int r = static_cast<int>(row_count), c = static_cast<int>(column_count);
+  if (r * c <= half) return transpose_elements(row_count, column_count, from, to, columns);
+  if (r <= half && c <= half) return transpose_part<T, true, true>(r, c, from, ahead, to, columns);
+  if (r <= half) return transpose_part<T, true, false>(r, c, from, ahead, to, columns);
+  if (c <= half) return transpose_part<T, false, true>(r, c, from, ahead, to, columns);
+  transpose_part<T, false, false>(r, c, from, ahead, to, columns);
+}
+#endif
+
+// As Transpose. What is left of whole squares is done with masks, or with vectors half as long,
+// down to elements.
 template <class T, int bytes>
 [[gnu::always_inline]] inline void transpose(std::int64_t row_count, std::int64_t column_count,
                                              Rows<T> from, Rows<T> ahead, T* to,
@@ -72,10 +148,7 @@ template <class T, int bytes>
     return Rows<T>{rows.first + c, rows.offsets + r};
   };
   if constexpr (bytes < 16) {
-    for (std::int64_t r = 0; r < row_count; ++r) {
-      const T* const row = from.first + from.offsets[r];
-      for (std::int64_t c = 0; c < column_count; ++c) to[columns[c] + r] = row[c];
-    }
+    transpose_elements(row_count, column_count, from, to, columns);
   } else {
     const std::int64_t whole_rows = row_count / lanes * lanes;
     const std::int64_t whole_columns = column_count / lanes * lanes;
@@ -83,6 +156,16 @@ template <class T, int bytes>
       for (std::int64_t c = 0; c < whole_columns; c += lanes) {
         transpose_square<T, bytes>(at(from, r, c), at(ahead, r, c), to + r, columns + c);
       }
+    }
+    if constexpr (SomeLanes<T, bytes>::masks) {
+      for (std::int64_t r = 0; r < row_count; r += lanes) {
+        const std::int64_t rows = r < whole_rows ? lanes : row_count - r;
+        for (std::int64_t c = r < whole_rows ? whole_columns : 0; c < column_count; c += lanes) {
+          const std::int64_t some = c < whole_columns ? lanes : column_count - c;
+          transpose_some(rows, some, at(from, r, c), at(ahead, r, c), to + r, columns + c);
+        }
+      }
+      return;
     }
     if (whole_columns < column_count) {
       transpose<T, bytes / 2>(whole_rows, column_count - whole_columns, at(from, 0, whole_columns),

@@ -79,7 +79,7 @@ TEST(Pack, Follows_the_loops_inside_it) {
 // Tensors too large for a list of places, with neighbours along rows and along k, as a loop over
 // all elements copies them.
 TEST(Pack, Copies_large_tensors_as_a_loop_does) {
-  for (const char* a : {"mpkq", "pmqk", "kqmp", "qmkp", "mkpq", "kmqp"}) {
+  for (const char* a : {"mpkq", "pmqk", "kqmp", "qmkp", "mkpq", "kmqp", "kpqm", "kqpm"}) {
     for (const std::int64_t rows : {1, 4, 5, 8, 11, 24}) {
       SCOPED_TRACE(fmt::format("{} {}", a, rows));
       const Contraction c =
