@@ -38,6 +38,9 @@ void ask_for(const T* from, std::int64_t count) {
   __builtin_prefetch(from + count - 1, 0, 2);
 }
 
+// Fewer columns are read at the speed of memory, which is spoilt by reading twice. Source: chosen.
+constexpr std::int64_t least_columns_to_split = 4;
+
 // Neighbours in C from which on they are a line. Source: chosen.
 constexpr std::int64_t least_line = 4;
 
@@ -325,7 +328,7 @@ void Executor<T>::calls(const KernelBlock& block) {
   }
   if (lines_) return lines(block, calls);
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
-  const bool rows_inside = block.rows_inside;
+  const bool rows_inside = rows_inside_ = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
   const std::int64_t inner_step = rows_inside ? block.row_tile : block.column_tile;
   const std::int64_t outer_size = rows_inside ? ns.size : ms.size;
@@ -604,6 +607,19 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   return right_.is_even({n.begin, most * n.size}) ? most : 1;
 }
 
+// How many rows of a tile kernels with masks take before they take the others. Where rows of the
+// left operand in place are no longer neighbours, that saves a copy for every few columns.
+template <class T>
+std::int64_t Executor<T>::rows_to_split(Interval m, Interval n) const {
+  if (!family_.has_parts() || left_.packed() || !rows_inside_ || c_rows_apart_ ||
+      n.size < least_columns_to_split) {
+    return m.size;
+  }
+  const std::int64_t in_place = left_.run(m.begin);
+  if (in_place >= m.size || in_place == 0) return m.size;
+  return std::min(in_place, c_row_runs_[static_cast<std::size_t>(m.begin)]);
+}
+
 // A tile of another size than the schedule's kernel, at an edge, or whose columns in place are not
 // all evenly apart. A kernel takes those that are.
 template <class T>
@@ -611,6 +627,11 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
                        std::int64_t right_offset) {
   if (lanes_) return tile_by_lane(m, n, calls, left_offset, right_offset);
   if (plan_.along_k()) return tile_along_k(m, n, calls, left_offset, right_offset);
+  if (const std::int64_t first = rows_to_split(m, n); first < m.size) {
+    tile({m.begin, first}, n, calls, left_offset, right_offset);
+    const std::int64_t rest = left_.packed() ? left_offset + first : left_offset;
+    return tile({m.begin + first, m.size - first}, n, calls, rest, right_offset);
+  }
   const std::int64_t vectors = vectors_of(m.size);
   // Tall kernels would read the rows again for each column.
   const bool tall = vectors > KernelFamily<T>::most_vectors && n.size > 1;
