@@ -59,6 +59,12 @@ constexpr double next_stretch = 30;
 // tiles of 1040, 233 in tiles of 8.
 constexpr double listed_stretch = 120;
 
+// Cycles in which a pack moves a line, begins with a run of neighbours, and with a square. Source:
+// measured on an Intel Xeon with AVX-512: runs of 3 to 200 rows, squares of 6 to 48 rows by 5 to 32
+// places along k, strips of 3 to 200 rows, f32 and f64.
+constexpr double moved_line = 11, begin_of_run = 8, begin_of_square = 50;
+constexpr Bytes longest_vector{64};
+
 // Cycles of a result that goes to C by way of a buffer (result_regions()). Source: measured on an
 // Intel Xeon in the first caches: 192 x 192 results 0.7 in f32 and 1.1 in f64, 199 x 199 0.9
 // and 1.5, 39 x 55 1.5 and 1.9.
@@ -94,13 +100,16 @@ double ceil_ratio(double a, double b) { return std::ceil(a / b); }
 
 using Ranges = ByGroup<std::int64_t>;
 
-// The elements of a tile of t lie in pieces, neighbours in memory, of at most `most` each: how
-// many. The tile begins where dimensions begin.
-double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
-              double most) {
+// Places of each dimension, for a tile of t that begins where dimensions begin.
+using Covered = std::vector<std::int64_t>;
+
+// Sums of_box(Covered) over boxes that make up a tile of t.
+template <class OfBox>
+double sum_of_boxes(const Contraction& c, const Schedule& schedule, TensorId t,
+                    const Ranges& ranges, const OfBox& of_box) {
   // How far the tile covers each dimension: whole ones first, in the group's order. One of one
   // place may be in a group that t does not follow.
-  std::vector<std::int64_t> covered(static_cast<std::size_t>(c.dim_count()), 1);
+  Covered covered(static_cast<std::size_t>(c.dim_count()), 1);
   for (DimClass g : all_dim_classes) {
     if (!follows(c, schedule.groups, t, g)) continue;
     std::int64_t left = ranges[g], inner = 1;
@@ -112,23 +121,92 @@ double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const 
         Ranges whole = ranges, over = ranges;
         over[g] = left % extent * inner;
         whole[g] -= over[g];
-        return pieces(c, schedule, t, whole, most) + 2 * pieces(c, schedule, t, over, most);
+        return sum_of_boxes(c, schedule, t, whole, of_box) +
+               2 * sum_of_boxes(c, schedule, t, over, of_box);
       }
-      const std::int64_t part = std::min(extent, left);
-      covered[static_cast<std::size_t>(index(d))] = part;
+      covered[static_cast<std::size_t>(index(d))] = std::min(extent, left);
       left = std::max<std::int64_t>(1, left / extent);
       inner *= extent;
     }
   }
-  double run = 1, elements = 1;
-  bool goes_on = true;
-  for (DimId d : c.memory_order(t)) {
-    const std::int64_t part = covered[static_cast<std::size_t>(index(d))];
-    elements *= static_cast<double>(part);
-    if (goes_on) run = elements;
-    goes_on &= part == c.dim(d).extent;
+  return of_box(covered);
+}
+
+// The elements of a tile of t lie in pieces, neighbours in memory: how many.
+double pieces(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges) {
+  return sum_of_boxes(c, schedule, t, ranges, [&](const Covered& covered) {
+    double run = 1, elements = 1;
+    bool goes_on = true;
+    for (DimId d : c.memory_order(t)) {
+      const std::int64_t part = covered[static_cast<std::size_t>(index(d))];
+      elements *= static_cast<double>(part);
+      if (goes_on) run = elements;
+      goes_on &= part == c.dim(d).extent;
+    }
+    return elements / run;
+  });
+}
+
+// How often a pack of a tile of t begins with a page whose address was not in use just before:
+// places less than a page apart share pages.
+double pages(const Contraction& c, const Schedule& schedule, TensorId t, const Ranges& ranges,
+             Bytes page) {
+  const Bytes element = size_of(c.type());
+  return sum_of_boxes(c, schedule, t, ranges, [&](const Covered& covered) {
+    Bytes span = element;
+    double far = 1;
+    for (DimId d : c.memory_order(t)) {
+      const std::int64_t places = covered[static_cast<std::size_t>(index(d))];
+      const Bytes apart = c.stride(t, d).value() * element;
+      if (apart < page) {
+        span += (places - 1) * apart;
+      } else {
+        far *= static_cast<double>(places);
+      }
+    }
+    return far *
+           std::max(1.0, static_cast<double>(span.value()) / static_cast<double>(page.value()));
+  });
+}
+
+// Cycles in which a pack moves a tile of t within the first caches (kernels/pack.hpp). Rows that
+// are neighbours, or strips of them, are copied run by run; other rows change places with
+// neighbours along k or of the batch, a line's worth of each at a time.
+double moving(const Contraction& c, const Schedule& schedule, const Path& path, TensorId t,
+              const Ranges& ranges) {
+  const DimClass rows = path.rows_of(t);
+  const std::int64_t line = longest_vector / size_of(c.type());
+  const std::int64_t panel = std::min(path.panel_of(t), ranges[rows]);
+  double elements = static_cast<double>(ranges[rows] * ranges[DimClass::k]);
+  if (path.follows(t, DimClass::batch)) elements *= static_cast<double>(ranges[DimClass::batch]);
+  // Where the neighbours are: in which group, how many, and how many places lie between two.
+  DimClass along = DimClass::batch;
+  std::int64_t neighbours = 1, apart = 1;
+  if (const auto fastest = c.fastest(t)) {
+    for (DimClass g : {rows, DimClass::k, DimClass::batch}) {
+      const Group& group = schedule.groups[g];
+      const auto place = std::ranges::find(group, *fastest);
+      if (place == group.end()) continue;
+      along = g;
+      for (auto d = group.begin(); d != place; ++d) apart *= c.dim(*d).extent;
+      const Group rest(place, group.end());
+      neighbours =
+          std::min(neighbours_in(c, {t}, rest), std::max<std::int64_t>(1, ranges[g] / apart));
+    }
   }
-  return elements / std::min(run, most);
+  const double lines = elements / static_cast<double>(line) * moved_line;
+  const auto runs_of = [&](std::int64_t length) {
+    return lines + elements / static_cast<double>(length) * begin_of_run;
+  };
+  const auto squares_of = [&](std::int64_t a, std::int64_t b) {
+    return lines +
+           elements / static_cast<double>(std::min(a, line) * std::min(b, line)) * begin_of_square;
+  };
+  if (along == rows) return runs_of(std::min(apart == 1 ? neighbours : apart, panel));
+  if (along == DimClass::k && panel == 1) {
+    return apart == 1 ? runs_of(neighbours) : squares_of(apart, neighbours);
+  }
+  return squares_of(panel > 1 ? panel : ranges[DimClass::k], neighbours);
 }
 
 // Whether places of the group are neighbours in t.
@@ -299,7 +377,7 @@ Ranges read_in_place(const Rows& rows) {
 // as a multiple of its time at the link's bandwidth: it comes in pieces, neighbours in memory.
 double pieces_in_place(const Contraction& c, const Schedule& schedule, const Path& path) {
   const Rows rows = rows_of(path);
-  const double runs = pieces(c, schedule, path.left, read_in_place(rows), HUGE_VAL);
+  const double runs = pieces(c, schedule, path.left, read_in_place(rows));
   const double bytes = static_cast<double>(rows.length * rows.places) *
                        static_cast<double>(size_of(c.type()).value());
   return 1 + runs * static_cast<double>(begin_of_piece.value()) / bytes;
@@ -322,7 +400,7 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
   const bool again = rows.length > path.mr;  // lines are shared by kernels, which come back to them
   if (block < shortest_stream) return false;
   if (again && block > machine.level(LevelId{0}).capacity.value) return false;
-  const double runs = pieces(c, schedule, path.left, read_in_place(rows), HUGE_VAL);
+  const double runs = pieces(c, schedule, path.left, read_in_place(rows));
   return runs * static_cast<double>(shortest_stream.value()) <= static_cast<double>(block.value());
 }
 
@@ -337,7 +415,7 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
   const auto longer_by = [&](const Ranges& piece, double times) {
     const auto elements =
         static_cast<double>(piece[DimClass::m] * piece[DimClass::n] * piece[DimClass::batch]);
-    return times * pieces(c, schedule, TensorId::C, piece, HUGE_VAL) / (elements * element);
+    return times * pieces(c, schedule, TensorId::C, piece) / (elements * element);
   };
   if (regions.used()) return 1 + longer_by(regions.sizes, begin_of_moved_piece);
   if (writes_lines(path)) {
@@ -375,9 +453,9 @@ double pieces_along_k(const Contraction& c, const Schedule& schedule, const Path
   const TensorId right = path.right();
   const Group &n = schedule.groups[DimClass::n], &k = schedule.groups[DimClass::k];
   inside[DimClass::k] = range[DimClass::k];
-  const double streams = pieces(c, schedule, right, inside, HUGE_VAL);
+  const double streams = pieces(c, schedule, right, inside);
   inside[DimClass::n] = streams <= most_streams ? columns : std::min(columns, path.nr);
-  const double begins = pieces(c, schedule, right, inside, HUGE_VAL);
+  const double begins = pieces(c, schedule, right, inside);
   const Bytes read = inside[DimClass::k] * inside[DimClass::n] * size_of(c.type());
   const double longer = streams * beginning_of(behind(c, right, k, even_part(c, right, k))) +
                         (begins - streams) * beginning_of(behind(c, right, n, 1));
@@ -507,9 +585,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       }
       case Step::Kind::move: {
         const DimClass rows = path.rows_of(s.tensor);
-        const double runs = pieces(c, schedule, s.tensor, range,
-                                   static_cast<double>(translation.page.value()) / element);
-        cycles += times * (lost.pack.value + runs * lost.piece.value).value();
+        const double begins = pages(c, schedule, s.tensor, range, translation.page);
+        cycles += times * ((lost.pack.value + begins * lost.piece.value).value() +
+                           moving(c, schedule, path, s.tensor, range));
         const double bytes =
             static_cast<double>(range[rows]) * static_cast<double>(range[DimClass::k]) * element;
         if (scatters(c, schedule, s.tensor)) {

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
@@ -49,6 +52,11 @@ constexpr int at_roof_divisor = 2;
 // Tilings more that are then judged by what the core waits for.
 constexpr int polish = 150;
 constexpr int polish_finalists = 3;
+// Other ways to run that are tried, and tilings that are judged of each.
+constexpr std::size_t most_ways = 6;
+constexpr int polish_of_way = 60;
+// Of the logarithm of a time, in the steps of a score: what another kernel has to promise.
+constexpr double promised = 40;
 // Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
 // judged in full.
 constexpr int trades = 300;
@@ -220,7 +228,7 @@ class Optimizer {
         search_.refine(1, 0);
         keep(search_.best());
       }
-      if (losses_ && !soon) look_at_other_rows();
+      if (losses_ && !soon) look_at_other_ways();
     }
     best_->certificate = {options_.objective,
                           least_,
@@ -245,19 +253,44 @@ class Optimizer {
   bool image() const {
     return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
   }
-  // Rows in another order want other tiles, and often nothing packed: single moves seldom lead
-  // there.
-  void look_at_other_rows() {
-    const Tiling& best = best_->tiling;
+  // Other orders of dimensions and packs, and then other kernels, all at once: single moves seldom
+  // lead there. Of kernels that were left aside the estimate must promise more than it may be wrong
+  // by.
+  void look_at_other_ways() {
+    const std::vector<Kernel> first = search_.kernels();
+    look_at_ways(first);
+    keep(search_.best());
+    if (first == kernels_) return;
+    std::vector<Kernel> others = kernels_;
+    std::erase_if(others, [&](const Kernel& k) { return std::ranges::count(first, k) > 0; });
+    look_at_ways(others);
+    const Tiling found = search_.best();
+    if (std::ranges::count(first, found.kernel) > 0) return keep(found);
+    const Optimized before = *best_;
+    keep(found);
+    if (score_of(*best_).front() > score_of(before).front() - promised) best_ = before;
+  }
+  // The best by the coarse count get tiles of their own.
+  void look_at_ways(std::span<const Kernel> kernels) {
+    std::vector<std::pair<Score, Tiling>> ways;
     for (const Groups& groups : groupings(contraction_, true)) {
-      Tiling other = best;
-      other.groups[DimClass::m] = groups[DimClass::m];
-      if (other.groups != groups || groups == best.groups) continue;
-      other.in_place = {true, may_.right};
-      search_.descend_coarsely(other, polish);
+      for (const Kernel& kernel : kernels) {
+        for (const InPlace in_place : {InPlace{}, {true, false}, {false, true}, {true, true}}) {
+          if (in_place.right && !may_.right) continue;
+          Tiling way = best_->tiling;
+          way.groups = groups;
+          way.kernel = kernel;
+          way.in_place = in_place;
+          ways.emplace_back(search_.judge_coarsely(way), way);
+        }
+      }
+    }
+    std::ranges::stable_sort(ways, {}, &std::pair<Score, Tiling>::first);
+    ways.erase(std::ranges::unique(ways, {}, &std::pair<Score, Tiling>::first).begin(), ways.end());
+    for (std::size_t i = 0; i < std::min(ways.size(), most_ways); ++i) {
+      search_.descend_coarsely(ways[i].second, polish_of_way);
     }
     search_.refine(polish_finalists, 0);
-    keep(search_.best());
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
   // to end.

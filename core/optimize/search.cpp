@@ -108,21 +108,20 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
                            : Seconds();
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
+  if (roof.value() > 0 && losses_count(machine, options)) {
+    const Seconds waiting = exposed(contraction, schedule, prediction, machine).all();
+    const Seconds core = prediction.timing.compute + waiting;
+    return {decisive(std::max(slowest, core)), decisive(core),
+            cost(prediction, machine, Objective::sum)};
+  }
   const bool few = has_few_places(contraction);
-  const bool once = holds_lanes(contraction, schedule.groups) || along_k || few;
-  const auto waits = [&] { return exposed(contraction, schedule, prediction, machine); };
-  if (at_roof || once) {
-    const Exposed lost = waits();
-    Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
-    if (!at_roof && !few && roof.value() > 0 && losses_count(machine, options)) {
-      const Seconds busy = prediction.timing.compute + lost.core;
-      // Where vectors run along k, tiles decide how well the hardware foresees what is read.
-      first = std::max(first, along_k ? busy + lost.traffic : busy);
-    }
+  if (at_roof || holds_lanes(contraction, schedule.groups) || along_k || few) {
+    const Seconds lost = exposed(contraction, schedule, prediction, machine).all();
+    const Seconds first = at_roof ? std::max(slowest, roof) : prediction.timing.total;
     const Seconds slow_kernels = at_roof ? prediction.timing.compute - roof : Seconds();
-    const double waiting = (lost.all() + slow_kernels) / first;
     return {few ? std::round(std::log(first.value()) / few_step) : decisive(first),
-            std::round(waiting / exposed_step), cost(prediction, machine, Objective::sum)};
+            std::round((lost + slow_kernels) / first / exposed_step),
+            cost(prediction, machine, Objective::sum)};
   }
   for (Seconds t : prediction.timing.links) s.push_back(t.value());
   s.push_back(prediction.timing.compute.value());
@@ -131,11 +130,6 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   for (double& t : s) {
     t = t > 0 ? std::round(std::log(t) / step) : -HUGE_VAL;
     step = other_step;
-  }
-  if (roof.value() > 0 && losses_count(machine, options)) {
-    const Exposed lost = waits();
-    const Seconds busy = prediction.timing.compute + lost.core;
-    s.front() = decisive(std::max(slowest, busy + lost.traffic));
   }
   s.push_back(cost(prediction, machine, Objective::sum));
   return s;
@@ -227,6 +221,11 @@ template <class Judge>
 Score Search::descend(Tiling tiling, Score score, int budget, Judge&& judge) {
   return descend(std::move(tiling), std::move(score), budget, judge,
                  [this](const Tiling& t) { return neighbours(t); });
+}
+
+Score Search::judge_coarsely(Tiling tiling) {
+  snap_to_family(tiling);
+  return coarse_score(tiling);
 }
 
 void Search::descend_coarsely(Tiling start, int budget) {

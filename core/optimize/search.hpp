@@ -35,12 +35,13 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options);
 
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
-//  - Where no link is slower than whole vectors at the peak, what the core waits for (exposed())
-//    and what kernels take beyond that follow, in steps of 0.5 %, and then the sum over links.
-//    Likewise for lanes, kernels along k, and where has_few_places(), then in steps of 2 % first.
+//  - With losses_count() the core counts as one more link, which computes and then waits
+//    (exposed()). The core alone follows, and then the sum over links.
+//  - Else, where no link is slower than whole vectors at the peak, what the core waits for and what
+//    kernels take beyond that follow, in steps of 0.5 %, and then the sum over links. Likewise for
+//    lanes, kernels along k, and where has_few_places(), then in steps of 2 % first.
 //  - Where it is a link, the others follow from slow to fast (acmtc-sc19, Eq. 6) in steps of 20 %,
-//    lest one be spoilt for a percent of another, and then their sum. With losses_count(), the
-//    core counts as one more link, which computes and then waits (exposed()).
+//    lest one be spoilt for a percent of another, and then their sum.
 // For the other objectives it is their cost.
 using Score = std::vector<double>;
 // Whether m or n has a few places only (read_once()), or k and there is no batch: whatever the
@@ -67,7 +68,10 @@ class Search {
 
   // Tries no other kernels from now on.
   void keep_to_kernel(const Kernel& kernel);
+  const std::vector<Kernel>& kernels() const { return kernels_; }
 
+  // What a tiling scores by the coarse count, made to fit the family.
+  Score judge_coarsely(Tiling tiling);
   // Goes downhill by the coarse count until no move is better or `budget` tilings were judged.
   void descend_coarsely(Tiling start, int budget);
   // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.

@@ -138,21 +138,10 @@ bool has_masks(const Contraction& c, const Kernel& kernel) {
   return kernel.mr.value() >= 2 * most_lanes(c);
 }
 
-// How many places of a group are neighbours in both tensors, from any multiple of it on.
-std::int64_t neighbours_in_both(const Contraction& c, TensorId t, TensorId u, const Group& group) {
-  std::int64_t part = 1;
-  for (DimId d : group) {
-    if (c.dim(d).extent == 1) continue;
-    if (c.stride(t, d) != Elements(part) || c.stride(u, d) != Elements(part)) break;
-    part *= c.dim(d).extent;
-  }
-  return part;
-}
-
 // Neighbours in C that belong to one class, from its stride-one dimension on.
 std::int64_t line_of_c(const Contraction& c) {
   const TensorId t = TensorId::C;
-  return neighbours_in_both(c, t, t, in_order_of(c, t, c.dim_class(*c.fastest(t))));
+  return neighbours_in(c, {t}, in_order_of(c, t, c.dim_class(*c.fastest(t))));
 }
 
 // Whether C is a product without sums whose neighbours belong to one operand.
@@ -193,7 +182,7 @@ std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel
   }
   const Group& m = groups[DimClass::m];
   const TensorId along = distance(c, TensorId::C, m) == 1 ? TensorId::C : left;
-  const std::int64_t row = neighbours_in_both(c, left, along, m);
+  const std::int64_t row = neighbours_in(c, {left, along}, m);
   // Beside a single column each element is read once: a copy takes longer than short vectors.
   const bool once = extent_of(c, groups[DimClass::n]) == 1;
   const std::int64_t wanted = std::min(most_lanes(c), extent_of(c, groups[DimClass::m]));
@@ -447,7 +436,7 @@ std::optional<Groups> lanes_of_batch(const Contraction& c) {
     // lanes, however short, take 1.
     constexpr std::int64_t fewest_lanes = 4;
     const Group lanes = in_order_of(c, TensorId::C, DimClass::batch);
-    const std::int64_t line = neighbours_in_both(c, in_c ? right : TensorId::C, TensorId::C, lanes);
+    const std::int64_t line = neighbours_in(c, {in_c ? right : TensorId::C, TensorId::C}, lanes);
     const bool is_short =
         in_c || (of_m && of_n) ? line * size_of(c.type()) < shortest_line : line < fewest_lanes;
     if (is_short) return {};
@@ -518,8 +507,7 @@ std::optional<Kernel> kernel_of_columns(const Core& core, const Contraction& c) 
   const DimClass other = own == DimClass::m ? DimClass::n : DimClass::m;
   if (c.extent(other) > Elements(1)) return {};
   const std::int64_t lanes = lanes_of(core, c.type());
-  const std::int64_t rows =
-      neighbours_in_both(c, *matrix, TensorId::C, in_order_of(c, *matrix, own));
+  const std::int64_t rows = neighbours_in(c, {*matrix, TensorId::C}, in_order_of(c, *matrix, own));
   const bool whole = lanes == most_lanes(c) || rows % lanes == 0;  // or vectors have masks
   const Kernel kernel{Elements(rows), Elements(1)};
   if (!whole || rows <= few_vectors * lanes || rows > most_vectors * lanes) return {};
@@ -632,7 +620,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   }
   if (kernel.nr == Elements(1) && has_lines(c) && !holds_lanes(c, groups)) {
     // Lines may be as long as they like.
-    good.left = neighbours_in_both(c, left, TensorId::C, m) == line_of_c(c);
+    good.left = neighbours_in(c, {left, TensorId::C}, m) == line_of_c(c);
     return good;
   }
   // A tile that goes over the end of the first dimension has to be copied. Where that is the only
@@ -644,7 +632,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
               (alone && extent % most_lanes(c) == 0) || masked_row(c, groups, kernel) > 0;
   if (holds_lanes(c, groups) && c.is_plain(right)) {
     // Of lanes, rows that fill no vector do too.
-    good.left |= neighbours_in_both(c, left, right, m) == lane_row(c, groups);
+    good.left |= neighbours_in(c, {left, right}, m) == lane_row(c, groups);
   }
   return good;
 }

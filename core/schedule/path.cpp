@@ -145,6 +145,18 @@ std::int64_t extent_of(const Contraction& contraction, const Group& group) {
   return n;
 }
 
+std::int64_t neighbours_in(const Contraction& c, std::initializer_list<TensorId> tensors,
+                           const Group& group) {
+  std::int64_t together = 1;
+  for (DimId d : group) {
+    if (c.dim(d).extent == 1) continue;
+    const auto apart = [&](TensorId t) { return c.stride(t, d) != Elements(together); };
+    if (std::ranges::any_of(tensors, apart)) break;
+    together *= c.dim(d).extent;
+  }
+  return together;
+}
+
 bool Path::follows(TensorId t, DimClass group) const {
   switch (group) {
     case DimClass::m:

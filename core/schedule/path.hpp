@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -125,5 +126,8 @@ std::vector<Kernel> kernels_of(const Node& root);
 
 // Elements of a group's fused index, 1 where it is empty.
 std::int64_t extent_of(const Contraction& contraction, const Group& group);
+// How many places of a group are neighbours in each of the tensors, from its first one on.
+std::int64_t neighbours_in(const Contraction& contraction, std::initializer_list<TensorId> tensors,
+                           const Group& group);
 
 }  // namespace tcsim

@@ -24,17 +24,6 @@ bool fits(std::int64_t elements, ElementType type) {
   return elements * size_of(type) <= most_bytes;
 }
 
-// How many places of a group are neighbours in C, from its first one on.
-std::int64_t together_in_c(const Contraction& c, const Group& group) {
-  std::int64_t run = 1;
-  for (DimId d : group) {
-    if (c.dim(d).extent == 1) continue;
-    if (c.stride(TensorId::C, d) != Elements(run)) break;
-    run *= c.dim(d).extent;
-  }
-  return run;
-}
-
 // Of rows in this order: how many are between neighbours in C, and how many neighbours there are.
 // None where C's stride-one dimension is not among them.
 struct Neighbours {
@@ -97,14 +86,14 @@ ResultRegions result_regions(const Contraction& c, const Groups& groups, const P
                              std::int64_t lanes) {
   ResultRegions regions;
   if (path.along_k || path.lanes) return regions;
-  const std::int64_t together = together_in_c(c, groups[DimClass::m]);
+  const std::int64_t together = neighbours_in(c, {TensorId::C}, groups[DimClass::m]);
   if (together >= std::min(lanes, path.mr)) return regions;
 
   using Direction = ResultRegions::Direction;
   Direction direction = Direction::none;
-  if (together_in_c(c, groups[DimClass::n]) >= least_neighbours) {
+  if (neighbours_in(c, {TensorId::C}, groups[DimClass::n]) >= least_neighbours) {
     direction = Direction::columns;
-  } else if (together_in_c(c, groups[DimClass::batch]) >= least_neighbours) {
+  } else if (neighbours_in(c, {TensorId::C}, groups[DimClass::batch]) >= least_neighbours) {
     direction = Direction::places;
   } else {
     const Neighbours among = neighbours_among(c, groups[DimClass::m]);

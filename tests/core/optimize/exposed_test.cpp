@@ -29,31 +29,52 @@ constexpr const char* apart_in_C =
     "groups m=a n=bc k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
     "}";
 
-TEST(Exposed, Counts_packs_runs_calls_and_rows_apart) {
+// Cycles in which 256 elements of a tensor are packed: 32 lines, and runs or squares of so many.
+constexpr double in_runs_of(double rows) { return 32 * 11 + 256 / rows * 8; }
+constexpr double in_squares_of(double elements) { return 32 * 11 + 256 / elements * 50; }
+
+TEST(Exposed, Counts_packs_pages_calls_and_rows_apart) {
   const Contraction c = test::matmul(16, 16, 16);
-  // A and B are 256 elements in a row each; 4 tasks of 2 calls.
+  // A and B are 256 elements in a row each, and in one page; 4 tasks of 2 calls. Micropanels of B
+  // are 8 neighbours, those of A 4 rows that change places with 8 neighbours along k.
+  constexpr double packs = 2 * (1800 + 40) + in_runs_of(8) + in_squares_of(4 * 8);
   EXPECT_NEAR(waits_beside_links(c,
                                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { "
                                  "for m by 8 { kernel 8x4 } } } }"),
-              2 * (1800 + 40) + 4 * 50 + 8 * 20, 1e-3);
-  // B in two halves, whose 16 rows are 8 elements each; 2 tasks of 4 calls.
+              packs + 4 * 50 + 8 * 20, 1e-3);
+  // B in two halves, whose 16 rows are 8 elements each, less than a page apart; 2 tasks of 4 calls.
   EXPECT_NEAR(waits_beside_links(c,
                                  "groups m=j n=i k=k pack A in L2 { for m by 8 { pack B in L2 { "
                                  "for n by 4 { kernel 8x4 } } } }"),
-              1800 + 40 + 2 * (1800 + 16 * 40) + 2 * 50 + 8 * 20, 1e-3);
+              packs + 1800 + 40 + 2 * 50 + 8 * 20, 1e-3);
   // Two pieces of k are twice the tasks and calls.
   EXPECT_NEAR(waits_beside_links(c,
                                  "groups m=j n=i k=k pack A in L2 { pack B in L2 { for k by 8 { "
                                  "for n by 4 { for m by 8 { kernel 8x4 } } } } }"),
-              2 * (1800 + 40) + 8 * 50 + 16 * 20, 1e-3);
+              packs + 8 * 50 + 16 * 20, 1e-3);
   // Rows of kernels along i, which are apart in C: they come by way of a buffer.
+  constexpr double turned = 2 * (1800 + 40) + in_runs_of(4) + in_squares_of(8 * 8);
   EXPECT_NEAR(waits_beside_links(c,
                                  "groups m=i n=j k=k pack A in L2 { pack B in L2 { for n by 4 { "
                                  "for m by 8 { kernel 8x4 } } } }"),
-              2 * (1800 + 40) + 4 * 50 + 8 * 20 + 256 * 1.5, 1e-3);
-  // Where columns are apart as well, one by one.
+              turned + 4 * 50 + 8 * 20 + 256 * 1.5, 1e-3);
+  // Where columns are apart as well, one by one. B's are strips of 8, cut by micropanels of 4.
   EXPECT_NEAR(waits_beside_links(of("abc-ak-kbc", "a=16,b=8,c=2,k=16"), apart_in_C),
-              2 * (1800 + 40) + 4 * 50 + 8 * (20 + 32 * 3), 1e-3);
+              turned + 4 * 50 + 8 * (20 + 32 * 3), 1e-3);
+}
+
+// 16 rows of 8 places along k, 64 bytes of each: as many pages where they are a page apart, one
+// where all of them are in one.
+TEST(Exposed, Counts_pages_that_a_pack_begins_with) {
+  const auto waits_of_rows = [](std::int64_t apart) {
+    const Contraction c = parse_contraction("ab-ak-bk", {{'a', 16}, {'b', 16}, {'k', apart}},
+                                            Layout::row_major, ElementType::f64);
+    return waits_beside_links(c,
+                              "groups m=b n=a k=k for k by 8 { pack A in L2 { pack B in L2 { for n "
+                              "by 4 { for m by 8 { kernel 8x4 } } } } }") /
+           (static_cast<double>(apart) / 8);
+  };
+  EXPECT_NEAR(waits_of_rows(512) - waits_of_rows(16), 2 * (16 - 1) * 40, 1e-3);
 }
 
 // A region goes to C once for each part of k around it: 1000 x 16 results, 125 KiB with what fills
@@ -173,14 +194,16 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   const char* packed =
       "groups m=j n=i k=k pack A in L2 { pack B in L2 { for n by 4 { for m by 8 { kernel 8x4 } } } "
       "}";
-  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + 4 * 31 + 8 * 11, 1e-3);
+  constexpr double moved = in_runs_of(8) + in_squares_of(4 * 8);
+  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + moved + 4 * 31 + 8 * 11, 1e-3);
   const Contraction apart = of("abc-ak-kbc", "a=16,b=8,c=2,k=16");
   const Schedule one_by_one = parse_schedule(apart_in_C, apart, "test");
   EXPECT_NEAR(exposed(apart, one_by_one, predict(apart, one_by_one, m), m).all().value() * 1e9,
-              2 * (1000 + 7) + 4 * 31 + 8 * (11 + 32 * 5), 1e-3);
+              2 * (1000 + 7) + in_runs_of(4) + in_squares_of(8 * 8) + 4 * 31 + 8 * (11 + 32 * 5),
+              1e-3);
   // Pages of 512 bytes cut each tensor's 2 KiB into four pieces.
   m.tlbs = {{"large", 64, 4, Bytes(4096)}, {"small", 64, 4, Bytes(512)}};
-  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 4 * 7) + 4 * 31 + 8 * 11, 1e-3);
+  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 4 * 7) + moved + 4 * 31 + 8 * 11, 1e-3);
 }
 
 TEST(Exposed, The_share_of_a_link_is_the_levels_own_or_a_usual_one) {

@@ -46,9 +46,9 @@ TEST(Score, Counts_what_the_core_loses_where_some_of_it_was_measured_or_it_is_to
     return score(c, s, three_seconds(), m, how);
   };
   // At 1 GHz, its 8 calls take longer than the slowest link, and computing 3 % more time.
-  const Score without = of(assumed, {});
-  Score with = without;
-  with.front() = std::round(std::log(2 * 1.03 + 8) / 1e-3);
+  const double core = std::round(std::log(2 * 1.03 + 8) / 1e-3);
+  const Score with{core, core, 4};
+  EXPECT_EQ(of(assumed, {}).front(), 1099);
   for (auto field : {&Overhead::pack, &Overhead::piece, &Overhead::task, &Overhead::call}) {
     Machine measured = assumed;
     (measured.core.overhead.*field).origin = Origin::measured;
@@ -92,6 +92,14 @@ TEST_F(Small_search, Keeps_the_better_one_of_what_it_judges) {
   search_.judge(whole);
   EXPECT_EQ(search_.evaluated(), 2);
   EXPECT_EQ(search_.best(), score_of(small) < score_of(whole) ? small : whole);
+}
+
+TEST_F(Small_search, Judges_coarsely_without_keeping) {
+  const Tiling start = tiles_of(96);
+  const Score coarse = search_.judge_coarsely(start);
+  EXPECT_EQ(coarse, search_.judge_coarsely(start));
+  EXPECT_EQ(search_.evaluated(), 1);
+  EXPECT_THROW(search_.best(), std::logic_error);
 }
 
 TEST_F(Small_search, Goes_downhill_from_where_it_starts) {
