@@ -334,7 +334,7 @@ constexpr auto lost_cycles(Figure<Cycles> Overhead::*member, std::string_view na
 inline constexpr std::tuple overhead_fields{
     lost_cycles(&Overhead::pack, "pack", "each time that a pack begins: it waits for memory"),
     lost_cycles(&Overhead::piece, "piece",
-                "each piece of memory that a pack reads in a row: its address translation"),
+                "each page that a pack begins with: its address translation"),
     lost_cycles(
         &Overhead::far_line, "far_line",
         "each line that a pack writes here and there, where the buffer is beyond the last cache"),

@@ -116,7 +116,7 @@ struct Overhead {
     return {Cycles(cycles), Origin::assumed, usual_overhead_source};
   }
   Figure<Cycles> pack = usual(1800);    // each time that a pack begins: it waits for memory
-  Figure<Cycles> piece = usual(40);     // of memory that a pack reads in a row: its translation
+  Figure<Cycles> piece = usual(40);     // each page that a pack begins with: its translation
   Figure<Cycles> far_line = usual(40);  // written here and there by a pack beyond the last cache
   Figure<Cycles> far_page = usual(3);   // the same in the last cache, beyond translation's reach
   Figure<Cycles> task = usual(50);      // the tiles of the innermost loop

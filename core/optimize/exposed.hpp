@@ -20,7 +20,8 @@ namespace tcsim {
 //  - addresses of the right operand's columns, if it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,
-//  - the address translation of each piece of memory that a pack reads in a row,
+//  - the address translation of each page that a pack begins with,
+//  - what a pack moves, run by run or square by square,
 //  - lines that a pack writes here and there beyond the last cache or the reach of translation,
 //  - what a kernel takes to go on where places along k are no longer evenly apart in place,
 //  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
