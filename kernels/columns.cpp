@@ -51,19 +51,19 @@ void ColumnPacker<T>::list(const Tile& tile) {
                      pack_.columns_left(tile, k)});
     runs_.push_back({k, size, ks_[ks.begin + k]});
   }
-  lines_.clear();
+  row_pieces_.clear();
   for (std::int64_t row = 0, size; row < rows.size; row += size) {
     size = std::min({line_elements<T>, pack_.panel - row % pack_.panel, rows.size - row});
-    lines_.push_back({row, size, rows_[rows.begin + row]});
+    row_pieces_.push_back({row, size, rows_[rows.begin + row]});
   }
   sort_by_memory(runs_);
-  sort_by_memory(lines_);
+  sort_by_memory(row_pieces_);
 }
 
 template <class T>
 bool ColumnPacker<T>::choose_order() {
-  runs_outside_ = goes_on(runs_, lines_);
-  return runs_outside_ || goes_on(lines_, runs_);
+  runs_outside_ = goes_on(runs_, row_pieces_);
+  return runs_outside_ || goes_on(row_pieces_, runs_);
 }
 
 // To the next step; false behind the last one.
@@ -72,14 +72,15 @@ bool ColumnPacker<T>::advance(Place& place) const {
   place.column += line_elements<T>;
   if (place.column < run_at(place).size) return true;
   place.column = 0;
-  if (++place.inner < (runs_outside_ ? lines_.size() : runs_.size())) return true;
+  if (++place.inner < (runs_outside_ ? row_pieces_.size() : runs_.size())) return true;
   place.inner = 0;
-  return ++place.outer < (runs_outside_ ? runs_.size() : lines_.size());
+  return ++place.outer < (runs_outside_ ? runs_.size() : row_pieces_.size());
 }
 
 template <class T>
 Rows<T> ColumnPacker<T>::source(const Place& place) const {
-  return {tensor_ + run_at(place).begin + place.column, rows_ + first_row_ + rows_at(place).row};
+  return {tensor_ + run_at(place).begin + place.column,
+          rows_ + first_row_ + row_piece_at(place).row};
 }
 
 template <class T>
@@ -89,7 +90,7 @@ bool ColumnPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   tensor_ = tensor;
   first_row_ = tile[pack_.rows].begin;
   const std::int64_t elements =
-      lines_.front().size * std::min(line_elements<T>, runs_.front().size);
+      row_pieces_.front().size * std::min(line_elements<T>, runs_.front().size);
   Place place, ahead;
   bool more = true;
   for (std::int64_t lead = 0; more && lead < lines_ahead * line_elements<T>; lead += elements) {
@@ -97,12 +98,12 @@ bool ColumnPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   }
   do {
     const Run& run = run_at(place);
-    const Line& lines = rows_at(place);
+    const RowPiece& rows = row_piece_at(place);
     const Rows<T> from = source(place);
-    const bool ask = more && rows_at(ahead).size >= lines.size;
-    transpose_(lines.size, std::min(line_elements<T>, run.size - place.column), from,
+    const bool ask = more && row_piece_at(ahead).size >= rows.size;
+    transpose_(rows.size, std::min(line_elements<T>, run.size - place.column), from,
                ask ? source(ahead) : from,
-               buffer + pack_.offset(tile, lines.row, run.k) + lines.row % pack_.panel +
+               buffer + pack_.offset(tile, rows.row, run.k) + rows.row % pack_.panel +
                    place.column * pack_.panel,
                columns_.data());
     if (more) more = advance(ahead);

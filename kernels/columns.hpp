@@ -29,7 +29,7 @@ class ColumnPacker {
     std::int64_t begin;    // in the tensor, beside its rows
   };
   // A line's worth of rows of a micropanel, or its last ones.
-  struct Line {
+  struct RowPiece {
     std::int64_t row, size;  // counted from the beginning of the tile
     std::int64_t begin;      // in the tensor, beside its places along k
   };
@@ -42,7 +42,9 @@ class ColumnPacker {
   void list(const Tile& tile);
   bool choose_order();
   const Run& run_at(const Place& p) const { return runs_[runs_outside_ ? p.outer : p.inner]; }
-  const Line& rows_at(const Place& p) const { return lines_[runs_outside_ ? p.inner : p.outer]; }
+  const RowPiece& row_piece_at(const Place& p) const {
+    return row_pieces_[runs_outside_ ? p.inner : p.outer];
+  }
   bool advance(Place& place) const;
   Rows<T> source(const Place& place) const;
   void pad(const Tile& tile, T* buffer) const;
@@ -58,7 +60,7 @@ class ColumnPacker {
   const T* tensor_ = nullptr;
   std::int64_t first_row_ = 0;
   std::vector<Run> runs_;
-  std::vector<Line> lines_;
+  std::vector<RowPiece> row_pieces_;
   bool runs_outside_ = true;
 };
 

@@ -92,6 +92,7 @@ class Executor {
     bool first_writer;  // `update` has the whole contraction's beta
     std::int64_t batch;
     Interval behind = {};  // columns: the next task asks for what is read next behind them, if any
+    bool rows_inside = true;  // m runs inside n
   };
   void at(const Interval& ks, std::int64_t batch);
   Microkernel<T> code_for(std::int64_t rows, std::int64_t columns) const;
@@ -104,7 +105,7 @@ class Executor {
                      std::int64_t left_offset);
   void tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
             std::int64_t right_offset);
-  std::int64_t rows_to_split(Interval m, Interval n) const;
+  std::int64_t rows_to_split(Interval m, Interval n, bool rows_inside) const;
   void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
               std::int64_t right_offset);
   // Where each lane has columns of its own (Plan::lanes()): how many lanes, from this one on, are
@@ -150,7 +151,6 @@ class Executor {
   // From each row on, how many tiles one after the other have rows that are neighbours in C.
   std::vector<std::int64_t> c_row_tiles_;
   bool c_rows_apart_;  // no vector's worth of C's rows is together
-  bool rows_inside_ = true;  // of the present block
   bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
   Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed

@@ -53,9 +53,10 @@ constexpr int at_roof_divisor = 2;
 constexpr int polish = 150;
 constexpr int polish_finalists = 3;
 // Other ways to run that are tried, and tilings that are judged of each.
-constexpr std::size_t most_ways = 6;
+constexpr std::size_t most_ways = 6, most_ways_of_small = 2;
 constexpr int polish_of_way = 60;
-// Of the logarithm of a time, in the steps of a score: what another kernel has to promise.
+// Of the logarithm of a time, in the steps of a score: what another kernel has to promise, and what
+// more effort has to bring where losses count.
 constexpr double promised = 40;
 // Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
 // judged in full.
@@ -204,12 +205,15 @@ class Optimizer {
     const bool soon = options_.soon || !options_.incumbents.empty();
     if (!best_ || open_gap() > closed) {
       for (const Effort& effort : efforts) {
+        const double before = best_ ? score_of(*best_).front() : HUGE_VAL;
         look(effort);
         keep(search_.best());
+        // What the core loses may keep the gap open whatever the tiles.
+        if (losses_ && score_of(*best_).front() > before - promised) break;
         // With incumbents the caller asks often and wants an answer soon.
         if (open_gap() <= enough || soon) break;
       }
-      if (open_gap() > enough && !soon) {
+      if (open_gap() > enough && !soon && !losses_) {
         search_.trade_tiles();
         search_.descend_coarsely(best_->tiling, trades);
         // Other kernels want other tiles, which single moves do not lead to.
@@ -260,7 +264,8 @@ class Optimizer {
     const std::vector<Kernel> first = search_.kernels();
     look_at_ways(first);
     keep(search_.best());
-    if (first == kernels_) return;
+    // Without the roof, steps of a score may be others than `promised` is in.
+    if (first == kernels_ || !machine_.accounting.compute_roof) return;
     std::vector<Kernel> others = kernels_;
     std::erase_if(others, [&](const Kernel& k) { return std::ranges::count(first, k) > 0; });
     look_at_ways(others);
@@ -287,7 +292,8 @@ class Optimizer {
     }
     std::ranges::stable_sort(ways, {}, &std::pair<Score, Tiling>::first);
     ways.erase(std::ranges::unique(ways, {}, &std::pair<Score, Tiling>::first).begin(), ways.end());
-    for (std::size_t i = 0; i < std::min(ways.size(), most_ways); ++i) {
+    const std::size_t most = small() ? most_ways_of_small : most_ways;
+    for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) {
       search_.descend_coarsely(ways[i].second, polish_of_way);
     }
     search_.refine(polish_finalists, 0);
