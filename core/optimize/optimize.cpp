@@ -209,11 +209,11 @@ class Optimizer {
         look(effort);
         keep(search_.best());
         // What the core loses may keep the gap open whatever the tiles.
-        if (losses_ && score_of(*best_).front() > before - promised) break;
+        if (estimates() && score_of(*best_).front() > before - promised) break;
         // With incumbents the caller asks often and wants an answer soon.
         if (open_gap() <= enough || soon) break;
       }
-      if (open_gap() > enough && !soon && !losses_) {
+      if (open_gap() > enough && !soon && !estimates()) {
         search_.trade_tiles();
         search_.descend_coarsely(best_->tiling, trades);
         // Other kernels want other tiles, which single moves do not lead to.
@@ -253,6 +253,10 @@ class Optimizer {
     return bound.links.front() / bound.time;
   }
 
+  // Whether a score begins with the estimate of what runs.
+  bool estimates() const {
+    return losses_ && options_.objective == Objective::time && machine_.accounting.compute_roof;
+  }
   bool at_roof() const { return options_.objective == Objective::time && bound_.computing; }
   bool image() const {
     return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
@@ -264,8 +268,7 @@ class Optimizer {
     const std::vector<Kernel> first = search_.kernels();
     look_at_ways(first);
     keep(search_.best());
-    // Without the roof, steps of a score may be others than `promised` is in.
-    if (first == kernels_ || !machine_.accounting.compute_roof) return;
+    if (first == kernels_ || !estimates()) return;
     std::vector<Kernel> others = kernels_;
     std::erase_if(others, [&](const Kernel& k) { return std::ranges::count(first, k) > 0; });
     look_at_ways(others);
