@@ -8,9 +8,6 @@ namespace tcsim {
 
 namespace {
 
-// What is asked for before it is read. Source: as elements_ahead in pack.cpp.
-constexpr std::int64_t lines_ahead = 256;
-
 // Whether each of `outer` begins behind all of `inner` at the one before it, so that a loop over
 // `inner` inside one over `outer` goes on in memory. Both are sorted.
 template <class Outer, class Inner>
@@ -32,23 +29,21 @@ void sort_by_memory(std::vector<Listed>& listed) {
 }  // namespace
 
 template <class T>
-ColumnPacker<T>::ColumnPacker(const Plan& plan, const PackPlan& pack)
-    : plan_(plan),
-      pack_(pack),
+ColumnPacker<T>::ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* k_runs,
+                              const std::int64_t* columns)
+    : pack_(pack),
       rows_(plan.offsets(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
-      k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
-      transpose_(transpose_code<T>()) {
-  for (std::int64_t p = 0; p < line_elements<T>; ++p) columns_.push_back(p * pack.panel);
-}
+      k_runs_(k_runs),
+      columns_(columns),
+      transpose_(transpose_code<T>()) {}
 
 template <class T>
 void ColumnPacker<T>::list(const Tile& tile) {
   const Interval rows = tile[pack_.rows], ks = tile[DimClass::k];
   runs_.clear();
   for (std::int64_t k = 0, size; k < ks.size; k += size) {
-    size = std::min({k_runs_[static_cast<std::size_t>(ks.begin + k)], ks.size - k,
-                     pack_.columns_left(tile, k)});
+    size = std::min({k_runs_[ks.begin + k], ks.size - k, pack_.columns_left(tile, k)});
     runs_.push_back({k, size, ks_[ks.begin + k]});
   }
   row_pieces_.clear();
@@ -93,7 +88,7 @@ bool ColumnPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
       row_pieces_.front().size * std::min(line_elements<T>, runs_.front().size);
   Place place, ahead;
   bool more = true;
-  for (std::int64_t lead = 0; more && lead < lines_ahead * line_elements<T>; lead += elements) {
+  for (std::int64_t lead = 0; more && lead < elements_ahead<T>; lead += elements) {
     more = advance(ahead);
   }
   do {
@@ -105,7 +100,7 @@ bool ColumnPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
                ask ? source(ahead) : from,
                buffer + pack_.offset(tile, rows.row, run.k) + rows.row % pack_.panel +
                    place.column * pack_.panel,
-               columns_.data());
+               columns_);
     if (more) more = advance(ahead);
   } while (advance(place));
   pad(tile, buffer);

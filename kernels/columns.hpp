@@ -15,8 +15,11 @@ namespace tcsim {
 template <class T>
 class ColumnPacker {
  public:
-  // `pack` belongs to `plan`, which must outlive this. No two rows may be neighbours.
-  ColumnPacker(const Plan& plan, const PackPlan& pack);
+  // `pack` belongs to `plan`. No two rows may be neighbours. `k_runs`: from each place along k on,
+  // how many are neighbours; `columns`: where a line's worth of columns of a micropanel begins. All
+  // must outlive this.
+  ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* k_runs,
+               const std::int64_t* columns);
 
   // Copies what `tile` holds of `tensor` (its place of the batch) into `buffer`. False, and nothing
   // done, where neither order of the two loops is that of memory.
@@ -49,13 +52,12 @@ class ColumnPacker {
   Rows<T> source(const Place& place) const;
   void pad(const Tile& tile, T* buffer) const;
 
-  const Plan& plan_;
   const PackPlan& pack_;
   const std::int64_t* rows_;
   const std::int64_t* ks_;
-  std::vector<std::int64_t> k_runs_;
+  const std::int64_t* k_runs_;
+  const std::int64_t* columns_;
   Transpose<T> transpose_;
-  std::vector<std::int64_t> columns_;  // where those of a micropanel begin
   // The work in hand.
   const T* tensor_ = nullptr;
   std::int64_t first_row_ = 0;

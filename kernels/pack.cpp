@@ -37,10 +37,6 @@ template <class T>
   for (std::int64_t i = 0; i < count; i += line_elements<T>) __builtin_prefetch(from + i, 0, 2);
 }
 
-// Elements that are asked for before they are read: 256 lines. Source: chosen (docs/kernels.md).
-template <class T>
-constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
-
 // Elements of an operand that is copied place by place. Source: chosen, so that the list of places
 // stays in a first cache beside the operand.
 constexpr std::int64_t most_gathered = 2048;
@@ -68,7 +64,7 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
   if (!pack.along_rows && pack.apart == 1 && pack.panel > 1 && rows_apart_ && has_columns_) {
-    in_columns_.emplace(plan, pack);
+    in_columns_.emplace(plan, pack, k_runs_.data(), panel_columns_.data());
   }
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
   if (pack.place <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {

@@ -22,6 +22,7 @@ class Packer {
  public:
   // `pack` belongs to `plan`, which must outlive the packer.
   Packer(const Plan& plan, const PackPlan& pack);
+  Packer(Packer&&) = default;  // a copy would refer to the tables of what it was made from
 
   // Copies what `tile` holds of `tensor` into `buffer`: all places of the batch that it has.
   void operator()(const Tile& tile, const T* tensor, T* buffer);

@@ -165,15 +165,16 @@ template <class T, int bytes>
           transpose_some(rows, some, at(from, r, c), at(ahead, r, c), to + r, columns + c);
         }
       }
-      return;
-    }
-    if (whole_columns < column_count) {
-      transpose<T, bytes / 2>(whole_rows, column_count - whole_columns, at(from, 0, whole_columns),
-                              at(ahead, 0, whole_columns), to, columns + whole_columns);
-    }
-    if (whole_rows < row_count) {
-      transpose<T, bytes / 2>(row_count - whole_rows, column_count, at(from, whole_rows, 0),
-                              at(ahead, whole_rows, 0), to + whole_rows, columns);
+    } else {
+      if (whole_columns < column_count) {
+        transpose<T, bytes / 2>(whole_rows, column_count - whole_columns,
+                                at(from, 0, whole_columns), at(ahead, 0, whole_columns), to,
+                                columns + whole_columns);
+      }
+      if (whole_rows < row_count) {
+        transpose<T, bytes / 2>(row_count - whole_rows, column_count, at(from, whole_rows, 0),
+                                at(ahead, whole_rows, 0), to + whole_rows, columns);
+      }
     }
   }
 }

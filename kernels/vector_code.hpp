@@ -27,4 +27,8 @@ MultiplyLines<T> lines_code(InstructionSet set = best_instruction_set());
 template <class T>
 inline constexpr std::int64_t line_elements = 64 / sizeof(T);
 
+// Elements that a pack asks for before it reads them: 256 lines. Source: chosen (docs/kernels.md).
+template <class T>
+inline constexpr std::int64_t elements_ahead = 256 * line_elements<T>;
+
 }  // namespace tcsim

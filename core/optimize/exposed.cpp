@@ -249,15 +249,9 @@ bool in_memory_order(const Contraction& c, TensorId t, const Group& group) {
 
 // The share of a path's tiles whose rows are not all neighbours in C.
 double broken_share(const Contraction& c, const Schedule& schedule, const Path& path) {
-  std::int64_t together = 1, all = 1;
-  bool goes_on = true;
-  for (DimId d : schedule.groups[DimClass::m]) {
-    if (c.dim(d).extent == 1) continue;
-    all *= c.dim(d).extent;
-    goes_on &= c.stride(TensorId::C, d) == Elements(together);
-    if (goes_on) together = all;
-  }
-  if (together == all) return 0;
+  const Group& m = schedule.groups[DimClass::m];
+  const std::int64_t together = neighbours_in(c, {TensorId::C}, m);
+  if (together == extent_of(c, m)) return 0;
   // Tiles begin anew with each iteration of a loop around them.
   for (const Step& s : path.steps) {
     const bool over_rows = s.kind == Step::Kind::loop && s.group == DimClass::m;
