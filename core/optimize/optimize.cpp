@@ -294,7 +294,8 @@ class Optimizer {
       }
     }
     std::ranges::stable_sort(ways, {}, &std::pair<Score, Tiling>::first);
-    ways.erase(std::ranges::unique(ways, {}, &std::pair<Score, Tiling>::first).begin(), ways.end());
+    const auto alike = [](const auto& a, const auto& b) { return a.first == b.first; };
+    ways.erase(std::unique(ways.begin(), ways.end(), alike), ways.end());
     const std::size_t most = small() ? most_ways_of_small : most_ways;
     for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) {
       search_.descend_coarsely(ways[i].second, polish_of_way);
