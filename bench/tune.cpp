@@ -56,10 +56,11 @@ class Tuner {
 
   Tuning run() {
     show("choosing a schedule");
-    pick_ = optimize(contraction_, machine_, how_, options_.stop).tiling;
+    const Optimized pick = optimize(contraction_, machine_, how_, options_.stop);
+    pick_ = pick.tiling;
     result_.tried = options_.tried;
     known_.insert(options_.tried.begin(), options_.tried.end());
-    first_run(pick_, build(contraction_, machine_, pick_));
+    first_run(pick_, pick.schedule);
     try {
       begin_with_earlier();
       divide_otherwise();

@@ -232,8 +232,9 @@ ScheduleRequest schedule_request(const Options& options) {
 }
 
 Chosen choose(const Options& options, const Contraction& contraction, const Machine& machine,
-              Context& context, const std::optional<Tuned>& tuned) {
-  const ScheduleRequest request = schedule_request(options);
+              Context& context, const std::optional<Tuned>& tuned, bool to_run) {
+  ScheduleRequest request = schedule_request(options);
+  request.to_run = to_run;
   if (!request.given() && tuned) {
     const std::string place = bench::tuned_file().string();
     try {

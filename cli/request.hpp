@@ -61,9 +61,9 @@ bool is_host(const Options&);
 // What --schedule, --scheme, --objective, --divide and --model ask for.
 ScheduleRequest schedule_request(const Options&);
 // A schedule for the workload: the one that --schedule names or that was tuned (both checked), or
-// the optimizer's choice.
+// the optimizer's choice, which `to_run` may leave the family (OptimizeOptions::rewrite).
 Chosen choose(const Options&, const Contraction&, const Machine&, Context&,
-              const std::optional<Tuned>& tuned = {});
+              const std::optional<Tuned>& tuned = {}, bool to_run = false);
 
 // One line on a terminal that is rewritten as work goes on; nothing elsewhere.
 class Progress {

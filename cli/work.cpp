@@ -21,7 +21,7 @@ Result predicted_result(const std::string& command, const Options& options,
   r.seed = options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : 0;
   Progress progress(context, contraction.name() + ": choosing a schedule");
   progress.show(0);
-  take(r, choose(options, contraction, machine, context, tuned));
+  take(r, choose(options, contraction, machine, context, tuned, command == "run"));
   r.tuned = std::move(tuned);
   return r;
 }

@@ -65,6 +65,7 @@ Chosen choose(const ScheduleRequest& request, const Contraction& contraction,
   OptimizeOptions how;
   how.objective = request.objective;
   how.dividing = request.dividing;
+  how.rewrite = request.to_run;
   Optimized best = optimize(contraction, machine, how, stop);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   Chosen chosen;

@@ -231,7 +231,7 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
         how.progress = show;
         const std::string kind = b.cases.kind(b.complete.size());
         how.hot = is_hot(kind);
-        const Schedule schedule = choose(options, c, b.machine, context).schedule;
+        const Schedule schedule = choose(options, c, b.machine, context, {}, true).schedule;
         SuiteCase one = bench_case(c, schedule, yardstick, how);
         one.kind = kind;
         b.complete.push_back(std::move(one));

@@ -168,7 +168,7 @@ Exit bench_conv(const Options& options, Context& context) {
       b.layers.workloads, context,
       [&](const Contraction& c, const std::function<void(double)>& show) {
         how.progress = show;
-        const Schedule schedule = choose(options, c, b.machine, context).schedule;
+        const Schedule schedule = choose(options, c, b.machine, context, {}, true).schedule;
         const ConvolutionShape& shape = b.layers.shapes[b.complete.size()];
         b.complete.push_back(bench_convolution(c, shape, schedule, yardstick, how));
         return b.complete.back().correct();

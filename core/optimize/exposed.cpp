@@ -65,6 +65,18 @@ constexpr double listed_stretch = 120;
 constexpr double moved_line = 11, begin_of_run = 8, begin_of_square = 50;
 constexpr Bytes longest_vector{64};
 
+// Pages that the hardware follows, the mean of what these two give, the smallest there are, and
+// the lines of one that come before it foresees the others. Source: chosen; on an Intel Xeon 1 to 4
+// lines were alike, and each number of pages alone somewhat worse, by 6500 schedules beside the
+// choices for 221 drawn contractions.
+constexpr std::int64_t fewest_followed = 16, most_followed = 64;
+constexpr Bytes smallest_page{4096};
+constexpr double first_lines = 2;
+// Lines that a core waits for at a time. Source: Intel's cores from Skylake on have 12 to 16.
+constexpr double most_on_their_way = 16;
+// Latencies where the machine does not say them. Source: chosen.
+constexpr Cycles usual_memory{300}, usual_cache{60};
+
 // Cycles of a result that goes to C by way of a buffer (result_regions()). Source: measured on an
 // Intel Xeon in the first caches: 192 x 192 results 0.7 in f32 and 1.1 in f64, 199 x 199 0.9
 // and 1.5, 39 x 55 1.5 and 1.9.
@@ -367,14 +379,62 @@ Ranges read_in_place(const Rows& rows) {
   return inside;
 }
 
-// What such an operand's traffic beyond the caches takes, where the hardware does not foresee it,
-// as a multiple of its time at the link's bandwidth: it comes in pieces, neighbours in memory.
-double pieces_in_place(const Contraction& c, const Schedule& schedule, const Path& path) {
-  const Rows rows = rows_of(path);
-  const double runs = pieces(c, schedule, path.left, read_in_place(rows));
-  const double bytes = static_cast<double>(rows.length * rows.places) *
-                       static_cast<double>(size_of(c.type()).value());
-  return 1 + runs * static_cast<double>(begin_of_piece.value()) / bytes;
+// Pages as the window model sees lines: in a cache of those that the hardware follows.
+Machine followed_pages(std::int64_t most) {
+  Level followed, all;
+  followed.capacity.value = most * smallest_page;
+  followed.ways.value = most;
+  followed.line.value = smallest_page;
+  all.kind = LevelKind::memory;
+  Machine m;
+  m.levels = {followed, all};
+  return m;
+}
+
+// What kernels wait for plain operands in place, beyond the links' bandwidths: for the first lines
+// of each page that they come to, or come back to behind more others than the hardware follows.
+Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const Path& path,
+                          const Prediction& prediction, const Machine& machine) {
+  static const std::array followed{followed_pages(fewest_followed), followed_pages(most_followed)};
+  const auto in_place = [&](TensorId t) { return c.is_plain(t) && !is_packed(path, t); };
+  Seconds sum{0};
+  if (!in_place(TensorId::A) && !in_place(TensorId::B)) return sum;
+  const auto read = [](const LinkTraffic& link, TensorId t, Bytes unit) {
+    return static_cast<double>(link.at(Phase::compute, array_of(t)).in.value()) /
+           static_cast<double>(unit.value());
+  };
+  ByTensor<double> unforeseen{};
+  for (const Machine& pages : followed) {
+    SetCounter counter;
+    const Traffic traffic = window_traffic(c, schedule, pages, counter, 1, Detail::coarse);
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      unforeseen[t] += first_lines * read(traffic.links.back(), t, smallest_page) /
+                       static_cast<double>(followed.size());
+    }
+  }
+  const std::size_t links = prediction.traffic.links.size();
+  for (TensorId t : {TensorId::A, TensorId::B}) {
+    if (!in_place(t)) continue;
+    Seconds waiting{0};
+    double further = 0;  // lines from the levels outside
+    for (std::size_t l = links; l-- > 2;) {
+      const Level& level = machine.levels[l];
+      const double lines = read(prediction.traffic.links[l], t, longest_vector);
+      const double waited = std::min(std::max(0.0, lines - further), unforeseen[t]);
+      const Cycles latency = level.latency    ? level.latency->value
+                             : l + 1 == links ? usual_memory
+                                              : usual_cache;
+      const double one = latency.value() / machine.core.frequency.value.value() / most_on_their_way;
+      const Seconds moved = longest_vector / machine.bandwidth(LevelId{static_cast<int>(l)});
+      waiting += Seconds(waited * std::max(0.0, one - moved.value()));
+      unforeseen[t] -= waited;
+      further = std::max(further, lines);
+    }
+    // Kernels ask for the left operand's next rows while they compute.
+    if (t == path.left) waiting = std::max(Seconds(0), waiting - prediction.timing.compute);
+    sum += waiting;
+  }
+  return sum;
 }
 
 // Whether they go on so with the columns of a plain left operand in place: a few long ones, or what
@@ -432,30 +492,6 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
   return 1 + longer_by(around, begin);
 }
 
-// What the traffic of kernels' right operand beyond the caches takes, where their vectors run along
-// k and it is read as it lies, as a multiple of its time at the link's bandwidth. Kernels go on
-// from columns to those behind them, with a stream for each piece of neighbours along k; of more
-// streams than the hardware foresees each tile begins anew.
-double pieces_along_k(const Contraction& c, const Schedule& schedule, const Path& path) {
-  Ranges range = path.extents, inside{1, 1, 1, 1};
-  std::int64_t columns = path.nr;
-  for (const Step& s : path.steps) {
-    if (s.kind != Step::Kind::loop) continue;
-    if (s.group == DimClass::n) columns = range[s.group];
-    range[s.group] = std::min(range[s.group], s.tile);
-  }
-  const TensorId right = path.right();
-  const Group &n = schedule.groups[DimClass::n], &k = schedule.groups[DimClass::k];
-  inside[DimClass::k] = range[DimClass::k];
-  const double streams = pieces(c, schedule, right, inside);
-  inside[DimClass::n] = streams <= most_streams ? columns : std::min(columns, path.nr);
-  const double begins = pieces(c, schedule, right, inside);
-  const Bytes read = inside[DimClass::k] * inside[DimClass::n] * size_of(c.type());
-  const double longer = streams * beginning_of(behind(c, right, k, even_part(c, right, k))) +
-                        (begins - streams) * beginning_of(behind(c, right, n, 1));
-  return 1 + longer / static_cast<double>(read.value());
-}
-
 // Where kernels write lines, what says where each place of a group lies is read beside the numbers:
 // an offset in each tensor that follows the group (core/plan/plan.hpp). Tables beyond the second
 // cache, where there is one, come over the links outside it, as often as loops go through the
@@ -505,8 +541,6 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       result_regions(c, schedule.groups, path, lanes_of(machine.core, c.type()));
   const bool goes_on = streams_left(c, schedule, path, regions, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
-  const bool left_in_place =
-      c.is_plain(path.left) && !path.lanes && !path.along_k && !is_packed(path, path.left);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
   const bool memory_decides = prediction.timing.links.back() >= prediction.timing.compute;
@@ -520,16 +554,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       const bool foreseen = link.arrays.is_buffer(a) || path.along_k ||
                             (reads_on && a == array_of(path.right())) ||
                             (goes_on && a == array_of(path.left));
-      if (path.along_k && a == array_of(path.right()) && l + 1 == links) {
-        result.traffic += (pieces_along_k(c, schedule, path) - 1) *
-                          (link.counted(machine.accounting, a) / bandwidth);
-      }
       if (a == ArrayId::C || (!foreseen && l > 1)) {
         bytes += link.counted(machine.accounting, a);
-        if (a == array_of(path.left) && left_in_place && l + 1 == links) {
-          result.traffic += (pieces_in_place(c, schedule, path) - 1) *
-                            (link.counted(machine.accounting, a) / bandwidth);
-        }
         if (a == ArrayId::C && l + 1 == links && memory_decides) {
           result.traffic += (pieces_of_c(c, schedule, path, regions) - 1) *
                             (link.counted(machine.accounting, a) / bandwidth);
@@ -544,6 +570,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   }
 
   result.traffic += reading_tables(c, schedule, path, machine);
+  result.traffic += waiting_for_pages(c, schedule, path, prediction, machine);
 
   const bool scattered =
       !regions.used() && !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);

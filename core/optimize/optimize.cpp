@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "core/model/window.hpp"
 #include "core/optimize/exposed.hpp"
 #include "core/optimize/relaxation.hpp"
+#include "core/optimize/rewrites.hpp"
 #include "core/optimize/search.hpp"
 
 namespace tcsim {
@@ -58,6 +61,12 @@ constexpr int polish_of_way = 60;
 // Of the logarithm of a time, in the steps of a score: what another kernel has to promise, and what
 // more effort has to bring where losses count.
 constexpr double promised = 40;
+// Schedules that are rewritten at a time, and how often.
+constexpr std::size_t most_drafts = 12;
+constexpr int most_rounds = 6;
+// What another round has to bring, in the steps of a score, and what one that is kept has to
+// promise: more than the estimate may be wrong by.
+constexpr double enough_of_round = 40, promised_by_draft = 95;
 // Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
 // judged in full.
 constexpr int trades = 300;
@@ -232,8 +241,13 @@ class Optimizer {
         search_.refine(1, 0);
         keep(search_.best());
       }
-      if (losses_ && !soon) look_at_other_ways();
+      const bool rewrites = estimates() && options_.rewrite && !options_.dividing && !image();
+      if (losses_ && !soon && (at_roof() || !rewrites)) look_at_other_ways();
+      if (rewrites && !soon) rewrite();
     }
+    // What was rewritten may be outside the family.
+    constexpr double rounding = 1e-9;
+    if (achieved() < least_ * (1 - rounding)) least_ = least_of_all_;
     best_->certificate = {options_.objective,
                           least_,
                           achieved(),
@@ -241,7 +255,7 @@ class Optimizer {
                           family_words(contraction_, kernels_, losses_),
                           least_of_all()};
     best_->choices = choices_;
-    best_->evaluated = search_.evaluated();
+    best_->evaluated = search_.evaluated() + drafts_;
     return *std::move(best_);
   }
 
@@ -261,25 +275,9 @@ class Optimizer {
   bool image() const {
     return !contraction_.is_plain(TensorId::A) || !contraction_.is_plain(TensorId::B);
   }
-  // Other orders of dimensions and packs, and then other kernels, all at once: single moves seldom
-  // lead there. Of kernels that were left aside the estimate must promise more than it may be wrong
-  // by.
-  void look_at_other_ways() {
-    const std::vector<Kernel> first = search_.kernels();
-    look_at_ways(first);
-    keep(search_.best());
-    if (first == kernels_ || !estimates()) return;
-    std::vector<Kernel> others = kernels_;
-    std::erase_if(others, [&](const Kernel& k) { return std::ranges::count(first, k) > 0; });
-    look_at_ways(others);
-    const Tiling found = search_.best();
-    if (std::ranges::count(first, found.kernel) > 0) return keep(found);
-    const Optimized before = *best_;
-    keep(found);
-    if (score_of(*best_).front() > score_of(before).front() - promised) best_ = before;
-  }
-  // The best by the coarse count get tiles of their own.
-  void look_at_ways(std::span<const Kernel> kernels) {
+  // Every order of dimensions, kernel and packs, with the tiles of the best: the best by the coarse
+  // count first.
+  std::vector<Tiling> other_ways(std::span<const Kernel> kernels, std::size_t most) {
     std::vector<std::pair<Score, Tiling>> ways;
     for (const Groups& groups : groupings(contraction_, true)) {
       for (const Kernel& kernel : kernels) {
@@ -289,6 +287,7 @@ class Optimizer {
           way.groups = groups;
           way.kernel = kernel;
           way.in_place = in_place;
+          search_.snap_to_family(way);
           ways.emplace_back(search_.judge_coarsely(way), way);
         }
       }
@@ -296,11 +295,63 @@ class Optimizer {
     std::ranges::stable_sort(ways, {}, &std::pair<Score, Tiling>::first);
     const auto alike = [](const auto& a, const auto& b) { return a.first == b.first; };
     ways.erase(std::unique(ways.begin(), ways.end(), alike), ways.end());
+    std::vector<Tiling> best;
+    for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) best.push_back(ways[i].second);
+    return best;
+  }
+  // Single moves seldom lead to them, so each gets tiles of its own.
+  void look_at_other_ways() {
     const std::size_t most = small() ? most_ways_of_small : most_ways;
-    for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) {
-      search_.descend_coarsely(ways[i].second, polish_of_way);
+    for (const Tiling& way : other_ways(search_.kernels(), most)) {
+      search_.descend_coarsely(way, polish_of_way);
     }
     search_.refine(polish_finalists, 0);
+    keep(search_.best());
+  }
+  // What the family leaves out, from the best of it and from other ways on: the most promising
+  // schedules beside each of a few are rewritten in turn.
+  void rewrite() {
+    struct Draft {
+      Score score;
+      Schedule schedule;
+    };
+    const auto judged = [&](Schedule s) {
+      if (stop_.stop_requested()) throw Interrupted();
+      ++drafts_;
+      try {
+        const Prediction p = predict(contraction_, s, machine_, *counter_, 1, Detail::coarse);
+        return Draft{score(contraction_, s, p, machine_, options_), std::move(s)};
+      } catch (const TooLargeError&) {
+        return Draft{{HUGE_VAL}, std::move(s)};
+      }
+    };
+    const Draft start = judged(best_->schedule);
+    std::set<std::string> known{to_line(start.schedule, contraction_)};
+    std::vector<Draft> drafts{start};
+    for (const Tiling& way : other_ways(kernels_, most_drafts)) {
+      Schedule s = build(contraction_, machine_, way);
+      if (known.insert(to_line(s, contraction_)).second) drafts.push_back(judged(std::move(s)));
+    }
+    Draft best = *std::ranges::min_element(drafts, {}, &Draft::score);
+    for (int round = 0; round < most_rounds; ++round) {
+      std::vector<Draft> next;
+      for (const Draft& from : drafts) {
+        for (Schedule& s : rewrites(contraction_, machine_, from.schedule)) {
+          if (known.insert(to_line(s, contraction_)).second) next.push_back(judged(std::move(s)));
+        }
+      }
+      std::ranges::stable_sort(next, {}, &Draft::score);
+      next.resize(std::min(next.size(), most_drafts));
+      if (next.empty()) break;
+      const double before = best.score.front();
+      if (next.front().score < best.score) best = next.front();
+      if (round > 0 && best.score.front() > before - enough_of_round) break;
+      drafts = std::move(next);
+    }
+    if (best.score.front() > start.score.front() - promised_by_draft) return;
+    best_->schedule = std::move(best.schedule);
+    best_->prediction =
+        predict(contraction_, best_->schedule, machine_, *counter_, 1, options_.detail);
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
   // to end.
@@ -444,6 +495,7 @@ class Optimizer {
   SetCounter* counter_;
   std::optional<Optimized> best_;
   int choices_ = 0;
+  int drafts_ = 0;  // schedules that rewrite() judged
 };
 
 }  // namespace

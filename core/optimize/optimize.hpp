@@ -53,6 +53,10 @@ struct OptimizeOptions {
   // The schedule is to run on this machine: what packs and calls lose counts even where the machine
   // does not say what was measured (core/optimize/search.hpp, losses_count()).
   bool to_run = false;
+  // Where losses count, the answer may be outside the family in the end (core/optimize/rewrites.hpp),
+  // and then is not built from its tiling. For what runs; not for comparing machines, whose answers
+  // are tilings.
+  bool rewrite = false;
   // Looks no harder than at first, whatever the gap: for a caller that asks often.
   bool soon = false;
   // How the answer is predicted, and what comes near it compared. Counting takes some milliseconds.
@@ -67,12 +71,13 @@ struct OptimizeOptions {
 inline OptimizeOptions for_running() {
   OptimizeOptions options;
   options.to_run = true;
+  options.rewrite = true;
   return options;
 }
 
 struct Optimized {
   Schedule schedule;
-  Tiling tiling;          // what `schedule` was built from
+  Tiling tiling;          // what `schedule` was built, or with `rewrite` may be rewritten from
   Prediction prediction;  // by the window model
   Certificate certificate;
   int choices = 0;    // relaxed problems solved

@@ -72,6 +72,8 @@ class Search {
 
   // What a tiling scores by the coarse count, made to fit the family.
   Score judge_coarsely(Tiling tiling);
+  // Makes a tiling one of the family, as snap() does.
+  void snap_to_family(Tiling& tiling) const;
   // Goes downhill by the coarse count until no move is better or `budget` tilings were judged.
   void descend_coarsely(Tiling start, int budget);
   // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.
@@ -101,7 +103,6 @@ class Search {
   Score full_score(const Tiling& tiling);
   Score judged(const Tiling& tiling, Detail detail);
   double promising(const Score& coarse) const;
-  void snap_to_family(Tiling& tiling) const;
   std::vector<Tiling> nearby(const Tiling& tiling) const;
   template <class Judge, class Moves>
   Score descend(Tiling tiling, Score score, int budget, Judge&& judge, Moves&& moves);

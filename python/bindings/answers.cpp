@@ -116,7 +116,8 @@ Result run_here(const Contraction& workload, const Machine& machine, const Text&
                 const Text& scheme, const std::string& objective, bool divide,
                 const std::string& model, std::optional<int> repetitions, std::uint64_t seed,
                 int threads, const py::object& progress) {
-  const ScheduleRequest asked = request_of(schedule, scheme, objective, divide, model);
+  ScheduleRequest asked = request_of(schedule, scheme, objective, divide, model);
+  asked.to_run = true;
   return answer(progress, [&](const Watch& watch) {
     require_memory(workload);
     // What is predicted and chosen is for one core of as many, which share the outer levels.

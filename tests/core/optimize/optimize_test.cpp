@@ -47,7 +47,7 @@ TEST(Optimize, Packs_rarely_where_it_was_measured_what_a_pack_loses) {
   const auto takes = [&](const Contraction& c, const Machine& m) {
     const Optimized o = optimize(c, m);
     const Exposed lost = exposed(c, o.schedule, o.prediction, m);
-    return std::max(slowest_link(o.prediction.timing), o.prediction.timing.compute + lost.core)
+    return std::max(slowest_link(o.prediction.timing), o.prediction.timing.compute + lost.all())
         .value();
   };
   struct Shape {

@@ -1,0 +1,278 @@
+#include "core/optimize/rewrites.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "core/model/kernel_time.hpp"
+#include "core/optimize/tiling.hpp"
+#include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/units/divisor.hpp"
+
+namespace tcsim {
+
+namespace {
+
+// A schedule of one path, as a list.
+struct Draft {
+  Groups groups;
+  std::vector<Step> steps;  // without the kernel
+  Kernel kernel;
+};
+
+bool is_loop(const Step& s) { return s.kind == Step::Kind::loop; }
+bool is_pack_of(const Step& s, TensorId t) { return s.kind == Step::Kind::move && s.tensor == t; }
+bool packs(const Draft& d, TensorId t) {
+  return std::ranges::any_of(d.steps, [&](const Step& s) { return is_pack_of(s, t); });
+}
+
+class Rewriter {
+ public:
+  Rewriter(const Contraction& contraction, const Machine& machine, const Schedule& schedule)
+      : c_(contraction), machine_(machine), path_(only_path(contraction, schedule)) {
+    from_ = {schedule.groups, path_.steps, path_.kernel()};
+    from_.steps.pop_back();
+  }
+
+  std::vector<Schedule> all() {
+    const bool plain = c_.is_plain(TensorId::A) && c_.is_plain(TensorId::B);
+    const bool one_size =
+        std::ranges::none_of(from_.steps, [](const Step& s) { return s.head > 0; });
+    if (!plain || !one_size) return {};
+    if (!path_.lanes && !path_.along_k) change_kernel();
+    move_packs();
+    change_loops();
+    change_orders();
+    return std::move(all_);
+  }
+
+ private:
+  std::int64_t extent(DimClass g) const { return path_.extents[g]; }
+
+  // Of steps that may stand anywhere: those in front of the loops over kernels.
+  std::size_t outer_steps() const {
+    std::size_t end = from_.steps.size();
+    while (end > 0 && is_register_loop(from_.steps[end - 1])) --end;
+    return end;
+  }
+  bool is_register_loop(const Step& s) const {
+    return is_loop(s) && ((s.group == DimClass::m && s.tile == path_.mr) ||
+                          (s.group == DimClass::n && s.tile == path_.nr));
+  }
+
+  void change_kernel() {
+    const std::int64_t lanes = lanes_of(machine_.core, c_.type());
+    const Group& m = from_.groups[DimClass::m];
+    const std::int64_t most = extent(DimClass::m);
+    constexpr std::int64_t most_vectors = 4;
+    for (const Kernel& kernel : kernel_choices(machine_.core, c_.type())) {
+      const std::int64_t nr =
+          from_.kernel.nr == Elements(1) ? 1 : narrowed(kernel, extent(DimClass::n)).nr.value();
+      const std::int64_t usual = std::min(kernel.mr.value(), ceil_div(most, lanes) * lanes);
+      with_rows(usual, 0, nr);
+      if (lanes != most_lanes(c_)) continue;  // vectors have no masks
+      for (const TensorId t : {TensorId::C, path_.left}) {
+        const std::int64_t row = neighbours_in(c_, {t}, m);
+        if (row < 2) continue;
+        if (row <= kernel.mr.value()) {
+          with_rows(row, 0, nr);
+        } else if (row < most) {
+          with_rows(kernel.mr.value(), row, nr);
+          const std::int64_t even = ceil_div(row, ceil_div(row, kernel.mr.value()));
+          if (row % even == 0) with_rows(even, 0, nr);
+        }
+      }
+      if (most <= most_vectors * lanes) with_rows(std::min(most, kernel.mr.value()), 0, nr);
+    }
+  }
+  // Kernels of mr rows by nr columns, which go no further than `row` where that is not 0.
+  void with_rows(std::int64_t mr, std::int64_t row, std::int64_t nr) {
+    Draft d = from_;
+    d.kernel.mr = Elements(mr);
+    d.kernel.nr = Elements(nr);
+    const std::size_t outer = outer_steps();
+    std::vector<Step> registers(d.steps.begin() + static_cast<std::ptrdiff_t>(outer),
+                                d.steps.end());
+    d.steps.resize(outer);
+    // Tiles of whole kernels, or of whole rows of them.
+    const std::int64_t unit = row > 0 ? row : mr;
+    for (Step& s : d.steps) {
+      if (!is_loop(s)) continue;
+      if (s.group == DimClass::m) s.tile = std::max<std::int64_t>(1, s.tile / unit) * unit;
+      if (s.group == DimClass::n) s.tile = std::max<std::int64_t>(1, s.tile / nr) * nr;
+    }
+    const auto loop = [](DimClass g, std::int64_t tile) {
+      Step s;
+      s.group = g;
+      s.tile = tile;
+      return s;
+    };
+    bool m_inside = true;
+    for (const Step& s : registers) m_inside = s.group == DimClass::m;
+    if (row > 0) d.steps.push_back(loop(DimClass::m, row));
+    const Step over_m = loop(DimClass::m, mr), over_n = loop(DimClass::n, nr);
+    for (const bool inside : {m_inside, !m_inside}) {
+      Draft both = d;
+      both.steps.push_back(inside ? over_n : over_m);
+      both.steps.push_back(inside ? over_m : over_n);
+      add(std::move(both));
+    }
+  }
+
+  void move_packs() {
+    const std::size_t outer = outer_steps();
+    for (const TensorId t : {TensorId::A, TensorId::B}) {
+      Draft without = from_;
+      std::erase_if(without.steps, [&](const Step& s) { return is_pack_of(s, t); });
+      const bool packed = packs(from_, t);
+      if (packed) add(without);
+      Step pack;
+      pack.kind = Step::Kind::move;
+      pack.tensor = t;
+      pack.level = machine_.level(LevelId{machine_.cache_count() - 1}).name;
+      for (std::size_t i = 0; i + (packed ? 1 : 0) <= outer; ++i) {
+        Draft d = without;
+        d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(i), pack);
+        add(std::move(d));
+      }
+    }
+  }
+
+  void change_loops() {
+    const std::size_t outer = outer_steps();
+    for (std::size_t i = 0; i < outer; ++i) {
+      const Step& s = from_.steps[i];
+      if (!is_loop(s)) continue;
+      Draft without = from_;
+      without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(i));
+      add(without);
+      for (std::size_t j = 0; j < outer; ++j) {
+        if (j == i) continue;
+        Draft d = without;
+        d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(j), s);
+        add(std::move(d));
+      }
+      const auto resized = [&](std::int64_t tile) {
+        Draft d = from_;
+        const std::int64_t unit = s.group == DimClass::m   ? path_.mr
+                                  : s.group == DimClass::n ? path_.nr
+                                                           : 1;
+        d.steps[i].tile = std::max<std::int64_t>(1, tile / unit) * unit;
+        add(std::move(d));
+      };
+      if (s.group == DimClass::batch && s.tile == 1) continue;
+      resized(s.tile * 2);
+      resized(s.tile / 2);
+      std::int64_t whole = 1;
+      for (DimId d : from_.groups[s.group]) resized(whole *= c_.dim(d).extent);
+    }
+    if (extent(DimClass::batch) > 1) {
+      // Places that are packed together.
+      for (std::size_t i = 0; i < outer; ++i) {
+        if (!is_loop(from_.steps[i]) || from_.steps[i].group != DimClass::batch) continue;
+        if (from_.steps[i].tile > 1) break;
+        Step some = from_.steps[i];
+        some.tile = 64 / size_of(c_.type()).value();
+        for (std::size_t j = 0; j <= i; ++j) {
+          Draft d = from_;
+          d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(j), some);
+          add(std::move(d));
+        }
+      }
+    }
+    // The loops over kernels, the other way round.
+    if (from_.steps.size() == outer + 2) {
+      Draft d = from_;
+      std::swap(d.steps[outer], d.steps[outer + 1]);
+      add(std::move(d));
+    }
+  }
+
+  void change_orders() {
+    for (DimClass g : all_dim_classes) {
+      const Group& group = from_.groups[g];
+      if (group.size() < 2) continue;
+      if (g == DimClass::m && (path_.lanes || path_.along_k)) continue;
+      for (const TensorId t : {TensorId::A, TensorId::B, TensorId::C}) {
+        const auto order = c_.memory_order(t);
+        const auto place = [&](DimId d) { return std::ranges::find(order, d) - order.begin(); };
+        Draft d = from_;
+        std::ranges::stable_sort(d.groups[g], {}, place);
+        if (d.groups[g] != group) add(std::move(d));
+      }
+    }
+  }
+
+  // Whether kernels read an operand well in place: no tile goes over the end of what is together
+  // there.
+  bool reads_well(const Draft& d, TensorId t) const {
+    // Rows that fill no vector are read with masks, as by a kernel of several vectors.
+    Kernel kernel = d.kernel;
+    const std::int64_t lanes = lanes_of(machine_.core, c_.type());
+    if (!path_.along_k && !path_.lanes && lanes == most_lanes(c_)) {
+      kernel.mr = Elements(std::max(kernel.mr.value(), 2 * lanes));
+    }
+    const InPlace good = reads_well_in_place(c_, d.groups, kernel);
+    if (path_.along_k || path_.lanes) return t == path_.left ? good.left : good.right;
+    if (t == left_operand(c_, d.groups)) {
+      const std::int64_t row = neighbours_in(c_, {t}, d.groups[DimClass::m]);
+      return good.left && keeps_to(d, DimClass::m, d.kernel.mr.value(), row);
+    }
+    const std::int64_t row = even_row(c_, d.groups, DimClass::n);
+    return good.right && (row == 0 || keeps_to(d, DimClass::n, d.kernel.nr.value(), row));
+  }
+  bool keeps_to(const Draft& d, DimClass g, std::int64_t tile, std::int64_t row) const {
+    if (row % tile == 0 || row == extent(g)) return true;
+    return std::ranges::any_of(
+        d.steps, [&](const Step& s) { return is_loop(s) && s.group == g && row % s.tile == 0; });
+  }
+
+  // Without loops that do nothing, if it is legal and what is in place is read well.
+  void add(Draft d) {
+    ByGroup<std::int64_t> range = path_.extents;
+    std::vector<Step> steps;
+    for (Step& s : d.steps) {
+      if (is_loop(s)) {
+        if (s.tile >= range[s.group]) continue;
+        range[s.group] = s.tile;
+        const auto same_steps = [&](const Step& outer) {
+          return is_loop(outer) && outer.group == s.group && outer.tile % s.tile == 0;
+        };
+        while (!steps.empty() && same_steps(steps.back())) steps.pop_back();
+      }
+      steps.push_back(std::move(s));
+    }
+    d.steps = std::move(steps);
+    if (range[DimClass::batch] > 1) return;
+    for (const TensorId t : {TensorId::A, TensorId::B}) {
+      const bool was = !packs(from_, t) && d.kernel == from_.kernel && d.groups == from_.groups;
+      if (!packs(d, t) && !was && !reads_well(d, t)) return;
+    }
+    std::vector<Node> nodes;
+    for (const Step& s : d.steps) {
+      if (is_loop(s)) {
+        nodes.emplace_back(Loop{s.group, Elements(s.tile), {}});
+      } else {
+        nodes.emplace_back(Move{s.moves, s.tensor, s.level, {}});
+      }
+    }
+    Schedule schedule{d.groups, nested(std::move(nodes), d.kernel)};
+    if (is_legal(schedule, c_)) all_.push_back(std::move(schedule));
+  }
+
+  const Contraction& c_;
+  const Machine& machine_;
+  const Path path_;
+  Draft from_;
+  std::vector<Schedule> all_;
+};
+
+}  // namespace
+
+std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
+                               const Schedule& schedule) {
+  return Rewriter(contraction, machine, schedule).all();
+}
+
+}  // namespace tcsim

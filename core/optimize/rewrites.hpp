@@ -1,0 +1,29 @@
+// Schedules beside a schedule: one change of its loops, its packs, its kernel or an order of
+// dimensions at a time, whatever legal schedules they are. The family of tilings
+// (core/optimize/tiling.hpp) has a place for the loop over the batch and one for each pack, and few
+// kernels; what it leaves out seldom matters to a link's traffic, and often to what runs.
+#pragma once
+
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/workload/contraction.hpp"
+
+namespace tcsim {
+
+// Legal schedules of one path that differ from `schedule` in one of these:
+//  - the kernel's rows: as many as are neighbours in C or in the left operand, with a loop that
+//    keeps to them where a kernel does not hold them, or those of another kernel; its columns,
+//  - a pack: elsewhere among the loops, around all of them too; taken out, where
+//    reads_well_in_place(); put in,
+//  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
+//    whole dimensions,
+//  - the order of dimensions in a group: as in another tensor.
+// What is in place is so in `schedule`, or is read well. None of a contraction with images, and of
+// a schedule with loops of two tile sizes. Of vectors along k and of lanes, the kernel stays as it
+// is.
+std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
+                               const Schedule& schedule);
+
+}  // namespace tcsim

@@ -1,0 +1,141 @@
+#include "core/optimize/rewrites.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "core/machine/toml.hpp"
+#include "core/optimize/exposed.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/schedule/path.hpp"
+#include "core/workload/parse.hpp"
+#include "core/workload/random_contraction.hpp"
+#include "tests/seed.hpp"
+
+namespace tcsim {
+namespace {
+
+std::set<std::string> lines_of(const Contraction& c, const Machine& m, const std::string& from) {
+  std::set<std::string> lines;
+  for (const Schedule& s : rewrites(c, m, parse_schedule(from, c, "test"))) {
+    lines.insert(to_line(s, c));
+  }
+  return lines;
+}
+
+Contraction f32_of(const char* label, const char* sizes) {
+  return parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f32);
+}
+
+TEST(Rewrites, Are_legal_and_of_one_path) {
+  const Machine m = find_machine("zen5");
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(seed);
+  for (const Contraction& c : random_contractions(seed, 12)) {
+    const Schedule from = optimize(c, m, for_running()).schedule;
+    const std::vector<Schedule> all = rewrites(c, m, from);
+    const bool two_sizes = to_line(from, c).find("seq") != std::string::npos;
+    EXPECT_EQ(all.empty(), two_sizes) << to_line(from, c);
+    for (const Schedule& s : all) {
+      ASSERT_TRUE(is_legal(s, c)) << to_line(s, c);
+      EXPECT_NO_THROW(only_path(c, s));
+      // What they say is what they are.
+      EXPECT_EQ(parse_schedule(to_line(s, c), c, "test"), s);
+    }
+  }
+}
+
+TEST(Rewrites, Move_a_pack_around_the_batch_and_take_it_out) {
+  const Contraction c = f32_of("hab-hka-hbk", "h=20,a=64,b=48,k=30");
+  const Machine m = find_machine("zen5");
+  const std::set<std::string> all = lines_of(
+      c, m,
+      "groups m=b n=a k=k batch=h for batch by 1 { pack B in L3 { for n by 8 { kernel 48x8 } } }");
+  EXPECT_TRUE(all.contains(
+      "groups m=b n=a k=k batch=h pack B in L3 { for batch by 1 { for n by 8 { kernel 48x8 } } }"));
+  // B's places along k are neighbours, its rows are not: kernels do not read it well in place.
+  EXPECT_FALSE(
+      all.contains("groups m=b n=a k=k batch=h for batch by 1 { for n by 8 { kernel 48x8 } }"));
+}
+
+TEST(Rewrites, Keep_to_rows_that_are_neighbours_in_C) {
+  const Contraction c = f32_of("cba-ka-kcb", "a=11,b=30,c=7,k=20");
+  const Machine m = find_machine("zen5");
+  const std::set<std::string> all =
+      lines_of(c, m, "groups m=a n=bc k=k for n by 8 { kernel 16x8 }");
+  EXPECT_TRUE(all.contains("groups m=a n=bc k=k for n by 14 { kernel 11x14 }"));
+  // A row of 70 that no kernel holds is two of 35; or where A is in place, kernels go no further
+  // than its end.
+  const Contraction wide = f32_of("bca-kba-kc", "a=70,b=30,c=16,k=20");
+  EXPECT_TRUE(
+      lines_of(wide, m,
+               "groups m=ab n=c k=k pack A in L3 { for n by 8 { for m by 48 { kernel 48x8 } } }")
+          .contains(
+              "groups m=ab n=c k=k pack A in L3 { for n by 8 { for m by 35 { kernel 35x8 } } }"));
+  EXPECT_TRUE(
+      lines_of(wide, m, "groups m=ab n=c k=k for n by 8 { for m by 48 { kernel 48x8 } }")
+          .contains(
+              "groups m=ab n=c k=k for m by 70 { for n by 8 { for m by 48 { kernel 48x8 } } }"));
+  // Without masks, none has such rows.
+  const Machine plain = find_machine("i7-6700k");
+  for (const std::string& line :
+       lines_of(c, plain, "groups m=a n=bc k=k for n by 6 { kernel 16x6 }")) {
+    EXPECT_EQ(line.find("kernel 11x"), std::string::npos) << line;
+  }
+}
+
+TEST(Rewrites, Have_no_loop_that_does_nothing) {
+  const Contraction c = f32_of("hab-hak-hkb", "h=100,a=4,b=4,k=4");
+  const Machine m = find_machine("zen5");
+  for (const std::string& line :
+       lines_of(c, m, "groups m=b n=a k=k batch=h for batch by 1 { kernel 4x4 }")) {
+    const std::size_t batch = line.find("for batch by"), inside = line.find('{', batch) + 2;
+    EXPECT_NE(line.compare(inside, 9, "for batch"), 0) << line;
+  }
+}
+
+TEST(Rewrites, Leave_images_and_loops_of_two_sizes_alone) {
+  const Machine m = find_machine("zen5");
+  const Contraction two = f32_of("ab-ak-bk", "a=34,b=300,k=20");
+  EXPECT_TRUE(
+      lines_of(two, m,
+               "groups m=b n=a k=k pack B in L3 { seq over n { part 22 { for n by 11 { for m "
+               "by 32 { kernel 32x11 } } } part 12 { for m by 32 { kernel 32x12 } } } }")
+          .empty());
+}
+
+// Rows of 11 that begin within C's lines: kernels of 16 or 48 rows break them, and the family has
+// no others where the left operand is packed.
+TEST(Rewrites, Are_chosen_to_run_where_they_promise_more_and_not_else) {
+  const Machine m = find_machine("zen5");
+  const Contraction c =
+      parse_contraction("fbeac-cdafe-dcba", parse_sizes("a=7,b=50,c=26,d=5,e=37,f=11"),
+                        Layout::column_major, ElementType::f32);
+  const auto takes = [&](const OptimizeOptions& options) {
+    const Optimized o = optimize(c, m, options);
+    EXPECT_GE(o.certificate.gap, -1e-9);
+    EXPECT_LE(o.certificate.any_bound, o.certificate.relaxed_bound * (1 + 1e-9));
+    EXPECT_EQ(o.prediction.timing.total, predict(c, o.schedule, m).timing.total);
+    const Exposed waits = exposed(c, o.schedule, o.prediction, m);
+    return std::max(slowest_link(o.prediction.timing), o.prediction.timing.compute + waits.all());
+  };
+  OptimizeOptions within = for_running();
+  within.rewrite = false;
+  const Optimized family = optimize(c, m, within);
+  EXPECT_EQ(family.schedule, build(c, m, family.tiling));
+  EXPECT_GT(takes(within) / takes(for_running()), 1.05);
+  // Tiles that divide, and other objectives, stay within the family.
+  OptimizeOptions dividing = for_running();
+  dividing.dividing = true;
+  const Optimized divides = optimize(c, m, dividing);
+  EXPECT_EQ(divides.schedule, build(c, m, divides.tiling));
+  OptimizeOptions sum = for_running();
+  sum.objective = Objective::sum;
+  const Optimized summed = optimize(c, m, sum);
+  EXPECT_EQ(summed.schedule, build(c, m, summed.tiling));
+}
+
+}  // namespace
+}  // namespace tcsim
