@@ -6,13 +6,18 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/regret.hpp"
 #include "core/error.hpp"
 #include "core/machine/share.hpp"
 #include "core/model/countable.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/optimize/rewrites.hpp"
 #include "core/optimize/search.hpp"
 #include "core/plan/plan.hpp"
 #include "core/saved/tuned.hpp"
@@ -37,7 +42,7 @@ constexpr int most_moves_back = 2;
 struct Waiting {
   Score score;
   Seconds predicted;
-  Tiling tiling;
+  std::optional<Tiling> tiling;  // of the family
   Schedule schedule;
 };
 
@@ -100,8 +105,7 @@ class Tuner {
     return first_run(tiling, std::move(schedule), time);
   }
   std::size_t first_run(const std::optional<Tiling>& tiling, Schedule schedule, Seconds predicted) {
-    std::string other =
-        tiling ? difference(contraction_, machine_, pick_, *tiling) : "found earlier";
+    std::string other = tiling ? difference(contraction_, machine_, pick_, *tiling) : outside_;
     if (schedule.parallel) {
       other += fmt::format("{}parallel {}", other.empty() ? "" : ", ", to_text(*schedule.parallel));
     }
@@ -150,7 +154,9 @@ class Tuner {
   void begin_with_earlier() {
     if (!options_.began_with || *options_.began_with == result_.ran[0].schedule) return;
     show("the schedule found earlier");
+    outside_ = "found earlier";
     const std::size_t earlier = first_run(tiling_of(*options_.began_with), *options_.began_with);
+    outside_ = "rewritten";
     if (!result_.ran[earlier].correct) return;
     result_.winner = earlier;
     final_of(0);
@@ -198,11 +204,11 @@ class Tuner {
   // Whether there are any: those that wait, or neighbours of what was not looked around yet, the
   // winner first, then the others from fast to slow.
   bool next_candidates() {
-    if (tilings_[result_.winner] && !expanded_[result_.winner]) expand(result_.winner);
+    if (!expanded_[result_.winner]) expand(result_.winner);
     while (waiting_.empty()) {
       std::optional<std::size_t> from;
       for (std::size_t i = 0; i < result_.ran.size(); ++i) {
-        if (expanded_[i] || !tilings_[i] || !result_.ran[i].correct) continue;
+        if (expanded_[i] || !result_.ran[i].correct) continue;
         if (!from || result_.ran[i].speed() > result_.ran[*from].speed()) from = i;
       }
       if (!from) return expand_unseen();
@@ -215,31 +221,41 @@ class Tuner {
   bool expand_unseen() {
     while (waiting_.empty() && !skipped_.empty() && left().value() > 0) {
       const auto best = std::ranges::min_element(skipped_, {}, &Waiting::score);
-      const Tiling from = best->tiling;
+      const Waiting from = *best;
       skipped_.erase(best);
-      rank_around(from);
+      rank_around(from.tiling, from.schedule);
     }
     return !waiting_.empty();
   }
 
   void expand(std::size_t i) {
     expanded_[i] = true;
-    rank_around(*tilings_[i]);
+    rank_around(tilings_[i], result_.ran[i].schedule);
   }
 
-  // The neighbours that were not seen yet wait for their turn, the best of the model first.
-  void rank_around(const Tiling& from) {
-    std::vector<Tiling> around = search_.neighbours(from);
-    constexpr std::size_t all = 1000;
-    for (Neighbour& n : neighbourhood(contraction_, machine_, from, all)) {
-      around.push_back(std::move(n.tiling));
+  // The neighbours that were not seen yet wait for their turn, the best of the model first: of a
+  // tiling those of the family, and of any schedule what it may be rewritten to.
+  void rank_around(const std::optional<Tiling>& tiling, const Schedule& schedule) {
+    std::vector<std::pair<std::optional<Tiling>, Schedule>> around;
+    if (tiling) {
+      const auto add = [&](Tiling t) {
+        Schedule s = build(contraction_, machine_, t);
+        around.emplace_back(std::move(t), std::move(s));
+      };
+      for (Tiling& t : search_.neighbours(*tiling)) add(std::move(t));
+      constexpr std::size_t all = 1000;
+      for (Neighbour& n : neighbourhood(contraction_, machine_, *tiling, all)) {
+        add(std::move(n.tiling));
+      }
+    }
+    for (Schedule& s : rewrites(contraction_, machine_, schedule)) {
+      around.emplace_back(std::nullopt, std::move(s));
     }
     const Seconds end = spent() + ranking_share * left();
-    for (Tiling& t : around) {
+    for (auto& [t, s] : around) {
       if (options_.stop.stop_requested()) throw Interrupted();
       if (spent() > end) break;
       show("ranking");
-      Schedule s = build(contraction_, machine_, t);
       s.parallel = parallel_;
       const std::int64_t print = fingerprint(s, contraction_);
       if (!seen_.insert(print).second) continue;
@@ -347,6 +363,7 @@ class Tuner {
   std::optional<DimClass> parallel_;  // of all that is ranked
   Tuning result_;
   std::vector<std::optional<Tiling>> tilings_;  // of result_.ran
+  std::string outside_ = "rewritten";           // of a schedule without a tiling
   std::vector<bool> expanded_;                  // whether its neighbours were ranked
   std::set<std::int64_t> known_;                // that ran, now or earlier
   std::set<std::int64_t> seen_;                 // that were ranked
