@@ -58,15 +58,13 @@ constexpr int polish_finalists = 3;
 // Other ways to run that are tried, and tilings that are judged of each.
 constexpr std::size_t most_ways = 6, most_ways_of_small = 2;
 constexpr int polish_of_way = 60;
-// Of the logarithm of a time, in the steps of a score: what another kernel has to promise, and what
-// more effort has to bring where losses count.
-constexpr double promised = 40;
 // Schedules that are rewritten at a time, and how often.
 constexpr std::size_t most_drafts = 12;
 constexpr int most_rounds = 6;
-// What another round has to bring, in the steps of a score, and what one that is kept has to
-// promise: more than the estimate may be wrong by.
-constexpr double enough_of_round = 40, promised_by_draft = 95;
+// Of the logarithm of a time, in the steps of a score: what more effort and another round of
+// rewriting have to bring where losses count, and what a rewritten schedule has to promise, more
+// than the estimate may be wrong by.
+constexpr double worth_going_on = 40, promised = 95;
 // Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
 // judged in full.
 constexpr int trades = 300;
@@ -218,7 +216,7 @@ class Optimizer {
         look(effort);
         keep(search_.best());
         // What the core loses may keep the gap open whatever the tiles.
-        if (estimates() && score_of(*best_).front() > before - promised) break;
+        if (estimates() && score_of(*best_).front() > before - worth_going_on) break;
         // With incumbents the caller asks often and wants an answer soon.
         if (open_gap() <= enough || soon) break;
       }
@@ -241,9 +239,9 @@ class Optimizer {
         search_.refine(1, 0);
         keep(search_.best());
       }
-      const bool rewrites = estimates() && options_.rewrite && !options_.dividing && !image();
-      if (losses_ && !soon && (at_roof() || !rewrites)) look_at_other_ways();
-      if (rewrites && !soon) rewrite();
+      const bool leaves_family = estimates() && options_.rewrite && !options_.dividing && !image();
+      if (losses_ && !soon && (at_roof() || !leaves_family)) look_at_other_ways();
+      if (leaves_family && !soon) rewrite();
     }
     // What was rewritten may be outside the family.
     constexpr double rounding = 1e-9;
@@ -345,13 +343,17 @@ class Optimizer {
       if (next.empty()) break;
       const double before = best.score.front();
       if (next.front().score < best.score) best = next.front();
-      if (round > 0 && best.score.front() > before - enough_of_round) break;
+      if (round > 0 && best.score.front() > before - worth_going_on) break;
       drafts = std::move(next);
     }
-    if (best.score.front() > start.score.front() - promised_by_draft) return;
-    best_->schedule = std::move(best.schedule);
-    best_->prediction =
-        predict(contraction_, best_->schedule, machine_, *counter_, 1, options_.detail);
+    if (best.score.front() > start.score.front() - promised) return;
+    try {
+      best_->prediction =
+          predict(contraction_, best.schedule, machine_, *counter_, 1, options_.detail);
+      best_->schedule = std::move(best.schedule);
+    } catch (const TooLargeError&) {
+      // Counted coarsely it was not; the tiling can be.
+    }
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
   // to end.

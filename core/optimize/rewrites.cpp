@@ -228,6 +228,21 @@ class Rewriter {
         d.steps, [&](const Step& s) { return is_loop(s) && s.group == g && row % s.tile == 0; });
   }
 
+  // What an operand's packed copy takes, 0 without one.
+  Bytes packed(const Draft& d, TensorId t) const {
+    ByGroup<std::int64_t> range = path_.extents;
+    for (const Step& s : d.steps) {
+      if (is_loop(s)) range[s.group] = std::min(range[s.group], s.tile);
+      if (!is_pack_of(s, t)) continue;
+      const std::int64_t places = path_.follows(t, DimClass::batch) ? range[DimClass::batch] : 1;
+      return range[path_.rows_of(t)] * range[DimClass::k] * places * size_of(c_.type());
+    }
+    return Bytes(0);
+  }
+  Bytes half_of_last_cache() const {
+    return Bytes(machine_.level(LevelId{machine_.cache_count() - 1}).capacity.value.value() / 2);
+  }
+
   // Without loops that do nothing, if it is legal and what is in place is read well.
   void add(Draft d) {
     ByGroup<std::int64_t> range = path_.extents;
@@ -248,6 +263,10 @@ class Rewriter {
     for (const TensorId t : {TensorId::A, TensorId::B}) {
       const bool was = !packs(from_, t) && d.kernel == from_.kernel && d.groups == from_.groups;
       if (!packs(d, t) && !was && !reads_well(d, t)) return;
+    }
+    const Bytes most = half_of_last_cache();
+    for (const TensorId t : {TensorId::A, TensorId::B}) {
+      if (packed(d, t) > std::max(packed(from_, t), most)) return;
     }
     std::vector<Node> nodes;
     for (const Step& s : d.steps) {

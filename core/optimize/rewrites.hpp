@@ -20,7 +20,8 @@ namespace tcsim {
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
 //    whole dimensions,
 //  - the order of dimensions in a group: as in another tensor.
-// What is in place is so in `schedule`, or is read well. None of a contraction with images, and of
+// What is in place is so in `schedule`, or is read well. A packed copy is no larger than in
+// `schedule`, or than half of the last cache. None of a contraction with images, and of
 // a schedule with loops of two tile sizes. Of vectors along k and of lanes, the kernel stays as it
 // is.
 std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,

@@ -86,6 +86,25 @@ TEST(Rewrites, Keep_to_rows_that_are_neighbours_in_C) {
   }
 }
 
+TEST(Rewrites, Pack_no_more_than_half_of_the_last_cache) {
+  const Machine m = find_machine("zen5");
+  const char* const from =
+      "groups m=b n=a k=k batch=h for batch by 1 { pack B in L3 { for n by 8 { kernel 48x8 } } }";
+  const char* const whole =
+      "groups m=b n=a k=k batch=h pack B in L3 { for batch by 1 { for n by 8 { kernel 48x8 } } }";
+  const std::int64_t half = m.level(LevelId{2}).capacity.value.value() / 2;
+  const std::int64_t places = half / (48 * 30 * 4);
+  const auto with = [&](std::int64_t h) {
+    return f32_of("hab-hka-hbk", ("a=64,b=48,k=30,h=" + std::to_string(h)).c_str());
+  };
+  EXPECT_TRUE(lines_of(with(places), m, from).contains(whole));
+  EXPECT_FALSE(lines_of(with(places + 1), m, from).contains(whole));
+  // One that is larger already may stay so.
+  EXPECT_TRUE(lines_of(with(places + 1), m, whole)
+                  .contains("groups m=b n=a k=k batch=h pack B in L3 { for batch by 1 { for n by "
+                            "13 { for m by 32 { kernel 32x13 } } } }"));
+}
+
 TEST(Rewrites, Have_no_loop_that_does_nothing) {
   const Contraction c = f32_of("hab-hak-hkb", "h=100,a=4,b=4,k=4");
   const Machine m = find_machine("zen5");
