@@ -42,7 +42,9 @@ Measure measured_here(const Contraction& contraction, ColdYardstick& yardstick, 
 
 // A schedule that ran.
 struct Candidate {
-  std::string difference;  // from the model's choice; "" for that itself
+  // From the model's choice, or from the tiling that it was rewritten from; "" for the choice
+  // itself.
+  std::string difference;
   Schedule schedule;
   Seconds predicted;  // by the window model, for one core
   Samples heats;      // none of a schedule of an earlier call

@@ -371,14 +371,6 @@ LinesTogether lines_together(const Contraction& c, const Schedule& schedule, con
   return together;
 }
 
-// What of a plain left operand in place kernels read before they come back to its rows.
-Ranges read_in_place(const Rows& rows) {
-  Ranges inside{1, 1, 1, 1};
-  inside[DimClass::m] = rows.length;
-  inside[DimClass::k] = rows.places;
-  return inside;
-}
-
 // Pages as the window model sees lines: in a cache of those that the hardware follows.
 Machine followed_pages(std::int64_t most) {
   Level followed, all;
@@ -437,9 +429,17 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
   return sum;
 }
 
-// Whether they go on so with the columns of a plain left operand in place: a few long ones, or what
-// they take meanwhile lies together in memory and in the first cache. C's rows are read and written
-// again for each few columns, so they are neighbours, or few.
+// What of a plain left operand in place kernels read before they come back to its rows.
+Ranges read_in_place(const Rows& rows) {
+  Ranges inside{1, 1, 1, 1};
+  inside[DimClass::m] = rows.length;
+  inside[DimClass::k] = rows.places;
+  return inside;
+}
+
+// Whether kernels go through the columns of a plain left operand in place as the hardware foresees:
+// a few long ones, or what they take meanwhile lies together in memory and in the first cache. C's
+// rows are read and written again for each few columns, so they are neighbours, or few.
 bool streams_left(const Contraction& c, const Schedule& schedule, const Path& path,
                   const ResultRegions& regions, const Machine& machine) {
   if (path.lanes || path.along_k) return false;
@@ -607,16 +607,23 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       case Step::Kind::move: {
         const DimClass rows = path.rows_of(s.tensor);
         const double begins = pages(c, schedule, s.tensor, range, translation.page);
-        cycles += times * ((lost.pack.value + begins * lost.piece.value).value() +
+        // Packs of a few lines wait for memory together.
+        double elements = static_cast<double>(range[rows] * range[DimClass::k]);
+        if (path.follows(s.tensor, DimClass::batch)) {
+          elements *= static_cast<double>(range[DimClass::batch]);
+        }
+        const double lines = elements * element / static_cast<double>(longest_vector.value());
+        const double alone = std::min(1.0, lines / most_on_their_way);
+        cycles += times * ((alone * lost.pack.value + begins * lost.piece.value).value() +
                            moving(c, schedule, path, s.tensor, range));
         const double bytes =
             static_cast<double>(range[rows]) * static_cast<double>(range[DimClass::k]) * element;
         if (scatters(c, schedule, s.tensor)) {
-          const double lines = bytes / static_cast<double>(common_line(machine).value());
+          const double scattered_lines = bytes / static_cast<double>(common_line(machine).value());
           const bool in_cache =
-              lines <= static_cast<double>(kept_lines(machine, outermost).value());
+              scattered_lines <= static_cast<double>(kept_lines(machine, outermost).value());
           const bool beyond_reach = bytes > static_cast<double>(translation.reach.value());
-          cycles += times * lines *
+          cycles += times * scattered_lines *
                     (!in_cache      ? lost.far_line.value.value()
                      : beyond_reach ? lost.far_page.value.value()
                                     : 0);

@@ -58,15 +58,15 @@ constexpr int polish_finalists = 3;
 // Other ways to run that are tried, and tilings that are judged of each.
 constexpr std::size_t most_ways = 6, most_ways_of_small = 2;
 constexpr int polish_of_way = 60;
-// Schedules that are rewritten at a time, and how often.
-constexpr std::size_t most_drafts = 12;
+// Schedules that are rewritten at a time, how often, and those that may be judged as the answer is.
+constexpr std::size_t most_drafts = 12, best_drafts = 3;
 constexpr int most_rounds = 6;
-// Of the logarithm of a time, in the steps of a score: what more effort and another round of
-// rewriting have to bring where losses count, and what a rewritten schedule has to promise, more
-// than the estimate may be wrong by.
+// Of the logarithm of a time, in the steps of a score: what more effort, another kernel and another
+// round of rewriting have to bring where losses count, and what a rewritten schedule has to promise
+// by the coarse count, more than the estimate may be wrong by.
 constexpr double worth_going_on = 40, promised = 95;
-// Where that leaves a gap, tilings that are judged besides, by trades too, and the best of them
-// judged in full.
+// Where those efforts leave a gap, tilings that are judged besides, by trades too, and the best of
+// them judged in full.
 constexpr int trades = 300;
 constexpr int trade_finalists = 4;
 // And with each kernel, whose tiles change in small steps.
@@ -245,7 +245,7 @@ class Optimizer {
     }
     // What was rewritten may be outside the family.
     constexpr double rounding = 1e-9;
-    if (achieved() < least_ * (1 - rounding)) least_ = least_of_all_;
+    if (rewritten_ && achieved() < least_ * (1 - rounding)) least_ = least_of_all_;
     best_->certificate = {options_.objective,
                           least_,
                           achieved(),
@@ -297,14 +297,27 @@ class Optimizer {
     for (std::size_t i = 0; i < std::min(ways.size(), most); ++i) best.push_back(ways[i].second);
     return best;
   }
-  // Single moves seldom lead to them, so each gets tiles of its own.
+  // Single moves seldom lead to them, so each gets tiles of its own. Of kernels that were left
+  // aside the estimate must promise more than it may be wrong by.
   void look_at_other_ways() {
-    const std::size_t most = small() ? most_ways_of_small : most_ways;
-    for (const Tiling& way : other_ways(search_.kernels(), most)) {
+    const std::vector<Kernel> first = search_.kernels();
+    look_at_ways(first);
+    keep(search_.best());
+    if (first == kernels_ || !estimates()) return;
+    std::vector<Kernel> others = kernels_;
+    std::erase_if(others, [&](const Kernel& k) { return std::ranges::count(first, k) > 0; });
+    look_at_ways(others);
+    const Tiling found = search_.best();
+    if (std::ranges::count(first, found.kernel) > 0) return keep(found);
+    const Optimized before = *best_;
+    keep(found);
+    if (score_of(*best_).front() > score_of(before).front() - worth_going_on) best_ = before;
+  }
+  void look_at_ways(std::span<const Kernel> kernels) {
+    for (const Tiling& way : other_ways(kernels, small() ? most_ways_of_small : most_ways)) {
       search_.descend_coarsely(way, polish_of_way);
     }
     search_.refine(polish_finalists, 0);
-    keep(search_.best());
   }
   // What the family leaves out, from the best of it and from other ways on: the most promising
   // schedules beside each of a few are rewritten in turn.
@@ -330,7 +343,11 @@ class Optimizer {
       Schedule s = build(contraction_, machine_, way);
       if (known.insert(to_line(s, contraction_)).second) drafts.push_back(judged(std::move(s)));
     }
-    Draft best = *std::ranges::min_element(drafts, {}, &Draft::score);
+    std::vector<Draft> best = drafts;
+    const auto keep_best = [](std::vector<Draft>& all, std::size_t most) {
+      std::ranges::stable_sort(all, {}, &Draft::score);
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most)), all.end());
+    };
     for (int round = 0; round < most_rounds; ++round) {
       std::vector<Draft> next;
       for (const Draft& from : drafts) {
@@ -338,21 +355,29 @@ class Optimizer {
           if (known.insert(to_line(s, contraction_)).second) next.push_back(judged(std::move(s)));
         }
       }
-      std::ranges::stable_sort(next, {}, &Draft::score);
-      next.resize(std::min(next.size(), most_drafts));
+      keep_best(next, most_drafts);
       if (next.empty()) break;
-      const double before = best.score.front();
-      if (next.front().score < best.score) best = next.front();
-      if (round > 0 && best.score.front() > before - worth_going_on) break;
+      const double before = best.front().score.front();
+      best.insert(best.end(), next.begin(), next.end());
+      keep_best(best, best_drafts);
+      if (round > 0 && best.front().score.front() > before - worth_going_on) break;
       drafts = std::move(next);
     }
-    if (best.score.front() > start.score.front() - promised) return;
-    try {
-      best_->prediction =
-          predict(contraction_, best.schedule, machine_, *counter_, 1, options_.detail);
-      best_->schedule = std::move(best.schedule);
-    } catch (const TooLargeError&) {
-      // Counted coarsely it was not; the tiling can be.
+    // The first that holds what it promises when it is judged as the answer is.
+    for (Draft& d : best) {
+      if (d.score.front() > start.score.front() - promised) return;
+      try {
+        Optimized rewritten = *best_;
+        rewritten.prediction =
+            predict(contraction_, d.schedule, machine_, *counter_, 1, options_.detail);
+        rewritten.schedule = std::move(d.schedule);
+        if (score_of(rewritten).front() > score_of(*best_).front() - worth_going_on) continue;
+        best_ = std::move(rewritten);
+        rewritten_ = true;
+        return;
+      } catch (const TooLargeError&) {
+        // Counted coarsely it was not.
+      }
     }
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
@@ -497,7 +522,8 @@ class Optimizer {
   SetCounter* counter_;
   std::optional<Optimized> best_;
   int choices_ = 0;
-  int drafts_ = 0;  // schedules that rewrite() judged
+  int drafts_ = 0;          // schedules that rewrite() judged
+  bool rewritten_ = false;  // whether the best is one of them
 };
 
 }  // namespace

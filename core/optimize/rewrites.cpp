@@ -14,6 +14,9 @@ namespace tcsim {
 
 namespace {
 
+// Source: x86-64.
+constexpr Bytes bytes_of_line{64};
+
 // A schedule of one path, as a list.
 struct Draft {
   Groups groups;
@@ -30,7 +33,10 @@ bool packs(const Draft& d, TensorId t) {
 class Rewriter {
  public:
   Rewriter(const Contraction& contraction, const Machine& machine, const Schedule& schedule)
-      : c_(contraction), machine_(machine), path_(only_path(contraction, schedule)) {
+      : c_(contraction),
+        machine_(machine),
+        schedule_(schedule),
+        path_(only_path(contraction, schedule)) {
     from_ = {schedule.groups, path_.steps, path_.kernel()};
     from_.steps.pop_back();
   }
@@ -127,6 +133,8 @@ class Rewriter {
       std::erase_if(without.steps, [&](const Step& s) { return is_pack_of(s, t); });
       const bool packed = packs(from_, t);
       if (packed) add(without);
+      // Of what is read once, a copy takes longer than reading it.
+      if (!packed && extent(t == path_.left ? DimClass::n : DimClass::m) == 1) continue;
       Step pack;
       pack.kind = Step::Kind::move;
       pack.tensor = t;
@@ -173,7 +181,7 @@ class Rewriter {
         if (!is_loop(from_.steps[i]) || from_.steps[i].group != DimClass::batch) continue;
         if (from_.steps[i].tile > 1) break;
         Step some = from_.steps[i];
-        some.tile = 64 / size_of(c_.type()).value();
+        some.tile = bytes_of_line / size_of(c_.type());
         for (std::size_t j = 0; j <= i; ++j) {
           Draft d = from_;
           d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(j), some);
@@ -277,11 +285,14 @@ class Rewriter {
       }
     }
     Schedule schedule{d.groups, nested(std::move(nodes), d.kernel)};
-    if (is_legal(schedule, c_)) all_.push_back(std::move(schedule));
+    schedule.parallel = schedule_.parallel;
+    const bool known = schedule == schedule_ || std::ranges::count(all_, schedule) > 0;
+    if (!known && is_legal(schedule, c_)) all_.push_back(std::move(schedule));
   }
 
   const Contraction& c_;
   const Machine& machine_;
+  const Schedule& schedule_;
   const Path path_;
   Draft from_;
   std::vector<Schedule> all_;

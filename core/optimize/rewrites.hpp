@@ -12,18 +12,18 @@
 
 namespace tcsim {
 
-// Legal schedules of one path that differ from `schedule` in one of these:
+// Legal schedules of one path, none twice, that differ from `schedule` in one of these:
 //  - the kernel's rows: as many as are neighbours in C or in the left operand, with a loop that
 //    keeps to them where a kernel does not hold them, or those of another kernel; its columns,
 //  - a pack: elsewhere among the loops, around all of them too; taken out, where
-//    reads_well_in_place(); put in,
+//    reads_well_in_place(); put in, where elements are read more than once,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
 //    whole dimensions,
 //  - the order of dimensions in a group: as in another tensor.
 // What is in place is so in `schedule`, or is read well. A packed copy is no larger than in
 // `schedule`, or than half of the last cache. None of a contraction with images, and of
 // a schedule with loops of two tile sizes. Of vectors along k and of lanes, the kernel stays as it
-// is.
+// is, and so does the order of group m.
 std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
                                const Schedule& schedule);
 

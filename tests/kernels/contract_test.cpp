@@ -12,12 +12,14 @@
 #include "core/error.hpp"
 #include "core/machine/toml.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/optimize/rewrites.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/result_regions.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
 #include "kernels/vector_code.hpp"
 #include "tests/kernels/random_case.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -346,6 +348,31 @@ TEST(Contract, Chooses_vectors_along_short_pieces) {
   const Contraction few = parse_contraction("ab-bc-ac", parse_sizes("a=7,b=5000,c=6"),
                                             Layout::row_major, ElementType::f64);
   EXPECT_FALSE(kernels_of(optimize(few, machines.back()).schedule.root).front().along_k);
+}
+
+// Schedules that are rewritten several times in a row give the same sums.
+TEST(Contract, Rewritten_schedules_are_right) {
+  const Machine machine = find_machine("zen5");
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  for (const auto& [label, sizes] : {std::pair{"hab-hak-hkb", "h=9,a=11,b=13,k=7"},
+                                     {"cba-ka-kcb", "a=11,b=17,c=7,k=20"},
+                                     {"fbeac-cdafe-dcba", "a=7,b=10,c=3,d=5,e=6,f=11"},
+                                     {"adbc-d-cdba", "a=5,b=17,c=7,d=6"},
+                                     {"a-cab-bac", "a=9,b=40,c=6"}}) {
+    const Contraction c =
+        parse_contraction(label, parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    Schedule s = optimize(c, machine, for_running()).schedule;
+    for (int change = 0; change < 6; ++change) {
+      const std::vector<Schedule> all = rewrites(c, machine, s);
+      if (all.empty()) break;
+      s = all[static_cast<std::size_t>(between(random, 0, std::ssize(all) - 1))];
+      SCOPED_TRACE(to_line(s, c));
+      expect_right(random, c, s, 1);
+      expect_right(random, c, s, 2);
+    }
+  }
 }
 
 // Long columns of a matrix that is read once are read from beginning to end, by kernels of one

@@ -251,5 +251,29 @@ TEST(Exposed, What_kernels_ask_for_in_time_waits_for_no_second_cache) {
   EXPECT_NEAR(not_asked, a2 + b2, 1e-3);
 }
 
+// B in place, a page for each place along k: more than 64 of them are new to each tile of columns,
+// and nothing foresees a line of it; of four the first two lines of each page are waited for. 300
+// cycles, 16 lines at a time.
+TEST(Exposed, Waits_for_pages_of_an_operand_in_place) {
+  const auto waits_for_pages = [](std::int64_t k, const char* text) {
+    const Contraction c = test::matmul(8, 512, k);
+    Machine m = test::machine({{64, 8}, {1024, 16}});
+    for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
+    const Schedule s = parse_schedule(text, c, "test");
+    const Prediction p = predict(c, s, m);
+    const Seconds with = exposed(c, s, p, m).all();
+    for (Level& l : m.levels) l.latency = Figure<Cycles>{Cycles(0), Origin::assumed, ""};
+    return (with - exposed(c, s, p, m).all()).value() * 1e9;
+  };
+  const char* const right = "groups m=i n=j k=k pack A in L2 { for n by 4 { kernel 8x4 } }";
+  constexpr double one = 300.0 / 16;
+  EXPECT_NEAR(waits_for_pages(100, right), 512 * 100 / 8 * one, 1);
+  EXPECT_NEAR(waits_for_pages(4, right), 4 * 2 * one, 1);
+  // Rows are asked for while kernels compute: 8 flops a cycle.
+  const char* const left = "groups m=j n=i k=k pack A in L2 { for m by 8 { kernel 8x8 } }";
+  const double computing = 2.0 * 8 * 512 * 100 / 8;
+  EXPECT_NEAR(waits_for_pages(100, left), 512 * 100 / 8 * one - computing, 0.1 * computing);
+}
+
 }  // namespace
 }  // namespace tcsim

@@ -12,6 +12,7 @@
 #include "core/schedule/path.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/random_contraction.hpp"
+#include "core/workload/suite.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim {
@@ -38,8 +39,10 @@ TEST(Rewrites, Are_legal_and_of_one_path) {
     const std::vector<Schedule> all = rewrites(c, m, from);
     const bool two_sizes = to_line(from, c).find("seq") != std::string::npos;
     EXPECT_EQ(all.empty(), two_sizes) << to_line(from, c);
+    std::set<std::string> lines{to_line(from, c)};
     for (const Schedule& s : all) {
       ASSERT_TRUE(is_legal(s, c)) << to_line(s, c);
+      EXPECT_TRUE(lines.insert(to_line(s, c)).second) << to_line(s, c);
       EXPECT_NO_THROW(only_path(c, s));
       // What they say is what they are.
       EXPECT_EQ(parse_schedule(to_line(s, c), c, "test"), s);
@@ -55,9 +58,47 @@ TEST(Rewrites, Move_a_pack_around_the_batch_and_take_it_out) {
       "groups m=b n=a k=k batch=h for batch by 1 { pack B in L3 { for n by 8 { kernel 48x8 } } }");
   EXPECT_TRUE(all.contains(
       "groups m=b n=a k=k batch=h pack B in L3 { for batch by 1 { for n by 8 { kernel 48x8 } } }"));
+  EXPECT_TRUE(
+      all.contains("groups m=b n=a k=k batch=h for batch by 1 { pack A in L3 { pack B in L3 { "
+                   "for n by 8 { kernel 48x8 } } } }"));
   // B's places along k are neighbours, its rows are not: kernels do not read it well in place.
   EXPECT_FALSE(
       all.contains("groups m=b n=a k=k batch=h for batch by 1 { for n by 8 { kernel 48x8 } }"));
+}
+
+TEST(Rewrites, Resize_and_leave_out_loops_and_change_orders) {
+  const Contraction c = f32_of("abcd-akbe-cedk", "a=30,b=20,c=30,d=40,k=50,e=6");
+  const Machine m = find_machine("zen5");
+  const char* const from =
+      "groups m=dc n=ba k=ke for k by 50 { pack B in L3 { pack A in L3 { for n by 8 { for m by 48 "
+      "{ "
+      "kernel 48x8 } } } } }";
+  const std::set<std::string> all = lines_of(c, m, from);
+  const auto with = [&](const char* head) {
+    return std::ranges::any_of(all,
+                               [&](const std::string& line) { return line.starts_with(head); });
+  };
+  EXPECT_TRUE(with("groups m=dc n=ba k=ke for k by 100 { pack B"));
+  EXPECT_TRUE(with("groups m=dc n=ba k=ke for k by 25 { pack B"));
+  EXPECT_TRUE(with("groups m=dc n=ba k=ke pack B"));
+  EXPECT_TRUE(with("groups m=dc n=ba k=ke pack B in L3 { for k by 50 {") ||
+              with("groups m=dc n=ba k=ke pack B in L3 { for k by 50"));
+  EXPECT_TRUE(with("groups m=dc n=ba k=ek for k by 50 { pack B"));
+}
+
+TEST(Rewrites, Leave_the_kernel_of_lanes_and_along_k) {
+  const Machine m = find_machine("zen5");
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(seed);
+  for (const Contraction& c : random_contractions(seed, 30)) {
+    const Schedule from = optimize(c, m, for_running()).schedule;
+    const Kernel kernel = kernels_of(from.root).front();
+    if (!kernel.along_k && !holds_lanes(c, from.groups)) continue;
+    for (const Schedule& s : rewrites(c, m, from)) {
+      EXPECT_EQ(kernels_of(s.root).front(), kernel) << to_line(s, c);
+      EXPECT_EQ(s.groups[DimClass::m], from.groups[DimClass::m]) << to_line(s, c);
+    }
+  }
 }
 
 TEST(Rewrites, Keep_to_rows_that_are_neighbours_in_C) {
@@ -117,6 +158,8 @@ TEST(Rewrites, Have_no_loop_that_does_nothing) {
 
 TEST(Rewrites, Leave_images_and_loops_of_two_sizes_alone) {
   const Machine m = find_machine("zen5");
+  const Contraction image = find_suite("resnet18").workloads[1];
+  EXPECT_TRUE(rewrites(image, m, optimize(image, m, for_running()).schedule).empty());
   const Contraction two = f32_of("ab-ak-bk", "a=34,b=300,k=20");
   EXPECT_TRUE(
       lines_of(two, m,
