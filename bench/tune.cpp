@@ -106,7 +106,11 @@ class Tuner {
   }
   std::size_t first_run(const std::optional<Tiling>& tiling, Schedule schedule, Seconds predicted) {
     std::string other = tiling ? difference(contraction_, machine_, pick_, *tiling) : outside_;
-    if (other.empty() && !result_.ran.empty()) other = "not rewritten";
+    if (other.empty() && !result_.ran.empty()) {
+      Schedule undivided = schedule;
+      undivided.parallel = result_.pick().schedule.parallel;
+      if (undivided != result_.pick().schedule) other = "not rewritten";
+    }
     if (schedule.parallel) {
       other += fmt::format("{}parallel {}", other.empty() ? "" : ", ", to_text(*schedule.parallel));
     }

@@ -4,7 +4,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "core/model/kernel_time.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
