@@ -21,7 +21,9 @@ Result predicted_result(const std::string& command, const Options& options,
   r.seed = options.count("seed") != 0 ? options["seed"].as<std::uint64_t>() : 0;
   Progress progress(context, contraction.name() + ": choosing a schedule");
   progress.show(0);
-  take(r, choose(options, contraction, machine, context, tuned, command == "run"));
+  // A report of this machine runs what it is about, too.
+  const bool to_run = command == "run" || (command == "report" && is_host(options));
+  take(r, choose(options, contraction, machine, context, tuned, to_run));
   r.tuned = std::move(tuned);
   return r;
 }
@@ -56,9 +58,9 @@ void add_advice(Result& result, const Options& options, Context& context) {
   ExploreOptions explore;
   explore.stop = context.stop;
   explore.progress = [&](double share) { progress.show(share); };
-  if (has_schedule(options) || result.tuned) {
+  if (has_schedule(options) || result.tuned || !result.tiling) {
     explore.fixed = &result.schedule;
-  } else if (result.tiling) {
+  } else {
     explore.incumbents = {*result.tiling};
   }
   result.advice = advice(result.workload, result.machine, explore);

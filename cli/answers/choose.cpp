@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
+#include "core/machine/share.hpp"
 #include "core/optimize/bound.hpp"
 #include "core/optimize/search.hpp"
 #include "core/schedule/registers.hpp"
@@ -71,7 +72,9 @@ Chosen choose(const ScheduleRequest& request, const Contraction& contraction,
   Chosen chosen;
   chosen.seconds_to_solve = spent.count();
   chosen.schedule = std::move(best.schedule);
-  chosen.tiling = std::move(best.tiling);
+  const bool rewritten =
+      chosen.schedule != build(contraction, view_of_one_core(machine), best.tiling);
+  if (!rewritten) chosen.tiling = std::move(best.tiling);
   chosen.certificate = best.certificate;
   chosen.choices = best.choices;
   chosen.evaluated = best.evaluated;
