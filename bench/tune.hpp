@@ -2,9 +2,10 @@
 // hybrid search of ttile (sections 5.3 and 5.4), with the optimizer's neighbourhood for a space.
 //
 // Candidates are one move away from the best schedule so far (Search::neighbours(),
-// neighbourhood(), rewrites()). They run in heats, the best of the model first. In a heat each runs once, the
-// better half runs again, and so on until one is left. It then meets the best so far in a final,
-// turn by turn, and takes its place only where it is faster by more than the spread of either.
+// neighbourhood(), rewrites()). They run in heats, the best of the model first. In a heat each runs
+// once, the better half runs again, and so on until one is left. It then meets the best so far in a
+// final, turn by turn, and takes its place only where it is faster by more than the spread of
+// either.
 // A winner's neighbours are candidates of the next heat.
 //
 // What counts is always the share of the peak that was measured beside a run (bench/yardstick.hpp),

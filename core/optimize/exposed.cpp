@@ -181,6 +181,14 @@ double pages(const Contraction& c, const Schedule& schedule, TensorId t, const R
   });
 }
 
+// How many elements of t a tile has.
+double elements_of(const Path& path, TensorId t, const Ranges& ranges) {
+  const std::int64_t places =
+      path.follows(t, DimClass::batch) ? ranges[DimClass::batch] : std::int64_t{1};
+  return static_cast<double>(ranges[path.rows_of(t)] * ranges[DimClass::k]) *
+         static_cast<double>(places);
+}
+
 // Cycles in which a pack moves a tile of t within the first caches (kernels/pack.hpp). Rows that
 // are neighbours, or strips of them, are copied run by run; other rows change places with
 // neighbours along k or of the batch, a line's worth of each at a time.
@@ -189,8 +197,7 @@ double moving(const Contraction& c, const Schedule& schedule, const Path& path, 
   const DimClass rows = path.rows_of(t);
   const std::int64_t line = longest_vector / size_of(c.type());
   const std::int64_t panel = std::min(path.panel_of(t), ranges[rows]);
-  double elements = static_cast<double>(ranges[rows] * ranges[DimClass::k]);
-  if (path.follows(t, DimClass::batch)) elements *= static_cast<double>(ranges[DimClass::batch]);
+  const double elements = elements_of(path, t, ranges);
   // Where the neighbours are: in which group, how many, and how many places lie between two.
   DimClass along = DimClass::batch;
   std::int64_t neighbours = 1, apart = 1;
@@ -608,11 +615,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         const DimClass rows = path.rows_of(s.tensor);
         const double begins = pages(c, schedule, s.tensor, range, translation.page);
         // Packs of a few lines wait for memory together.
-        double elements = static_cast<double>(range[rows] * range[DimClass::k]);
-        if (path.follows(s.tensor, DimClass::batch)) {
-          elements *= static_cast<double>(range[DimClass::batch]);
-        }
-        const double lines = elements * element / static_cast<double>(longest_vector.value());
+        const double lines = elements_of(path, s.tensor, range) * element /
+                             static_cast<double>(longest_vector.value());
         const double alone = std::min(1.0, lines / most_on_their_way);
         cycles += times * ((alone * lost.pack.value + begins * lost.piece.value).value() +
                            moving(c, schedule, path, s.tensor, range));

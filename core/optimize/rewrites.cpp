@@ -55,16 +55,8 @@ class Rewriter {
  private:
   std::int64_t extent(DimClass g) const { return path_.extents[g]; }
 
-  // Of steps that may stand anywhere: those in front of the loops over kernels.
-  std::size_t outer_steps() const {
-    std::size_t end = from_.steps.size();
-    while (end > 0 && is_register_loop(from_.steps[end - 1])) --end;
-    return end;
-  }
-  bool is_register_loop(const Step& s) const {
-    return is_loop(s) && ((s.group == DimClass::m && s.tile == path_.mr) ||
-                          (s.group == DimClass::n && s.tile == path_.nr));
-  }
+  // Steps that may stand anywhere: those in front of the loops over kernels.
+  std::size_t outer_steps() const { return block_depth(path_); }
 
   void change_kernel() {
     const std::int64_t lanes = lanes_of(machine_.core, c_.type());
@@ -97,8 +89,7 @@ class Rewriter {
     d.kernel.mr = Elements(mr);
     d.kernel.nr = Elements(nr);
     const std::size_t outer = outer_steps();
-    std::vector<Step> registers(d.steps.begin() + static_cast<std::ptrdiff_t>(outer),
-                                d.steps.end());
+    const bool m_inside = outer == d.steps.size() || d.steps.back().group == DimClass::m;
     d.steps.resize(outer);
     // Tiles of whole kernels, or of whole rows of them.
     const std::int64_t unit = row > 0 ? row : mr;
@@ -113,8 +104,6 @@ class Rewriter {
       s.tile = tile;
       return s;
     };
-    bool m_inside = true;
-    for (const Step& s : registers) m_inside = s.group == DimClass::m;
     if (row > 0) d.steps.push_back(loop(DimClass::m, row));
     const Step over_m = loop(DimClass::m, mr), over_n = loop(DimClass::n, nr);
     for (const bool inside : {m_inside, !m_inside}) {
