@@ -1,5 +1,7 @@
 #include "sim/hierarchy.hpp"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -14,6 +16,11 @@ namespace {
 constexpr std::uint32_t max_waiting = 64;
 // Places at a cache for requests that wait. Source: chosen.
 constexpr std::uint32_t max_places = 256;
+// Requests that wait until it is seen whether waiting is worth it, and how many do not wait if it
+// is not. Source: chosen.
+constexpr std::uint32_t trial = 1 << 12, trials_apart = 1 << 16;
+// Bytes of tags up to which they stay in the simulating core's L1. Source: chosen.
+constexpr std::size_t near_bytes = 32 << 10;
 // Bytes of tags from which on a cache is too large for the simulating core's own inner caches.
 // Source: chosen.
 constexpr std::size_t far_bytes = 512 << 10;
@@ -101,6 +108,7 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
       cache.access = operations_for(width, policy_of(c)).access;
       cache.is_list = policy_of(c) == Replacement::fifo;
     }
+    cache.near = cache.data.size() * sizeof(Tag) <= near_bytes;
     cache.far = cache.data.size() * sizeof(Tag) > far_bytes;
     const ByArray<std::int64_t> none(first_lines.size());
     cache.counts = {LinkLines{none, none}, LinkLines{none, none}};
@@ -118,9 +126,9 @@ Hierarchy::Hierarchy(const std::vector<CacheShape>& caches,
   }
   common = 0;
   for (auto cache = caches_.rbegin(); cache != caches_.rend(); ++cache) {
-    common = std::gcd(common, std::int64_t{cache->data.groups >> cache->data.masks.size()});
-    const auto places = static_cast<std::uint32_t>(common & -common);
-    cache->queue_mask = width == 1 ? 0 : std::min(places, max_places) - 1;
+    common = std::gcd(common, std::int64_t{cache->sets >> cache->data.masks.size()} / width);
+    cache->places = static_cast<std::uint32_t>(common & -common);
+    cache->queue_mask = width == 1 ? 0 : std::min(cache->places / shares, max_places) - 1;
     cache->queue.resize(cache->queue_mask + 1);
   }
 
@@ -254,15 +262,16 @@ void Hierarchy::settle(Waiting& waiting) {
 
 void Hierarchy::settle(std::size_t caches) {
   for (Waiting& waiting : waiting_) settle(waiting);
-  for (std::size_t l = 1; l < caches; ++l) {
-    Cache& cache = caches_[l];
-    if (!cache.queued) continue;
-    cache.queued = false;
-    for (auto& place : cache.queue) {
-      for (Request& r : place) {
-        if (r.lanes) run(l, r, r.dirty());
-        r.lanes = 0;
-      }
+  for (std::size_t l = 1; l < caches; ++l) settle_queue(l);
+}
+
+void Hierarchy::settle_queue(std::size_t l) {
+  Cache& cache = caches_[l];
+  if (!cache.queued) return;
+  cache.queued = false;
+  for (Place& place : cache.queue) {
+    for (std::size_t i = 0; i < Place::size; ++i) {
+      if (place.lanes[i] != 0) run_waiting(l, place, i);
     }
   }
 }
@@ -283,31 +292,61 @@ LaneMask Hierarchy::request(std::size_t l, const Request& r) {
     arrive(l, r);
     return 0;
   }
-  cache.queued = true;
-  auto& place = cache.queue[numbers_(r.block) & cache.queue_mask];
-  Request *joined = nullptr, *empty = nullptr;
-  for (Request& waiting : place) {
-    if (waiting.lanes != 0 && waiting.may_join(r)) {
-      joined = &waiting;
-      continue;
-    }
-    if (waiting.lanes & r.lanes) {
-      run(l, waiting, waiting.dirty());
-      waiting.lanes = 0;
-    }
-    if (waiting.lanes == 0) empty = &waiting;
-  }
-  if (joined) {
-    joined->lanes |= r.lanes;
+  if (cache.direct == 0 && ++cache.asked == trial) end_trial(l);
+  if (cache.direct != 0) {
+    --cache.direct;
+    run(l, r, r.dirty());
     return 0;
   }
-  if (!empty) {
-    empty = &place[cache.next++ % place.size()];
-    run(l, *empty, empty->dirty());
+  cache.queued = true;
+  Place& place = cache.queue[numbers_(r.block) & cache.queue_mask];
+  const std::uint64_t fields = 0x0001000100010001;
+  const auto lanes = std::bit_cast<std::uint64_t>(place.lanes);
+  const __m128i blocks = _mm_loadu_si128(reinterpret_cast<const __m128i*>(place.blocks.data()));
+  const __m128i same = _mm_cmpeq_epi32(blocks, _mm_set1_epi32(static_cast<int>(r.block)));
+  std::size_t joined = Place::size;
+  for (int of_block = _mm_movemask_ps(_mm_castsi128_ps(same)); of_block; of_block &= of_block - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(of_block)));
+    if (place.lanes[i] != 0 && place.kinds[i] == r.kind()) joined = i;
   }
-  *empty = r;
+  if ((lanes & (fields * r.lanes)) != 0) {
+    for (std::size_t i = 0; i < Place::size; ++i) {
+      if (i != joined && (place.lanes[i] & r.lanes) != 0) run_waiting(l, place, i);
+    }
+  }
+  if (joined != Place::size) {
+    place.lanes[joined] |= r.lanes;
+    ++cache.joined;
+    return 0;
+  }
+  std::size_t empty = 0;
+  while (empty < Place::size && place.lanes[empty] != 0) ++empty;
+  if (empty == Place::size) {
+    empty = cache.next++ % Place::size;
+    run_waiting(l, place, empty);
+  }
+  place.blocks[empty] = r.block;
+  place.lanes[empty] = r.lanes;
+  place.kinds[empty] = r.kind();
   if (cache.far) prefetch(cache.data, r.block);
   return 0;
+}
+
+void Hierarchy::run_waiting(std::size_t l, Place& place, std::size_t i) {
+  const Request r = place[i];
+  run(l, r, r.dirty());
+  place.lanes[i] = 0;
+}
+
+// Waiting costs as much as an access to tags that are near. Where few requests find another to
+// join, the next ones do not wait.
+void Hierarchy::end_trial(std::size_t l) {
+  Cache& cache = caches_[l];
+  if (cache.near && 2 * cache.joined < cache.asked) {
+    settle_queue(l);
+    cache.direct = trials_apart;
+  }
+  cache.asked = cache.joined = 0;
 }
 
 void Hierarchy::run(std::size_t level, Request r, LaneMask dirty) {

@@ -92,12 +92,14 @@ struct Request {
   bool packing : 1 = false;  // the phase
   std::uint8_t unused : 5 = 0;
 
-  // All but the lanes agree.
-  bool may_join(const Request& r) const {
-    constexpr std::uint64_t all_lanes = std::uint64_t{0xFFFF} << 32;
-    return ((std::bit_cast<std::uint64_t>(*this) ^ std::bit_cast<std::uint64_t>(r)) & ~all_lanes) ==
-           0;
+  // The array and what is said of the lines: all but which they are.
+  std::uint16_t kind() const {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint64_t>(*this) >> 48);
   }
+  static Request of(std::uint32_t block, std::uint16_t lanes, std::uint16_t kind) {
+    return std::bit_cast<Request>(std::uint64_t{kind} << 48 | std::uint64_t{lanes} << 32 | block);
+  }
+  bool may_join(const Request& r) const { return block == r.block && kind() == r.kind(); }
   LaneMask dirty() const { return write_back && !clean ? lanes : 0; }
 };
 
@@ -145,6 +147,9 @@ class Hierarchy {
   // Runs what waits at the innermost caches, so that their tags are complete.
   void settle(std::size_t caches);
   const LevelData& level(std::size_t l) const { return caches_[l].data; }
+  // Blocks that differ modulo this number, a power of two, never meet in a set of cache l, nor in
+  // one of a cache further out.
+  std::uint32_t places(std::size_t l) const { return caches_[l].places; }
   std::uint32_t sets(std::size_t l) const { return caches_[l].sets; }         // of all lines
   const PhaseLines& lines(std::size_t l) const { return caches_[l].counts; }  // outside cache l
   void add_lines(std::size_t l, const PhaseLines& more);
@@ -191,9 +196,18 @@ class Hierarchy {
   Lines write_backs(int l, Phase p, ArrayId a) const { return Lines(at(l, p).out[a]); }
 
  private:
+  // Requests that wait, in places of their own; one without lanes is none.
+  struct Place {
+    static constexpr std::size_t size = 4;
+    std::array<std::uint32_t, size> blocks{};
+    std::array<std::uint16_t, size> lanes{};
+    std::array<std::uint16_t, size> kinds{};  // Request::kind()
+
+    Request operator[](std::size_t i) const { return Request::of(blocks[i], lanes[i], kinds[i]); }
+  };
   struct Cache {
     LevelData data;
-    std::uint32_t sets = 1;
+    std::uint32_t sets = 1, places = 1;  // of all lines
     Access access = nullptr;
     Inclusion inclusion = Inclusion::neither;
     bool has_feedback = false;  // from the levels outside, or to those inside
@@ -205,10 +219,12 @@ class Hierarchy {
     RequestLog* log = nullptr;
     // Requests that have not run yet, by block modulo their number; those that share a place have
     // no line in common modulo the unit, so that their order is free. The core's are in waiting_.
-    std::vector<std::array<Request, 4>> queue;
+    std::vector<Place> queue;
     std::uint32_t queue_mask = 0, next = 0;
     bool queued = false;
-    bool far = false;  // too large for this processor's own inner caches
+    bool near = false, far = false;       // as this processor's own caches have the tags
+    std::uint32_t asked = 0, joined = 0;  // requests of this trial, and those that found another
+    std::uint32_t direct = 0;             // requests to come that do not wait
   };
   // Touches of lines in one block that have not run yet.
   struct Waiting {
@@ -293,6 +309,9 @@ class Hierarchy {
     return past < part_blocks_ || (run.last >> lane_bits_) - block > period_max_ - past;
   }
   void settle(Waiting& waiting);
+  void settle_queue(std::size_t l);
+  void end_trial(std::size_t l);
+  void run_waiting(std::size_t l, Place& place, std::size_t i);
   void run(std::size_t level, Request r, LaneMask dirty);
   // As run(), where a level's answer or what an inclusive one takes away counts.
   LaneMask fetch(std::size_t level, Request r, LaneMask dirty);

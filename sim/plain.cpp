@@ -106,10 +106,12 @@ std::vector<std::unique_ptr<Part>> run_parts(const Plan& plan, const SystemConfi
                                              const SimulationOptions& options) {
   const std::vector<LinePart> lines = parts_for(plan, config, options.threads);
   std::vector<std::unique_ptr<Part>> parts(lines.size());
+  SimulationOptions of_each = options;
+  of_each.memory = Bytes(options.memory.value() / static_cast<std::int64_t>(parts.size()));
   std::atomic<std::size_t> next = 0;
   run_on_threads(static_cast<int>(parts.size()), [&] {
     for (std::size_t i = next++; i < parts.size(); i = next++) {
-      parts[i] = std::make_unique<Part>(plan, config, options, lines[i], i == 0);
+      parts[i] = std::make_unique<Part>(plan, config, of_each, lines[i], i == 0);
     }
   });
   return parts;

@@ -1,8 +1,12 @@
 #include "sim/replay.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "sim/tree_turns.hpp"
@@ -11,8 +15,22 @@ namespace tcsim::sim {
 
 namespace {
 
-// Iterations without a repetition after which a loop is left alone. Source: chosen.
-constexpr int patience = 4096;
+// After so many iterations, at least, a loop is left alone if fewer than this share repeated
+// something. Source: chosen.
+constexpr std::int64_t least_trial = 1024;
+constexpr std::int64_t least_repeated = 8;  // one in so many
+// Iterations of a loop whose keys are counted. Source: chosen.
+constexpr std::int64_t most_counted = 1 << 16;
+// What is simulated by one loop has to be so much less for it to be taken in place of one further
+// in. Source: chosen.
+constexpr double clearly_less = 0.9;
+// An entry may take this share of the memory. Source: chosen.
+constexpr double most_of_memory = 0.25;
+// Comparing contents takes so many touches' time a tag. Source: measured, some 5 and 17 ns.
+constexpr double touches_a_tag = 0.3;
+// What the requests of an iteration take in memory, bytes for each line that it touches. Source:
+// measured, 0.1 to 0.4 for the largest of TCCG.
+constexpr double bytes_a_line = 0.3;
 // Tags that go into a hash. Source: chosen.
 constexpr std::size_t most_samples = 512;
 
@@ -83,6 +101,48 @@ PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
   return a;
 }
 
+// Goes through the iterations of some loops without what is in them.
+class KeyCounter {
+ public:
+  using Count = std::function<void(const Iteration&)>;
+  KeyCounter(std::vector<bool> loops, Count count)
+      : loops_(std::move(loops)), count_(std::move(count)) {
+    while (!loops_.empty() && !loops_.back()) loops_.pop_back();
+  }
+  bool skips(const Iteration& iteration) {
+    if (iteration.depth >= loops_.size() || !loops_[iteration.depth]) return false;
+    count_(iteration);
+    return iteration.depth + 1 == loops_.size();
+  }
+  void done(std::size_t) {}
+  void pack(const PackPlan&, const Tile&) {}
+  void kernel(const KernelCall&) {}
+
+ private:
+  std::vector<bool> loops_;
+  Count count_;
+};
+
+// Of a loop.
+struct KeyCount {
+  std::int64_t iterations = 0;
+  std::vector<std::set<std::vector<std::uint32_t>>> keys;  // by prefix, of the first iterations
+  std::vector<std::size_t> after_half;                     // of those: how many there were then
+
+  std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> all;
+    for (const auto& k : keys) all.push_back(k.size());
+    return all;
+  }
+  // In all iterations, if new ones go on coming as in the second half of those that were counted.
+  double expected(std::size_t prefix) const {
+    const auto counted = static_cast<double>(keys[prefix].size());
+    if (iterations <= most_counted) return counted;
+    const double new_ones = counted - static_cast<double>(after_half[prefix]);
+    return counted + new_ones * static_cast<double>(iterations - most_counted) / (most_counted / 2);
+  }
+};
+
 // Whether an inclusive level took lines from one of these caches, and left ways empty.
 bool lost_lines(const std::vector<PhaseLines>& lines) {
   return std::ranges::any_of(lines, [](const PhaseLines& l) {
@@ -106,6 +166,30 @@ void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag
   }
 }
 
+std::vector<Request> joined(std::span<const Request> requests, std::uint32_t places) {
+  constexpr std::size_t none = ~std::size_t{0};
+  constexpr int patient = 16;  // requests of a place that are looked at. Source: chosen.
+  std::vector<Request> all;
+  std::vector<std::size_t> latest(places, none), before;  // of a place; the one before each
+  for (const Request& r : requests) {
+    std::size_t& last = latest[r.block & (places - 1)];
+    std::size_t at = last;
+    for (int i = 0; at != none && !all[at].may_join(r); at = before[at]) {
+      if ((all[at].lanes & r.lanes) != 0 || ++i == patient) {
+        at = none;
+        break;
+      }
+    }
+    if (at != none) {
+      all[at].lanes |= r.lanes;
+      continue;
+    }
+    before.push_back(std::exchange(last, all.size()));
+    all.push_back(r);
+  }
+  return all;
+}
+
 bool can_replay(const Plan& plan, const Hierarchy& caches, int line_bits) {
   const bool blocks_in_arrays = (caches.width() << line_bits) <= 4096;  // arrays begin at those
   return blocks_in_arrays && (plan.arena_size().value() >> line_bits) < (std::int64_t{1} << 29);
@@ -113,12 +197,16 @@ bool can_replay(const Plan& plan, const Hierarchy& caches, int line_bits) {
 
 std::size_t Replay::Entry::bytes() const {
   return sizeof(Entry) + (before.size() + after.size() + key.size()) * sizeof(Tag) +
-         requests.size() * sizeof(Request) + lines.size() * sizeof(PhaseLines);
+         requests.bytes() + lines.size() * sizeof(PhaseLines);
 }
 
 Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally, double worth,
                Bytes memory)
-    : plan_(plan), caches_(caches), tally_(tally), line_bits_(line_bits) {
+    : plan_(plan),
+      caches_(caches),
+      tally_(tally),
+      line_bits_(line_bits),
+      memory_(static_cast<std::size_t>(memory.value())) {
   std::int64_t lines = 0;
   for (std::size_t l = 0; l < static_cast<std::size_t>(caches.cache_count()); ++l) {
     const LevelData& level = caches.level(l);
@@ -126,6 +214,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
     if (!caches.can_repeat(l + 1)) continue;
     Prefix prefix;
     prefix.levels = l + 1;
+    prefix.places = caches.places(l);
     prefix.lines = lines;
     for (std::size_t i = 0; i <= l; ++i) {
       if (has_turns(caches.level(i)) && !caches.is_exclusive(static_cast<int>(i))) {
@@ -134,10 +223,6 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
     }
     prefixes_.push_back(std::move(prefix));
   }
-  // Outer prefixes get less memory: they repeat less, and their contents are large.
-  std::size_t room = static_cast<std::size_t>(memory.value());
-  for (Prefix& prefix : prefixes_) prefix.memory = room /= 2;
-
   for (ArrayId a : plan.arrays().ids()) {
     const auto first = static_cast<std::uint32_t>(plan.base(a).value() >> line_bits);
     places_.push_back({a, first, 0, 0});
@@ -155,9 +240,9 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
   choose_candidates(worth);
 }
 
-void Replay::choose_candidates(double worth) {
+std::vector<Replay::Loop> Replay::loops() {
   const auto& steps = plan_.steps();
-  candidates_.resize(steps.size());
+  std::vector<Loop> all;
   uses_.resize(steps.size());
   classes_.resize(steps.size());
   ByGroup<std::int64_t> range{};
@@ -188,14 +273,56 @@ void Replay::choose_candidates(double worth) {
     double kernels = 1;
     for (DimClass g : all_dim_classes) kernels *= static_cast<double>(range[g]);
     kernels /= static_cast<double>(plan_.mr() * plan_.nr());
-    if (once) continue;  // the same as the iteration around it
-    for (std::size_t p = 0; p < prefixes_.size(); ++p) {
-      if (kernels * lines_per_k < worth * static_cast<double>(prefixes_[p].lines)) continue;
-      prefixes_[p].depth = depth;  // the innermost one stays
-    }
+    if (!once) all.push_back({depth, kernels * lines_per_k});  // else as the iteration around it
   }
-  for (std::size_t p = prefixes_.size(); p-- > 0;) {
-    if (prefixes_[p].depth != nowhere) candidates_[prefixes_[p].depth].push_back(p);
+  return all;
+}
+
+// Of each prefix the loop that leaves least to be simulated is taken. Keys are counted beforehand:
+// iterations of another key never repeat, those of a known one mostly do.
+void Replay::choose_candidates(double worth) {
+  const std::vector<Loop> all = loops();
+  candidates_.resize(plan_.steps().size());
+  const auto is_worth = [&](const Prefix& p, const Loop& l) {
+    return l.lines >= worth * static_cast<double>(p.lines);
+  };
+  std::vector<bool> counts(plan_.steps().size());
+  for (const Loop& l : all) {
+    for (const Prefix& p : prefixes_) counts[l.depth] = counts[l.depth] || is_worth(p, l);
+  }
+  std::vector<KeyCount> seen(counts.size());
+  walk(plan_, KeyCounter(counts, [&](const Iteration& iteration) {
+         KeyCount& here = seen[iteration.depth];
+         if (here.iterations++ >= most_counted) return;
+         here.keys.resize(prefixes_.size());
+         if (here.iterations == most_counted / 2) here.after_half = here.sizes();
+         const Piece p = piece(iteration);
+         for (std::size_t i = 0; i < prefixes_.size(); ++i) {
+           here.keys[i].insert(key_of(p, prefixes_[i].levels));
+         }
+       }));
+  std::size_t outermost = 0;
+  for (std::size_t i = prefixes_.size(); i-- > 0;) {
+    Prefix& p = prefixes_[i];
+    double least = 1;
+    for (auto l = all.rbegin(); l != all.rend() && l->depth >= outermost; ++l) {
+      if (!is_worth(p, *l)) continue;
+      const double keys = seen[l->depth].expected(i);
+      const auto tags = static_cast<double>(state_size(p.levels));
+      const double bytes = sizeof(Entry) + 2 * sizeof(Tag) * tags + bytes_a_line * l->lines;
+      if (bytes > most_of_memory * static_cast<double>(memory_)) break;
+      const double kept = std::min(1.0, static_cast<double>(memory_) / (keys * bytes));
+      const double iterations = static_cast<double>(seen[l->depth].iterations);
+      const double repeated = kept * (1 - keys / iterations);
+      const double cost = 1 - repeated + touches_a_tag * tags / l->lines;
+      if (repeated <= 0 || cost >= clearly_less * least) continue;
+      least = cost;
+      p.depth = l->depth;
+      p.trial = std::max(least_trial, static_cast<std::int64_t>(2 * keys));
+    }
+    if (p.depth == nowhere) continue;
+    outermost = p.depth;
+    candidates_[p.depth].push_back(i);
   }
 }
 
@@ -254,6 +381,22 @@ Replay::Piece Replay::piece(const Iteration& iteration) {
   return piece;
 }
 
+std::vector<std::uint32_t> Replay::key_of(const Piece& piece, std::size_t levels) const {
+  std::vector<std::uint32_t> key = piece.shape;
+  for (std::size_t l = 0; l < levels; ++l) {
+    for (const Place& place : places_) key.push_back(piece.bases[place.array] % caches_.sets(l));
+  }
+  return key;
+}
+
+std::size_t Replay::state_size(std::size_t levels) const {
+  std::size_t size = 0;
+  for (std::size_t l = 0; l < levels; ++l) {
+    size += caches_.level(l).size() + caches_.level(l).word_count();
+  }
+  return size;
+}
+
 ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
   ReplayParts parts;
   parts.arrays = places_.size();
@@ -277,11 +420,7 @@ ReplayParts Replay::parts_of(const Bases& bases, bool to_relative) const {
 // lines of different arrays stay different.
 void Replay::read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const {
   const ReplayParts parts = parts_of(bases, true);
-  std::size_t size = 0;
-  for (std::size_t l = 0; l < levels; ++l) {
-    size += caches_.level(l).size() + caches_.level(l).word_count();
-  }
-  state.resize(size);
+  state.resize(state_size(levels));
   Tag* to = state.data();
   for (std::size_t l = 0; l < levels; ++l) {
     move_tags(caches_.level(l).tags.get(), caches_.level(l).size(), parts, to);
@@ -326,22 +465,17 @@ const Replay::Entry* Replay::find(const Prefix& prefix, std::uint64_t hash,
 }
 
 bool Replay::skips(const Iteration& iteration) {
-  const std::vector<std::size_t>& candidates = candidates_[iteration.depth];
-  const auto given_up = [&](std::size_t p) { return prefixes_[p].misses >= patience; };
-  if (std::ranges::all_of(candidates, given_up)) return false;
+  std::vector<std::size_t>& candidates = candidates_[iteration.depth];
+  std::erase_if(candidates, [&](std::size_t p) { return gives_up(prefixes_[p]); });
+  if (candidates.empty()) return false;
   caches_.settle(prefixes_[candidates.front()].levels);
   const Piece here = piece(iteration);
   bool repeated = false;
   for (std::size_t p : candidates) {
-    if (given_up(p)) continue;
     Prefix& prefix = prefixes_[p];
+    ++prefix.tried;
     Entry entry;
-    entry.key = here.shape;
-    for (std::size_t l = 0; l < prefix.levels; ++l) {
-      for (const Place& place : places_) {
-        entry.key.push_back(here.bases[place.array] % caches_.sets(l));
-      }
-    }
+    entry.key = key_of(here, prefix.levels);
     entry.bases = here.bases;
     read_state(prefix.levels, here.bases, entry.before);
     entry.turns.resize(prefix.turns);
@@ -352,18 +486,25 @@ bool Replay::skips(const Iteration& iteration) {
     const std::uint64_t hash = hash_of(entry.key, entry.before);
     if (const Entry* known = find(prefix, hash, entry)) {
       if (repeat(prefix, *known, entry)) {
-        prefix.misses = prefix.refused = 0;
+        ++prefix.repeated;
+        prefix.refused = 0;
         repeated = true;
         break;
       }
-      ++prefix.misses;
       continue;
     }
-    ++prefix.misses;
     begin(prefix, hash, std::move(entry));
   }
   if (repeated) done(iteration.depth);  // for the larger prefixes, which did not know it
   return repeated;
+}
+
+bool Replay::gives_up(Prefix& prefix) {
+  if (prefix.tried < prefix.trial) return false;
+  const bool is_worth = prefix.repeated * least_repeated >= prefix.tried;
+  prefix.tried = prefix.repeated = 0;
+  if (!is_worth) forget(prefix);
+  return !is_worth;
 }
 
 bool Replay::repeat(Prefix& prefix, const Entry& entry, const Entry& here) {
@@ -377,10 +518,10 @@ bool Replay::repeat(Prefix& prefix, const Entry& entry, const Entry& here) {
     const auto lines = static_cast<std::int32_t>(bases[a] - entry.bases[a]);
     shift[a] = static_cast<std::uint32_t>(lines / width);
   }
-  for (Request r : entry.requests) {
+  entry.requests.for_each([&](Request r) {
     r.block += shift[ArrayId{r.array}];
     caches_.repeat_request(prefix.levels, r);
-  }
+  });
   if (guesses && !caches_.end_guess()) return false;
   for (std::size_t l = 0; l < prefix.levels; ++l) caches_.add_lines(l, entry.lines[l]);
   caches_.add_touches(entry.touches);
@@ -405,7 +546,7 @@ void Replay::begin(Prefix& prefix, std::uint64_t hash, Entry entry) {
   entry.tally = tally_;
   if (prefix.levels < static_cast<std::size_t>(caches_.cache_count())) {
     prefix.log.requests.clear();
-    prefix.log.most = prefix.memory / 4 / sizeof(Request);  // so much is not worth keeping
+    prefix.log.most = memory_ / sizeof(Request) / 4;  // so much is not worth keeping
     prefix.log.full = false;
     caches_.record(prefix.levels, &prefix.log);
   }
@@ -434,7 +575,8 @@ void Replay::end(Prefix& prefix) {
   entry.taken = 0;
   entry.touches = caches_.touches().value() - entry.touches;
   entry.tally = tally_ - entry.tally;
-  entry.requests = prefix.log.requests;
+  const auto lane_bits = static_cast<std::uint32_t>(std::countr_zero(caches_.width()));
+  entry.requests = {joined(prefix.log.requests, prefix.places), lane_bits};
   read_state(prefix.levels, entry.bases, entry.after);
   for_each_tree(prefix.levels, entry.after.data(), entry.turns.data(),
                 [](auto&&... tree) { turn(tree...); });
@@ -446,15 +588,25 @@ void Replay::end(Prefix& prefix) {
 // them. If it does not for a while, they make way.
 void Replay::keep(Prefix& prefix, std::uint64_t hash, Entry entry) {
   const std::size_t bytes = entry.bytes();
-  if (bytes > prefix.memory / 4) return;
-  if (prefix.bytes + bytes > prefix.memory) {
+  const auto memory = static_cast<double>(memory_);
+  if (static_cast<double>(bytes) > most_of_memory * memory) return;
+  const auto fits = [&] {
+    return bytes_ + bytes <= memory_ && prefix.bytes + bytes <= memory_ / 4 * 3;
+  };
+  if (!fits()) {
     if (++prefix.refused < static_cast<std::int64_t>(2 * prefix.entries.size())) return;
-    prefix.entries.clear();
-    prefix.bytes = 0;
-    prefix.refused = 0;
+    forget(prefix);
+    if (!fits()) return;
   }
   prefix.bytes += bytes;
+  bytes_ += bytes;
   prefix.entries.emplace(hash, std::move(entry));
+}
+
+void Replay::forget(Prefix& prefix) {
+  prefix.entries.clear();
+  bytes_ -= std::exchange(prefix.bytes, 0);
+  prefix.refused = 0;
 }
 
 }  // namespace tcsim::sim

@@ -18,22 +18,25 @@
 // relative to its first entry. Contents are compared tag by tag, relative to where the arrays of
 // the iteration begin; a hash only says where to look.
 //
-// Every p, the largest first, is tried at the innermost loop whose iterations touch many more lines
-// than the p caches hold. So comparing costs little where nothing ever repeats. A loop for more
-// caches is never inside one for fewer: a repetition there would leave the recording of the smaller
-// prefix without its requests.
+// Every p, the largest first, is tried at one loop whose iterations touch many more lines than the
+// p caches hold, so that comparing costs little where nothing ever repeats. Which one: how often an
+// iteration finds the arrays where an earlier one did is known before anything is simulated. A loop
+// for more caches is never inside one for fewer: a repetition there would leave the recording of
+// the smaller prefix without its requests.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/plan/plan.hpp"
 #include "core/plan/walk.hpp"
+#include "sim/compact_requests.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/plan_visitor.hpp"
 
@@ -49,6 +52,10 @@ struct ReplayParts {
 
 // Adds to each of `count` tags what its part of the line numbers gains.
 void move_tags(const Tag* tags, std::size_t count, const ReplayParts& parts, Tag* to);
+
+// Requests for lines of one block become one, the earliest, unless one in between may meet them in
+// a set. `places`: blocks that differ modulo this number, a power of two, never do.
+std::vector<Request> joined(std::span<const Request> requests, std::uint32_t places);
 
 class Replay {
  public:
@@ -81,7 +88,7 @@ class Replay {
     std::int64_t touches = 0;
     std::int64_t taken = 0;  // lines that caches outside took: in what is kept, none
     Tally tally;
-    std::vector<Request> requests;  // of the next level
+    CompactRequests requests;  // of the next level, joined
     std::size_t bytes() const;
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
@@ -89,20 +96,31 @@ class Replay {
   struct Prefix {
     std::size_t levels = 0;
     std::int64_t lines = 0;
+    std::uint32_t places = 1;     // Hierarchy::places() of the outermost of them
     std::size_t turns = 0;        // sets whose trees are turned
     std::size_t depth = nowhere;  // of the loop whose iterations are compared
     std::unordered_multimap<std::uint64_t, Entry> entries;
-    std::size_t bytes = 0, memory = 0;  // of the entries: taken, and to be had
-    std::int64_t misses = 0;            // iterations in a row that repeated nothing
-    std::int64_t refused = 0;           // of these, for which there was no more room
+    std::size_t bytes = 0;  // of the entries
+    // Iterations after which it is seen whether this is worth it; those that were looked at, and
+    // that repeated something.
+    std::int64_t trial = 0, tried = 0, repeated = 0;
+    std::int64_t refused = 0;  // since then, for which there was no more room
     // The iteration that runs, if it does so for the first time, and its hash. Counts in the entry
     // are those at its beginning.
     std::optional<std::pair<std::uint64_t, Entry>> recording;
     RequestLog log;
   };
 
+  // A loop that does not just go through once, and how many lines an iteration touches.
+  struct Loop {
+    std::size_t depth = 0;
+    double lines = 0;
+  };
+  std::vector<Loop> loops();  // and what is known of them
   void choose_candidates(double worth);
   Piece piece(const Iteration& iteration);
+  std::vector<std::uint32_t> key_of(const Piece& piece, std::size_t levels) const;
+  std::size_t state_size(std::size_t levels) const;  // tags and words
   std::uint32_t range_class(std::size_t depth, DimClass group, Interval range);
   std::uint64_t address(ArrayId a, const Iteration& iteration) const;
   // How far the tags of each place move from where they are to relative ones, or back.
@@ -114,15 +132,18 @@ class Replay {
   template <class F>
   void for_each_tree(std::size_t levels, Tag* state, std::uint32_t* turns, F&& f) const;
   const Entry* find(const Prefix& prefix, std::uint64_t hash, const Entry& wanted) const;
+  bool gives_up(Prefix& prefix);
   bool repeat(Prefix& prefix, const Entry& entry, const Entry& here);
   void begin(Prefix& prefix, std::uint64_t hash, Entry entry);
   void end(Prefix& prefix);
   void keep(Prefix& prefix, std::uint64_t hash, Entry entry);
+  void forget(Prefix& prefix);
 
   const Plan& plan_;
   Hierarchy& caches_;
   Tally& tally_;
   int line_bits_;
+  std::size_t memory_, bytes_ = 0;  // of all entries: to be had, and taken
   std::int64_t repeated_ = 0;
   std::vector<Prefix> prefixes_;
   std::vector<Tag> turned_;  // a state that is being written

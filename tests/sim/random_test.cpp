@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "sim/compact_requests.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
 #include "sim/replay.hpp"
@@ -294,6 +298,75 @@ TEST(Replay, Changes_nothing_on_random_regular_plans) {
   }
   EXPECT_GT(repeated,
             test::draws(100));  // plans in which something was repeated, else this says little
+}
+
+std::vector<sim::Request> random_requests(Random& random, std::uint32_t last_block) {
+  std::vector<sim::Request> all;
+  for (int i = 0; i < 300; ++i) {
+    sim::Request r;
+    r.block = static_cast<std::uint32_t>(random.between(0, last_block));
+    r.lanes = static_cast<std::uint16_t>(1 << random.between(0, 15));
+    if (random.between(0, 3) == 0) r.lanes |= static_cast<std::uint16_t>(0xFF00);
+    r.array = static_cast<std::uint8_t>(random.between(0, 1));
+    r.write_back = random.between(0, 4) == 0;
+    r.clean = r.write_back && random.between(0, 2) == 0;
+    r.packing = random.between(0, 9) == 0;
+    all.push_back(r);
+  }
+  return all;
+}
+
+// What a set of a place is asked for, one line after the other; a line again and again counts once.
+TEST(Replay, Joins_requests_without_changing_what_a_set_is_asked_for) {
+  using Asked = std::vector<std::pair<std::uint32_t, std::vector<bool>>>;  // a line, and how
+  const auto asked_of_sets = [](const std::vector<sim::Request>& requests, std::uint32_t places) {
+    std::map<std::pair<std::uint32_t, int>, Asked> sets;
+    for (const sim::Request& r : requests) {
+      for (int lane = 0; lane < 16; ++lane) {
+        if ((r.lanes >> lane & 1) == 0) continue;
+        Asked& all = sets[{r.block % places, lane}];
+        Asked::value_type one{r.block, {r.write_back, r.clean, r.packing, r.array == 1}};
+        if (all.empty() || all.back() != one) all.push_back(std::move(one));
+      }
+    }
+    return sets;
+  };
+  for (unsigned seed = 1; seed <= test::draws(200); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const std::uint32_t places = random.one_of({1u, 2u, 8u, 64u});
+    const std::vector<sim::Request> requests = random_requests(random, 2 * places + 3);
+    const std::vector<sim::Request> joined = sim::joined(requests, places);
+    EXPECT_LT(joined.size(), requests.size());
+    EXPECT_EQ(asked_of_sets(joined, places), asked_of_sets(requests, places));
+  }
+}
+
+TEST(CompactRequests, Are_the_same_again) {
+  std::size_t bytes = 0, requests = 0;
+  for (unsigned seed = 1; seed <= test::draws(200); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    std::vector<sim::Request> all =
+        random_requests(random, random.one_of({3, 1000, (1 << 27) - 1}));
+    // Columns that are far apart, two kinds in turns; long runs of one kind.
+    for (std::uint32_t i = 0; i < 700; ++i) {
+      const std::uint32_t line = 5000 + 648 * i;
+      const bool alone = seed % 2 == 0;
+      all.push_back(sim::Request::of(line >> 4, static_cast<std::uint16_t>(1 << (line & 15)), 1));
+      if (!alone) all.push_back(sim::Request::of((1 << 27) - 1 - i, 0xFFFF, 0x0403));
+    }
+    const sim::CompactRequests compact(all, 4);
+    std::vector<std::uint64_t> before, after;
+    for (const sim::Request& r : all) before.push_back(std::bit_cast<std::uint64_t>(r));
+    compact.for_each(
+        [&](const sim::Request& r) { after.push_back(std::bit_cast<std::uint64_t>(r)); });
+    ASSERT_EQ(before, after);
+    bytes += compact.bytes();
+    requests += all.size();
+  }
+  EXPECT_LT(bytes, 4 * requests);
+  EXPECT_EQ(sim::CompactRequests({}, 4).bytes(), 0u);
 }
 
 // Parts of any number of arrays, against one tag at a time. An empty way stays as it is.
