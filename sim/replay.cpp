@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -19,8 +17,6 @@ namespace {
 // something. Source: chosen.
 constexpr std::int64_t least_trial = 1024;
 constexpr std::int64_t least_repeated = 8;  // one in so many
-// Iterations of a loop whose keys are counted. Source: chosen.
-constexpr std::int64_t most_counted = 1 << 16;
 // What is simulated by one loop has to be so much less for it to be taken in place of one further
 // in. Source: chosen.
 constexpr double clearly_less = 0.9;
@@ -101,48 +97,6 @@ PhaseLines operator-(PhaseLines a, const PhaseLines& b) {
   return a;
 }
 
-// Goes through the iterations of some loops without what is in them.
-class KeyCounter {
- public:
-  using Count = std::function<void(const Iteration&)>;
-  KeyCounter(std::vector<bool> loops, Count count)
-      : loops_(std::move(loops)), count_(std::move(count)) {
-    while (!loops_.empty() && !loops_.back()) loops_.pop_back();
-  }
-  bool skips(const Iteration& iteration) {
-    if (iteration.depth >= loops_.size() || !loops_[iteration.depth]) return false;
-    count_(iteration);
-    return iteration.depth + 1 == loops_.size();
-  }
-  void done(std::size_t) {}
-  void pack(const PackPlan&, const Tile&) {}
-  void kernel(const KernelCall&) {}
-
- private:
-  std::vector<bool> loops_;
-  Count count_;
-};
-
-// Of a loop.
-struct KeyCount {
-  std::int64_t iterations = 0;
-  std::vector<std::set<std::vector<std::uint32_t>>> keys;  // by prefix, of the first iterations
-  std::vector<std::size_t> after_half;                     // of those: how many there were then
-
-  std::vector<std::size_t> sizes() const {
-    std::vector<std::size_t> all;
-    for (const auto& k : keys) all.push_back(k.size());
-    return all;
-  }
-  // In all iterations, if new ones go on coming as in the second half of those that were counted.
-  double expected(std::size_t prefix) const {
-    const auto counted = static_cast<double>(keys[prefix].size());
-    if (iterations <= most_counted) return counted;
-    const double new_ones = counted - static_cast<double>(after_half[prefix]);
-    return counted + new_ones * static_cast<double>(iterations - most_counted) / (most_counted / 2);
-  }
-};
-
 // Whether an inclusive level took lines from one of these caches, and left ways empty.
 bool lost_lines(const std::vector<PhaseLines>& lines) {
   return std::ranges::any_of(lines, [](const PhaseLines& l) {
@@ -205,7 +159,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
     : plan_(plan),
       caches_(caches),
       tally_(tally),
-      line_bits_(line_bits),
+      keys_(plan, line_bits),
       memory_(static_cast<std::size_t>(memory.value())) {
   std::int64_t lines = 0;
   for (std::size_t l = 0; l < static_cast<std::size_t>(caches.cache_count()); ++l) {
@@ -214,6 +168,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
     if (!caches.can_repeat(l + 1)) continue;
     Prefix prefix;
     prefix.levels = l + 1;
+    for (std::size_t i = 0; i <= l; ++i) prefix.sets.push_back(caches.sets(i));
     prefix.places = caches.places(l);
     prefix.lines = lines;
     for (std::size_t i = 0; i <= l; ++i) {
@@ -240,153 +195,42 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
   choose_candidates(worth);
 }
 
-std::vector<Replay::Loop> Replay::loops() {
-  const auto& steps = plan_.steps();
-  std::vector<Loop> all;
-  uses_.resize(steps.size());
-  classes_.resize(steps.size());
-  ByGroup<std::int64_t> range{};
-  for (DimClass g : all_dim_classes) range[g] = plan_.extent(g);
-  const double element = static_cast<double>(plan_.element().value());
-  const double lines_per_k =
-      static_cast<double>(plan_.mr() + plan_.nr()) * element / (1 << line_bits_);
-  ByTensor<bool> packed{};
-  for (std::size_t depth = 0; depth < steps.size(); ++depth) {
-    const Step& step = steps[depth];
-    if (step.kind == Step::Kind::move) packed[step.tensor] = true;
-    if (step.kind != Step::Kind::loop) continue;
-    const bool once = step.iterations(range[step.group]) == 1;
-    range[step.group] = std::min(range[step.group], step.largest_tile());
-    Uses& uses = uses_[depth];
-    uses.packed_outside = packed;
-    for (TensorId t : all_tensors) uses.in_place[t] = !packed[t];
-    for (TensorId t : {TensorId::A, TensorId::B}) {
-      const PackPlan* pack = plan_.pack(t);
-      if (pack && range[DimClass::batch] > 1) {
-        std::int64_t& phase = uses.phase_of[DimClass::batch];
-        phase = std::lcm(phase, pack->places);
-      }
-      if (!pack || packed[t]) continue;
-      const DimClass group = pack->along_rows ? pack->rows : DimClass::k;
-      uses.phase_of[group] *= pack->apart * pack->strips;
-    }
-    double kernels = 1;
-    for (DimClass g : all_dim_classes) kernels *= static_cast<double>(range[g]);
-    kernels /= static_cast<double>(plan_.mr() * plan_.nr());
-    if (!once) all.push_back({depth, kernels * lines_per_k});  // else as the iteration around it
-  }
-  return all;
-}
-
-// Of each prefix the loop that leaves least to be simulated is taken. Keys are counted beforehand:
-// iterations of another key never repeat, those of a known one mostly do.
+// Of each prefix the loop that leaves least to be simulated is taken: iterations of another key
+// never repeat, those of a known one mostly do.
 void Replay::choose_candidates(double worth) {
-  const std::vector<Loop> all = loops();
-  candidates_.resize(plan_.steps().size());
-  const auto is_worth = [&](const Prefix& p, const Loop& l) {
-    return l.lines >= worth * static_cast<double>(p.lines);
-  };
-  std::vector<bool> counts(plan_.steps().size());
-  for (const Loop& l : all) {
-    for (const Prefix& p : prefixes_) counts[l.depth] = counts[l.depth] || is_worth(p, l);
+  std::vector<IterationKeys::Wanted> loops;
+  for (const IterationKeys::Loop& l : keys_.loops()) {
+    IterationKeys::Wanted wanted{l, {}};
+    for (const Prefix& p : prefixes_) {
+      if (l.lines >= worth * static_cast<double>(p.lines)) wanted.sets.push_back(p.sets);
+    }
+    if (!wanted.sets.empty()) loops.push_back(std::move(wanted));
   }
-  std::vector<KeyCount> seen(counts.size());
-  walk(plan_, KeyCounter(counts, [&](const Iteration& iteration) {
-         KeyCount& here = seen[iteration.depth];
-         if (here.iterations++ >= most_counted) return;
-         here.keys.resize(prefixes_.size());
-         if (here.iterations == most_counted / 2) here.after_half = here.sizes();
-         const Piece p = piece(iteration);
-         for (std::size_t i = 0; i < prefixes_.size(); ++i) {
-           here.keys[i].insert(key_of(p, prefixes_[i].levels));
-         }
-       }));
+  const std::vector<std::vector<double>> counts = keys_.count(loops);
+  candidates_.resize(plan_.steps().size());
   std::size_t outermost = 0;
   for (std::size_t i = prefixes_.size(); i-- > 0;) {
     Prefix& p = prefixes_[i];
+    const auto tags = static_cast<double>(state_size(p.levels));
     double least = 1;
-    for (auto l = all.rbegin(); l != all.rend() && l->depth >= outermost; ++l) {
-      if (!is_worth(p, *l)) continue;
-      const double keys = seen[l->depth].expected(i);
-      const auto tags = static_cast<double>(state_size(p.levels));
-      const double bytes = sizeof(Entry) + 2 * sizeof(Tag) * tags + bytes_a_line * l->lines;
+    for (std::size_t l = loops.size(); l-- > 0 && loops[l].loop.depth >= outermost;) {
+      const IterationKeys::Loop& loop = loops[l].loop;
+      if (counts[l].size() <= i) continue;  // touches too few lines
+      const double bytes = sizeof(Entry) + 2 * sizeof(Tag) * tags + bytes_a_line * loop.lines;
       if (bytes > most_of_memory * static_cast<double>(memory_)) break;
+      const double keys = counts[l][i];
       const double kept = std::min(1.0, static_cast<double>(memory_) / (keys * bytes));
-      const double iterations = static_cast<double>(seen[l->depth].iterations);
-      const double repeated = kept * (1 - keys / iterations);
-      const double cost = 1 - repeated + touches_a_tag * tags / l->lines;
+      const double repeated = kept * (1 - keys / loop.iterations);
+      const double cost = 1 - repeated + touches_a_tag * tags / loop.lines;
       if (repeated <= 0 || cost >= clearly_less * least) continue;
       least = cost;
-      p.depth = l->depth;
+      p.depth = loop.depth;
       p.trial = std::max(least_trial, static_cast<std::int64_t>(2 * keys));
     }
     if (p.depth == nowhere) continue;
     outermost = p.depth;
     candidates_[p.depth].push_back(i);
   }
-}
-
-// Two ranges are of one class if the iteration reads the same of all tables, relative to the first
-// entry. Two more things count: a pack within cuts its range at multiples of apart * strips, so the
-// beginning modulo that; and whether k begins at 0, which the kernel asks.
-std::uint32_t Replay::range_class(std::size_t depth, DimClass group, Interval range) {
-  Class& c = classes_[depth][group];
-  const auto [found, is_new] = c.by_range.try_emplace({range.begin, range.size}, 0u);
-  if (!is_new) return found->second;
-  const Uses& uses = uses_[depth];
-  std::vector<std::int64_t> table{range.size, range.begin % uses.phase_of[group],
-                                  group == DimClass::k && range.begin == 0};
-  for (TensorId t : all_tensors) {
-    const std::int64_t* offsets = plan_.offsets(t, group);
-    if (!offsets || !uses.in_place[t]) continue;
-    for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
-      table.push_back(offsets[i] - offsets[range.begin]);
-    }
-  }
-  const auto number = static_cast<std::uint32_t>(c.known.size());
-  return found->second = c.known.try_emplace(std::move(table), number).first->second;
-}
-
-// Where the iteration's part of an array begins. Where the array itself does, if the iteration does
-// not touch it.
-std::uint64_t Replay::address(ArrayId a, const Iteration& iteration) const {
-  const TensorId t = plan_.arrays().tensor_of(a);
-  const Uses& uses = uses_[iteration.depth];
-  std::int64_t element = 0;
-  if (plan_.arrays().is_buffer(a)) {
-    if (uses.packed_outside[t]) {
-      element = t == plan_.left() ? iteration.left_offset : iteration.right_offset;
-    }
-  } else if (uses.in_place[t]) {
-    for (DimClass g : all_dim_classes) {
-      element += plan_.offset(t, g, (*iteration.tile)[g].begin);
-    }
-  }
-  return static_cast<std::uint64_t>(plan_.base(a).value() + element * plan_.element().value());
-}
-
-Replay::Piece Replay::piece(const Iteration& iteration) {
-  Piece piece;
-  piece.bases = Bases(plan_.arrays().size());
-  piece.shape.push_back(static_cast<std::uint32_t>(iteration.depth));
-  for (DimClass g : all_dim_classes) {
-    piece.shape.push_back(range_class(iteration.depth, g, (*iteration.tile)[g]));
-  }
-  for (const Place& place : places_) {
-    const std::uint64_t begin = address(place.array, iteration);
-    piece.shape.push_back(
-        static_cast<std::uint32_t>(begin & ((std::uint64_t{1} << line_bits_) - 1)));
-    piece.bases[place.array] = static_cast<std::uint32_t>(begin >> line_bits_);
-  }
-  return piece;
-}
-
-std::vector<std::uint32_t> Replay::key_of(const Piece& piece, std::size_t levels) const {
-  std::vector<std::uint32_t> key = piece.shape;
-  for (std::size_t l = 0; l < levels; ++l) {
-    for (const Place& place : places_) key.push_back(piece.bases[place.array] % caches_.sets(l));
-  }
-  return key;
 }
 
 std::size_t Replay::state_size(std::size_t levels) const {
@@ -469,13 +313,13 @@ bool Replay::skips(const Iteration& iteration) {
   std::erase_if(candidates, [&](std::size_t p) { return gives_up(prefixes_[p]); });
   if (candidates.empty()) return false;
   caches_.settle(prefixes_[candidates.front()].levels);
-  const Piece here = piece(iteration);
+  const IterationKeys::Piece here = keys_.piece(iteration);
   bool repeated = false;
   for (std::size_t p : candidates) {
     Prefix& prefix = prefixes_[p];
     ++prefix.tried;
     Entry entry;
-    entry.key = key_of(here, prefix.levels);
+    entry.key = keys_.key(here, prefix.sets);
     entry.bases = here.bases;
     read_state(prefix.levels, here.bases, entry.before);
     entry.turns.resize(prefix.turns);

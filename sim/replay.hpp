@@ -13,10 +13,9 @@
 // level, moved, without looking at the p caches. These then get its contents at the end, moved.
 // Where p is all levels, the counts are added and nothing is simulated.
 //
-// The check is exact. Touches are the same where the iteration's ranges have the same sizes, its
-// arrays begin at the same byte of a line, and every table of offsets that it reads is the same
-// relative to its first entry. Contents are compared tag by tag, relative to where the arrays of
-// the iteration begin; a hash only says where to look.
+// The check is exact: sim/iteration_keys.hpp says when touches are the same, and contents are
+// compared tag by tag, relative to where the arrays of the iteration begin; a hash only says where
+// to look.
 //
 // Every p, the largest first, is tried at one loop whose iterations touch many more lines than the
 // p caches hold, so that comparing costs little where nothing ever repeats. Which one: how often an
@@ -27,7 +26,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -35,9 +33,9 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
-#include "core/plan/walk.hpp"
 #include "sim/compact_requests.hpp"
 #include "sim/hierarchy.hpp"
+#include "sim/iteration_keys.hpp"
 #include "sim/plan_visitor.hpp"
 
 namespace tcsim::sim {
@@ -74,13 +72,8 @@ class Replay {
  private:
   using Bases = ByArray<std::uint32_t>;  // first line, by array
 
-  // What has to be the same for an iteration to touch the same lines, moved; and where it is.
-  struct Piece {
-    std::vector<std::uint32_t> shape;
-    Bases bases;
-  };
   struct Entry {
-    std::vector<std::uint32_t> key;
+    IterationKeys::Key key;
     Bases bases;
     std::vector<Tag> before, after;
     std::vector<std::uint32_t> turns;  // of `before` (sim/tree_turns.hpp)
@@ -95,10 +88,11 @@ class Replay {
   // The innermost `levels` caches: what is known of them, and what is being learnt.
   struct Prefix {
     std::size_t levels = 0;
-    std::int64_t lines = 0;
-    std::uint32_t places = 1;     // Hierarchy::places() of the outermost of them
-    std::size_t turns = 0;        // sets whose trees are turned
-    std::size_t depth = nowhere;  // of the loop whose iterations are compared
+    std::vector<std::uint32_t> sets;  // of each of them
+    std::int64_t lines = 0;           // that they hold
+    std::uint32_t places = 1;         // Hierarchy::places() of the outermost of them
+    std::size_t turns = 0;            // sets whose trees are turned
+    std::size_t depth = nowhere;      // of the loop whose iterations are compared
     std::unordered_multimap<std::uint64_t, Entry> entries;
     std::size_t bytes = 0;  // of the entries
     // Iterations after which it is seen whether this is worth it; those that were looked at, and
@@ -111,18 +105,8 @@ class Replay {
     RequestLog log;
   };
 
-  // A loop that does not just go through once, and how many lines an iteration touches.
-  struct Loop {
-    std::size_t depth = 0;
-    double lines = 0;
-  };
-  std::vector<Loop> loops();  // and what is known of them
   void choose_candidates(double worth);
-  Piece piece(const Iteration& iteration);
-  std::vector<std::uint32_t> key_of(const Piece& piece, std::size_t levels) const;
   std::size_t state_size(std::size_t levels) const;  // tags and words
-  std::uint32_t range_class(std::size_t depth, DimClass group, Interval range);
-  std::uint64_t address(ArrayId a, const Iteration& iteration) const;
   // How far the tags of each place move from where they are to relative ones, or back.
   ReplayParts parts_of(const Bases& bases, bool to_relative) const;
   void read_state(std::size_t levels, const Bases& bases, std::vector<Tag>& state) const;
@@ -142,25 +126,13 @@ class Replay {
   const Plan& plan_;
   Hierarchy& caches_;
   Tally& tally_;
-  int line_bits_;
+  IterationKeys keys_;
   std::size_t memory_, bytes_ = 0;  // of all entries: to be had, and taken
   std::int64_t repeated_ = 0;
   std::vector<Prefix> prefixes_;
   std::vector<Tag> turned_;  // a state that is being written
   std::vector<std::uint32_t> turns_;
   std::vector<std::vector<std::size_t>> candidates_;  // prefixes by depth, the largest first
-  // Tensors that are read in place inside a loop, buffers that are filled outside it.
-  struct Uses {
-    ByTensor<bool> in_place{};
-    ByTensor<bool> packed_outside{};
-    ByGroup<std::int64_t> phase_of{1, 1, 1, 1};  // see range_class()
-  };
-  std::vector<Uses> uses_;  // by depth
-  struct Class {
-    std::map<std::vector<std::int64_t>, std::uint32_t> known;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> by_range;
-  };
-  std::vector<ByGroup<Class>> classes_;  // by depth and group
   // Arrays in the order of addresses, for moving tags: where each begins among the lines, and where
   // among lines relative to bases. Arrays overlap in neither.
   struct Place {

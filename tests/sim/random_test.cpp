@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/compact_requests.hpp"
 #include "sim/general.hpp"
 #include "sim/hierarchy.hpp"
+#include "sim/iteration_keys.hpp"
 #include "sim/replay.hpp"
 #include "sim/simulate.hpp"
 #include "tests/arrays.hpp"
@@ -340,6 +342,48 @@ TEST(Replay, Joins_requests_without_changing_what_a_set_is_asked_for) {
     EXPECT_LT(joined.size(), requests.size());
     EXPECT_EQ(asked_of_sets(joined, places), asked_of_sets(requests, places));
   }
+}
+
+// Against a walk that leaves nothing out and keeps whole keys.
+TEST(IterationKeys, Are_counted_of_each_loop) {
+  struct All {
+    sim::IterationKeys& keys;
+    std::vector<std::uint32_t> sets;
+    std::map<std::size_t, std::set<sim::IterationKeys::Key>> seen;
+    std::map<std::size_t, double> iterations;
+    bool skips(const Iteration& i) {
+      seen[i.depth].insert(keys.key(keys.piece(i), sets));
+      ++iterations[i.depth];
+      return false;
+    }
+    void done(std::size_t) {}
+    void pack(const PackPlan&, const Tile&) {}
+    void kernel(const KernelCall&) {}
+  };
+  bool some_come_back = false;
+  for (unsigned seed = 1; seed <= test::draws(100); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Contraction contraction = random_contraction(random, true);
+    if (contraction.flops() > 1e6) continue;
+    const Plan plan(contraction, random_schedule(contraction, random));
+    sim::IterationKeys keys(plan, 6);
+    const std::vector<std::uint32_t> sets{random.one_of({1u, 4u, 64u}), 12};
+    std::vector<sim::IterationKeys::Wanted> wanted;
+    for (const sim::IterationKeys::Loop& l : keys.loops()) wanted.push_back({l, {{1}, sets}});
+    const std::vector<std::vector<double>> counts = keys.count(wanted);
+    All all{keys, sets, {}, {}};
+    walk(plan, all);
+    ASSERT_EQ(counts.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const std::size_t depth = wanted[i].loop.depth;
+      EXPECT_EQ(counts[i][1], static_cast<double>(all.seen[depth].size()));
+      EXPECT_LE(counts[i][0], counts[i][1]);
+      EXPECT_GE(wanted[i].loop.iterations, all.iterations[depth]);
+      some_come_back |= counts[i][1] < all.iterations[depth];
+    }
+  }
+  EXPECT_TRUE(some_come_back);
 }
 
 TEST(CompactRequests, Are_the_same_again) {
