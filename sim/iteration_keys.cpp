@@ -14,6 +14,10 @@ namespace {
 // end by then.
 constexpr std::int64_t most_counted = 1 << 18;
 
+// Loops whose iterations have larger ranges are left out: tables of so many offsets would be copied
+// and compared. Source: chosen.
+constexpr std::int64_t largest_ranges = 1 << 20;
+
 // Thrown to end a walk that has seen enough.
 struct Enough {};
 
@@ -128,6 +132,7 @@ void IterationKeys::find_loops() {
     kernels /= static_cast<double>(plan_.mr() * plan_.nr());
     if (iterations == 1) continue;  // the same as the iteration around it
     all_iterations *= static_cast<double>(iterations);
+    if (std::accumulate(range.begin(), range.end(), std::int64_t{0}) > largest_ranges) continue;
     loops_.push_back({depth, all_iterations, kernels * lines_per_k});
   }
 }

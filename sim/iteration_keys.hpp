@@ -24,7 +24,7 @@ class IterationKeys {
     Key shape;
     ByArray<std::uint32_t> bases;  // the line where the iteration's part of an array begins
   };
-  // A loop that does not just go through once.
+  // A loop that does not just go through once, nor over ranges of a million and more.
   struct Loop {
     std::size_t depth = 0;  // in Plan::steps()
     double iterations = 0;  // in the whole walk

@@ -58,7 +58,7 @@ struct SimulationOptions {
   int threads = 1;            // at most so many; where sets depend on others it takes one
   bool replay = true;         // repeat what happened before instead of simulating it again
   double replay_worth = 4;    // lines that a piece to repeat touches, for each that the caches hold
-  Bytes memory{512ll << 20};  // that replay may use on all threads, beside the caches themselves
+  Bytes memory{512ll << 20};  // of what replay keeps, on all threads together
   SimulationEffort* effort = nullptr;  // filled in at the end
 };
 
