@@ -22,9 +22,8 @@ constexpr std::int64_t least_repeated = 8;  // one in so many
 constexpr double clearly_less = 0.9;
 // An entry may take this share of the memory. Source: chosen.
 constexpr double most_of_memory = 0.25;
-// Comparing contents takes so many touches' time, and as many more a tag. Source: measured, some
-// 1700, 5 and 17 ns.
-constexpr double touches_to_compare = 100, touches_a_tag = 0.3;
+// Comparing contents takes so many touches' time a tag. Source: measured, some 5 and 17 ns.
+constexpr double touches_a_tag = 0.3;
 // What the requests of an iteration take in memory, bytes for each line that it touches. Source:
 // measured, 0.1 to 0.4 for the largest of TCCG.
 constexpr double bytes_a_line = 0.3;
@@ -197,7 +196,7 @@ Replay::Replay(const Plan& plan, Hierarchy& caches, int line_bits, Tally& tally,
 }
 
 // Of each prefix the loop that leaves least to be simulated is taken: iterations of another key
-// never repeat, those of a known one mostly do.
+// never repeat, those of a known one mostly do. What there is no memory for counts as simulated.
 void Replay::choose_candidates(double worth) {
   std::vector<IterationKeys::Wanted> loops;
   for (const IterationKeys::Loop& l : keys_.loops()) {
@@ -222,8 +221,7 @@ void Replay::choose_candidates(double worth) {
       const double keys = counts[l][i];
       const double kept = std::min(1.0, static_cast<double>(memory_) / (keys * bytes));
       const double repeated = kept * (1 - keys / loop.iterations);
-      const double to_compare = touches_to_compare + touches_a_tag * tags;
-      const double cost = 1 - repeated + to_compare / loop.lines;
+      const double cost = 1 - repeated + touches_a_tag * tags / loop.lines;
       if (repeated <= 0 || cost >= clearly_less * least) continue;
       least = cost;
       p.depth = loop.depth;
