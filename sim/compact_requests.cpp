@@ -3,6 +3,8 @@
 #include <bit>
 #include <cassert>
 
+#include "sim/zigzag.hpp"
+
 namespace tcsim::sim {
 
 CompactRequests::CompactRequests(std::span<const Request> requests, std::uint32_t lane_bits)
@@ -34,9 +36,7 @@ CompactRequests::CompactRequests(std::span<const Request> requests, std::uint32_
     }
     run_of = -1;
     *to++ = head;
-    const auto signed_step = static_cast<std::int32_t>(step);
-    const auto zigzag = static_cast<std::uint32_t>(signed_step << 1 ^ signed_step >> 31);
-    std::uint64_t rest = std::uint64_t{zigzag} << 1 | std::uint64_t{new_lanes};
+    std::uint64_t rest = zigzag(static_cast<std::int32_t>(step)) << 1 | std::uint64_t{new_lanes};
     for (; rest >= 0x80; rest >>= 7) *to++ = static_cast<std::uint8_t>(rest | 0x80);
     *to++ = static_cast<std::uint8_t>(rest);
     if (new_lanes) {
@@ -54,8 +54,7 @@ const std::uint8_t* CompactRequests::read_place(const std::uint8_t* at, Place& p
     rest |= std::uint64_t{*at & 0x7Fu} << shift;
     shift += 7;
   } while ((*at++ & 0x80) != 0);
-  const auto zigzag = static_cast<std::uint32_t>(rest >> 1);
-  place.step = zigzag >> 1 ^ (0 - (zigzag & 1));
+  place.step = static_cast<std::uint32_t>(unzigzag(rest >> 1));
   if ((rest & 1) != 0) {
     place.lanes = static_cast<std::uint16_t>(at[0] | at[1] << 8);
     at += 2;

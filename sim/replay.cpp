@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -20,8 +19,6 @@ constexpr std::int64_t least_repeated = 8;  // one in so many
 // What is simulated by one loop has to be so much less for it to be taken in place of one further
 // in. Source: chosen.
 constexpr double clearly_less = 0.9;
-// An entry may take this share of the memory. Source: chosen.
-constexpr double most_of_memory = 0.25;
 // Comparing contents takes so many touches' time a tag. Source: measured, some 5 and 17 ns.
 constexpr double touches_a_tag = 0.3;
 // What the requests of an iteration take in memory, bytes for each line that it touches. Source:
@@ -217,7 +214,7 @@ void Replay::choose_candidates(double worth) {
       const IterationKeys::Loop& loop = loops[l].loop;
       if (counts[l].size() <= i) continue;  // touches too few lines
       const double bytes = sizeof(Entry) + 2 * sizeof(Tag) * tags + bytes_a_line * loop.lines;
-      if (bytes > most_of_memory * static_cast<double>(memory_)) break;
+      if (bytes > static_cast<double>(largest_entry())) break;
       const double keys = counts[l][i];
       const double kept = std::min(1.0, static_cast<double>(memory_) / (keys * bytes));
       const double repeated = kept * (1 - keys / loop.iterations);
@@ -432,10 +429,9 @@ void Replay::end(Prefix& prefix) {
 // them. If it does not for a while, they make way.
 void Replay::keep(Prefix& prefix, std::uint64_t hash, Entry entry) {
   const std::size_t bytes = entry.bytes();
-  const auto memory = static_cast<double>(memory_);
-  if (static_cast<double>(bytes) > most_of_memory * memory) return;
+  if (bytes > largest_entry()) return;
   const auto fits = [&] {
-    return bytes_ + bytes <= memory_ && prefix.bytes + bytes <= memory_ / 4 * 3;
+    return bytes_ + bytes <= memory_ && prefix.bytes + bytes <= memory_ - largest_entry();
   };
   if (!fits()) {
     if (++prefix.refused < static_cast<std::int64_t>(2 * prefix.entries.size())) return;

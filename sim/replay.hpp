@@ -105,6 +105,9 @@ class Replay {
     RequestLog log;
   };
 
+  // So much an entry may take, and the entries of one prefix leave so much to others. Source:
+  // chosen.
+  std::size_t largest_entry() const { return memory_ / 4; }
   void choose_candidates(double worth);
   std::size_t state_size(std::size_t levels) const;  // tags and words
   // How far the tags of each place move from where they are to relative ones, or back.

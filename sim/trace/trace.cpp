@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "sim/zigzag.hpp"
 
 namespace tcsim::sim {
 
@@ -375,10 +376,6 @@ class BinaryReader final : public TraceReader {
     value = (word & 0x000000000FFFFFFF) | ((word & 0x0FFFFFFF00000000) >> 4);
     return true;
   }
-  static std::int64_t unzigzag(std::uint64_t x) {
-    return static_cast<std::int64_t>((x >> 1) ^ (~(x & 1) + 1));
-  }
-
   static bool in_range(const TraceRecord& r) {
     __extension__ using Wide = __int128;
     const Wide last = Wide{r.address} + Wide{r.stride} * static_cast<Wide>(r.count - 1);
@@ -498,8 +495,6 @@ void TraceWriter::varint(std::uint64_t x) {
   out_.put(static_cast<char>(x));
 }
 
-void TraceWriter::zigzag(std::int64_t x) {
-  varint((static_cast<std::uint64_t>(x) << 1) ^ static_cast<std::uint64_t>(x >> 63));
-}
+void TraceWriter::zigzag(std::int64_t x) { varint(sim::zigzag(x)); }
 
 }  // namespace tcsim::sim
