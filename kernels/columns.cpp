@@ -29,12 +29,12 @@ void sort_by_memory(std::vector<Listed>& listed) {
 }  // namespace
 
 template <class T>
-ColumnPacker<T>::ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* k_runs,
-                              const std::int64_t* columns)
+ColumnPacker<T>::ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* columns)
     : pack_(pack),
       rows_(plan.offsets(pack.tensor, pack.rows)),
+      row_table_(plan.offset_table(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
-      k_runs_(k_runs),
+      k_runs_(Runs::of_neighbours(ks_)),
       columns_(columns),
       transpose_(transpose_code<T>()) {}
 
@@ -75,7 +75,7 @@ bool ColumnPacker<T>::advance(Place& place) const {
 template <class T>
 Rows<T> ColumnPacker<T>::source(const Place& place) const {
   return {tensor_ + run_at(place).begin + place.column,
-          rows_ + first_row_ + row_piece_at(place).row};
+          row_table_ + first_row_ + row_piece_at(place).row};
 }
 
 template <class T>

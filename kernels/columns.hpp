@@ -15,11 +15,9 @@ namespace tcsim {
 template <class T>
 class ColumnPacker {
  public:
-  // `pack` belongs to `plan`. No two rows may be neighbours. `k_runs`: from each place along k on,
-  // how many are neighbours; `columns`: where a line's worth of columns of a micropanel begins. All
-  // must outlive this.
-  ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* k_runs,
-               const std::int64_t* columns);
+  // `pack` belongs to `plan`. No two rows may be neighbours. `columns`: where a line's worth of
+  // columns of a micropanel begins. All must outlive this.
+  ColumnPacker(const Plan& plan, const PackPlan& pack, const std::int64_t* columns);
 
   // Copies what `tile` holds of `tensor` (its place of the batch) into `buffer`. False, and nothing
   // done, where neither order of the two loops is that of memory.
@@ -53,9 +51,10 @@ class ColumnPacker {
   void pad(const Tile& tile, T* buffer) const;
 
   const PackPlan& pack_;
-  const std::int64_t* rows_;
-  const std::int64_t* ks_;
-  const std::int64_t* k_runs_;
+  const Offsets& rows_;
+  const std::int64_t* row_table_;
+  const Offsets& ks_;
+  Runs k_runs_;  // of neighbours
   const std::int64_t* columns_;
   Transpose<T> transpose_;
   // The work in hand.

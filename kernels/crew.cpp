@@ -133,16 +133,10 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
   for (TensorId t : all_tensors) {
     for (DimClass g : all_dim_classes) plan += path.follows(t, g) ? path.extents[g] * entry : 0;
   }
-  const std::int64_t m = path.extents[DimClass::m], k = path.extents[DimClass::k];
-  std::int64_t thread = (path.lanes ? 3 : 2) * m * entry;  // runs of neighbours
-  thread += results_in_buffer(contraction, schedule, path).value();
+  std::int64_t thread = results_in_buffer(contraction, schedule, path).value();
   for (TensorId t : {path.left, path.right()}) {
-    const std::int64_t rows =
-        path.extents[packs[t] || t == path.left ? path.rows_of(t) : DimClass::n];
-    thread += (rows + k) * entry;
     if (!packs[t]) continue;
     const PackPlan& pack = *packs[t];
-    if (pack.places > 1) thread += path.extents[DimClass::batch] * entry;
     memory.packs[t] = pack_size(&pack, size_of(contraction.type()));
     // The blocks of a tile, listed: vectors grow to twice what is in them.
     const std::int64_t blocks = pack.capacity / pack.panel / pack.k_chunk + 1;

@@ -64,12 +64,10 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       family_(kernel_family<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
       multiply_lines_(lines_code<T>(instruction_set_for(plan.kernel(), plan.contraction().type()))),
       results_(plan, family_.lanes, transpose_code<T>()),
-      c_rows_(results_.regions().used() ? results_.rows() : plan.offsets(TensorId::C, DimClass::m)),
-      c_columns_(results_.regions().used() ? results_.columns()
-                                           : plan.offsets(TensorId::C, DimClass::n)),
-      c_row_runs_(results_.regions().used()
-                      ? filled(plan.extent(DimClass::m), plan.extent(DimClass::m))
-                      : contiguous_runs(c_rows_, plan.extent(DimClass::m))),
+      c_row_table_(plan.offset_table(TensorId::C, DimClass::m)),
+      c_column_table_(plan.offset_table(TensorId::C, DimClass::n)),
+      c_row_runs_(by_buffer() ? Runs::of_all(plan.extent(DimClass::m))
+                              : Runs::of_neighbours(plan.offsets(TensorId::C, DimClass::m))),
       result_rows_(ceil_div(mr_, family_.lanes) * family_.lanes),
       left_(plan, plan.left(), DimClass::m, family_.lanes,
             plan.left() == TensorId::A ? buffers.a : buffers.b),
@@ -78,7 +76,6 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
              plan.right() == TensorId::A ? buffers.a : buffers.b),
       rounds_(plan),
       replay_(family_) {
-  lanes_ = plan.lanes() ? plan.offsets(plan.right(), DimClass::m) : nullptr;
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
   // Whether lines are written depends on the plan alone, so that each thread's part and each run
@@ -86,35 +83,24 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   const std::int64_t calls = ceil_div(plan.extent(DimClass::m), mr_) * plan.extent(DimClass::n);
   const bool replayed = Replay<T>::suits(plan) && vectors_of(mr_) > 0 &&
                         calls <= static_cast<std::int64_t>(Replay<T>::most_calls);
-  lines_ = writes_lines(plan.path()) && !replayed && !results_.regions().used() &&
-           std::ranges::any_of(c_row_runs_, [](std::int64_t run) { return run >= least_line; });
-  if (lines_ || results_.regions().used() || !Replay<T>::suits(plan)) replay_.give_up();
+  lines_ =
+      writes_lines(plan.path()) && !replayed && !by_buffer() && c_row_runs_.longest() >= least_line;
+  if (lines_ || by_buffer() || !Replay<T>::suits(plan)) replay_.give_up();
   if (const std::size_t block = plan.block_depth(); lines_ && block > 0) {
     const Step& around = plan.steps()[block - 1];
     const bool places = around.kind == Step::Kind::loop && around.group == DimClass::batch;
     if (places && around.tile == 1) places_depth_ = block - 1;
   }
-  if (results_.regions().used() && !results_.regions().within_blocks)
-    region_depth_ = results_.regions().depth;
-  c_rows_apart_ =
-      std::ranges::all_of(c_row_runs_, [this](std::int64_t run) { return run < family_.lanes; });
-  c_row_tiles_ = filled(std::ssize(c_row_runs_), 0);
-  StopCheck check;
-  for (std::size_t i = c_row_runs_.size(), step = static_cast<std::size_t>(mr_); i-- > 0;) {
-    check();
-    if (c_row_runs_[i] < mr_) continue;
-    c_row_tiles_[i] = 1 + (i + step < c_row_runs_.size() ? c_row_tiles_[i + step] : 0);
-  }
+  if (by_buffer() && !results_.regions().within_blocks) region_depth_ = results_.regions().depth;
+  c_rows_apart_ = c_row_runs_.longest() < family_.lanes;
   result_.resize(static_cast<std::size_t>(result_rows_ * nr_));
   for (std::int64_t j = 0; j < nr_; ++j) result_columns_.push_back(j * result_rows_);
   result_tile_ = {result_.data(), result_columns_.data()};
-  if (!lanes_) return;
+  if (!plan.lanes()) return;
+  lanes_ = &plan.offsets(plan.right(), DimClass::m);
   // In a copy all lanes are neighbours.
-  lane_runs_ = contiguous_runs(lanes_, plan.extent(DimClass::m));
-  if (right_.packed()) {
-    for (std::size_t i = 0; i < lane_runs_.size(); ++i)
-      lane_runs_[i] = std::ssize(lane_runs_) - static_cast<std::int64_t>(i);
-  }
+  lane_runs_ =
+      right_.packed() ? Runs::of_all(plan.extent(DimClass::m)) : Runs::of_neighbours(*lanes_);
 }
 
 template <class T>
@@ -153,8 +139,8 @@ void Executor<T>::walk_part(const Tile& part) {
   asking_ = {};
   rounds_.begin(part);
   first_row_ = part[DimClass::m].begin;
-  const bool one_region = results_.regions().used() && !results_.regions().within_blocks &&
-                          results_.regions().depth == 0;
+  const bool one_region =
+      by_buffer() && !results_.regions().within_blocks && results_.regions().depth == 0;
   if (one_region) results_.begin(part);
   walk(plan_, *this, part);
   finish(result_tile_);
@@ -305,7 +291,7 @@ void Executor<T>::at(const Interval& ks, std::int64_t batch) {
 
 template <class T>
 void Executor<T>::block(const KernelBlock& block) {
-  if (!results_.regions().used() || !results_.regions().within_blocks) return calls(block);
+  if (!by_buffer() || !results_.regions().within_blocks) return calls(block);
   results_.for_each_region(block, [this](const KernelBlock& region) {
     results_.begin(*region.tile);
     calls(region);
@@ -325,7 +311,7 @@ void Executor<T>::calls(const KernelBlock& block) {
               c_ + plan_.offset(TensorId::C, DimClass::batch, batch),
               block.first_writer,
               batch};
-  if (results_.regions().used()) {
+  if (by_buffer()) {
     calls.update.beta = ks.begin == results_.region()[DimClass::k].begin ? 0 : 1;
     calls.c = results_.place(batch);
   }
@@ -355,9 +341,8 @@ void Executor<T>::calls(const KernelBlock& block) {
       const Interval n{ns.begin + column, std::min(block.column_tile, ns.size - column)};
       const std::int64_t left_offset = block.left_offset + row * ks.size;
       const std::int64_t right_offset = block.right_offset + (lanes_ ? row : column) * ks.size;
-      // Tables may be as long as C, and only an entry here and there is read.
-      __builtin_prefetch(c_rows_ + m.begin + rows_ahead);
-      __builtin_prefetch(c_row_tiles_.data() + m.begin + rows_ahead);
+      // The table may be as long as C, and only an entry here and there is read.
+      if (c_rows_apart_) __builtin_prefetch(c_row_table_ + m.begin + rows_ahead);
       // What is read next is asked for tile by tile where an operand in place is new.
       const bool is_new = row == 0 && first_rows && !right_.packed() && !lanes_ && !plan_.along_k();
       const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
@@ -428,12 +413,12 @@ void Executor<T>::lines(Interval block, Interval m, Interval n, const Calls& cal
   const T* const left = left_.origin(calls.batch, left_offset);
   for (std::int64_t j = 0; j < n.size; ++j) {
     const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset)
-                                          : right_.panel(n.begin + j, right_offset + j).first;
+                                          : right_.row(n.begin + j, right_offset + j);
     for (std::int64_t i = 0; i < m.size; i += listed_.size) {
       const Interval rest{m.begin + i, m.size - i};
       if (wanted_ != rest) list_lines(rest);
       write_lines(left + (left_.packed() ? i : 0), right + (packed_lanes() ? i : 0),
-                  calls.c + c_columns_[n.begin + j], calls.update,
+                  calls.c + c_column_table_[n.begin + j], calls.update,
                   ahead_in_c(block, listed_, n, j));
     }
   }
@@ -452,7 +437,7 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
     list_lines(m);
   }
   if (listed_.size != m.size) return false;
-  const std::int64_t* const c_places = plan_.offsets(TensorId::C, DimClass::batch);
+  const Offsets& c_places = plan_.offsets(TensorId::C, DimClass::batch);
   const T* const right = right_.origin(batch, iteration.right_offset) +
                          (packed_lanes() ? 0 : right_.place(n.begin, 0));
   const std::int64_t later =
@@ -460,7 +445,7 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
   const std::int64_t ahead =
       m.size >= asked_before<T> ? asked_before<T> : c_places[later] - c_places[batch];
   write_lines(left_.origin(batch, iteration.left_offset), right,
-              c_ + c_places[batch] + c_columns_[n.begin], update_, ahead);
+              c_ + c_places[batch] + c_column_table_[n.begin], update_, ahead);
   return true;
 }
 
@@ -478,7 +463,7 @@ void Executor<T>::write_lines(const T* left, const T* right, T* to, Update<T> up
 // rows that come next, those of the block and then those of the next columns, if there are any.
 template <class T>
 std::int64_t Executor<T>::ahead_in_c(Interval block, Interval m, Interval n, std::int64_t j) const {
-  const std::int64_t* const columns = c_columns_ + n.begin;
+  const std::int64_t* const columns = c_column_table_ + n.begin;
   const std::int64_t lines = std::ssize(line_pieces_);
   const bool together = lines == 1 && columns[std::min(j + 1, n.size - 1)] <= columns[j] + m.size;
   if (together || m.size >= lines * asked_before<T>) return asked_before<T>;
@@ -488,8 +473,9 @@ std::int64_t Executor<T>::ahead_in_c(Interval block, Interval m, Interval n, std
     row -= block.size;
     column = std::min(column + n.size, plan_.extent(DimClass::n) - 1 - n.begin);
   }
-  const std::int64_t last = plan_.extent(DimClass::m) - 1;
-  return columns[column] - columns[j] + c_rows_[std::min(row, last)] - c_rows_[m.begin];
+  const std::int64_t to_column = columns[column] - columns[j];
+  if (row == m.begin) return to_column;
+  return to_column + c_row(std::min(row, plan_.extent(DimClass::m) - 1)) - c_row(m.begin);
 }
 
 // The lines of these rows, or of the first ones of many. They are the same for every column and
@@ -503,11 +489,11 @@ void Executor<T>::list_lines(Interval m) {
   const std::int64_t end = m.begin + m.size;
   while (i < end && line_pieces_.size() < most_pieces) {
     const std::int64_t count =
-        std::min({c_row_runs_[static_cast<std::size_t>(i)], end - i,
-                  left_.packed() ? end - i : left_.run(i), lanes_ ? lane_run(i) : end - i});
+        std::min({c_row_runs_[i], end - i, left_.packed() ? end - i : left_.run(i),
+                  lanes_ ? lane_run(i) : end - i});
     const std::int64_t after = i - m.begin;
-    const std::int64_t right = !lanes_ ? 0 : right_.packed() ? after : lanes_[i];
-    line_pieces_.push_back({left_.place(i, after), right, c_rows_[i], count});
+    const std::int64_t right = !lanes_ ? 0 : right_.packed() ? after : (*lanes_)[i];
+    line_pieces_.push_back({left_.place(i, after), right, c_row(i), count});
     i += count;
   }
   listed_ = {m.begin, i - m.begin};
@@ -523,13 +509,12 @@ template <class T>
 KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t column, Calls& calls,
                                 std::int64_t left_offset) {
   const std::vector<Stretch>& stretches = stretches_[present_];
-  const std::int64_t* const rows = c_rows_ + m.begin;
   KernelTask<T>& task = tasks_[1 - waiting_];
   codes_[1 - waiting_] = code;
   first_writers_[1 - waiting_] = calls.first_writer;
   task.kc = stretches.front().kc;
   task.left = left_.panel(m.begin, left_offset);
-  task.c = {calls.c + *rows, c_columns_ + column, rows};
+  task.c = {calls.c + c_row(m.begin), c_columns_from(column), c_rows_from(m.begin)};
   task.update = calls.update;
   task.kind = calls.update.kind();
   task.lanes_short = lanes_short(m.size);
@@ -573,7 +558,7 @@ void Executor<T>::next_lines(std::int64_t m, Interval n, Fetch<T>& fetch) const 
   const Interval next{n.begin + n.size, n.size};
   if (lanes_) {
     right_.last_lines(next, fetch);
-    if (fetch.runs > 0) fetch.first += lanes_[m];
+    if (fetch.runs > 0) fetch.first += (*lanes_)[m];
     fetch.onwards = mr_;
   } else {
     const std::int64_t kc = stretches_[present_].back().kc;
@@ -593,10 +578,8 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
         rows_inside ? Interval{m.begin, most * m.size} : Interval{n.begin, most * n.size};
     return (rows_inside ? left_.is_even(all) : right_.is_even(all)) ? most : 1;
   }
-  const auto first = static_cast<std::size_t>(m.begin);
-  const std::int64_t row_tiles =
-      m.size == mr_ ? c_row_tiles_[first] : std::int64_t{c_row_runs_[first] >= m.size};
-  if (row_tiles == 0 || left_.run(m.begin) < m.size || !right_.follows_k() || !right_.is_even(n)) {
+  if (!rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k() ||
+      !right_.is_even(n)) {
     return 0;
   }
   if (lanes_) {
@@ -604,10 +587,24 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
     if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);
   }
   if (rows_inside) {
-    most = std::min(most, row_tiles);
+    most = m.size == mr_ ? row_tiles_from(m.begin, most) : 1;
     return left_.is_even({m.begin, most * m.size}) ? most : 1;
   }
   return right_.is_even({n.begin, most * n.size}) ? most : 1;
+}
+
+// How many tiles of mr rows, one after the other and up to `most`, have rows that are neighbours in
+// C.
+template <class T>
+std::int64_t Executor<T>::row_tiles_from(std::int64_t row, std::int64_t most) const {
+  if (c_row_runs_[row] >= most * mr_) return most;
+  std::int64_t tiles = 0;
+  while (tiles < most) {
+    const std::int64_t together = c_row_runs_[row + tiles * mr_] / mr_;
+    if (together == 0) break;
+    tiles += together;
+  }
+  return std::min(tiles, most);
 }
 
 // How many rows of a tile kernels with masks take before they take the others. Where rows of the
@@ -619,7 +616,7 @@ std::int64_t Executor<T>::rows_to_split(Interval m, Interval n, bool rows_inside
     return m.size;
   }
   const std::int64_t in_place = left_.run(m.begin);  // 0 where kernels cannot read it at all
-  const std::int64_t first = std::min(in_place, c_row_runs_[static_cast<std::size_t>(m.begin)]);
+  const std::int64_t first = std::min(in_place, c_row_runs_[m.begin]);
   return in_place < m.size && first >= least_rows_to_split ? first : m.size;
 }
 
@@ -725,7 +722,7 @@ template <class T>
 void Executor<T>::right_panel(std::int64_t m, std::int64_t n, std::int64_t offset,
                               Panel<T>& panel) const {
   panel = right_.panel(n, offset);
-  if (lanes_ && !right_.packed()) panel.first += lanes_[m];
+  if (lanes_ && !right_.packed()) panel.first += (*lanes_)[m];
 }
 
 // Vector by vector. Results that fill no vector, or whose rows are apart in C, go there by way of a
@@ -776,19 +773,20 @@ template <class T>
 void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
                                  std::int64_t left_offset, std::int64_t right_offset) {
   finish(result_tile_);
-  const std::int64_t* ks = plan_.offsets(plan_.right(), DimClass::k) + calls.ks.begin;
+  const Offsets& ks = plan_.offsets(plan_.right(), DimClass::k);
+  const std::int64_t first_k = ks[calls.ks.begin];
   for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
     const T* column = right_.panel(j, right_offset).first;
     const auto right = [&](std::int64_t i, std::int64_t p) {
       return right_.packed() ? right_.element(m.begin, i, p, right_offset)
-                             : column[lanes_[i] + (ks[p] - ks[0])];
+                             : column[(*lanes_)[i] + (ks[calls.ks.begin + p] - first_k)];
     };
     for (std::int64_t i = m.begin; i < m.begin + m.size; ++i) {
       T sum = 0;
       for (std::int64_t p = 0; p < calls.ks.size; ++p) {
         sum += left_.element(m.begin, i, p, left_offset) * right(i, p);
       }
-      T& to = calls.c[c_rows_[i] + c_columns_[j]];
+      T& to = calls.c[c_row(i) + c_column(j)];
       const T old = calls.update.beta == 0 ? 0 : calls.update.beta * to;
       to = old + calls.update.alpha * sum;
     }
@@ -800,7 +798,7 @@ void Executor<T>::finish(const ResultTile<T>& ahead) {
   KernelTask<T>& task = tasks_[waiting_];
   if (task.kc == 0) return;
   if (replay_.noting()) {
-    const std::int64_t column = task.c.columns - c_columns_;
+    const std::int64_t column = task.c.columns - c_column_table_;
     replay_.note(codes_[waiting_], task, first_writers_[waiting_],
                  column + nr_ <= plan_.extent(DimClass::n));
   }
@@ -831,8 +829,8 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
     for (std::int64_t j = 0; j < n.size; j += width) {
       const std::int64_t columns = std::min(width, n.size - j);
       task.right.first = right.first + j * right.apart;
-      task.c =
-          direct ? ResultTile<T>{c + c_rows_[m.begin + i], c_columns_ + n.begin + j} : result_tile_;
+      task.c = direct ? ResultTile<T>{c + c_row(m.begin + i), c_columns_from(n.begin + j)}
+                      : result_tile_;
       family_.of(family_.has_parts() ? rows : vectors * lanes, columns)(task, task.c);
       if (!direct) store({m.begin + i, rows}, {n.begin + j, columns}, c, beta);
     }
@@ -842,10 +840,15 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
 // C = beta C + result_ for a part of it.
 template <class T>
 void Executor<T>::store(Interval m, Interval n, T* c, T beta) {
-  const std::int64_t* rows = c_rows_ + m.begin;
+  const std::int64_t* const rows = c_rows_from(m.begin);
+  stored_runs_.clear();
+  for (std::int64_t i = 0, run; i < m.size && !c_rows_apart_; i += run) {
+    run = std::min(c_row_runs_[m.begin + i], m.size - i);
+    stored_runs_.push_back({rows[i], run});
+  }
   for (std::int64_t j = 0; j < n.size; ++j) {
-    T* const to = c + c_columns_[n.begin + j];
-    const T* const from = result_.data() + j * result_rows_;
+    T* const to = c + c_column(n.begin + j);
+    const T* from = result_.data() + j * result_rows_;
     if (c_rows_apart_) {
       if (beta == 0) {
         for (std::int64_t i = 0; i < m.size; ++i) to[rows[i]] = from[i];
@@ -854,16 +857,14 @@ void Executor<T>::store(Interval m, Interval n, T* c, T beta) {
       }
       continue;
     }
-    for (std::int64_t i = 0, run = 0; i < m.size; i += run) {
-      run = std::min(c_row_runs_[static_cast<std::size_t>(m.begin + i)], m.size - i);
-      T* const side_by_side = to + rows[i];
+    for (const auto& [row, size] : stored_runs_) {
+      T* const side_by_side = to + row;
       if (beta == 0) {
-        for (std::int64_t r = 0; r < run; ++r) side_by_side[r] = from[i + r];
+        for (std::int64_t r = 0; r < size; ++r) side_by_side[r] = from[r];
       } else {
-        for (std::int64_t r = 0; r < run; ++r) {
-          side_by_side[r] = beta * side_by_side[r] + from[i + r];
-        }
+        for (std::int64_t r = 0; r < size; ++r) side_by_side[r] = beta * side_by_side[r] + from[r];
       }
+      from += size;
     }
   }
 }

@@ -110,7 +110,7 @@ class Executor {
               std::int64_t right_offset);
   // Where each lane has columns of its own (Plan::lanes()): how many lanes, from this one on, are
   // neighbours in the right operand, and tiles that no single call takes.
-  std::int64_t lane_run(std::int64_t m) const { return lane_runs_[static_cast<std::size_t>(m)]; }
+  std::int64_t lane_run(std::int64_t m) const { return lane_runs_[m]; }
   void right_panel(std::int64_t m, std::int64_t n, std::int64_t offset, Panel<T>& panel) const;
   Microkernel<T> along_k(std::int64_t rows, std::int64_t columns) const;
   void tile_along_k(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
@@ -134,8 +134,21 @@ class Executor {
   void write_lines(const T* left, const T* right, T* to, Update<T> update, std::int64_t ahead);
   void list_lines(Interval m);
   std::int64_t ahead_in_c(Interval block, Interval m, Interval n, std::int64_t j) const;
-  bool rows_together(Interval m) const {
-    return c_row_runs_[static_cast<std::size_t>(m.begin)] >= m.size;
+  std::int64_t row_tiles_from(std::int64_t row, std::int64_t most) const;
+  bool rows_together(Interval m) const { return c_row_runs_[m.begin] >= m.size; }
+  // Where results of a row and of a column are, and tables of those from one of them on.
+  bool by_buffer() const { return results_.regions().used(); }
+  std::int64_t c_row(std::int64_t i) const {
+    return by_buffer() ? results_.row(i) : plan_.offset(TensorId::C, DimClass::m, i);
+  }
+  std::int64_t c_column(std::int64_t j) const {
+    return by_buffer() ? results_.column(j) : c_column_table_[j];  // one after another
+  }
+  const std::int64_t* c_rows_from(std::int64_t i) const {
+    return by_buffer() ? results_.rows_from(i) : c_row_table_ + i;
+  }
+  const std::int64_t* c_columns_from(std::int64_t j) const {
+    return by_buffer() ? results_.columns_from(j) : c_column_table_ + j;
   }
 
   const Plan& plan_;
@@ -145,21 +158,25 @@ class Executor {
   const MultiplyLines<T> multiply_lines_;
   // Where results are formed: in C, or in this buffer, region by region.
   ResultBuffer<T> results_;
-  const std::int64_t* c_rows_;
-  const std::int64_t* c_columns_;
-  std::vector<std::int64_t> c_row_runs_;  // of neighbours there among the rows
-  // From each row on, how many tiles one after the other have rows that are neighbours in C.
-  std::vector<std::int64_t> c_row_tiles_;
+  const std::int64_t* c_row_table_;
+  const std::int64_t* c_column_table_;
+  Runs c_row_runs_;    // of neighbours there among the rows
   bool c_rows_apart_;  // no vector's worth of C's rows is together
   bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
   Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed
   // Of the loop over places of the batch that writes their lines, if there is one.
   std::size_t places_depth_ = std::numeric_limits<std::size_t>::max();
-  // Regions of results_ are what is inside so many steps; 0: there is one, or blocks have their own.
+  // Regions of results_ are what is inside so many steps; 0: there is one, or blocks have their
+  // own.
   std::size_t region_depth_ = 0;
-  std::vector<T> result_;     // one tile
-  std::int64_t result_rows_;  // of that tile: whole vectors
+  // Rows that are neighbours in C: where the first one is there, and how many.
+  struct StoredRun {
+    std::int64_t row, size;
+  };
+  std::vector<StoredRun> stored_runs_;  // of a part of a tile
+  std::vector<T> result_;               // one tile
+  std::int64_t result_rows_;            // of that tile: whole vectors
   std::vector<std::int64_t> result_columns_;
   ResultTile<T> result_tile_;
   Operand<T> left_, right_;
@@ -170,8 +187,8 @@ class Executor {
   Asking asking_;
   Replay<T> replay_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
-  const std::int64_t* lanes_ = nullptr;
-  std::vector<std::int64_t> lane_runs_;
+  const Offsets* lanes_ = nullptr;
+  Runs lane_runs_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};
   // A task waits until the one after it is known, since it fetches that one's lines of C (`ahead`).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/stop.hpp"
 #include "kernels/vector_code.hpp"
 
 namespace tcsim {
@@ -12,20 +11,6 @@ namespace {
 // Places along k that a stretch has on average, or a copy is better. Source: measured on an AMD
 // EPYC (Zen 5): 32x14 takes 395 cycles for three stretches of 9, and 397 for one of 27.
 constexpr std::int64_t short_stretch = 3;
-
-// From each entry of an offset table on, how many have the same distance from one to the next.
-std::vector<std::int64_t> even_runs(const std::int64_t* offsets, std::int64_t count) {
-  std::vector<std::int64_t> runs = filled(count, 1);
-  StopCheck check;
-  for (std::int64_t i = count - 2; i >= 0; --i) {
-    const auto at = static_cast<std::size_t>(i);
-    const bool even =
-        i + 2 < count && offsets[i + 1] - offsets[i] == offsets[i + 2] - offsets[i + 1];
-    runs[at] = even ? runs[at + 1] + 1 : 2;
-    check();
-  }
-  return runs;
-}
 
 }  // namespace
 
@@ -42,10 +27,12 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
     packer_.emplace(plan, *pack);
     return;
   }
-  rows_ = plan.offsets(tensor, group);
-  row_runs_ = group == DimClass::m && !plan.along_k() ? contiguous_runs(rows_, extent_)
-                                                      : even_runs(rows_, extent_);
-  k_runs_ = even_runs(plan.offsets(tensor, DimClass::k), plan.extent(DimClass::k));
+  rows_ = &plan.offsets(tensor, group);
+  row_table_ = plan.offset_table(tensor, group);
+  all_ks_ = &plan.offsets(tensor, DimClass::k);
+  row_runs_ =
+      group == DimClass::m && !plan.along_k() ? Runs::of_neighbours(*rows_) : Runs::of_even(*rows_);
+  k_runs_ = Runs::of_even(*all_ks_);
 }
 
 template <class T>
@@ -67,10 +54,10 @@ void Operand<T>::at(const Interval& ks, std::int64_t batch) {
   ks_ = ks;
   batch_ = batch;
   if (packed()) return;
-  k_offsets_ = plan_.offsets(id_, DimClass::k) + ks.begin;
-  here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + k_offsets_[0];
+  first_place_ = place_at(0);
+  here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + first_place_;
   if (same) return;
-  step_ = ks.size == 1 ? 0 : k_offsets_[1] - k_offsets_[0];
+  step_ = ks.size == 1 ? 0 : all_ks_->distance(ks.begin, 1);
   std::int64_t stretches = 0;
   for (std::int64_t k = 0; k < ks.size; k += k_run(k)) ++stretches;
   long_stretches_ = stretches == 1 || ks.size >= stretches * short_stretch;
@@ -81,9 +68,10 @@ void Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc, Fetch<T>&
   const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
   fetch.runs = 0;
   if (packed() || !long_stretches_ || step_ != 1 || size <= 0) return;
-  const std::int64_t apart = size > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
+  const std::int64_t first = (*rows_)[rows.begin];
+  const std::int64_t apart = size > 1 ? rows_->distance(rows.begin, 1) : 0;
   const bool one_run = size > 1 && apart <= kc;
-  fetch.first = here_ + rows_[rows.begin] + (k_offsets_[k] - k_offsets_[0]);
+  fetch.first = here_ + first + from_first(k);
   fetch.runs = one_run ? 1 : size;
   fetch.lines = (one_run ? (size - 1) * apart + kc : kc) / line_elements<T> + 1;
   fetch.apart = one_run ? 0 : apart;
@@ -96,20 +84,21 @@ void Operand<T>::last_lines(Interval rows, Fetch<T>& fetch) const {
   fetch.runs = 0;
   if (packed() || size <= 0) return;
   const std::int64_t even = std::min(size, run(rows.begin));
-  fetch.first = here_ + rows_[rows.begin] + (k_offsets_[ks_.size - 1] - k_offsets_[0]);
+  const std::int64_t first = (*rows_)[rows.begin];
+  fetch.first = here_ + first + from_first(ks_.size - 1);
   fetch.runs = even;
   fetch.lines = 1;
-  fetch.apart = even > 1 ? rows_[rows.begin + 1] - rows_[rows.begin] : 0;
+  fetch.apart = even > 1 ? rows_->distance(rows.begin, 1) : 0;
 }
 
 template <class T>
 const T* Operand<T>::neighbours(Interval rows, Interval ks) const {
-  if (packed() || row_runs_[static_cast<std::size_t>(rows.begin)] < rows.size) return nullptr;
-  const std::int64_t* k = plan_.offsets(id_, DimClass::k) + ks.begin;
-  const bool even = ks.size < 2 || (k_runs_[static_cast<std::size_t>(ks.begin)] >= ks.size &&
-                                    k[1] - k[0] == rows.size);
+  if (packed() || row_runs_[rows.begin] < rows.size) return nullptr;
+  const std::int64_t first = (*all_ks_)[ks.begin];
+  const bool even = ks.size < 2 ||
+                    (k_runs_[ks.begin] >= ks.size && (*all_ks_)[ks.begin + 1] - first == rows.size);
   if (!even) return nullptr;
-  return tensor_ + plan_.offset(id_, DimClass::batch, batch_) + rows_[rows.begin] + k[0];
+  return tensor_ + plan_.offset(id_, DimClass::batch, batch_) + (*rows_)[rows.begin] + first;
 }
 
 template <class T>
@@ -118,10 +107,11 @@ Panel<T> Operand<T>::copy(Interval rows) {
   if (copied_ != wanted) {
     copied_ = wanted;
     copy_.assign(static_cast<std::size_t>(rows.size * ks_.size + more_), T{0});
+    const std::int64_t* const offsets = row_table_ + rows.begin;
     for (std::int64_t p = 0; p < ks_.size; ++p) {
-      const T* from = here_ + (k_offsets_[p] - k_offsets_[0]);
+      const T* from = here_ + from_first(p);
       T* to = copy_.data() + p * rows.size;
-      for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[rows_[rows.begin + r]];
+      for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[offsets[r]];
     }
   }
   return {copy_.data(), rows.size};

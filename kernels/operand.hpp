@@ -37,10 +37,12 @@ class Operand {
   // than that from the one before it.
   std::int64_t step() const { return step_; }
   std::int64_t k_run(std::int64_t k) const {
-    const std::int64_t run = k_runs_[static_cast<std::size_t>(ks_.begin + k)];
-    return run == 1 || k_offsets_[k + 1] - k_offsets_[k] == step_ ? run : 1;
+    const std::int64_t run = k_runs_[ks_.begin + k];
+    return run == 1 || all_ks_->distance(ks_.begin + k, 1) == step_ ? run : 1;
   }
-  std::int64_t jump(std::int64_t k) const { return k_offsets_[k] - k_offsets_[k - 1] - step_; }
+  std::int64_t jump(std::int64_t k) const {
+    return all_ks_->distance(ks_.begin + k - 1, 1) - step_;
+  }
   // Whether vectors can run along k: a kernel reads it as it lies, in stretches of neighbours, or
   // from micropanels of one row.
   bool is_along_k() const {
@@ -48,7 +50,7 @@ class Operand {
   }
   // How many rows from this one on a kernel can read without a copy.
   std::int64_t run(std::int64_t row) const {
-    return packed() ? panel_ : long_stretches_ ? row_runs_[static_cast<std::size_t>(row)] : 0;
+    return packed() ? panel_ : long_stretches_ ? row_runs_[row] : 0;
   }
   // Whether all of them lie at one distance from one to the next: in the buffer they always do.
   bool is_even(Interval rows) const { return packed() || run(rows.begin) >= rows.size; }
@@ -56,8 +58,11 @@ class Operand {
   // packed.
   Panel<T> panel(std::int64_t row, std::int64_t offset) const {
     if (packed()) return {buffer_ + offset, panel_};
-    return {here_ + rows_[row], step_,
-            row_runs_[static_cast<std::size_t>(row)] > 1 ? rows_[row + 1] - rows_[row] : 1};
+    return {here_ + (*rows_)[row], step_, row_runs_[row] > 1 ? rows_->distance(row, 1) : 1};
+  }
+  // The same row's first element.
+  const T* row(std::int64_t row, std::int64_t offset) const {
+    return packed() ? buffer_ + offset : here_ + row_table_[row];  // one after another
   }
   // Of one place along k and of the batch: where rows begin, and where a row is from there, `after`
   // rows behind the first one of the panel that begins at `offset` in the buffer, if packed.
@@ -65,13 +70,13 @@ class Operand {
     return packed() ? buffer_ + offset : tensor_ + plan_.offset(id_, DimClass::batch, batch);
   }
   std::int64_t place(std::int64_t row, std::int64_t after) const {
-    return packed() ? after : rows_[row];
+    return packed() ? after : (*rows_)[row];
   }
   // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
   // the buffer, if packed.
   T element(std::int64_t first, std::int64_t row, std::int64_t k, std::int64_t offset) const {
     return packed() ? buffer_[offset + k * panel_ + (row - first)]
-                    : here_[rows_[row] + (k_offsets_[k] - k_offsets_[0])];
+                    : here_[(*rows_)[row] + from_first(k)];
   }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
@@ -87,10 +92,14 @@ class Operand {
   std::int64_t to_next(Interval rows) const {
     if (packed()) return ks_.size * panel_;
     const std::int64_t next = rows.begin + rows.size;
-    return next < extent_ ? rows_[next] - rows_[rows.begin] : 0;
+    return next < extent_ ? rows_->distance(rows.begin, rows.size) : 0;
   }
 
  private:
+  // In place only: the offset of the block's k-th place, and how far it is from the first one's.
+  std::int64_t place_at(std::int64_t k) const { return (*all_ks_)[ks_.begin + k]; }
+  std::int64_t from_first(std::int64_t k) const { return place_at(k) - first_place_; }
+
   const Plan& plan_;
   TensorId id_;
   DimClass group_;
@@ -98,18 +107,19 @@ class Operand {
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
-  // In place only. Offsets of the rows. From each row on, how many lie as a kernel reads them: rows
-  // of the left operand as neighbours; columns of the right one, and rows along k, evenly apart.
-  const std::int64_t* rows_ = nullptr;
-  std::vector<std::int64_t> row_runs_;
-  // From each place along k on, how many have the same distance from one to the next.
-  std::vector<std::int64_t> k_runs_;
+  // In place only. From each row on, how many lie as a kernel reads them: rows of the left operand
+  // as neighbours; columns of the right one, and rows along k, evenly apart.
+  const Offsets* rows_ = nullptr;
+  const std::int64_t* row_table_ = nullptr;
+  const Offsets* all_ks_ = nullptr;
+  Runs row_runs_;
+  Runs k_runs_;  // evenly apart
   // Of the present block.
   Interval ks_;
   std::int64_t batch_ = 0, step_ = 0;
   bool long_stretches_ = false;
-  const std::int64_t* k_offsets_ = nullptr;
-  const T* here_ = nullptr;  // row 0 at the first place along k
+  std::int64_t first_place_ = 0;  // place_at(0)
+  const T* here_ = nullptr;       // row 0 at the first place along k
   std::vector<T> copy_;
   std::array<std::int64_t, 5> copied_{-1, -1, -1, -1, -1};  // rows, ks, batch of the copy
 };

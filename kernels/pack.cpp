@@ -52,19 +52,19 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       pack_(pack),
       rows_(plan.offsets(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
-      batch_(pack.places > 1 ? plan.offsets(pack.tensor, DimClass::batch) : nullptr),
-      batch_runs_(contiguous_runs(batch_, plan.extent(DimClass::batch))),
-      row_runs_(contiguous_runs(rows_, plan.extent(pack.rows))),
-      k_runs_(contiguous_runs(ks_, plan.extent(DimClass::k))),
+      row_table_(plan.offset_table(pack.tensor, pack.rows)),
+      k_table_(plan.offset_table(pack.tensor, DimClass::k)),
+      row_runs_(Runs::of_neighbours(rows_)),
+      k_runs_(Runs::of_neighbours(ks_)),
+      batch_runs_(Runs::of_neighbours(plan.offsets(pack.tensor, DimClass::batch))),
       transpose_(transpose_code<T>()),
       gather_(gather_code<T>()) {
-  rows_apart_ = std::ranges::all_of(row_runs_, [](std::int64_t run) { return run == 1; });
-  has_columns_ =
-      std::ranges::any_of(k_runs_, [](std::int64_t run) { return run >= least_columns; });
+  rows_apart_ = row_runs_.longest() == 1;
+  has_columns_ = k_runs_.longest() >= least_columns;
   for (std::int64_t p = 0; p < line_elements<T>; ++p) panel_columns_.push_back(p * pack.panel);
   if (pack.along_rows && pack.apart > 1) strips_.emplace(plan, pack);
   if (!pack.along_rows && pack.apart == 1 && pack.panel > 1 && rows_apart_ && has_columns_) {
-    in_columns_.emplace(plan, pack, k_runs_.data(), panel_columns_.data());
+    in_columns_.emplace(plan, pack, panel_columns_.data());
   }
   const std::int64_t reach = rows_[plan.extent(pack.rows) - 1] + ks_[plan.extent(DimClass::k) - 1];
   if (pack.place <= most_gathered && reach <= std::numeric_limits<std::int32_t>::max()) {
@@ -116,14 +116,14 @@ void Packer<T>::gather(T* buffer) const {
 template <class T>
 void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   const Interval batch = tile[DimClass::batch];
-  if (batch_ == nullptr) {
+  if (pack_.places == 1) {
     return pack_place(tile, tensor + plan_.source_of(pack_, tile), buffer);
   }
   buffer_ = buffer;
   Tile part = tile;
   for (std::int64_t b = 0, count; b < batch.size; b += count) {
     part[DimClass::batch] = {batch.begin + b, 1};
-    count = std::min(batch_runs_[static_cast<std::size_t>(batch.begin + b)], batch.size - b);
+    count = std::min(batch_runs_[batch.begin + b], batch.size - b);
     tensor_ = tensor + plan_.source_of(pack_, part);
     if (count >= least_columns) {
       pack_places(part, count);
@@ -157,12 +157,12 @@ void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
   for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
     for (const PackBlock& b : blocks) {
       if (pack_.panel == 1) {  // which runs along k
-        change({tensor_ + rows_[b.row], ks_ + b.k}, b.k_size, 4, buffer_ + b.destination);
+        change({tensor_ + rows_[b.row], k_table_ + b.k}, b.k_size, 4, buffer_ + b.destination);
         continue;
       }
       for (std::int64_t k = 0; k < b.k_size; ++k) {
         T* const to = buffer_ + b.destination + k * pack_.panel;
-        change({tensor_ + ks_[b.k + k], rows_ + b.row}, b.rows, 1, to);
+        change({tensor_ + ks_[b.k + k], row_table_ + b.row}, b.rows, 1, to);
         for (const std::int64_t place : places_) {
           std::fill(to + place + b.rows, to + place + pack_.panel, T{0});
         }
@@ -196,6 +196,7 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
 template <class T>
 void Packer<T>::list(const Tile& tile) {
   blocks_.clear();
+  block_rows_.clear();
   pieces_.clear();
   for_each_block(pack_, tile, [this](std::span<const PackBlock> blocks) {
     while (blocks.size() > 1) {
@@ -217,16 +218,14 @@ void Packer<T>::list(const Tile& tile) {
 
 template <class T>
 bool Packer<T>::rows_are_neighbours(const PackBlock& block) const {
-  return row_runs_[static_cast<std::size_t>(block.row)] >= block.rows;
+  return row_runs_[block.row] >= block.rows;
 }
 
 // A block by itself, cut where its columns are no longer neighbours.
 template <class T>
 void Packer<T>::list_runs(PackBlock block) {
   if (!has_columns_ || rows_are_neighbours(block)) return list(Kind::rows, {&block, 1});
-  const auto run_at = [&](std::int64_t k, std::int64_t most) {
-    return std::min(k_runs_[static_cast<std::size_t>(k)], most);
-  };
+  const auto run_at = [&](std::int64_t k, std::int64_t most) { return std::min(k_runs_[k], most); };
   for (std::int64_t left = block.k_size, size; left > 0; left -= size) {
     size = run_at(block.k, left);
     const bool columns = size >= least_columns;
@@ -248,7 +247,10 @@ void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
     pieces_.push_back({kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row),
                        first.k_size, rows_[first.row + row] + ks_[first.k]});
   }
-  blocks_.insert(blocks_.end(), blocks.begin(), blocks.end());
+  for (const PackBlock& block : blocks) {
+    blocks_.push_back(block);
+    block_rows_.push_back(rows_[block.row]);
+  }
 }
 
 // How many of the blocks, from the first on, lie side by side in memory, row by row and column by
@@ -290,16 +292,14 @@ template <class T>
 Rows<T> Packer<T>::source(const Place& place) const {
   const Piece& piece = pieces_[place.piece];
   const PackBlock& block = blocks_[piece.first];
-  return {tensor_ + ks_[block.k + place.column], rows_ + block.row + piece.row};
+  return {tensor_ + ks_[block.k + place.column], row_table_ + block.row + piece.row};
 }
 
 template <class T>
 void Packer<T>::fill(const Place& place, const Place& ahead) {
   const Piece& piece = pieces_[place.piece];
+  if (piece.kind == Kind::rows) return copy_rows(piece, place.column, columns_at(place));
   const PackBlock* blocks = blocks_.data() + piece.first;
-  if (piece.kind == Kind::rows) {
-    return copy_rows({blocks, piece.count}, place.column, columns_at(place));
-  }
   const Rows<T> from = source(place);
   const bool more = ahead.piece < pieces_.size() && pieces_[ahead.piece].rows >= piece.rows;
   const Rows<T> later = more ? source(ahead) : from;
@@ -318,8 +318,9 @@ void Packer<T>::fill(const Place& place, const Place& ahead) {
 
 // Column by column, the rows of all blocks, which are neighbours in memory where they can be.
 template <class T>
-void Packer<T>::copy_rows(std::span<const PackBlock> blocks, std::int64_t column,
-                          std::int64_t columns) const {
+void Packer<T>::copy_rows(const Piece& piece, std::int64_t column, std::int64_t columns) {
+  const auto blocks = std::span(blocks_).subspan(piece.first, piece.count);
+  const std::int64_t* const rows_of = block_rows_.data() + piece.first;
   const std::int64_t panel = pack_.panel;
   // Whole micropanels, but for the last one.
   std::size_t whole = 0;
@@ -327,28 +328,38 @@ void Packer<T>::copy_rows(std::span<const PackBlock> blocks, std::int64_t column
     ++whole;
   with_constant(panel, [&](auto rows) {
     for (std::int64_t c = column; c < column + columns; ++c) {
-      for (const PackBlock& b : blocks.first(whole)) {
-        copy(tensor_ + ks_[b.k + c] + rows_[b.row], rows, buffer_ + b.destination + c * panel);
+      for (std::size_t i = 0; i < whole; ++i) {
+        const PackBlock& b = blocks[i];
+        copy(tensor_ + ks_[b.k + c] + rows_of[i], rows, buffer_ + b.destination + c * panel);
       }
     }
   });
   for (const PackBlock& b : blocks.subspan(whole)) {
+    if (!rows_apart_) list_row_runs(b);
     for (std::int64_t c = column; c < column + columns; ++c) {
-      copy_column(b, tensor_ + ks_[b.k + c], buffer_ + b.destination + c * panel);
+      const T* const from = tensor_ + ks_[b.k + c];
+      T* to = buffer_ + b.destination + c * panel;
+      if (rows_apart_) {
+        for (std::int64_t r = 0; r < b.rows; ++r) to[r] = from[row_table_[b.row + r]];
+        continue;
+      }
+      for (const RowRun& run : block_runs_) {
+        for (std::int64_t i = 0; i < run.size; ++i) to[i] = from[run.begin + i];
+        to += run.size;
+      }
     }
   }
 }
 
 template <class T>
-void Packer<T>::copy_column(const PackBlock& block, const T* from, T* to) const {
-  if (rows_apart_) {
-    for (std::int64_t r = 0; r < block.rows; ++r) to[r] = from[rows_[block.row + r]];
-    return;
-  }
-  for (std::int64_t r = 0, run; r < block.rows; r += run) {
-    const std::int64_t row = block.row + r;
-    run = std::min(row_runs_[static_cast<std::size_t>(row)], block.rows - r);
-    for (std::int64_t i = 0; i < run; ++i) to[r + i] = from[rows_[row] + i];
+void Packer<T>::list_row_runs(const PackBlock& block) {
+  const Interval rows{block.row, block.rows};
+  if (listed_rows_ == rows) return;
+  listed_rows_ = rows;
+  block_runs_.clear();
+  for (std::int64_t r = 0, size; r < rows.size; r += size) {
+    size = std::min(row_runs_[rows.begin + r], rows.size - r);
+    block_runs_.push_back({size, rows_[rows.begin + r]});
   }
 }
 
@@ -360,14 +371,15 @@ void Packer<T>::fetch_rows(const Place& place) const {
   const auto blocks = std::span(blocks_).subspan(piece.first, piece.count);
   for (std::size_t b = 0, next; b < blocks.size(); b = next) {
     const PackBlock& block = blocks[b];
-    const std::int64_t run = row_runs_[static_cast<std::size_t>(block.row)];
+    const std::int64_t run = row_runs_[block.row];
+    const T* const first = tensor_ + block_rows_[piece.first + b];
     std::int64_t rows = std::min(run, block.rows);
     // What is behind them in memory, too.
     for (next = b + 1; next < blocks.size() && blocks[next].row == block.row + rows; ++next) {
       rows = std::min(run, rows + blocks[next].rows);
     }
     for (std::int64_t c = place.column; c < place.column + columns; ++c) {
-      fetch_lines(tensor_ + ks_[block.k + c] + rows_[block.row], rows);
+      fetch_lines(first + ks_[block.k + c], rows);
     }
   }
 }
@@ -392,13 +404,13 @@ void Packer<T>::copy_line(const T* from, std::int64_t k, std::int64_t size, T* t
   const std::int64_t apart = pack_.apart, end = k + size;
   if (apart == 1) {
     for (std::int64_t run; k < end; k += run, to += run) {
-      run = std::min(k_runs_[static_cast<std::size_t>(k)], end - k);
+      run = std::min(k_runs_[k], end - k);
       std::copy_n(from + ks_[k], run, to);
     }
     return;
   }
   while (k < end) {
-    const std::int64_t* const ks = ks_ + k;
+    const std::int64_t* const ks = k_table_ + k;
     std::int64_t strips = 0;
     if (k % apart == 0) {
       while (strips < pack_.strips && k + (strips + 1) * apart <= end &&

@@ -45,6 +45,10 @@ class Packer {
     std::int64_t row, rows, columns;
     std::int64_t begin;  // in the tensor
   };
+  // Rows that are neighbours in the tensor.
+  struct RowRun {
+    std::int64_t size, begin;  // in the tensor, beside its places along k
+  };
   // A step of the work: as many columns as a line has elements; one of blocks side by side.
   struct Place {
     std::size_t piece = 0;
@@ -63,9 +67,8 @@ class Packer {
   std::int64_t advance(Place& place) const;
   Rows<T> source(const Place& place) const;
   void fill(const Place& place, const Place& ahead);
-  void copy_rows(std::span<const PackBlock> blocks, std::int64_t column,
-                 std::int64_t columns) const;
-  void copy_column(const PackBlock& block, const T* from, T* to) const;
+  void copy_rows(const Piece& piece, std::int64_t column, std::int64_t columns);
+  void list_row_runs(const PackBlock& block);
   void fetch_rows(const Place& place) const;
   void copy_lines(const Tile& tile);
   void copy_line(const T* from, std::int64_t k, std::int64_t size, T* to);
@@ -73,13 +76,16 @@ class Packer {
 
   const Plan& plan_;
   const PackPlan& pack_;
-  const std::int64_t* rows_;  // offsets within the tensor
-  const std::int64_t* ks_;
-  const std::int64_t* batch_;  // where there are several places of it
-  std::vector<std::int64_t> batch_runs_;
-  std::vector<std::int64_t> row_runs_;
-  bool rows_apart_ = false;  // no two rows are neighbours
-  std::vector<std::int64_t> k_runs_;
+  // Offsets within the tensor, and tables of them.
+  const Offsets& rows_;
+  const Offsets& ks_;
+  const std::int64_t* row_table_;
+  const std::int64_t* k_table_;
+  // Of neighbours.
+  Runs row_runs_;
+  Runs k_runs_;
+  Runs batch_runs_;
+  bool rows_apart_ = false;   // no two rows are neighbours
   bool has_columns_ = false;  // some that are worth transposing are neighbours along k
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;
@@ -87,7 +93,10 @@ class Packer {
   const T* tensor_ = nullptr;  // its batch
   T* buffer_ = nullptr;
   std::vector<PackBlock> blocks_;
+  std::vector<std::int64_t> block_rows_;  // the offset of each one's first row
   std::vector<Piece> pieces_;
+  Interval listed_rows_{};                     // of a block
+  std::vector<RowRun> block_runs_;             // its runs
   std::vector<std::int64_t> places_;           // of what is transposed, columns in the buffer
   std::optional<StripPacker<T>> strips_;       // does it instead
   std::optional<ColumnPacker<T>> in_columns_;  // does it where it can

@@ -1,6 +1,7 @@
 #include "kernels/result_buffer.hpp"
 
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "core/units/divisor.hpp"
@@ -21,11 +22,12 @@ constexpr Bytes before_results{64};
 }  // namespace
 
 Bytes result_buffer_memory(const ResultRegions& regions, const Path& path, ElementType type) {
-  const std::int64_t m = path.extents[DimClass::m], n = path.extents[DimClass::n];
-  const std::int64_t batch = path.extents[DimClass::batch];
-  const std::int64_t tables = m + 2 * n + batch + 2 * most_moved;
-  return regions.most_results(type) * size_of(type) + before_results +
-         tables * Bytes(sizeof(std::int64_t)) + most_moved * Bytes(64);
+  const std::int64_t most = regions.most_results(type);
+  const std::int64_t rows = std::min(most, path.extents[DimClass::m]) + path.mr;
+  const std::int64_t columns = std::min(most, path.extents[DimClass::n]) + path.nr;
+  const std::int64_t tables = rows + 2 * columns + 2 * most_moved;  // one grows
+  return most * size_of(type) + before_results + tables * Bytes(sizeof(std::int64_t)) +
+         most_moved * Bytes(64);
 }
 
 template <class T>
@@ -37,11 +39,13 @@ ResultBuffer<T>::ResultBuffer(const Plan& plan, std::int64_t lanes, Transpose<T>
   if (!regions_.used()) return;
   const DimClass along = regions_.direction == Direction::columns ? DimClass::n : DimClass::batch;
   if (regions_.direction != Direction::rows) {
-    runs_ = contiguous_runs(plan.offsets(TensorId::C, along), plan.extent(along));
+    runs_ = Runs::of_neighbours(plan.offsets(TensorId::C, along));
   }
-  rows_.assign(static_cast<std::size_t>(plan.extent(DimClass::m)), 0);
-  columns_.assign(static_cast<std::size_t>(plan.extent(DimClass::n)), 0);
-  const Bytes results = regions_.most_results(plan.contraction().type()) * Bytes(sizeof(T));
+  const std::int64_t most = regions_.most_results(plan.contraction().type());
+  // A kernel may look at those of a tile behind the region's last one.
+  rows_.resize(static_cast<std::size_t>(std::min(most, plan.extent(DimClass::m)) + plan.mr()));
+  std::iota(rows_.begin(), rows_.end(), std::int64_t{0});
+  const Bytes results = most * Bytes(sizeof(T));
   std::size_t room = static_cast<std::size_t>((results + before_results).value());
   memory_.resize(room / sizeof(T));
   void* first = memory_.data();
@@ -53,20 +57,12 @@ ResultBuffer<T>::ResultBuffer(const Plan& plan, std::int64_t lanes, Transpose<T>
 
 template <class T>
 void ResultBuffer<T>::begin(const Tile& region) {
-  const Interval m = region[DimClass::m], n = region[DimClass::n];
-  const Interval old_m = region_[DimClass::m], old_n = region_[DimClass::n];
   region_ = region;
-  if (m != old_m) {
-    for (std::int64_t i = 0; i < m.size; ++i) rows_[static_cast<std::size_t>(m.begin + i)] = i;
-  }
-  const std::int64_t to_next_column = buffer_column(m.size, plan_.contraction().type());
-  if (n != old_n || to_next_column != to_next_column_) {
-    to_next_column_ = to_next_column;
-    for (std::int64_t j = 0; j < n.size; ++j) {
-      columns_[static_cast<std::size_t>(n.begin + j)] = j * to_next_column;
-    }
-  }
-  to_next_place_ = to_next_column_ * n.size;
+  const std::int64_t columns = region[DimClass::n].size, listed = columns + plan_.nr();
+  const std::int64_t apart = buffer_column(region[DimClass::m].size, plan_.contraction().type());
+  if (apart != std::exchange(to_next_column_, apart)) columns_.clear();
+  while (std::ssize(columns_) < listed) columns_.push_back(std::ssize(columns_) * apart);
+  to_next_place_ = apart * columns;
 }
 
 template <class T>
@@ -81,7 +77,7 @@ void ResultBuffer<T>::end(T* c, T beta) {
   };
   // Those of `all` that are neighbours in C from `at` on.
   const auto run = [&](Interval all, std::int64_t at) {
-    return std::min(runs_[static_cast<std::size_t>(at)], all.begin + all.size - at);
+    return std::min(runs_[at], all.begin + all.size - at);
   };
   switch (regions_.direction) {
     case Direction::none:
@@ -90,7 +86,7 @@ void ResultBuffer<T>::end(T* c, T beta) {
       for (std::int64_t b = batch.begin; b < batch.begin + batch.size; ++b) {
         for (std::int64_t j = n.begin, count; j < n.begin + n.size; j += count) {
           count = run(n, j);
-          move(place(b) + columns()[j], to_next_column_, m, count, place_in_c(b) + column_in_c(j),
+          move(place(b) + column(j), to_next_column_, m, count, place_in_c(b) + column_in_c(j),
                beta);
         }
       }
@@ -99,7 +95,7 @@ void ResultBuffer<T>::end(T* c, T beta) {
       for (std::int64_t b = batch.begin, count; b < batch.begin + batch.size; b += count) {
         count = run(batch, b);
         for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
-          move(place(b) + columns()[j], to_next_place_, m, count, place_in_c(b) + column_in_c(j),
+          move(place(b) + column(j), to_next_place_, m, count, place_in_c(b) + column_in_c(j),
                beta);
         }
       }
@@ -107,7 +103,7 @@ void ResultBuffer<T>::end(T* c, T beta) {
     case Direction::rows:
       for (std::int64_t b = batch.begin; b < batch.begin + batch.size; ++b) {
         for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
-          move_rows(place(b) + columns()[j], place_in_c(b) + column_in_c(j), beta);
+          move_rows(place(b) + column(j), place_in_c(b) + column_in_c(j), beta);
         }
       }
   }
@@ -146,7 +142,7 @@ void ResultBuffer<T>::move_rows(const T* from, T* to, T beta) {
 template <class T>
 void ResultBuffer<T>::move(const T* from, std::int64_t apart, Interval rows, std::int64_t count,
                            T* to, T beta) {
-  const std::int64_t* const in_c = plan_.offsets(TensorId::C, DimClass::m) + rows.begin;
+  const std::int64_t* const in_c = plan_.offset_table(TensorId::C, DimClass::m) + rows.begin;
   for (std::int64_t r = 0; r < rows.size; ++r) {
     T* const line = to + in_c[r];
     for (std::int64_t at = 0; at < count; at += line_elements<T>)

@@ -32,12 +32,19 @@ class ResultBuffer {
   template <class F>
   void for_each_region(const KernelBlock& block, F&& f) const;
 
-  // Results of these groups come from now on. Offsets in the buffer are those of tables, as of C:
-  // rows()[i], columns()[j] from place(batch) on, valid within the region.
+  // Results of these groups come from now on. From place(batch) on, row i of the region is
+  // row(i) and column j column(j) elements further; tables of theirs begin at rows_from(i) and
+  // columns_from(j).
   void begin(const Tile& region);
   const Tile& region() const { return region_; }
-  const std::int64_t* rows() const { return rows_.data(); }
-  const std::int64_t* columns() const { return columns_.data(); }
+  std::int64_t row(std::int64_t i) const { return i - region_[DimClass::m].begin; }
+  std::int64_t column(std::int64_t j) const {
+    return (j - region_[DimClass::n].begin) * to_next_column_;
+  }
+  const std::int64_t* rows_from(std::int64_t i) const { return rows_.data() + row(i); }
+  const std::int64_t* columns_from(std::int64_t j) const {
+    return columns_.data() + (j - region_[DimClass::n].begin);
+  }
   T* place(std::int64_t batch) const {
     return buffer_ + (batch - region_[DimClass::batch].begin) * to_next_place_;
   }
@@ -60,9 +67,9 @@ class ResultBuffer {
   const Transpose<T> transpose_;
   const std::int64_t lanes_;
   const ResultRegions regions_;
-  std::vector<std::int64_t> runs_;  // of neighbours in C, by column or by place of the batch
+  Runs runs_;  // of neighbours in C, by column or by place of the batch
   Tile region_{};
-  std::vector<std::int64_t> rows_, columns_;
+  std::vector<std::int64_t> rows_, columns_;  // offsets of those of a region
   std::int64_t to_next_column_ = 0, to_next_place_ = 0;
   std::vector<T> memory_;
   T* buffer_ = nullptr;

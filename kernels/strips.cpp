@@ -47,7 +47,8 @@ template <class T>
 StripPacker<T>::StripPacker(const Plan& plan, const PackPlan& pack)
     : plan_(plan),
       pack_(pack),
-      offsets_(plan.offsets(pack.tensor, pack.rows)),
+      all_rows_(plan.offsets(pack.tensor, pack.rows)),
+      row_table_(plan.offset_table(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
       transpose_(transpose_code<T>()),
       most_strips_(std::min(pack.strips, plan.extent(pack.rows) / pack.apart)),
@@ -78,7 +79,7 @@ void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
       const std::int64_t next = q + rows_ < end           ? first_row_ + rows_
                                 : strip + strips_ <= last ? (strip + strips_) * pack_.apart
                                                           : first_row_;
-      rows_ahead_ = offsets_ + std::min(next, plan_.extent(pack_.rows) - rows_);
+      rows_ahead_ = row_table_ + std::min(next, plan_.extent(pack_.rows) - rows_);
       for (std::size_t r = 0; r < runs_.size(); ++r) {
         fill(runs_[r], panel_places_.data() + static_cast<std::int64_t>(r) * panels_);
       }
@@ -97,11 +98,11 @@ void StripPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
 // How many strips from this one on lie side by side, all but the first one whole.
 template <class T>
 std::int64_t StripPacker<T>::neighbours(std::int64_t strip) const {
-  const std::int64_t first = offsets_[strip * pack_.apart];
+  const std::int64_t first = all_rows_[strip * pack_.apart];
   std::int64_t count = 1;
   const Interval rows = tile_[pack_.rows];
   while (count < most_strips_ && (strip + count + 1) * pack_.apart <= rows.begin + rows.size &&
-         offsets_[(strip + count) * pack_.apart] == first + count) {
+         all_rows_[(strip + count) * pack_.apart] == first + count) {
     ++count;
   }
   return count;
@@ -156,7 +157,7 @@ void StripPacker<T>::fill(const Run& run, const std::int64_t* panels) {
   }
   T* to = buffer_;
   for (std::int64_t k = run.begin; k < run.end; ++k, to += pack_.panel) {
-    const Rows<T> from{tensor_ + ks_[k], offsets_ + first_row_};
+    const Rows<T> from{tensor_ + ks_[k], row_table_ + first_row_};
     Rows<T> ahead = from;
     if (const std::int64_t later = k + columns_ahead; later < ks.begin + ks.size) {
       ahead.first = tensor_ + ks_[later];

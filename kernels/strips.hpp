@@ -39,8 +39,10 @@ class StripPacker {
 
   const Plan& plan_;
   const PackPlan& pack_;
-  const std::int64_t* offsets_;  // of rows within the tensor
-  const std::int64_t* ks_;
+  // Offsets within the tensor.
+  const Offsets& all_rows_;
+  const std::int64_t* row_table_;
+  const Offsets& ks_;
   Transpose<T> transpose_;
   std::int64_t most_strips_;
   std::vector<std::int64_t> square_columns_;

@@ -148,8 +148,8 @@ std::uint32_t IterationKeys::range_class(std::size_t depth, DimClass group, Inte
   std::vector<std::int64_t> table{range.size, range.begin % uses.phase_of[group],
                                   group == DimClass::k && range.begin == 0};
   for (TensorId t : all_tensors) {
-    const std::int64_t* offsets = plan_.offsets(t, group);
-    if (!offsets || !uses.in_place[t]) continue;
+    if (!plan_.follows(t, group) || !uses.in_place[t]) continue;
+    const Offsets& offsets = plan_.offsets(t, group);
     for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
       table.push_back(offsets[i] - offsets[range.begin]);
     }

@@ -35,7 +35,7 @@ class PlanVisitor {
     for (TensorId t : all_tensors) {
       read_as_[t] = plan.pack(t) ? plan.pack(t)->buffer : array_of(t);
       for (DimClass g : all_dim_classes) {
-        runs_[t][g] = contiguous_runs(plan.offsets(t, g), plan.extent(g));
+        runs_[t][g] = Runs::of_neighbours(plan.offsets(t, g));
       }
     }
   }
@@ -45,7 +45,7 @@ class PlanVisitor {
   void pack(const PackPlan& pack, const Tile& tile) {
     sink_.enter(Phase::packing);
     const std::int64_t start = plan_.source_of(pack, tile);
-    const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
+    const Offsets& places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       for_each_place(pack, tile, places, [&](std::int64_t shift, std::int64_t destination) {
         if (blocks.size() > 1) {
@@ -126,8 +126,8 @@ class PlanVisitor {
   void pack_together(const PackPlan& pack, std::span<const PackBlock> blocks, std::int64_t start,
                      std::int64_t shift) {
     const ArrayId source = array_of(pack.tensor);
-    const std::int64_t* row_offsets = plan_.offsets(pack.tensor, pack.rows);
-    const std::int64_t* k_offsets = plan_.offsets(pack.tensor, DimClass::k);
+    const Offsets& row_offsets = plan_.offsets(pack.tensor, pack.rows);
+    const Offsets& k_offsets = plan_.offsets(pack.tensor, DimClass::k);
     for (std::int64_t p = 0; p < blocks.front().k_size; ++p) {
       sink_.begin_row();
       for (std::int64_t r = 0; r < pack.panel; ++r) {
@@ -155,12 +155,12 @@ class PlanVisitor {
   // the other groups.
   template <bool write>
   void touch_row(TensorId t, DimClass group, Interval range, std::int64_t start) {
-    const std::int64_t* offsets = plan_.offsets(t, group);
-    const auto& runs = runs_[t][group];
+    const Offsets& offsets = plan_.offsets(t, group);
+    const Runs& runs = runs_[t][group];
     const std::int64_t end = range.begin + range.size;
     sink_.begin_row();
     for (std::int64_t i = range.begin; i < end;) {
-      const std::int64_t count = std::min<std::int64_t>(runs[static_cast<std::size_t>(i)], end - i);
+      const std::int64_t count = std::min(runs[i], end - i);
       touch<write>(array_of(t), start + offsets[i], count);
       i += count;
     }
@@ -195,7 +195,7 @@ class PlanVisitor {
   std::int64_t element_;
   Tally tally_;
   ByTensor<ArrayId> read_as_;  // where kernels find a tensor: its buffer, or itself
-  ByTensor<ByGroup<std::vector<std::int64_t>>> runs_;
+  ByTensor<ByGroup<Runs>> runs_;
 };
 
 }  // namespace tcsim::sim

@@ -102,13 +102,13 @@ class LeafWalk {
   struct Rows {
     std::array<DimClass, 4> groups{};
     std::size_t count = 0;
-    std::vector<std::int64_t> runs;
+    Runs runs;
   };
 
   void find_rows(TensorId t) {
     Rows& rows = rows_[t];
     for (DimClass g : all_dim_classes) {
-      if (plan_.offsets(t, g) != nullptr) rows.groups[rows.count++] = g;
+      if (plan_.follows(t, g)) rows.groups[rows.count++] = g;
     }
     if (rows.count == 0) return;  // a single number
     const auto step = [&](DimClass g) {
@@ -118,7 +118,7 @@ class LeafWalk {
     std::stable_sort(rows.groups.begin(), rows.groups.begin() + static_cast<int>(rows.count),
                      [&](DimClass a, DimClass b) { return step(a) > step(b); });
     const DimClass last = rows.groups[rows.count - 1];
-    rows.runs = contiguous_runs(plan_.offsets(t, last), plan_.extent(last));
+    rows.runs = Runs::of_neighbours(plan_.offsets(t, last));
   }
 
   // All lines of a tensor's tile, those that several rows share more than once.

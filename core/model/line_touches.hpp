@@ -56,25 +56,22 @@ class LineTouches {
   // A tensor's elements of one range of a group, beside `start`; where neighbours share a line, it
   // is touched once.
   void row(TensorId t, DimClass group, Interval range, std::int64_t start) {
-    const std::int64_t* offsets = plan_.offsets(t, group);
+    const Offsets& offsets = plan_.offsets(t, group);
     std::int64_t last = -1;
     for (std::int64_t i = range.begin; i < range.begin + range.size; ++i) {
-      const std::int64_t element = start + (offsets != nullptr ? offsets[i] : 0);
-      const std::int64_t line = line_of(array_of(t), element);
+      const std::int64_t line = line_of(array_of(t), start + offsets[i]);
       if (line != last) touch_lines(array_of(t), line, line, t == TensorId::C);
       last = line;
     }
   }
 
-  // The same of neighbours: `runs` says how many there are from each index on
-  // (contiguous_runs()).
-  void row(TensorId t, DimClass group, Interval range, std::int64_t start,
-           std::span<const std::int64_t> runs) {
-    const std::int64_t* offsets = plan_.offsets(t, group);
+  // The same of neighbours: `runs` says how many there are from each index on.
+  void row(TensorId t, DimClass group, Interval range, std::int64_t start, const Runs& runs) {
+    const Offsets& offsets = plan_.offsets(t, group);
     const std::int64_t end = range.begin + range.size;
     std::int64_t last = -1;
     for (std::int64_t i = range.begin; i < end;) {
-      const std::int64_t size = std::min(runs[static_cast<std::size_t>(i)], end - i);
+      const std::int64_t size = std::min(runs[i], end - i);
       const std::int64_t first = line_of(array_of(t), start + offsets[i]);
       const std::int64_t from = first == last ? first + 1 : first;
       last = line_of(array_of(t), start + offsets[i] + size - 1);
@@ -89,7 +86,7 @@ class LineTouches {
             std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
     std::int64_t left = tile[pack.rows].size * tile[DimClass::k].size;
     const std::int64_t start = plan_.source_of(pack, tile);
-    const std::int64_t* const places = plan_.offsets(pack.tensor, DimClass::batch);
+    const Offsets& places = plan_.offsets(pack.tensor, DimClass::batch);
     for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
       const bool counts = left <= most;
       for (const PackBlock& b : blocks) left -= b.rows * b.k_size;

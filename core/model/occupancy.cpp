@@ -19,8 +19,8 @@ constexpr int enough_trials = 32;
 
 // How a window's part falls on the sets: `count` runs, each `whole` lines in every set and one line
 // more in a `share` of the sets.
-struct Runs {
-  Runs(const WindowPart& part, double sets) {
+struct SetRuns {
+  SetRuns(const WindowPart& part, double sets) {
     const double run = std::clamp(part.run, 1.0, std::max(1.0, part.lines));
     count = std::max(1.0, part.lines / run);
     whole = std::floor(run / sets);
@@ -64,7 +64,7 @@ class Occupancy {
   // A part in runs that begin anywhere. Seen from one of its own lines, the run that holds it is
   // there for certain, and counts without the line itself.
   void runs(const WindowPart& part, double sets) {
-    Runs r(part, sets);
+    SetRuns r(part, sets);
     if (part.own) {
       const double run = std::min(part.lines + 1, std::max(1.0, part.run));
       const double in_set = run / sets, whole = std::floor(in_set), share = in_set - whole;
@@ -158,7 +158,7 @@ double miss_probability(const SetAssociative& cache, std::span<const WindowPart>
       most += std::ceil(scale * p.counts->most);
       continue;
     }
-    const Runs r(p, cache.sets);
+    const SetRuns r(p, cache.sets);
     variance += r.count * r.share * (1 - r.share);
     least += std::floor(r.count) * r.whole - (p.own ? 1 : 0);
     most += std::ceil(r.count) * (r.whole + 1);

@@ -69,10 +69,10 @@ void for_each_block(const PackPlan& pack, const Tile& tile, F&& f);
 
 // Calls f(shift, destination) for each place of the batch in a pack of the tile: from the first
 // one's elements to those of it in the tensor and in the buffer. `offsets`: of the batch in the
-// tensor, or null.
-template <class F>
-void for_each_place(const PackPlan& pack, const Tile& tile, const std::int64_t* offsets, F&& f) {
-  if (pack.places == 1 || offsets == nullptr) return f(std::int64_t{0}, std::int64_t{0});
+// tensor, Offsets or a table.
+template <class Table, class F>
+void for_each_place(const PackPlan& pack, const Tile& tile, const Table& offsets, F&& f) {
+  if (pack.places == 1) return f(std::int64_t{0}, std::int64_t{0});
   const Interval batch = tile[DimClass::batch];
   for (std::int64_t b = batch.begin; b < batch.begin + batch.size; ++b) {
     f(offsets[b] - offsets[batch.begin], (b % pack.places) * pack.place - pack.place_of(tile));

@@ -8,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "core/io/available_memory.hpp"
-#include "core/stop.hpp"
 
 namespace tcsim {
 
@@ -36,24 +35,11 @@ void limit_extent(const Contraction& c, DimClass group, std::int64_t extent) {
   }
 }
 
-// Offsets of a group's fused index within t, the group's first dimension fastest.
-std::vector<std::int64_t> offset_table(const Contraction& c, TensorId t, const Group& group,
-                                       std::int64_t extent) {
-  StopCheck stop;
-  std::vector<std::int64_t> table;
-  table.reserve(static_cast<std::size_t>(extent));
-  table.push_back(0);
-  for (DimId d : group) {
-    const std::int64_t stride = c.stride(t, d).value();
-    const std::size_t inner = table.size();
-    for (std::int64_t i = 1; i < c.dim(d).extent; ++i) {
-      for (std::size_t j = 0; j < inner; ++j) {
-        table.push_back(table[j] + i * stride);
-        stop();
-      }
-    }
-  }
-  return table;
+// A group's dimensions as digits of its fused index.
+std::vector<Digit> digits_of(const Contraction& c, TensorId t, const Group& group) {
+  std::vector<Digit> digits;
+  for (DimId d : group) digits.push_back({c.dim(d).extent, c.stride(t, d).value()});
+  return digits;
 }
 
 // How many places of the dimensions, in this order, are neighbours in t.
@@ -96,17 +82,6 @@ void choose_filling(PackPlan& pack, const Contraction& c, const Schedule& schedu
 }
 
 }  // namespace
-
-std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count) {
-  if (offsets == nullptr) return {};
-  std::vector<std::int64_t> runs = filled(count, 1);
-  StopCheck check;
-  for (std::size_t i = runs.size() - 1; i-- > 0;) {
-    if (offsets[i + 1] == offsets[i] + 1) runs[i] = runs[i + 1] + 1;
-    check();
-  }
-  return runs;
-}
 
 ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
                                              const Schedule& schedule, const Path& path,
@@ -161,7 +136,9 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
       if (path_.follows(t, g)) {
-        offsets_[t][g] = offset_table(contraction_, t, schedule_.groups[g], extent(g));
+        const std::vector<Digit> digits = digits_of(contraction_, t, schedule_.groups[g]);
+        offsets_[t][g] = Offsets(digits);
+        if (!offsets_[t][g].table()) tables_[t][g] = table_of(digits);
       }
     }
   }

@@ -5,8 +5,8 @@
 // in one arena; base() gives each array's place in it. The arena itself starts at a multiple of 2
 // MiB, so that the bits of an address that choose a cache set are known without running anything.
 //
-// Walking costs a few nanoseconds a kernel call; offsets within tensors come from one table per
-// tensor and group (an address is a sum of one entry per group, since no dimension is in two).
+// Walking costs a few nanoseconds a kernel call. An address in a tensor is a sum of one offset for
+// each group, since no dimension is in two (core/plan/offsets.hpp).
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/plan/arrays.hpp"
+#include "core/plan/offsets.hpp"
 #include "core/plan/pack_order.hpp"
 #include "core/plan/tile.hpp"
 #include "core/schedule/path.hpp"
@@ -55,13 +56,14 @@ class Plan {
 
   // Element offset within tensor t of index i of `group`; 0 for a group that t lacks.
   std::int64_t offset(TensorId t, DimClass group, std::int64_t i) const {
-    const auto& table = offsets_[t][group];
-    return table.empty() ? 0 : table[static_cast<std::size_t>(i)];
+    return offsets_[t][group][i];
   }
-  // Table of those offsets, or nullptr for a group that t lacks.
-  const std::int64_t* offsets(TensorId t, DimClass group) const {
-    const auto& table = offsets_[t][group];
-    return table.empty() ? nullptr : table.data();
+  const Offsets& offsets(TensorId t, DimClass group) const { return offsets_[t][group]; }
+  // A table with each of those offsets, for code that goes from one to the next, or nullptr for a
+  // group that t lacks. It may be as long as the tensor, so to look up single entries is slow.
+  const std::int64_t* offset_table(TensorId t, DimClass group) const {
+    const auto& table = tables_[t][group];
+    return table.empty() ? offsets_[t][group].table() : table.data();
   }
 
   // The pack of a tensor, or nullptr where the schedule reads it in place.
@@ -95,7 +97,8 @@ class Plan {
   Path path_;
   Arrays arrays_;
   std::size_t block_depth_ = 0;
-  ByTensor<ByGroup<std::vector<std::int64_t>>> offsets_;
+  ByTensor<ByGroup<Offsets>> offsets_;
+  ByTensor<ByGroup<std::vector<std::int64_t>>> tables_;  // of long groups
   ByTensor<std::optional<PackPlan>> packs_;
   ByArray<Bytes> bases_;
   Bytes arena_size_{};
@@ -109,9 +112,5 @@ ByTensor<std::optional<PackPlan>> pack_plans(const Contraction& contraction,
 
 // First byte of each tensor in the arena, from that of the first one on.
 ByTensor<Bytes> tensor_places(const Contraction& contraction);
-
-// For each entry of an offset table, how many entries from it on are neighbours in memory (>= 1).
-// Empty for a null table.
-std::vector<std::int64_t> contiguous_runs(const std::int64_t* offsets, std::int64_t count);
 
 }  // namespace tcsim

@@ -156,11 +156,6 @@ TEST(Pack, Transposes_any_number_of_rows_and_columns) {
   }
 }
 
-TEST(Pack, Finds_runs_of_neighbours) {
-  const std::vector<std::int64_t> offsets{0, 1, 2, 10, 11, 5};
-  EXPECT_EQ(contiguous_runs(offsets.data(), 6), (std::vector<std::int64_t>{3, 2, 1, 2, 1, 1}));
-}
-
 // Checks at every kernel call that the micropanels hold what the call will multiply.
 struct PanelReader {
   const Plan& plan;

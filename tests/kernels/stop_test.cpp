@@ -58,12 +58,6 @@ TEST(Stop, Tables_of_a_plan) {
   EXPECT_THROW(filled(large, 1), Interrupted);
 }
 
-TEST(Stop, Runs_of_neighbours) {
-  const Plan plan = plan_of(large, 1);
-  const StopScope scope(asked());
-  EXPECT_THROW(contiguous_runs(plan.offsets(TensorId::C, DimClass::m), large), Interrupted);
-}
-
 TEST(Stop, Memory_that_is_touched) {
   const Plan plan = plan_of(4, 1);
   const StopScope scope(asked());
@@ -75,14 +69,6 @@ TEST(Stop, Inputs_that_are_filled) {
   Arena arena(plan);
   const StopScope scope(asked());
   EXPECT_THROW(fill_inputs(arena, plan, 1), Interrupted);
-}
-
-TEST(Stop, Tables_of_an_execution) {
-  const Plan plan = plan_of(large, 1);
-  Arena arena(plan);
-  const StopScope scope(asked());
-  EXPECT_THROW(PreparedPlan(plan, arena), Interrupted);
-  EXPECT_THROW(PreparedPlan(plan, arena, 2), Interrupted);
 }
 
 TEST(Stop, Results_that_are_checked) {

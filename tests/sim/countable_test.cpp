@@ -30,7 +30,7 @@ void expect_plan_right(const Contraction& c, const Schedule& s, const Plan& plan
   EXPECT_EQ(plan.arena_size().value(), end);
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
-      if (plan.offsets(t, g) == nullptr) continue;
+      if (!plan.follows(t, g)) continue;
       Wide last = 0;
       for (DimId d : s.groups[g]) {
         Wide stride = 1;

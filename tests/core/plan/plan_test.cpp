@@ -251,7 +251,7 @@ TEST(Plan, Offsets_of_all_groups_together_name_every_element_of_a_tensor_once) {
       std::vector<int> seen(static_cast<std::size_t>(plan.contraction().size(t).value()));
       std::vector<std::int64_t> offsets{0};
       for (DimClass g : all_dim_classes) {
-        if (!plan.offsets(t, g)) continue;
+        if (!plan.follows(t, g)) continue;
         std::vector<std::int64_t> next;
         for (std::int64_t o : offsets) {
           for (std::int64_t i = 0; i < plan.extent(g); ++i)
