@@ -358,8 +358,10 @@ void Executor<T>::calls(const KernelBlock& block) {
         right_panel(m.begin, n.begin, right_offset, task.right);
         task.tiles = tiles;
         asking_.done += tiles - 1;
-        task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
-                                   : Onwards{0, right_.to_next(n), 0, n.size};
+        if (tiles > 1 || plan_.along_k()) {
+          task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
+                                     : Onwards{0, right_.to_next(n), 0, n.size};
+        }
         if (plan_.along_k() && row == 0) {
           const std::int64_t elements = ks.size * n.size, ahead = tiles_ahead<T>(elements);
           task.right_ahead = ahead * right_.to_next(n);
@@ -578,26 +580,25 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
         rows_inside ? Interval{m.begin, most * m.size} : Interval{n.begin, most * n.size};
     return (rows_inside ? left_.is_even(all) : right_.is_even(all)) ? most : 1;
   }
-  if (!rows_together(m) || left_.run(m.begin) < m.size || !right_.follows_k() ||
-      !right_.is_even(n)) {
-    return 0;
-  }
+  const std::int64_t in_c = c_row_runs_[m.begin], in_left = left_.run(m.begin);
+  if (std::min(in_c, in_left) < m.size || !right_.follows_k() || !right_.is_even(n)) return 0;
+  if (most == 1) return 1;
   if (lanes_) {
     if (lane_run(m.begin) < m.size) return 0;
     if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);
   }
   if (rows_inside) {
-    most = m.size == mr_ ? row_tiles_from(m.begin, most) : 1;
-    return left_.is_even({m.begin, most * m.size}) ? most : 1;
+    if (m.size != mr_) return 1;
+    if (!left_.packed() && in_left < most * mr_) most = in_left / mr_;
+    return in_c >= most * mr_ ? most : row_tiles_from(m.begin, most);
   }
-  return right_.is_even({n.begin, most * n.size}) ? most : 1;
+  return right_.is_even({n.begin, most * n.size}) ? most : right_.run(n.begin) / n.size;
 }
 
 // How many tiles of mr rows, one after the other and up to `most`, have rows that are neighbours in
 // C.
 template <class T>
 std::int64_t Executor<T>::row_tiles_from(std::int64_t row, std::int64_t most) const {
-  if (c_row_runs_[row] >= most * mr_) return most;
   std::int64_t tiles = 0;
   while (tiles < most) {
     const std::int64_t together = c_row_runs_[row + tiles * mr_] / mr_;

@@ -30,8 +30,8 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
   rows_ = &plan.offsets(tensor, group);
   row_table_ = plan.offset_table(tensor, group);
   all_ks_ = &plan.offsets(tensor, DimClass::k);
-  row_runs_ =
-      group == DimClass::m && !plan.along_k() ? Runs::of_neighbours(*rows_) : Runs::of_even(*rows_);
+  neighbours_ = group == DimClass::m && !plan.along_k();
+  row_runs_ = neighbours_ ? Runs::of_neighbours(*rows_) : Runs::of_even(*rows_);
   k_runs_ = Runs::of_even(*all_ks_);
 }
 
@@ -57,7 +57,7 @@ void Operand<T>::at(const Interval& ks, std::int64_t batch) {
   first_place_ = place_at(0);
   here_ = tensor_ + plan_.offset(id_, DimClass::batch, batch) + first_place_;
   if (same) return;
-  step_ = ks.size == 1 ? 0 : all_ks_->distance(ks.begin, 1);
+  step_ = ks.size == 1 ? 0 : from_first(1);
   std::int64_t stretches = 0;
   for (std::int64_t k = 0; k < ks.size; k += k_run(k)) ++stretches;
   long_stretches_ = stretches == 1 || ks.size >= stretches * short_stretch;
@@ -68,8 +68,8 @@ void Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc, Fetch<T>&
   const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
   fetch.runs = 0;
   if (packed() || !long_stretches_ || step_ != 1 || size <= 0) return;
-  const std::int64_t first = (*rows_)[rows.begin];
-  const std::int64_t apart = size > 1 ? rows_->distance(rows.begin, 1) : 0;
+  const std::int64_t first = row_offset(rows.begin);
+  const std::int64_t apart = size > 1 ? row_offset(rows.begin + 1) - first : 0;
   const bool one_run = size > 1 && apart <= kc;
   fetch.first = here_ + first + from_first(k);
   fetch.runs = one_run ? 1 : size;
@@ -84,11 +84,11 @@ void Operand<T>::last_lines(Interval rows, Fetch<T>& fetch) const {
   fetch.runs = 0;
   if (packed() || size <= 0) return;
   const std::int64_t even = std::min(size, run(rows.begin));
-  const std::int64_t first = (*rows_)[rows.begin];
+  const std::int64_t first = row_offset(rows.begin);
   fetch.first = here_ + first + from_first(ks_.size - 1);
   fetch.runs = even;
   fetch.lines = 1;
-  fetch.apart = even > 1 ? rows_->distance(rows.begin, 1) : 0;
+  fetch.apart = even > 1 ? row_offset(rows.begin + 1) - first : 0;
 }
 
 template <class T>
@@ -98,7 +98,7 @@ const T* Operand<T>::neighbours(Interval rows, Interval ks) const {
   const bool even = ks.size < 2 ||
                     (k_runs_[ks.begin] >= ks.size && (*all_ks_)[ks.begin + 1] - first == rows.size);
   if (!even) return nullptr;
-  return tensor_ + plan_.offset(id_, DimClass::batch, batch_) + (*rows_)[rows.begin] + first;
+  return tensor_ + plan_.offset(id_, DimClass::batch, batch_) + row_offset(rows.begin) + first;
 }
 
 template <class T>

@@ -38,11 +38,9 @@ class Operand {
   std::int64_t step() const { return step_; }
   std::int64_t k_run(std::int64_t k) const {
     const std::int64_t run = k_runs_[ks_.begin + k];
-    return run == 1 || all_ks_->distance(ks_.begin + k, 1) == step_ ? run : 1;
+    return run == 1 || place_at(k + 1) - place_at(k) == step_ ? run : 1;
   }
-  std::int64_t jump(std::int64_t k) const {
-    return all_ks_->distance(ks_.begin + k - 1, 1) - step_;
-  }
+  std::int64_t jump(std::int64_t k) const { return place_at(k) - place_at(k - 1) - step_; }
   // Whether vectors can run along k: a kernel reads it as it lies, in stretches of neighbours, or
   // from micropanels of one row.
   bool is_along_k() const {
@@ -55,14 +53,15 @@ class Operand {
   // Whether all of them lie at one distance from one to the next: in the buffer they always do.
   bool is_even(Interval rows) const { return packed() || run(rows.begin) >= rows.size; }
   // The rows from `row` on, as a kernel reads them. `offset`: where they are in the buffer, if
-  // packed.
-  Panel<T> panel(std::int64_t row, std::int64_t offset) const {
+  // packed. (Not to be handed on in memory, see Executor::add.)
+  [[gnu::always_inline]] Panel<T> panel(std::int64_t row, std::int64_t offset) const {
     if (packed()) return {buffer_ + offset, panel_};
-    return {here_ + (*rows_)[row], step_, row_runs_[row] > 1 ? rows_->distance(row, 1) : 1};
+    const bool one = neighbours_ || row_runs_[row] == 1;
+    return {here_ + row_offset(row), step_, one ? 1 : row_offset(row + 1) - row_offset(row)};
   }
   // The same row's first element.
   const T* row(std::int64_t row, std::int64_t offset) const {
-    return packed() ? buffer_ + offset : here_ + row_table_[row];  // one after another
+    return packed() ? buffer_ + offset : here_ + row_offset(row);
   }
   // Of one place along k and of the batch: where rows begin, and where a row is from there, `after`
   // rows behind the first one of the panel that begins at `offset` in the buffer, if packed.
@@ -70,13 +69,13 @@ class Operand {
     return packed() ? buffer_ + offset : tensor_ + plan_.offset(id_, DimClass::batch, batch);
   }
   std::int64_t place(std::int64_t row, std::int64_t after) const {
-    return packed() ? after : (*rows_)[row];
+    return packed() ? after : row_offset(row);
   }
   // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
   // the buffer, if packed.
   T element(std::int64_t first, std::int64_t row, std::int64_t k, std::int64_t offset) const {
     return packed() ? buffer_[offset + k * panel_ + (row - first)]
-                    : here_[(*rows_)[row] + from_first(k)];
+                    : here_[row_offset(row) + from_first(k)];
   }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
@@ -92,12 +91,17 @@ class Operand {
   std::int64_t to_next(Interval rows) const {
     if (packed()) return ks_.size * panel_;
     const std::int64_t next = rows.begin + rows.size;
-    return next < extent_ ? rows_->distance(rows.begin, rows.size) : 0;
+    return next < extent_ ? row_offset(next) - row_offset(rows.begin) : 0;
   }
 
  private:
   // In place only: the offset of the block's k-th place, and how far it is from the first one's.
   std::int64_t place_at(std::int64_t k) const { return (*all_ks_)[ks_.begin + k]; }
+  // Rows that are neighbours are looked up many at a time, here and there; others one after
+  // another, in the table.
+  std::int64_t row_offset(std::int64_t row) const {
+    return neighbours_ ? (*rows_)[row] : row_table_[row];
+  }
   std::int64_t from_first(std::int64_t k) const { return place_at(k) - first_place_; }
 
   const Plan& plan_;
@@ -112,6 +116,7 @@ class Operand {
   const Offsets* rows_ = nullptr;
   const std::int64_t* row_table_ = nullptr;
   const Offsets* all_ks_ = nullptr;
+  bool neighbours_ = false;  // of row_runs_
   Runs row_runs_;
   Runs k_runs_;  // evenly apart
   // Of the present block.

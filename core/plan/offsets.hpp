@@ -52,19 +52,7 @@ class Offsets {
 
   std::int64_t size() const { return size_; }
   std::int64_t operator[](std::int64_t place) const {
-    if (is_short_) return low_[static_cast<std::size_t>(place)];
-    const std::int64_t quotient = low_digits_.quotient(place);
-    const std::int64_t low = place - quotient * low_digits_.divisor();
-    return (low_.empty() ? low * step_ : low_[static_cast<std::size_t>(low)]) +
-           high_[static_cast<std::size_t>(quotient)];
-  }
-  // From a place to the one `count` further on, which is one of the group's.
-  std::int64_t distance(std::int64_t place, std::int64_t count) const {
-    if (!is_short_ && low_.empty() &&
-        low_digits_.remainder(place) + count < low_digits_.divisor()) {
-      return count * step_;
-    }
-    return (*this)[place + count] - (*this)[place];
+    return is_short_ ? low_[static_cast<std::size_t>(place)] : sum(place);
   }
   // The digits without those of one place, and those in one that go on as one: (4, 1) and (6, 4)
   // are (24, 1).
@@ -75,6 +63,13 @@ class Offsets {
   std::int64_t entries() const { return std::ssize(low_) + std::ssize(high_); }
 
  private:
+  std::int64_t sum(std::int64_t place) const {
+    const std::int64_t quotient = low_digits_.quotient(place);
+    const std::int64_t low = place - quotient * low_digits_.divisor();
+    return (low_.empty() ? low * step_ : low_[static_cast<std::size_t>(low)]) +
+           high_[static_cast<std::size_t>(quotient)];
+  }
+
   std::vector<Digit> digits_;
   std::int64_t size_ = 1, step_ = 0;
   bool is_short_ = false;
@@ -100,17 +95,19 @@ class Runs {
   static Runs of_all(std::int64_t count);
 
   std::int64_t operator[](std::int64_t place) const {
-    if (is_short_) return within_[static_cast<std::size_t>(place)];
-    if (one_) return 1;
-    const std::int64_t low = period_.remainder(place);
-    if (even_ && low + 1 == period_.divisor()) return place + 1 < size_ ? 2 : 1;
-    return within_.empty() ? period_.divisor() - low : within_[static_cast<std::size_t>(low)];
+    return is_short_ ? within_[static_cast<std::size_t>(place)] : computed(place);
   }
   // The longest run there is.
   std::int64_t longest() const { return longest_; }
   std::int64_t entries() const { return std::ssize(within_); }
 
  private:
+  std::int64_t computed(std::int64_t place) const {
+    if (one_) return 1;
+    const std::int64_t low = period_.remainder(place);
+    if (even_ && low + 1 == period_.divisor()) return place + 1 < size_ ? 2 : 1;
+    return within_.empty() ? period_.divisor() - low : within_[static_cast<std::size_t>(low)];
+  }
   static Runs of(const Offsets& offsets, bool even);
 
   std::int64_t size_ = 0, longest_ = 1;
