@@ -582,11 +582,11 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   }
   const std::int64_t in_c = c_row_runs_[m.begin], in_left = left_.run(m.begin);
   if (std::min(in_c, in_left) < m.size || !right_.follows_k() || !right_.is_even(n)) return 0;
-  if (most == 1) return 1;
   if (lanes_) {
     if (lane_run(m.begin) < m.size) return 0;
     if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);
   }
+  if (most == 1) return 1;
   if (rows_inside) {
     if (m.size != mr_) return 1;
     if (!left_.packed() && in_left < most * mr_) most = in_left / mr_;
