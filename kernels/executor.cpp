@@ -774,19 +774,14 @@ template <class T>
 void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
                                  std::int64_t left_offset, std::int64_t right_offset) {
   finish(result_tile_);
-  const Offsets& ks = plan_.offsets(plan_.right(), DimClass::k);
-  const std::int64_t first_k = ks[calls.ks.begin];
   for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
-    const T* column = right_.panel(j, right_offset).first;
-    const auto right = [&](std::int64_t i, std::int64_t p) {
-      return right_.packed() ? right_.element(m.begin, i, p, right_offset)
-                             : column[(*lanes_)[i] + (ks[calls.ks.begin + p] - first_k)];
-    };
     for (std::int64_t i = m.begin; i < m.begin + m.size; ++i) {
+      const auto left = left_.along_k(m.begin, i, left_offset);
+      auto right = packed_lanes() ? right_.along_k(m.begin, i, right_offset)
+                                  : right_.along_k(j, j, right_offset);
+      if (!packed_lanes()) right.row += (*lanes_)[i];
       T sum = 0;
-      for (std::int64_t p = 0; p < calls.ks.size; ++p) {
-        sum += left_.element(m.begin, i, p, left_offset) * right(i, p);
-      }
+      for (std::int64_t p = 0; p < calls.ks.size; ++p) sum += left[p] * right[p];
       T& to = calls.c[c_row(i) + c_column(j)];
       const T old = calls.update.beta == 0 ? 0 : calls.update.beta * to;
       to = old + calls.update.alpha * sum;

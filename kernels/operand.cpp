@@ -30,6 +30,7 @@ Operand<T>::Operand(const Plan& plan, TensorId tensor, DimClass group, std::int6
   rows_ = &plan.offsets(tensor, group);
   row_table_ = plan.offset_table(tensor, group);
   all_ks_ = &plan.offsets(tensor, DimClass::k);
+  k_table_ = plan.offset_table(tensor, DimClass::k);
   neighbours_ = group == DimClass::m && !plan.along_k();
   row_runs_ = neighbours_ ? Runs::of_neighbours(*rows_) : Runs::of_even(*rows_);
   k_runs_ = Runs::of_even(*all_ks_);

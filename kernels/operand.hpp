@@ -71,11 +71,17 @@ class Operand {
   std::int64_t place(std::int64_t row, std::int64_t after) const {
     return packed() ? after : row_offset(row);
   }
-  // The element of a row at place k of the block; `offset`: where the panel of `first` begins in
+  // A row's elements at the block's places along k; `offset`: where the panel of `first` begins in
   // the buffer, if packed.
-  T element(std::int64_t first, std::int64_t row, std::int64_t k, std::int64_t offset) const {
-    return packed() ? buffer_[offset + k * panel_ + (row - first)]
-                    : here_[row_offset(row) + from_first(k)];
+  struct AlongK {
+    const T* row;
+    const std::int64_t* ks;  // offsets of the places from `begin` on, or null: `step` apart
+    std::int64_t begin, step;
+    T operator[](std::int64_t k) const { return row[ks ? ks[k] - begin : k * step]; }
+  };
+  AlongK along_k(std::int64_t first, std::int64_t row, std::int64_t offset) const {
+    if (packed()) return {buffer_ + offset + (row - first), nullptr, 0, panel_};
+    return {here_ + row_offset(row), k_table_ + ks_.begin, first_place_, 0};
   }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
@@ -116,6 +122,7 @@ class Operand {
   const Offsets* rows_ = nullptr;
   const std::int64_t* row_table_ = nullptr;
   const Offsets* all_ks_ = nullptr;
+  const std::int64_t* k_table_ = nullptr;
   bool neighbours_ = false;  // of row_runs_
   Runs row_runs_;
   Runs k_runs_;  // evenly apart
