@@ -20,6 +20,7 @@
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
+#include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
@@ -114,6 +115,23 @@ TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {
   const KernelShape& shape = GetParam();
   if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   expect_random_cases_correct(shape.type, shape.mr.value(), shape.nr.value(), 300);
+}
+
+// Groups of more than 1024 places are looked up in short tables (core/plan/offsets.hpp).
+TEST_P(Every_shape, Finds_the_places_of_long_groups) {
+  const KernelShape& shape = GetParam();
+  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Random random(seed);
+  for (int cases = 0; cases < 60;) {
+    const Contraction c = random_contraction(random, shape.type, 40000);
+    const auto is_long = [&](DimClass g) { return c.extent(g) > Elements(1024); };
+    if (std::ranges::none_of(all_dim_classes, is_long)) continue;
+    ++cases;
+    expect_correct(random, c, random_schedule(random, c, shape.mr.value(), shape.nr.value()));
+    if (HasFailure()) return;
+  }
 }
 
 // Channels last: columns are evenly apart within a row of the image, and places along k jump from
