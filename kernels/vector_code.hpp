@@ -23,6 +23,24 @@ Gather<T> gather_code(InstructionSet set = best_instruction_set());
 template <class T>
 MultiplyLines<T> lines_code(InstructionSet set = best_instruction_set());
 
+// Those that there are.
+template <>
+const KernelFamily<float>& kernel_family<float>(InstructionSet set);
+template <>
+const KernelFamily<double>& kernel_family<double>(InstructionSet set);
+template <>
+Transpose<float> transpose_code<float>(InstructionSet set);
+template <>
+Transpose<double> transpose_code<double>(InstructionSet set);
+template <>
+Gather<float> gather_code<float>(InstructionSet set);
+template <>
+Gather<double> gather_code<double>(InstructionSet set);
+template <>
+MultiplyLines<float> lines_code<float>(InstructionSet set);
+template <>
+MultiplyLines<double> lines_code<double>(InstructionSet set);
+
 // Elements of a cache line of the machines that kernels run on.
 template <class T>
 inline constexpr std::int64_t line_elements = 64 / sizeof(T);
