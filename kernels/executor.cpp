@@ -98,6 +98,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   result_tile_ = {result_.data(), result_columns_.data()};
   if (!plan.lanes()) return;
   lanes_ = &plan.offsets(plan.right(), DimClass::m);
+  lane_table_ = plan.offset_table(plan.right(), DimClass::m);
   // In a copy all lanes are neighbours.
   lane_runs_ =
       right_.packed() ? Runs::of_all(plan.extent(DimClass::m)) : Runs::of_neighbours(*lanes_);
@@ -494,8 +495,8 @@ void Executor<T>::list_lines(Interval m) {
         std::min({c_row_runs_[i], end - i, left_.packed() ? end - i : left_.run(i),
                   lanes_ ? lane_run(i) : end - i});
     const std::int64_t after = i - m.begin;
-    const std::int64_t right = !lanes_ ? 0 : right_.packed() ? after : (*lanes_)[i];
-    line_pieces_.push_back({left_.place(i, after), right, c_row(i), count});
+    const std::int64_t right = !lanes_ ? 0 : right_.packed() ? after : lane_table_[i];
+    line_pieces_.push_back({left_.place(i, after), right, c_row_table_[i], count});
     i += count;
   }
   listed_ = {m.begin, i - m.begin};
@@ -779,7 +780,7 @@ void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
       const auto left = left_.along_k(m.begin, i, left_offset);
       auto right = packed_lanes() ? right_.along_k(m.begin, i, right_offset)
                                   : right_.along_k(j, j, right_offset);
-      if (!packed_lanes()) right.row += (*lanes_)[i];
+      if (!packed_lanes()) right.row += lane_table_[i];
       T sum = 0;
       for (std::int64_t p = 0; p < calls.ks.size; ++p) sum += left[p] * right[p];
       T& to = calls.c[c_row(i) + c_column(j)];

@@ -188,6 +188,7 @@ class Executor {
   Replay<T> replay_;
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
   const Offsets* lanes_ = nullptr;
+  const std::int64_t* lane_table_ = nullptr;
   Runs lane_runs_;
   T* c_ = nullptr;
   Update<T> update_{1, 0};

@@ -109,8 +109,9 @@ Panel<T> Operand<T>::copy(Interval rows) {
     copied_ = wanted;
     copy_.assign(static_cast<std::size_t>(rows.size * ks_.size + more_), T{0});
     const std::int64_t* const offsets = row_table_ + rows.begin;
+    const std::int64_t* const ks = k_table_ + ks_.begin;
     for (std::int64_t p = 0; p < ks_.size; ++p) {
-      const T* from = here_ + from_first(p);
+      const T* from = here_ + (ks[p] - first_place_);
       T* to = copy_.data() + p * rows.size;
       for (std::int64_t r = 0; r < rows.size; ++r) to[r] = from[offsets[r]];
     }

@@ -69,7 +69,7 @@ class Operand {
     return packed() ? buffer_ + offset : tensor_ + plan_.offset(id_, DimClass::batch, batch);
   }
   std::int64_t place(std::int64_t row, std::int64_t after) const {
-    return packed() ? after : row_offset(row);
+    return packed() ? after : row_table_[row];
   }
   // A row's elements at the block's places along k; `offset`: where the panel of `first` begins in
   // the buffer, if packed.

@@ -79,19 +79,22 @@ Offsets::Offsets(std::span<const Digit> digits) : digits_(joined(digits)), size_
     return;
   }
   const std::span<const Digit> all = digits_;
-  // The first digit needs no table. With others it has the larger one sometimes.
+  // Cut where the tables are shortest. A side of one digit has none.
+  const auto entries = [](std::span<const Digit> side) {
+    return side.size() > 1 ? product(side) : 0;
+  };
   std::size_t low = 1;
-  std::int64_t fewest = size_ / all.front().extent;
-  for (std::size_t count = 2; count < all.size(); ++count) {
-    const std::int64_t in_low = product(all.first(count));
-    if (in_low + size_ / in_low >= fewest) continue;
-    fewest = in_low + size_ / in_low;
-    low = count;
+  for (std::size_t count = 2; count <= all.size(); ++count) {
+    const auto in_all = [&](std::size_t cut) {
+      return entries(all.first(cut)) + entries(all.subspan(cut));
+    };
+    if (in_all(count) < in_all(low)) low = count;
   }
   low_digits_ = Divider(product(all.first(low)), size_);
   step_ = all.front().stride;
+  high_step_ = all.back().stride;
   if (low > 1) low_ = table_of(all.first(low));
-  high_ = table_of(all.subspan(low));
+  if (all.size() - low > 1) high_ = table_of(all.subspan(low));
 }
 
 Runs Runs::of(const Offsets& offsets, bool even) {
@@ -105,8 +108,8 @@ Runs Runs::of(const Offsets& offsets, bool even) {
     return runs;
   }
   runs.even_ = even;
-  // A run goes on behind the last place of some digits if the next place is as far away as those
-  // of a run are, which the digits behind the last such one never see.
+  // The place behind the last one of some digits belongs to that one's run if it is as far away as
+  // places of a run are. Behind the last digit for which that is so, runs repeat.
   const std::int64_t step = even ? digits.front().stride : 1;
   std::size_t count = 1;
   std::int64_t last = (digits.front().extent - 1) * digits.front().stride;

@@ -1,7 +1,8 @@
 // Where the places of a group lie in a tensor, in little memory. The group's dimensions count as
 // the digits of a number, the first one fastest, and each has a distance from one place to the next
 // (its stride). An offset is a sum over digits, so it is looked up as the sum of two: of the first
-// digits, and of the others. A group of 40 * 40 * 40 * 40 places has some 3000 entries in place of
+// digits, and of the others; one digit by itself is a multiple and has no table. A group of 40 * 40
+// * 40 * 40 places has some 3000 entries in place of
 // 2.5 million, which stay in a first cache while the tensor itself streams by. A short group has
 // an entry for each place all the same, since to look up one is quicker.
 //
@@ -45,7 +46,7 @@ class Divider {
 
 class Offsets {
  public:
-  // Of a group that the tensor lacks: no place but place 0, at offset 0.
+  // Of a group that the tensor lacks: every place is at offset 0.
   Offsets() = default;
   // Of as many places as the product of the extents says, at most 2^30; extents are 1 or more.
   explicit Offsets(std::span<const Digit> digits);
@@ -67,15 +68,15 @@ class Offsets {
     const std::int64_t quotient = low_digits_.quotient(place);
     const std::int64_t low = place - quotient * low_digits_.divisor();
     return (low_.empty() ? low * step_ : low_[static_cast<std::size_t>(low)]) +
-           high_[static_cast<std::size_t>(quotient)];
+           (high_.empty() ? quotient * high_step_ : high_[static_cast<std::size_t>(quotient)]);
   }
 
   std::vector<Digit> digits_;
-  std::int64_t size_ = 1, step_ = 0;
+  std::int64_t size_ = 1, step_ = 0, high_step_ = 0;
   bool is_short_ = false;
   Divider low_digits_;
-  std::vector<std::int64_t> low_;  // none: they are `step_` apart
-  std::vector<std::int64_t> high_{0};
+  std::vector<std::int64_t> low_;   // none: they are `step_` apart
+  std::vector<std::int64_t> high_;  // none: `high_step_`
 };
 
 // The offset of each place, one after another. Throws Interrupted.
