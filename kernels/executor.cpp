@@ -775,6 +775,7 @@ template <class T>
 void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
                                  std::int64_t left_offset, std::int64_t right_offset) {
   finish(result_tile_);
+  const std::int64_t* const rows = c_rows_from(m.begin);
   for (std::int64_t j = n.begin; j < n.begin + n.size; ++j) {
     for (std::int64_t i = m.begin; i < m.begin + m.size; ++i) {
       const auto left = left_.along_k(m.begin, i, left_offset);
@@ -783,7 +784,7 @@ void Executor<T>::single_by_lane(Interval m, Interval n, const Calls& calls,
       if (!packed_lanes()) right.row += lane_table_[i];
       T sum = 0;
       for (std::int64_t p = 0; p < calls.ks.size; ++p) sum += left[p] * right[p];
-      T& to = calls.c[c_row(i) + c_column(j)];
+      T& to = calls.c[rows[i - m.begin] + c_column(j)];
       const T old = calls.update.beta == 0 ? 0 : calls.update.beta * to;
       to = old + calls.update.alpha * sum;
     }

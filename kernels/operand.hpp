@@ -81,7 +81,7 @@ class Operand {
   };
   AlongK along_k(std::int64_t first, std::int64_t row, std::int64_t offset) const {
     if (packed()) return {buffer_ + offset + (row - first), nullptr, 0, panel_};
-    return {here_ + row_offset(row), k_table_ + ks_.begin, first_place_, 0};
+    return {here_ + row_table_[row], k_table_ + ks_.begin, first_place_, 0};
   }
   // The lines of rows that are soon read in place, those that there are, `kc` places from the k-th
   // of the block on. None where they are not neighbours.
@@ -103,8 +103,8 @@ class Operand {
  private:
   // In place only: the offset of the block's k-th place, and how far it is from the first one's.
   std::int64_t place_at(std::int64_t k) const { return (*all_ks_)[ks_.begin + k]; }
-  // Rows that are neighbours are looked up many at a time, here and there; others one after
-  // another, in the table.
+  // What is looked up here and there, as the first of many rows that are neighbours, is found in
+  // short tables. What goes from one entry to the next reads the long one.
   std::int64_t row_offset(std::int64_t row) const {
     return neighbours_ ? (*rows_)[row] : row_table_[row];
   }
