@@ -34,22 +34,6 @@ DimClass rows_of(const Plan& plan, TensorId t) { return plan.path().rows_of(t); 
 
 std::int64_t panel_of(const Plan& plan, TensorId t) { return plan.path().panel_of(t); }
 
-std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group) {
-  const Contraction& c = plan.contraction();
-  std::vector<Digit> found;
-  if (!plan.follows(t, group)) return found;
-  for (DimId d : plan.schedule().groups[group]) {
-    const Digit next{c.dim(d).extent, c.stride(t, d).value()};
-    if (next.extent == 1) continue;
-    if (!found.empty() && next.stride == found.back().extent * found.back().stride) {
-      found.back().extent *= next.extent;
-    } else {
-      found.push_back(next);
-    }
-  }
-  return found;
-}
-
 std::optional<std::int64_t> run(const std::vector<Digit>& digits) {
   if (digits.empty()) return {};
   if (digits[0].stride != 1) return 1;
@@ -59,7 +43,7 @@ std::optional<std::int64_t> run(const std::vector<Digit>& digits) {
 
 std::string neighbours(const Plan& plan, TensorId t, DimClass group, std::int64_t count,
                        const std::string& index) {
-  const auto length = run(digits(plan, t, group));
+  const auto length = run(plan.offsets(t, group).digits());
   const bool aligned = std::ranges::all_of(plan.steps(), [&](const Step& s) {
     return s.kind != Step::Kind::loop || s.group != group ||
            (s.tile % count == 0 && s.head % count == 0 && s.head_tile % count == 0);
@@ -93,7 +77,7 @@ std::string offset_functions(const Plan& plan) {
       if (!plan.follows(t, g)) continue;
       if (g == DimClass::batch && plan.schedule().groups[g].empty()) continue;
       const std::string group = name_of(g);
-      const auto parts = digits(plan, t, g);
+      const std::vector<Digit>& parts = plan.offsets(t, g).digits();
       text += fmt::format("static inline size_t @{}_of_{}(size_t {}) {{ {} }}\n", to_text(t), group,
                           group,
                           parts.empty() ? fmt::format("return 0 * {};", group)

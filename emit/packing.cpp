@@ -78,7 +78,7 @@ std::string panel_function(const Plan& plan, TensorId t) {
   }
   values.push_back({"AHEAD", panel > 8 ? fill_in(ahead, values) : ""});
   // Columns are neighbours as far as the operand's run along k goes.
-  const auto along = run(digits(plan, t, DimClass::k));
+  const auto along = run(plan.offsets(t, DimClass::k).digits());
   Lines copy(2);
   if (!along) {
     copy.add_all(fill_in(transposed, values));

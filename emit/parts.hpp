@@ -22,14 +22,8 @@ std::int64_t panel_of(const Plan& plan, TensorId t);
 // Columns of an operand read in place that are gathered at a time.
 inline constexpr std::int64_t in_place_columns = 64;
 
-// A part of a group's fused index that runs through a tensor in equal steps.
-struct Digit {
-  std::int64_t extent, stride;
-};
-// The fused index of `group` in t as digits, the fastest first; none where t has one element of it.
-std::vector<Digit> digits(const Plan& plan, TensorId t, DimClass group);
-// How many neighbours of the fused index are neighbours in memory, from each multiple of that
-// number on; nullopt where all are.
+// How many neighbours of a fused index, whose Offsets have these digits, are neighbours in memory,
+// from each multiple of that number on; nullopt where all are.
 std::optional<std::int64_t> run(const std::vector<Digit>& digits);
 // The condition, in C, that `count` rows from `index` on are neighbours in t: "1", "0" or a test.
 // The index is where a tile of the group begins.

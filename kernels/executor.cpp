@@ -359,7 +359,7 @@ void Executor<T>::calls(const KernelBlock& block) {
         right_panel(m.begin, n.begin, right_offset, task.right);
         task.tiles = tiles;
         asking_.done += tiles - 1;
-        if (tiles > 1 || plan_.along_k()) {
+        if (tiles > 1 || plan_.along_k()) {  // of one tile nobody goes on
           task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
                                      : Onwards{0, right_.to_next(n), 0, n.size};
         }

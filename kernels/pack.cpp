@@ -56,7 +56,8 @@ Packer<T>::Packer(const Plan& plan, const PackPlan& pack)
       k_table_(plan.offset_table(pack.tensor, DimClass::k)),
       row_runs_(Runs::of_neighbours(rows_)),
       k_runs_(Runs::of_neighbours(ks_)),
-      batch_runs_(Runs::of_neighbours(plan.offsets(pack.tensor, DimClass::batch))),
+      batch_runs_(pack.places > 1 ? Runs::of_neighbours(plan.offsets(pack.tensor, DimClass::batch))
+                                  : Runs()),
       transpose_(transpose_code<T>()),
       gather_(gather_code<T>()) {
   rows_apart_ = row_runs_.longest() == 1;

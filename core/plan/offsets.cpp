@@ -32,7 +32,7 @@ std::int64_t product(std::span<const Digit> digits) {
 }
 
 // Runs of a table by itself.
-std::vector<std::int64_t> runs_in(const std::vector<std::int64_t>& table, bool even) {
+std::vector<std::int64_t> runs_in(std::span<const std::int64_t> table, bool even) {
   std::vector<std::int64_t> runs = filled(std::ssize(table), 1);
   StopCheck stop;
   const auto step = [&](std::size_t i) { return table[i + 1] - table[i]; };
@@ -100,14 +100,18 @@ Offsets::Offsets(std::span<const Digit> digits) : digits_(joined(digits)), size_
 Runs Runs::of(const Offsets& offsets, bool even) {
   Runs runs;
   runs.size_ = offsets.size();
-  const std::span<const Digit> digits = offsets.digits();
-  runs.is_short_ = runs.size_ <= short_group;
-  if (runs.is_short_) {
-    runs.within_ = runs_in(table_of(digits), even);
+  if (const std::int64_t* table = offsets.table()) {
+    runs.is_short_ = true;
+    runs.within_ = runs_in({table, static_cast<std::size_t>(runs.size_)}, even);
     runs.longest_ = *std::ranges::max_element(runs.within_);
     return runs;
   }
   runs.even_ = even;
+  const std::span<const Digit> digits = offsets.digits();
+  if (digits.empty()) {  // of a group that the tensor lacks
+    runs.one_ = true;
+    return runs;
+  }
   // The place behind the last one of some digits belongs to that one's run if it is as far away as
   // places of a run are. Behind the last digit for which that is so, runs repeat.
   const std::int64_t step = even ? digits.front().stride : 1;

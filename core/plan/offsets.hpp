@@ -2,9 +2,9 @@
 // the digits of a number, the first one fastest, and each has a distance from one place to the next
 // (its stride). An offset is a sum over digits, so it is looked up as the sum of two: of the first
 // digits, and of the others; one digit by itself is a multiple and has no table. A group of 40 * 40
-// * 40 * 40 places has some 3000 entries in place of
-// 2.5 million, which stay in a first cache while the tensor itself streams by. A short group has
-// an entry for each place all the same, since to look up one is quicker.
+// * 40 * 40 places has some 3000 entries in place of 2.5 million, which stay in a first cache while
+// the tensor itself streams by. A short group has an entry for each place all the same, since to
+// look up one is quicker.
 //
 // What loops ask besides is how far places go on in the same way (Runs). That follows from the
 // first digits too, unless the last place that they number happens to be followed by the first one

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -116,6 +115,7 @@ TEST(Offsets, A_missing_group_has_one_place) {
   const Offsets none;
   EXPECT_EQ(none.size(), 1);
   EXPECT_EQ(none[0], 0);
+  EXPECT_EQ(Runs::of_neighbours(none)[0], 1);
 }
 
 TEST(Offsets, All_of_a_copy_are_one_run) {
