@@ -21,10 +21,9 @@ namespace {
 
 // Of schedules that nobody chose, how far the lines that the second and third cache fetch, and
 // those of packed copies that they write, are off by leaves: from the simulator's count of the
-// whole walk, with the third one exclusive or not.
+// whole walk, with the third one exclusive or not. In order.
 struct Errors {
-  std::vector<double> fetched;
-  double written = 0, found_written = 0;  // lines, in all
+  std::vector<double> fetched, written;
 };
 Errors errors_of_leaves(std::uint64_t seed, Inclusion inclusion) {
   Machine machine = find_machine("i7-6700k");
@@ -58,13 +57,14 @@ Errors errors_of_leaves(std::uint64_t seed, Inclusion inclusion) {
         found_written += leaves->written[a];
       }
       errors.fetched.push_back(std::abs(found / fetched - 1));
-      // An exclusive cache is given what leaves the one inside it, changed or not.
-      if (inclusion == Inclusion::exclusive) continue;
-      errors.written += written;
-      errors.found_written += found_written;
+      // An exclusive cache is given what leaves the one inside it, changed or not; of few lines
+      // some of the sets have too little to stand for all.
+      if (inclusion == Inclusion::exclusive || written < 200) continue;
+      errors.written.push_back(std::abs(found_written / written - 1));
     }
   }
   std::ranges::sort(errors.fetched);
+  std::ranges::sort(errors.written);
   return errors;
 }
 
@@ -73,14 +73,17 @@ TEST(Leaves, Stand_for_the_whole_walk) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   for (Inclusion inclusion : {Inclusion::neither, Inclusion::exclusive}) {
     const Errors errors = errors_of_leaves(seed, inclusion);
-    const std::vector<double>& fetched = errors.fetched;
-    ASSERT_GE(fetched.size(), 3u);
-    fmt::print("{} links, median {:.1f} %, worst {:.1f} %\n", fetched.size(),
-               100 * fetched[fetched.size() / 2], 100 * fetched.back());
-    EXPECT_LT(fetched[fetched.size() / 2], 0.03);
-    // Of few lines some of the sets have too little to stand for all.
-    if (errors.written > 20000) {
-      EXPECT_NEAR(errors.found_written / errors.written, 1, 0.1);
+    const auto median = [](const char* what, const std::vector<double>& of) {
+      fmt::print("{}: {} links, median {:.1f} %, worst {:.1f} %\n", what, of.size(),
+                 100 * of[of.size() / 2], 100 * of.back());
+      return of[of.size() / 2];
+    };
+    ASSERT_GE(errors.fetched.size(), 3u);
+    EXPECT_LT(median("fetched", errors.fetched), 0.03);
+    // A copy that kernels keep in the cache inside while this one loses it is written each time
+    // that it is packed, which leaves do not see: of some links a small part is found.
+    if (errors.written.size() >= 3) {
+      EXPECT_LT(median("written", errors.written), 0.1);
     }
   }
 }

@@ -34,11 +34,13 @@ TEST(Rewrites, Are_legal_and_of_one_path) {
   const Machine m = find_machine("zen5");
   const std::uint64_t seed = test::new_seed();
   SCOPED_TRACE(seed);
+  int rewritten = 0;
   for (const Contraction& c : random_contractions(seed, 12)) {
     const Schedule from = optimize(c, m, for_running()).schedule;
     const std::vector<Schedule> all = rewrites(c, m, from);
     const bool two_sizes = to_line(from, c).find("seq") != std::string::npos;
-    EXPECT_EQ(all.empty(), two_sizes) << to_line(from, c);
+    EXPECT_TRUE(all.empty() || !two_sizes) << to_line(from, c);
+    rewritten += all.empty() ? 0 : 1;
     std::set<std::string> lines{to_line(from, c)};
     for (const Schedule& s : all) {
       ASSERT_TRUE(is_legal(s, c)) << to_line(s, c);
@@ -48,6 +50,8 @@ TEST(Rewrites, Are_legal_and_of_one_path) {
       EXPECT_EQ(parse_schedule(to_line(s, c), c, "test"), s);
     }
   }
+  // One loop around a kernel that nothing else fits has none.
+  EXPECT_GE(rewritten, 3);
 }
 
 TEST(Rewrites, Move_a_pack_around_the_batch_and_take_it_out) {
