@@ -224,9 +224,12 @@ TileLines::Runs TileLines::overlapping_runs(const Extents& tile) const {
 
 double TileLines::overlapping_lines(const Extents& tile) const {
   const Runs r = overlapping_runs(tile);
-  // The mean over beginnings at multiples of aligned_to.
-  const double length = std::ceil(r.length / r.aligned_to - 1e-9) * r.aligned_to;
-  return r.count * (length + line_ - r.aligned_to) / line_;
+  return r.count * lines_of_run(r.length, r.aligned_to);
+}
+
+// The mean over beginnings at multiples of aligned_to.
+double TileLines::lines_of_run(double length, double aligned_to) const {
+  return (std::ceil(length / aligned_to - 1e-9) * aligned_to + line_ - aligned_to) / line_;
 }
 
 void TileLines::Places::shift_by(const std::vector<std::int64_t>& offsets) {
@@ -364,7 +367,10 @@ TileLines::LinesAndRun TileLines::lines_and_run(const Extents& tile, const Exten
   const double elements = this->elements(tile);
   const Runs r = runs(tile, unit);
   if (r.everything) return {std::ceil(elements / line_), r.length};
-  const double per_run = std::max(1.0, (r.length + line_ - r.aligned_to) / line_);
+  // A mean of several lengths is no length of a run.
+  const bool whole = r.length == std::floor(r.length);
+  const double per_run = whole ? lines_of_run(r.length, r.aligned_to)
+                               : std::max(1.0, (r.length + line_ - r.aligned_to) / line_);
   LinesAndRun all{std::min(elements, r.count * per_run), r.length};
   // Runs closer than a line share lines: no more than the span of the inner dimensions has, which
   // is then one run.

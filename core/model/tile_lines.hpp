@@ -163,6 +163,7 @@ class TileLines {
   LinesAndRun lines_and_run(const Extents& tile, const Extents& unit) const;
   Runs overlapping_runs(const Extents& tile) const;
   double overlapping_lines(const Extents& tile) const;
+  double lines_of_run(double length, double aligned_to) const;
   // Offsets of the group's indices 0 .. extent - 1.
   std::vector<std::int64_t> offsets(DimClass group, double extent) const;
   // The same as runs, in no order.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/workload/request.hpp"
 #include "tests/core/build.hpp"
 #include "tests/core/random_schedule.hpp"
 #include "tests/groups.hpp"
@@ -42,6 +43,17 @@ TEST(Tile_lines, Fused_groups_cover_their_dimensions_in_order) {
   EXPECT_DOUBLE_EQ(lines.lines({48, 1, 1, 1}), 6);
   EXPECT_DOUBLE_EQ(lines.run({24, 16, 1, 1}), 24 * 16);  // a and b whole
   EXPECT_DOUBLE_EQ(lines.run({48, 16, 1, 1}), 24 * 16 * 2);
+}
+
+TEST(Tile_lines, Rows_of_a_larger_array_have_lines_of_their_own) {
+  // Rows of 21 elements in an array with rows of 24: each begins with a line and ends within its
+  // third one.
+  const Contraction c = find_workload({"O[c,x,k] += I[c,x+2*s of 24] * W[k,s]", "c=2,x=21,k=3,s=1",
+                                       std::nullopt, ElementType::f64});
+  const TileLines lines(c, test::groups(c, {"xc", "k", "s", ""}), TensorId::A, 8);
+  EXPECT_FALSE(lines.overlaps());
+  EXPECT_DOUBLE_EQ(lines.lines({42, 3, 1, 1}), 6);
+  EXPECT_DOUBLE_EQ(lines.lines({21, 3, 1, 1}), 3);
 }
 
 // Elements of t at the first `tile` indices of every group, one by one.
