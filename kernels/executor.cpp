@@ -38,8 +38,6 @@ void ask_for(const T* from, std::int64_t count) {
   __builtin_prefetch(from + count - 1, 0, 2);
 }
 
-// Fewer columns are read at the speed of memory, which is spoilt by reading twice. Source: chosen.
-constexpr std::int64_t least_columns_to_split = 4;
 // Fewer rows are copied sooner than a kernel goes over them. Source: measured on an Intel Xeon,
 // runs of 2 to 12 rows, 24x8 in f64 and 48x8 in f32.
 constexpr std::int64_t least_rows_to_split = 4;
@@ -610,13 +608,10 @@ std::int64_t Executor<T>::row_tiles_from(std::int64_t row, std::int64_t most) co
 }
 
 // How many rows of a tile kernels with masks take before they take the others. Where rows of the
-// left operand in place are no longer neighbours, that saves a copy for every few columns.
+// left operand in place are no longer neighbours, that saves a copy for each tile of columns.
 template <class T>
-std::int64_t Executor<T>::rows_to_split(Interval m, Interval n, bool rows_inside) const {
-  if (!family_.has_parts() || left_.packed() || !rows_inside || c_rows_apart_ ||
-      n.size < least_columns_to_split) {
-    return m.size;
-  }
+std::int64_t Executor<T>::rows_to_split(Interval m, bool rows_inside) const {
+  if (!family_.has_parts() || left_.packed() || !rows_inside || c_rows_apart_) return m.size;
   const std::int64_t in_place = left_.run(m.begin);  // 0 where kernels cannot read it at all
   const std::int64_t first = std::min(in_place, c_row_runs_[m.begin]);
   return in_place < m.size && first >= least_rows_to_split ? first : m.size;
@@ -629,7 +624,7 @@ void Executor<T>::tile(Interval m, Interval n, Calls& calls, std::int64_t left_o
                        std::int64_t right_offset) {
   if (lanes_) return tile_by_lane(m, n, calls, left_offset, right_offset);
   if (plan_.along_k()) return tile_along_k(m, n, calls, left_offset, right_offset);
-  if (const std::int64_t first = rows_to_split(m, n, calls.rows_inside); first < m.size) {
+  if (const std::int64_t first = rows_to_split(m, calls.rows_inside); first < m.size) {
     tile({m.begin, first}, n, calls, left_offset, right_offset);
     return tile({m.begin + first, m.size - first}, n, calls, left_offset, right_offset);
   }

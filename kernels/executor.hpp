@@ -105,7 +105,7 @@ class Executor {
                      std::int64_t left_offset);
   void tile(Interval m, Interval n, Calls& calls, std::int64_t left_offset,
             std::int64_t right_offset);
-  std::int64_t rows_to_split(Interval m, Interval n, bool rows_inside) const;
+  std::int64_t rows_to_split(Interval m, bool rows_inside) const;
   void single(Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
               std::int64_t right_offset);
   // Where each lane has columns of its own (Plan::lanes()): how many lanes, from this one on, are
