@@ -17,8 +17,8 @@ namespace {
 
 // Copies of more elements are not made: naming their blocks takes milliseconds. Source: chosen.
 constexpr double largest_copy = 1 << 25;
-// Copies that are made. Source: chosen.
-constexpr int most_copies = 4;
+// Copies that are made, where so many can be made whole. Source: chosen.
+constexpr std::int64_t most_copies = 4;
 // A level that holds so many times the lines of a copy keeps them all. Source: chosen.
 constexpr double room_to_spare = 4;
 
@@ -86,7 +86,10 @@ class Copier {
   CopiedAgain count() {
     CopiedAgain again{std::vector<double>(shapes_.size()), std::vector<double>(shapes_.size())};
     const std::int64_t copies = number_of_copies();
-    const std::int64_t made = std::min<std::int64_t>(copies, most_copies);
+    // One whole copy tells more than the beginnings of several.
+    const double whole = all_elements() / static_cast<double>(copies);
+    const auto fit = static_cast<std::int64_t>(static_cast<double>(most_elements_) / whole);
+    const std::int64_t made = std::min(copies, std::clamp<std::int64_t>(fit, 1, most_copies));
     double elements = 0;
     for (std::int64_t i = 0; i < made; ++i) {
       const Tile tile = made == copies ? nth_tile(i) : some_tile(i);

@@ -25,9 +25,10 @@ struct CopiedAgain {
 
 // The Move is step `depth` of the nest. Lines have `line` bytes. At most `most_elements` elements
 // are copied: of larger copies the beginning, and what comes back later counts as lost where the
-// caches are smaller than that. None are made where a plan is too large.
+// caches are smaller than that: few copies rather than beginnings. None are made where a plan is
+// too large.
 CopiedAgain copied_again(const Contraction& contraction, const Schedule& schedule, const Nest& nest,
                          int depth, const std::vector<SetAssociative>& caches, Bytes line,
-                         std::int64_t most_elements = 1 << 17);
+                         std::int64_t most_elements = 1 << 19);
 
 }  // namespace tcsim
