@@ -87,7 +87,7 @@ class Copier {
     CopiedAgain again{std::vector<double>(shapes_.size()), std::vector<double>(shapes_.size())};
     const std::int64_t copies = number_of_copies();
     // One whole copy tells more than the beginnings of several.
-    const double whole = all_elements() / static_cast<double>(copies);
+    const double all = all_elements(), whole = all / static_cast<double>(copies);
     const auto fit = static_cast<std::int64_t>(static_cast<double>(most_elements_) / whole);
     const std::int64_t made = std::min(copies, std::clamp<std::int64_t>(fit, 1, most_copies));
     double elements = 0;
@@ -97,7 +97,7 @@ class Copier {
       elements += make(tile, again, most_elements_ / made);
     }
     if (elements <= 0) return again;
-    const double share = all_elements() / elements;
+    const double share = all / elements;
     for (double& lines : again.source) lines *= share;
     for (double& lines : again.buffer) lines *= share;
     return again;

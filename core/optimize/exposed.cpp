@@ -257,12 +257,17 @@ bool is_packed(const Path& path, TensorId t) {
       path.steps, [&](const Step& s) { return s.kind == Step::Kind::move && s.tensor == t; });
 }
 
+// Whether kernels read a plain operand as it lies.
+bool in_place(const Contraction& c, const Path& path, TensorId t) {
+  return c.is_plain(t) && !is_packed(path, t);
+}
+
 // How many places along k are evenly apart in all plain operands in place, from any multiple of it
 // on.
 std::int64_t stretch_of(const Contraction& c, const Schedule& schedule, const Path& path) {
   std::int64_t places = path.extents[DimClass::k];
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    if (is_packed(path, t) || !c.is_plain(t)) continue;
+    if (!in_place(c, path, t)) continue;
     places = std::min(places, even_part(c, t, schedule.groups[DimClass::k]));
   }
   return places;
@@ -402,9 +407,8 @@ Machine followed_pages(std::int64_t most) {
 Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const Path& path,
                           const Prediction& prediction, const Machine& machine) {
   static const std::array followed{followed_pages(fewest_followed), followed_pages(most_followed)};
-  const auto in_place = [&](TensorId t) { return c.is_plain(t) && !is_packed(path, t); };
   Seconds sum{0};
-  if (!in_place(TensorId::A) && !in_place(TensorId::B)) return sum;
+  if (!in_place(c, path, TensorId::A) && !in_place(c, path, TensorId::B)) return sum;
   const auto read = [](const LinkTraffic& link, TensorId t, Bytes unit) {
     return static_cast<double>(link.at(Phase::compute, array_of(t)).in.value()) /
            static_cast<double>(unit.value());
@@ -420,7 +424,7 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
   }
   const std::size_t links = prediction.traffic.links.size();
   for (TensorId t : {TensorId::A, TensorId::B}) {
-    if (!in_place(t)) continue;
+    if (!in_place(c, path, t)) continue;
     Seconds waiting{0};
     double further = 0;  // lines from the levels outside
     for (std::size_t l = links; l-- > 2;) {
@@ -604,8 +608,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       scattered || regions.used() ? 0 : broken_share(c, schedule, path, TensorId::C);
   // Rows in place that end within a tile: a kernel takes those, another one the others. Few
   // neighbours are copied.
-  const bool rows_in_place =
-      !is_packed(path, path.left) && c.is_plain(path.left) && !path.lanes && !path.along_k;
+  const bool rows_in_place = in_place(c, path, path.left) && !path.lanes && !path.along_k;
   const bool copies_rows =
       rows_in_place &&
       neighbours_in(c, {path.left}, schedule.groups[DimClass::m]) < fewest_in_place;
