@@ -252,7 +252,7 @@ std::optional<CountedLines> count_leaves(const Contraction& contraction, const S
                                          const Nest& nest, int leaf, const LeafCaches& caches,
                                          Bytes line) {
   SomeSets looked_at = some_sets(caches);
-  if (!may_be_planned(nest) || !is_short(nest, leaf, looked_at.stands_for())) return {};
+  if (!nest.has_plan() || !is_short(nest, leaf, looked_at.stands_for())) return {};
   return LeafWalk(contraction, schedule, nest, leaf, caches, std::move(looked_at), line).count();
 }
 

@@ -13,15 +13,6 @@
 
 namespace tcsim {
 
-// Whether a plan of the nest is made soon enough to count on: not of groups of some million
-// indices.
-inline bool may_be_planned(const Nest& nest) {
-  constexpr std::int64_t most = 2000000;  // source: chosen
-  std::int64_t indices = 0;
-  for (DimClass g : all_dim_classes) indices += nest.path().extents[g];
-  return nest.has_plan() && indices <= most;
-}
-
 // Calls sink.touch_line(ArrayId, std::int64_t line, bool writes) for each line, in order; a line is
 // a number of the plan's arena. Lines that the sink does not look at are left out: sink.next(line)
 // is the first from there on that it does. Plan and sink must outlive it.

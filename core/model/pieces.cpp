@@ -14,7 +14,9 @@ namespace tcsim {
 namespace {
 
 // Source of these: chosen, so that counting takes some milliseconds.
-constexpr int pieces_walked = 5;
+constexpr int pieces_walked = 5;                // in a round
+constexpr int most_rounds = 4;                  // where pieces differ, or kinds are unknown
+constexpr double spread = 0.1;                  // of what pieces say that are alike
 constexpr double largest_piece = 60000;         // touches of lines, about
 constexpr std::int64_t smallest_piece = 20000;  // or several iterations
 constexpr std::int64_t least_touches = 8000;    // before a piece, to fill the cache
@@ -49,18 +51,14 @@ class PieceWalk {
       if (plan_.steps()[d].kind == Step::Kind::loop) deepest_ = static_cast<int>(d);
     }
     find_kinds();
-    walk(plan_, *this);
-    if (state_ == State::running && measuring_) end_piece();
-    if (pieces_.empty() || never_full_) return {};
-    of_kind_.assign(kinds_.size(), none_);
-    for (const std::vector<Part>& piece : pieces_) {
-      for (std::size_t i = 0; i < kinds_.size(); ++i) {
-        add(of_kind_[i], piece[i]);
-        add(together_, piece[i]);
-      }
+    CountedPieces found{depth_, none_.lines, {}};
+    for (round_ = 0; round_ < most_rounds; ++round_) {
+      walk_round();
+      if (pieces_.empty() || never_full_) return {};
+      found = of_pieces();
+      here_.assign(kinds_.size(), none_);
+      if (most_kinds_are_known() && are_alike(found.each)) break;
     }
-    CountedPieces found{depth_, estimate({}), {}};
-    for (const std::vector<Part>& piece : pieces_) found.each.push_back(estimate(piece));
     return found;
   }
 
@@ -152,6 +150,42 @@ class PieceWalk {
     CountedLines lines;
     PerArray touches;
   };
+
+  // Goes through the pieces of a round.
+  void walk_round() {
+    state_ = State::seeking;
+    measuring_ = false;
+    piece_ = 0;
+    done_ = 0;
+    if (round_ > 0) cache_.clear();
+    walk(plan_, *this);
+    if (state_ == State::running && measuring_) end_piece();
+  }
+
+  // What the pieces of all rounds so far say.
+  CountedPieces of_pieces() {
+    of_kind_.assign(kinds_.size(), none_);
+    together_ = none_;
+    for (const std::vector<Part>& piece : pieces_) {
+      for (std::size_t i = 0; i < kinds_.size(); ++i) {
+        add(of_kind_[i], piece[i]);
+        add(together_, piece[i]);
+      }
+    }
+    CountedPieces found{depth_, estimate({}), {}};
+    for (const std::vector<Part>& piece : pieces_) found.each.push_back(estimate(piece));
+    return found;
+  }
+
+  // Whether pieces say nearly the same, so that more of them would, too.
+  static bool are_alike(const std::vector<CountedLines>& each) {
+    std::vector<double> lines;
+    for (const CountedLines& one : each) {
+      lines.push_back(sum_of(one.kernels) + sum_of(one.packing));
+    }
+    const auto [least, most] = std::ranges::minmax(lines);
+    return most - least <= spread * most;
+  }
 
   static double work(const Tile& tile) { return indices_in(extents_of(tile)); }
 
@@ -296,7 +330,7 @@ class PieceWalk {
   // Unevenly apart: pieces at every fifth of a walk would all lie in the same way to lines and sets
   // where the walk repeats itself as often.
   double start() const {
-    const double at = 0.5 + piece_ * std::numbers::phi;
+    const double at = 0.5 + (round_ * pieces_walked + piece_) * std::numbers::phi;
     return (static_cast<double>(piece_) + at - std::floor(at)) / pieces_walked * total_;
   }
 
@@ -385,7 +419,7 @@ class PieceWalk {
   int depth_ = -1;
   State state_ = State::seeking;
   bool measuring_ = false, packs_ = false, never_full_ = false;
-  int piece_ = 0;
+  int round_ = 0, piece_ = 0;               // of the round
   double total_ = 0, done_ = 0, from_ = 0;  // multiply-adds
   int deepest_ = -1;                        // loop
   int iterations_ = 0;                      // of the present piece
@@ -399,7 +433,7 @@ std::optional<CountedPieces> count_pieces(const Contraction& contraction, const 
                                           Bytes line) {
   double elements = 0;
   for (TensorId t : all_tensors) elements += static_cast<double>(contraction.size(t).value());
-  if (!may_be_planned(nest) || elements > largest_tensors) return {};
+  if (!nest.has_plan() || elements > largest_tensors) return {};
   return PieceWalk(contraction, schedule, nest, cache, line).count();
 }
 

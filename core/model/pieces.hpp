@@ -21,8 +21,7 @@ struct CountedPieces {
   std::vector<CountedLines> each;
 };
 
-// Lines have `line` bytes. Empty where no piece fills the cache, or it would take long to find out:
-// for groups of some million indices.
+// Lines have `line` bytes. Empty where no piece fills the cache, or it would take long to find out.
 std::optional<CountedPieces> count_pieces(const Contraction& contraction, const Schedule& schedule,
                                           const Nest& nest, const SetAssociative& cache,
                                           Bytes line);

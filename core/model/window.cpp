@@ -514,32 +514,38 @@ class WindowModel {
   }
 
   // What was counted for a cache, packs inside step `depth` among it, where it disagrees with what
-  // was worked out, each count in the same direction. Where they agree, what was worked out is
-  // exact more often. `left_out` was not counted.
+  // was worked out by more than the standard error of the counts. Where they agree, what was worked
+  // out is exact more often. `left_out` was not counted.
   template <class F>
   void believe(std::size_t l, int depth, const CountedLines& counted,
                std::span<const CountedLines> each, F&& left_out) {
     const auto sum = [&](const CountedLines& lines) {
       double all = 0;
-      for_each_counted(depth, lines,
-                       [&](Phase p, ArrayId x, double n) { all += n + left_out(p, x); });
+      for_each_counted(depth, lines, [&](Phase p, ArrayId x, double n) {
+        all += n + left_out(p, x);
+        if (is_copied(p, x)) all += lines.written[x] + left_out(p, x);
+      });
       return all;
     };
     double worked_out = 0;
-    for_each_counted(depth, counted,
-                     [&](Phase p, ArrayId x, double) { worked_out += fills_[p][x][l]; });
+    for_each_counted(depth, counted, [&](Phase p, ArrayId x, double) {
+      worked_out += fills_[p][x][l];
+      if (is_copied(p, x)) worked_out += write_backs_[p][x][l];
+    });
     const double difference = sum(counted) - worked_out;
-    const bool alike = std::ranges::all_of(
-        each, [&](const CountedLines& one) { return (sum(one) - worked_out) * difference > 0; });
-    if (!alike || std::abs(difference) <= agreement * lines(l)) return;
+    double squares = 0;
+    for (const CountedLines& one : each) squares += std::pow(sum(one) - sum(counted), 2);
+    const auto counts = static_cast<double>(each.size());
+    const double error = counts > 1 ? std::sqrt(squares / (counts * (counts - 1))) : 0;
+    if (std::abs(difference) <= std::max(error, agreement * lines(l))) return;
     for_each_counted(depth, counted, [&](Phase p, ArrayId x, double n) {
       const double least = p == new_round(x) ? cold_[x] : 0;
       // It may say more than there is to touch.
       const double most = l == 0 ? most_lines(p, x) : std::max(least, fills_[p][x][l - 1]);
       fills_[p][x][l] = std::clamp(n + left_out(p, x), least, most);
       if (p == Phase::compute && x == ArrayId::C) write_backs_[p][x][l] = fills_[p][x][l];
-      if (p == Phase::packing && arrays_.is_buffer(x)) {
-        write_backs_[p][x][l] = std::max(counted.written[x], cold_[x]);
+      if (is_copied(p, x)) {
+        write_backs_[p][x][l] = std::max(counted.written[x] + left_out(p, x), cold_[x]);
       }
       for (std::size_t outer = l + 1; outer < evictions_.levels(); ++outer) {
         fills_[p][x][outer] = std::min(fills_[p][x][outer], fills_[p][x][l]);
@@ -547,6 +553,9 @@ class WindowModel {
       }
     });
   }
+
+  // Whether it is what packs write.
+  bool is_copied(Phase p, ArrayId x) const { return p == Phase::packing && arrays_.is_buffer(x); }
 
   // Calls f(phase, array, lines) for what is counted: what kernels ask for, and packs inside.
   template <class F>

@@ -120,25 +120,16 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
       schedule_(schedule),
       path_(only_path(contraction, schedule)),
       arrays_(path_.steps),
+      tables_(std::make_shared<ByTensor<ByGroup<LongTable>>>()),
       bases_(arrays_.size()) {
   for (TensorId t : all_tensors) {
     limit_array(contraction_, {t}, contraction_.size(t).value(), 1);
   }
   for (DimClass g : all_dim_classes) limit_extent(contraction_, g, extent(g));
-  double offsets = 0;
-  for (DimClass g : all_dim_classes) {
-    for (TensorId t : all_tensors) {
-      if (path_.follows(t, g)) offsets += static_cast<double>(extent(g));
-    }
-  }
-  require_available(offsets * sizeof(std::int64_t), contraction_.name(), "its tables of offsets",
-                    "use smaller sizes");
   for (DimClass g : all_dim_classes) {
     for (TensorId t : all_tensors) {
       if (path_.follows(t, g)) {
-        const std::vector<Digit> digits = digits_of(contraction_, t, schedule_.groups[g]);
-        offsets_[t][g] = Offsets(digits);
-        if (!offsets_[t][g].table()) tables_[t][g] = table_of(digits);
+        offsets_[t][g] = Offsets(digits_of(contraction_, t, schedule_.groups[g]));
       }
     }
   }
@@ -162,6 +153,18 @@ Plan::Plan(const Contraction& contraction, const Schedule& schedule)
     place = std::max(place, round_up(end.value(), page_bytes));
   }
   arena_size_ = Bytes(place);
+}
+
+const std::int64_t* Plan::offset_table(TensorId t, DimClass group) const {
+  const Offsets& offsets = offsets_[t][group];
+  if (offsets.table() || !follows(t, group)) return offsets.table();
+  LongTable& table = (*tables_)[t][group];
+  std::call_once(table.made, [&] {
+    require_available(static_cast<double>(extent(group)) * sizeof(std::int64_t),
+                      contraction_.name(), "its tables of offsets", "use smaller sizes");
+    table.entries = table_of(offsets.digits());
+  });
+  return table.entries.data();
 }
 
 ByTensor<Bytes> tensor_places(const Contraction& contraction) {

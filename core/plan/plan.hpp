@@ -11,6 +11,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -60,11 +62,9 @@ class Plan {
   }
   const Offsets& offsets(TensorId t, DimClass group) const { return offsets_[t][group]; }
   // A table with each of those offsets, for code that goes from one to the next, or nullptr for a
-  // group that t lacks. It may be as long as the tensor, so to look up single entries is slow.
-  const std::int64_t* offset_table(TensorId t, DimClass group) const {
-    const auto& table = tables_[t][group];
-    return table.empty() ? offsets_[t][group].table() : table.data();
-  }
+  // group that t lacks. It may be as long as the tensor, so to look up single entries is slow, and
+  // it is made when first asked for. Throws UnsupportedError if memory is short, and Interrupted.
+  const std::int64_t* offset_table(TensorId t, DimClass group) const;
 
   // The pack of a tensor, or nullptr where the schedule reads it in place.
   const PackPlan* pack(TensorId t) const {
@@ -98,7 +98,12 @@ class Plan {
   Arrays arrays_;
   std::size_t block_depth_ = 0;
   ByTensor<ByGroup<Offsets>> offsets_;
-  ByTensor<ByGroup<std::vector<std::int64_t>>> tables_;  // of long groups
+  // Of long groups, shared by copies of the plan.
+  struct LongTable {
+    std::once_flag made;
+    std::vector<std::int64_t> entries;
+  };
+  std::shared_ptr<ByTensor<ByGroup<LongTable>>> tables_;
   ByTensor<std::optional<PackPlan>> packs_;
   ByArray<Bytes> bases_;
   Bytes arena_size_{};

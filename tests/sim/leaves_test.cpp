@@ -15,9 +15,13 @@
 #include "core/workload/random_contraction.hpp"
 #include "sim/simulate.hpp"
 #include "tests/seed.hpp"
+#include "tests/sim/link_case.hpp"
 
 namespace tcsim {
 namespace {
+
+using test::error_of;
+using test::LinkCase;
 
 // Of schedules that nobody chose, how far the lines that the second and third cache fetch, and
 // those of packed copies that they write, are off by leaves: from the simulator's count of the
@@ -88,32 +92,6 @@ TEST(Leaves, Stand_for_the_whole_walk) {
   }
 }
 
-struct Case {
-  const char *label, *sizes;
-  ElementType type;
-  Layout layout;
-  const char *machine, *schedule;
-  std::size_t link;
-};
-
-// Predicted bytes over a link, as a share above the simulated ones.
-double error_of(const Case& at) {
-  const Machine machine = find_machine(at.machine);
-  const Contraction c = parse_contraction(at.label, parse_sizes(at.sizes), at.layout, at.type);
-  const Schedule s = parse_schedule(at.schedule, c, "test");
-  const auto bytes = [&](const Traffic& t) {
-    double all = 0;
-    for (Phase p : all_phases) {
-      for (ArrayId a : Plan(c, s).arrays().ids()) {
-        const Moved& moved = t.links[at.link].at(p, a);
-        all += static_cast<double>((moved.in + moved.out).value());
-      }
-    }
-    return all;
-  };
-  return bytes(predict(c, s, machine).traffic) / bytes(simulate(Plan(c, s), machine).traffic) - 1;
-}
-
 // A copy of 128 x 120 numbers, made twice in the same place, of which the second cache loses
 // nothing.
 TEST(Leaves, Write_what_is_dirty_at_the_end) {
@@ -150,7 +128,7 @@ TEST(Leaves, Know_a_single_number) {
 
 // What comes back from leaf to leaf nearly fills the cache: 35 % low and 18 % high without leaves.
 TEST(Leaves, Tell_what_a_cache_that_is_nearly_full_loses) {
-  const Case lines_of_a_batch{
+  const LinkCase lines_of_a_batch{
       "bdea-cabd-aec",
       "a=49,b=36,c=20,d=139,e=15",
       ElementType::f32,
@@ -160,7 +138,7 @@ TEST(Leaves, Tell_what_a_cache_that_is_nearly_full_loses) {
       "for n by 6 { kernel 16x6 } } } } }",
       3};
   EXPECT_LT(std::abs(error_of(lines_of_a_batch)), 0.04);
-  const Case beside_a_pack{
+  const LinkCase beside_a_pack{
       "abc-cdea-deb",
       "a=9,b=65,c=109,d=95,e=16",
       ElementType::f32,
@@ -174,31 +152,17 @@ TEST(Leaves, Tell_what_a_cache_that_is_nearly_full_loses) {
 
 // Lines that leave the second cache changed are new in the third one: 23 % high without that.
 TEST(Leaves, Know_what_comes_back_from_inside) {
-  const Case changed{"eafd-cdab-fabec",
-                     "a=6,b=10,c=12,d=12,e=17,f=89",
-                     ElementType::f32,
-                     Layout::column_major,
-                     "e5-2680v4",
-                     "groups m=ef n=d k=cb batch=a for batch by 1 { for k by 18 { pack A in L3 { "
-                     "for m by 16 { pack "
-                     "B in L3 { for m by 8 { kernel 8x12 } } } } } }",
-                     2};
+  const LinkCase changed{
+      "eafd-cdab-fabec",
+      "a=6,b=10,c=12,d=12,e=17,f=89",
+      ElementType::f32,
+      Layout::column_major,
+      "e5-2680v4",
+      "groups m=ef n=d k=cb batch=a for batch by 1 { for k by 18 { pack A in L3 { "
+      "for m by 16 { pack "
+      "B in L3 { for m by 8 { kernel 8x12 } } } } } }",
+      2};
   EXPECT_LT(std::abs(error_of(changed)), 0.06);
-}
-
-// 49 places of the batch by 16: the last part of the walk has one place, and lines that no other
-// place of it has. Pieces there stand for that part alone; 18 % high if they stand for all.
-TEST(Pieces, Stand_for_the_part_of_the_walk_that_is_like_them) {
-  const Case rest{"bdea-cabd-aec",
-                  "a=49,b=36,c=20,d=139,e=15",
-                  ElementType::f32,
-                  Layout::row_major,
-                  "zen5",
-                  "groups m=e n=db k=c batch=a for batch by 16 { for n by 24 { for k by 10 { pack "
-                  "B in L3 { for "
-                  "batch by 1 { for n by 8 { kernel 16x8 } } } } } }",
-                  1};
-  EXPECT_LT(std::abs(error_of(rest)), 0.04);
 }
 
 }  // namespace

@@ -435,5 +435,19 @@ TEST(Plan, Refuses_arrays_and_tables_that_no_machine_holds) {
             "ab,ab->: group k has more than 2^30 elements; use smaller sizes");
 }
 
+// Long groups have a whole table only when somebody asks, and copies of the plan share it.
+TEST(Plan, Table_of_a_long_group_has_each_offset) {
+  const Plan plan =
+      plan_of("abc-bdca-d", "a=13,b=11,c=17,d=3", "groups m=cba k=d for m by 8 { kernel 8x1 }");
+  ASSERT_EQ(plan.offsets(TensorId::A, DimClass::m).table(), nullptr);
+  const Plan copy = plan;
+  const std::int64_t* const table = plan.offset_table(TensorId::A, DimClass::m);
+  for (std::int64_t i = 0; i < plan.extent(DimClass::m); ++i) {
+    ASSERT_EQ(table[i], plan.offset(TensorId::A, DimClass::m, i)) << i;
+  }
+  EXPECT_EQ(copy.offset_table(TensorId::A, DimClass::m), table);
+  EXPECT_EQ(plan.offset_table(TensorId::B, DimClass::m), nullptr);
+}
+
 }  // namespace
 }  // namespace tcsim
