@@ -37,6 +37,7 @@ ResultBuffer<T>::ResultBuffer(const Plan& plan, std::int64_t lanes, Transpose<T>
       lanes_(lanes),
       regions_(result_regions(plan.contraction(), plan.schedule().groups, plan.path(), lanes)) {
   if (!regions_.used()) return;
+  rows_in_c_ = plan.offset_table(TensorId::C, DimClass::m);
   const DimClass along = regions_.direction == Direction::columns ? DimClass::n : DimClass::batch;
   if (regions_.direction != Direction::rows) {
     runs_ = Runs::of_neighbours(plan.offsets(TensorId::C, along));
@@ -142,7 +143,7 @@ void ResultBuffer<T>::move_rows(const T* from, T* to, T beta) {
 template <class T>
 void ResultBuffer<T>::move(const T* from, std::int64_t apart, Interval rows, std::int64_t count,
                            T* to, T beta) {
-  const std::int64_t* const in_c = plan_.offset_table(TensorId::C, DimClass::m) + rows.begin;
+  const std::int64_t* const in_c = rows_in_c_ + rows.begin;
   for (std::int64_t r = 0; r < rows.size; ++r) {
     T* const line = to + in_c[r];
     for (std::int64_t at = 0; at < count; at += line_elements<T>)

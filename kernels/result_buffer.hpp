@@ -67,6 +67,7 @@ class ResultBuffer {
   const Transpose<T> transpose_;
   const std::int64_t lanes_;
   const ResultRegions regions_;
+  const std::int64_t* rows_in_c_ = nullptr;  // offset of each place of m
   Runs runs_;  // of neighbours in C, by column or by place of the batch
   Tile region_{};
   std::vector<std::int64_t> rows_, columns_;  // offsets of those of a region

@@ -159,11 +159,12 @@ const std::int64_t* Plan::offset_table(TensorId t, DimClass group) const {
   const Offsets& offsets = offsets_[t][group];
   if (offsets.table() || !follows(t, group)) return offsets.table();
   LongTable& table = (*tables_)[t][group];
-  std::call_once(table.made, [&] {
+  const std::lock_guard lock(table.filling);
+  if (table.entries.empty()) {
     require_available(static_cast<double>(extent(group)) * sizeof(std::int64_t),
                       contraction_.name(), "its tables of offsets", "use smaller sizes");
     table.entries = table_of(offsets.digits());
-  });
+  }
   return table.entries.data();
 }
 

@@ -100,7 +100,7 @@ class Plan {
   ByTensor<ByGroup<Offsets>> offsets_;
   // Of long groups, shared by copies of the plan.
   struct LongTable {
-    std::once_flag made;
+    std::mutex filling;
     std::vector<std::int64_t> entries;
   };
   std::shared_ptr<ByTensor<ByGroup<LongTable>>> tables_;

@@ -54,7 +54,8 @@ TEST(Stop, Is_asked_for_every_so_many_steps) {
 
 TEST(Stop, Tables_of_a_plan) {
   const StopScope scope(asked());
-  EXPECT_THROW(plan_of(large, 1), Interrupted);
+  const Plan plan = plan_of(large, 1);
+  EXPECT_THROW(plan.offset_table(TensorId::A, DimClass::m), Interrupted);
   EXPECT_THROW(filled(large, 1), Interrupted);
 }
 

@@ -817,7 +817,7 @@ TEST(Views, Every_one_has_a_table_and_its_rows_are_as_wide_as_its_header) {
   Design d = paperExample();
   d.cost = "45nm";
   s.now = evaluated(d);
-  s.suite = late(suiteJudged({"resnet18", "", {}, {}}, s.now->subject.machine, nullptr, {}));
+  s.suite = late(suiteJudged({"resnet18:2", "", {}, {}}, s.now->subject.machine, nullptr, {}));
   Pinned pin = pinOf("A", s.now);
   pin.curve = s.curve.value;
   pin.map = s.map.value;
