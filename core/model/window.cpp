@@ -532,9 +532,9 @@ class WindowModel {
       worked_out += fills_[p][x][l];
       if (is_copied(p, x)) worked_out += write_backs_[p][x][l];
     });
-    const double difference = sum(counted) - worked_out;
+    const double mean = sum(counted), difference = mean - worked_out;
     double squares = 0;
-    for (const CountedLines& one : each) squares += std::pow(sum(one) - sum(counted), 2);
+    for (const CountedLines& one : each) squares += std::pow(sum(one) - mean, 2);
     const auto counts = static_cast<double>(each.size());
     const double error = counts > 1 ? std::sqrt(squares / (counts * (counts - 1))) : 0;
     if (std::abs(difference) <= std::max(error, agreement * lines(l))) return;

@@ -108,9 +108,9 @@ TEST(Countable, Plans_and_simulations_of_large_problems_are_right_or_refused) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GE(plans, found(200));
-  EXPECT_GE(simulated, found(50));
-  EXPECT_GE(refused_plans, found(50));
+  EXPECT_GE(plans, found(201));
+  EXPECT_GE(simulated, found(51));
+  EXPECT_GE(refused_plans, found(51));
   std::cout << plans << " plans, " << simulated << " simulated, " << refused << " refused\n";
 }
 

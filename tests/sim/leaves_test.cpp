@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "core/machine/toml.hpp"
-#include "core/model/predict.hpp"
 #include "core/model/window.hpp"
 #include "core/optimize/random_schedule.hpp"
 #include "core/workload/parse.hpp"

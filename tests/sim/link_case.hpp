@@ -26,14 +26,7 @@ inline double error_of(const LinkCase& at) {
   const Contraction c = parse_contraction(at.label, parse_sizes(at.sizes), at.layout, at.type);
   const Schedule s = parse_schedule(at.schedule, c, "test");
   const auto bytes = [&](const Traffic& t) {
-    double all = 0;
-    for (Phase p : all_phases) {
-      for (ArrayId a : Plan(c, s).arrays().ids()) {
-        const Moved& moved = t.links[at.link].at(p, a);
-        all += static_cast<double>((moved.in + moved.out).value());
-      }
-    }
-    return all;
+    return static_cast<double>(t.links[at.link].counted(machine.accounting).value());
   };
   return bytes(predict(c, s, machine).traffic) / bytes(simulate(Plan(c, s), machine).traffic) - 1;
 }

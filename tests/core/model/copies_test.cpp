@@ -141,8 +141,7 @@ TEST(Copied_again, Beginning_of_a_large_copy_stands_for_all_of_it) {
   const Machine machine = find_machine("e5-2680v4");
   const Schedule s = parse_schedule(
       "groups m=ebc n=d k=af for k by 301 { for m by 15696 { pack A in L3 { for m by 24 { for n by "
-      "4 "
-      "{ kernel 24x4 } } } } }",
+      "4 { kernel 24x4 } } } } }",
       c, "test");
   const Nest nest(c, s, common_line(machine));
   const std::vector<SetAssociative> caches = sets_of_caches(machine);
