@@ -9,6 +9,7 @@
 #include "core/machine/share.hpp"
 #include "core/model/kernel_time.hpp"
 #include "core/model/window.hpp"
+#include "core/optimize/search.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
@@ -89,7 +90,9 @@ double kernel_elements(const Shape& s, const Accounting& accounting, const Kerne
 std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel> kernels,
                                     bool rows_apart) {
   const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
-  const InPlace may = may_read_in_place(c, kernels, rows_apart);
+  InPlace may = may_read_in_place(c, kernels, rows_apart);
+  // There the search also begins with everything in place, however far apart it is.
+  may.right |= has_few_places(c);
   std::vector<TensorId> packed;
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (!(t == left ? may.left : may.right)) packed.push_back(t);

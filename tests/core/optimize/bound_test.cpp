@@ -317,6 +317,16 @@ TEST(Bound, Of_all_knows_what_a_family_that_packs_does_not) {
   EXPECT_GE(p.timing.total, bound_of_all(c, m).time);
 }
 
+// An outer product, whose right operand is too large to be read in place elsewhere.
+TEST(Bound, Of_few_places_does_not_take_the_right_operand_as_packed) {
+  const Contraction c = parse_contraction("cbdea-c-dabe", parse_sizes("a=206,b=2,c=144,d=6942,e=9"),
+                                          Layout::column_major, ElementType::f32);
+  const Machine m = test::machine({{64, 8}, {512, 8}, {4096, 16}});
+  const Certificate certificate = optimize(c, m).certificate;
+  EXPECT_GE(certificate.gap, 0);
+  EXPECT_EQ(certificate.family.find("packed"), std::string::npos) << certificate.family;
+}
+
 // By hand: C = A B with m = n = k = 64 and a fully associative cache of 64 elements. C stays as 8 x
 // 8 tiles: each operand is read 64 / 8 times, once of which is the first touch: 2 x (1/8 - 1/64) of
 // 64^3; first touches are 3 x 64^2 and C leaves once more.
