@@ -37,8 +37,8 @@ struct Result {
   Contraction workload;
   Machine machine;
   Schedule schedule;
-  std::optional<Tiling> tiling;  // of a schedule that the optimizer chose
-  std::optional<Tuned> tuned;    // of one that was found by running
+  std::optional<Incumbent> found;  // of a schedule that the optimizer chose
+  std::optional<Tuned> tuned;      // of one that was found by running
   ModelKind model = ModelKind::window;
   std::uint64_t seed = 0;
 

@@ -58,10 +58,10 @@ void add_advice(Result& result, const Options& options, Context& context) {
   ExploreOptions explore;
   explore.stop = context.stop;
   explore.progress = [&](double share) { progress.show(share); };
-  if (has_schedule(options) || result.tuned || !result.tiling) {
+  if (has_schedule(options) || result.tuned || !result.found) {
     explore.fixed = &result.schedule;
   } else {
-    explore.incumbents = {*result.tiling};
+    explore.incumbents = {*result.found};
   }
   result.advice = advice(result.workload, result.machine, explore);
 }

@@ -24,7 +24,7 @@ struct Neighbour {
 }  // namespace
 
 Neighbourhood neighbourhood(const Contraction& contraction, const Machine& machine,
-                            const Tiling& chosen, const NeighbourhoodOptions& options) {
+                            const Incumbent& chosen, const NeighbourhoodOptions& options) {
   const Machine one = view_of_one_core(machine);
   SimulationOptions how;
   how.stop = options.stop;
@@ -40,9 +40,9 @@ Neighbourhood neighbourhood(const Contraction& contraction, const Machine& machi
 
   SetCounter counter;
   std::vector<Neighbour> all;
-  for (const Tiling& t : random_neighbours(contraction, one, chosen, options.count, options.seed)) {
+  for (Schedule& schedule :
+       random_neighbours(contraction, one, chosen, options.count, options.seed)) {
     if (options.stop.stop_requested()) throw Interrupted();
-    Schedule schedule = build(contraction, one, t);
     const Timing p = predict(contraction, schedule, one, counter, 1, Detail::full).timing;
     all.push_back({std::move(schedule), std::max(p.compute, p.links.front()), p.total});
   }

@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "core/machine/machine.hpp"
-#include "core/optimize/tiling.hpp"
+#include "core/optimize/optimize.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -33,9 +33,9 @@ struct NeighbourhoodOptions {
   std::function<void(double)> progress = {};  // the share that is done, in [0, 1]
 };
 
-// Of a tiling that the optimizer chose. Times are those of simulated bytes, as in Validated. Throws
+// Of what the optimizer chose. Times are those of simulated bytes, as in Validated. Throws
 // UnsupportedError for a machine that the model or the simulator does not cover, and Interrupted.
 Neighbourhood neighbourhood(const Contraction& contraction, const Machine& machine,
-                            const Tiling& chosen, const NeighbourhoodOptions& options = {});
+                            const Incumbent& chosen, const NeighbourhoodOptions& options = {});
 
 }  // namespace tcsim

@@ -44,7 +44,7 @@ double warm_ms(const Contraction& c, const Machine& before, const Machine& after
         auto counter = std::make_unique<SetCounter>();
         OptimizeOptions options;
         options.counter = counter.get();
-        options.incumbents = {optimize(c, before, options).tiling};
+        options.incumbents = {optimize(c, before, options).incumbent()};
         return std::pair{std::move(counter), options};
       },
       [&](auto& input) { optimize(c, after, input.second); });

@@ -71,10 +71,8 @@ Chosen choose(const ScheduleRequest& request, const Contraction& contraction,
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   Chosen chosen;
   chosen.seconds_to_solve = spent.count();
+  chosen.found = best.incumbent();
   chosen.schedule = std::move(best.schedule);
-  const bool rewritten =
-      chosen.schedule != build(contraction, view_of_one_core(machine), best.tiling);
-  if (!rewritten) chosen.tiling = std::move(best.tiling);
   chosen.certificate = best.certificate;
   chosen.choices = best.choices;
   chosen.evaluated = best.evaluated;
@@ -86,7 +84,7 @@ Chosen choose(const ScheduleRequest& request, const Contraction& contraction,
 
 void take(Result& result, Chosen chosen) {
   result.schedule = std::move(chosen.schedule);
-  result.tiling = std::move(chosen.tiling);
+  result.found = std::move(chosen.found);
   result.prediction = std::move(chosen.prediction);
   result.certificate = chosen.certificate;
   result.not_certified = std::move(chosen.not_certified);

@@ -28,7 +28,7 @@ struct ScheduleRequest {
 
 struct Chosen {
   Schedule schedule;
-  std::optional<Tiling> tiling;  // of the optimizer's choice, unless that was rewritten
+  std::optional<Incumbent> found;  // of the optimizer's choice
   Prediction prediction;
   std::optional<Certificate> certificate;  // of the optimizer's choice
   std::string not_certified;     // of a given or tuned one: why the optimizer's bound does not hold

@@ -44,7 +44,7 @@ void explore(WhatIf& w, ExploreOptions options) {
     w.complete = w.plane->complete;
   }
   if (!w.complete) return;
-  if (w.base.choice.tiling) options.incumbents.push_back(*w.base.choice.tiling);
+  if (w.base.choice.found) options.incumbents.push_back(*w.base.choice.found);
   try {
     w.advice = advice(w.workload, w.machine, options);
   } catch (const Interrupted&) {

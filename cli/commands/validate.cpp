@@ -65,14 +65,14 @@ ChooseSchedule draw(const Options& options, Validation& v) {
   };
 }
 
-// Tilings of the optimizer's choices, by workload. Several threads add to them.
-struct Tilings {
+// The optimizer's choices, by workload. Several threads add to them.
+struct Found {
   std::mutex mutex;
-  std::map<std::string, Tiling> of;
+  std::map<std::string, Incumbent> of;
 };
 
 // What lies beside the choices of those workloads that are complete.
-void look_beside(Validation& v, const Tilings& tilings, ValidateOptions how) {
+void look_beside(Validation& v, const Found& choices, ValidateOptions how) {
   NeighbourhoodOptions options;
   options.count = v.neighbours;
   options.threads = how.threads;
@@ -85,7 +85,7 @@ void look_beside(Validation& v, const Tilings& tilings, ValidateOptions how) {
     const auto found = std::ranges::find(v.workloads, one.workload, &Contraction::name);
     try {
       v.beside.emplace(one.workload,
-                       neighbourhood(*found, v.machine, tilings.of.at(one.workload), options));
+                       neighbourhood(*found, v.machine, choices.of.at(one.workload), options));
     } catch (const Interrupted&) {
       return;
     }
@@ -103,7 +103,7 @@ Exit run_validate(const Options& options, Context& context) {
   const bool random = options.count("random") != 0;
   Validation v{{}, machine(options, context), how.model, fraction(options, "limit"), {}};
   ChooseSchedule schedule;
-  Tilings tilings;
+  Found choices;
   v.drawn = random && arguments(options).empty();
   if (options.count("neighbours") != 0) {
     if (has_schedule(options) || (random && !v.drawn)) {
@@ -128,9 +128,9 @@ Exit run_validate(const Options& options, Context& context) {
     schedule = [&](const Contraction& c) {
       Context silent{context.out, context.err, context.stop, false, true, false};
       Chosen chosen = choose(options, c, v.machine, silent);
-      if (chosen.tiling) {
-        const std::lock_guard lock(tilings.mutex);
-        tilings.of.insert_or_assign(c.name(), *std::move(chosen.tiling));
+      if (chosen.found) {
+        const std::lock_guard lock(choices.mutex);
+        choices.of.insert_or_assign(c.name(), *std::move(chosen.found));
       }
       return chosen.schedule;
     };
@@ -143,7 +143,7 @@ Exit run_validate(const Options& options, Context& context) {
   if (v.neighbours > 0) {
     Progress progress(context, "simulating neighbours");
     how.progress = [&](double share) { progress.show(share); };
-    look_beside(v, tilings, how);
+    look_beside(v, choices, how);
   }
   print(v, form, context.out);
   if (v.complete.size() < v.workloads.size()) {

@@ -17,7 +17,7 @@ constexpr double less = 1 - 1e-9;
 Chooser::Chooser(const Contraction& contraction, const Schedule* fixed, std::stop_token stop)
     : contraction_(contraction), fixed_(fixed), stop_(std::move(stop)) {}
 
-Choice Chooser::search(const Machine& machine, const std::vector<Tiling>& incumbents) {
+Choice Chooser::search(const Machine& machine, const std::vector<Incumbent>& incumbents) {
   if (stop_.stop_requested()) throw Interrupted();
   if (fixed_ != nullptr) {
     require_registers(*fixed_, contraction_.type(), machine, "schedule");
@@ -27,15 +27,15 @@ Choice Chooser::search(const Machine& machine, const std::vector<Tiling>& incumb
   options.incumbents = incumbents;
   options.counter = &counter_;
   Optimized o = optimize(contraction_, machine, options, stop_);
-  return {std::move(o.tiling), std::move(o.schedule), std::move(o.prediction)};
+  return {o.incumbent(), std::move(o.schedule), std::move(o.prediction)};
 }
 
-bool Chooser::improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling) {
-  if (!tiling || !choice.tiling || *tiling == *choice.tiling) return false;
+bool Chooser::improve(Choice& choice, const Machine& machine,
+                      const std::optional<Incumbent>& found) {
+  if (!found || !choice.found || *found == *choice.found) return false;
   if (stop_.stop_requested()) throw Interrupted();
-  const auto kernels = kernel_choices(machine.core, contraction_);
-  if (std::find(kernels.begin(), kernels.end(), tiling->kernel) == kernels.end()) return false;
-  Choice other{tiling, build(contraction_, machine, *tiling), {}};
+  if (!fits_core(contraction_, machine.core, *found)) return false;
+  Choice other{found, build(contraction_, machine, *found), {}};
   other.prediction = predict(contraction_, other.schedule, machine, counter_);
   if (!(other.time() < choice.time() * less)) return false;
   choice = std::move(other);

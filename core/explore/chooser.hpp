@@ -11,7 +11,7 @@
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
 #include "core/model/set_counts.hpp"
-#include "core/optimize/tiling.hpp"
+#include "core/optimize/optimize.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -19,7 +19,7 @@ namespace tcsim {
 
 // A schedule for a machine, and what it costs there.
 struct Choice {
-  std::optional<Tiling> tiling;  // of a schedule that was searched for
+  std::optional<Incumbent> found;  // of a schedule that was searched for
   Schedule schedule;
   Prediction prediction;
 
@@ -35,10 +35,10 @@ class Chooser {
   // Searches, beginning from what is known for others. Throws Interrupted, what optimize() or
   // predict() throw, and UnsupportedError where the core has too few registers for a fixed
   // schedule.
-  Choice search(const Machine& machine, const std::vector<Tiling>& incumbents);
-  // Replaces `choice` by the tiling if the core has its kernel and it takes less time on this
-  // machine. Returns whether it did.
-  bool improve(Choice& choice, const Machine& machine, const std::optional<Tiling>& tiling);
+  Choice search(const Machine& machine, const std::vector<Incumbent>& incumbents);
+  // Replaces `choice` by another machine's if the core has its kernel and it takes less time on
+  // this one. Returns whether it did.
+  bool improve(Choice& choice, const Machine& machine, const std::optional<Incumbent>& found);
 
   bool is_fixed() const { return fixed_ != nullptr; }
   const Contraction& contraction() const { return contraction_; }

@@ -99,7 +99,7 @@ class Walk {
   }
 
  private:
-  Entry entry(double value, Machine machine, const std::vector<Tiling>& incumbents) {
+  Entry entry(double value, Machine machine, const std::vector<Incumbent>& incumbents) {
     Entry e{value, std::move(machine), {}, ""};
     e.choice = chooser_.search(e.machine, incumbents);
     e.bottleneck = bottleneck_name(e.choice.prediction.timing, e.machine);
@@ -137,11 +137,11 @@ class Walk {
   // its place.
   std::size_t add(double value) {
     const std::size_t place = place_of(value);
-    std::vector<Tiling> incumbents;
+    std::vector<Incumbent> incumbents;
     const auto also = [&](const Entry& e) {
-      if (!e.choice.tiling) return;
-      if (std::find(incumbents.begin(), incumbents.end(), *e.choice.tiling) == incumbents.end()) {
-        incumbents.push_back(*e.choice.tiling);
+      if (!e.choice.found) return;
+      if (std::find(incumbents.begin(), incumbents.end(), *e.choice.found) == incumbents.end()) {
+        incumbents.push_back(*e.choice.found);
       }
     };
     if (place > 0) also(entries_[place - 1]);
@@ -153,7 +153,7 @@ class Walk {
   }
 
   bool improve(Entry& e, const Entry& other) {
-    if (!chooser_.improve(e.choice, e.machine, other.choice.tiling)) return false;
+    if (!chooser_.improve(e.choice, e.machine, other.choice.found)) return false;
     e.bottleneck = bottleneck_name(e.choice.prediction.timing, e.machine);
     return true;
   }

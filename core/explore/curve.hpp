@@ -17,7 +17,7 @@ namespace tcsim {
 
 struct ExploreOptions {
   const Schedule* fixed = nullptr;       // predicted everywhere instead of choosing anew
-  std::vector<Tiling> incumbents;        // where the search begins, may be empty
+  std::vector<Incumbent> incumbents;     // where the search begins, may be empty
   std::stop_token stop;                  // asked to stop, what is there is returned
   std::function<void(double)> progress;  // share that is done
 };

@@ -62,8 +62,8 @@ Elasticities elasticities(const Contraction& contraction, const Machine& machine
   std::vector<Knob> knobs = all_knobs(machine);
   std::vector<Case> cases;
   try {
-    std::vector<Tiling> incumbents = options.incumbents;
-    if (result.base.tiling) incumbents.push_back(*result.base.tiling);
+    std::vector<Incumbent> incumbents = options.incumbents;
+    if (result.base.found) incumbents.push_back(*result.base.found);
     for (std::size_t k = 0; k < knobs.size(); ++k) {
       for (bool up : {true, false}) {
         auto next = neighbour(machine, knobs[k], up);
@@ -79,17 +79,17 @@ Elasticities elasticities(const Contraction& contraction, const Machine& machine
         options.progress(static_cast<double>(k + 1) / static_cast<double>(knobs.size()));
       }
     }
-    std::vector<Tiling> pool;
+    std::vector<Incumbent> pool;
     const auto gather = [&](const Choice& c) {
-      if (c.tiling && std::find(pool.begin(), pool.end(), *c.tiling) == pool.end()) {
-        pool.push_back(*c.tiling);
+      if (c.found && std::find(pool.begin(), pool.end(), *c.found) == pool.end()) {
+        pool.push_back(*c.found);
       }
     };
     gather(result.base);
     for (const Case& c : cases) gather(c.choice);
-    for (const Tiling& tiling : pool) {
-      chooser.improve(result.base, machine, tiling);
-      for (Case& c : cases) chooser.improve(c.choice, c.machine, tiling);
+    for (const Incumbent& found : pool) {
+      chooser.improve(result.base, machine, found);
+      for (Case& c : cases) chooser.improve(c.choice, c.machine, found);
     }
   } catch (const Interrupted&) {
     result.complete = false;

@@ -97,11 +97,11 @@ class Grid {
     each_from_worst([&](std::size_t i) {
       machines_[i] = machine_at(points[i]);
       if (machines_[i]) {
-        std::vector<Tiling> incumbents;
-        if (base_.tiling) incumbents.push_back(*base_.tiling);
+        std::vector<Incumbent> incumbents;
+        if (base_.found) incumbents.push_back(*base_.found);
         for (std::size_t n : neighbours(i)) {
-          if (points[n].choice && points[n].choice->tiling) {
-            incumbents.push_back(*points[n].choice->tiling);
+          if (points[n].choice && points[n].choice->found) {
+            incumbents.push_back(*points[n].choice->found);
           }
         }
         points[i].choice = chooser_.search(*machines_[i], incumbents);
@@ -122,10 +122,10 @@ class Grid {
         if (!points[i].choice) continue;
         for (std::size_t n : neighbours(i)) {
           if (!points[n].choice) continue;
-          changed |= chooser_.improve(*points[i].choice, *machines_[i], points[n].choice->tiling);
+          changed |= chooser_.improve(*points[i].choice, *machines_[i], points[n].choice->found);
         }
-        changed |= chooser_.improve(*points[i].choice, *machines_[i], base_.tiling);
-        changed |= chooser_.improve(base_, machine_, points[i].choice->tiling);
+        changed |= chooser_.improve(*points[i].choice, *machines_[i], base_.found);
+        changed |= chooser_.improve(base_, machine_, points[i].choice->found);
       }
     }
   }

@@ -93,7 +93,7 @@ std::optional<Crossover> next_crossover(const Contraction& contraction, const Ma
                                         const ExploreOptions& options) {
   ExploreOptions from_base = options;
   from_base.progress = nullptr;
-  if (elasticities.base.tiling) from_base.incumbents.push_back(*elasticities.base.tiling);
+  if (elasticities.base.found) from_base.incumbents.push_back(*elasticities.base.found);
   for (const Elasticity* e : strongest(elasticities)) {
     const bool up = e->better()->factor > 1;
     const std::string spec = up ? fmt::format("1x..{}x", reach) : fmt::format("{}x..1x", 1 / reach);
@@ -111,7 +111,7 @@ std::vector<LargerCache> larger_caches(const Contraction& contraction, const Mac
   std::vector<LargerCache> all;
   ExploreOptions from_base = options;
   from_base.progress = nullptr;
-  if (elasticities.base.tiling) from_base.incumbents.push_back(*elasticities.base.tiling);
+  if (elasticities.base.found) from_base.incumbents.push_back(*elasticities.base.found);
   for (int l = 0; l < machine.cache_count(); ++l) {
     const std::string& name = machine.level(LevelId{l}).name;
     const KnobRange range = parse_knob_range(machine, fmt::format("{}.capacity=1x..4x:2", name));

@@ -21,6 +21,7 @@
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/rewrites.hpp"
 #include "core/optimize/search.hpp"
+#include "core/schedule/registers.hpp"
 
 namespace tcsim {
 
@@ -59,12 +60,14 @@ constexpr int polish_finalists = 3;
 constexpr std::size_t most_ways = 6, most_ways_of_small = 2;
 constexpr int polish_of_way = 60;
 // Schedules that are rewritten at a time, how often, and those that may be judged as the answer is.
-constexpr std::size_t most_drafts = 12, best_drafts = 3;
-constexpr int most_rounds = 6;
+constexpr std::size_t most_drafts = 12, few_drafts = 3, best_drafts = 4;
+constexpr int most_rounds = 6, more_rewrites = 3;
 // Of the logarithm of a time, in the steps of a score: what more effort, another kernel and another
 // round of rewriting have to bring where losses count, and what a rewritten schedule has to promise
 // by the coarse count, more than the estimate may be wrong by.
 constexpr double worth_going_on = 40, promised = 95;
+// The same where nothing is estimated, in steps of cost_step: what the family is left for.
+constexpr double leaving = 5, cost_step = 1e-3;
 // Where those efforts leave a gap, tilings that are judged besides, by trades too, and the best of
 // them judged in full.
 constexpr int trades = 300;
@@ -168,6 +171,15 @@ void require_energy(const Machine& machine) {
   }
 }
 
+// Has the copies of a schedule without parts lie in a level.
+void put_copies(Node& node, const std::string& level) {
+  if (Loop* loop = std::get_if<Loop>(&node.is)) return put_copies(*loop->body, level);
+  if (Move* move = std::get_if<Move>(&node.is)) {
+    move->level = level;
+    put_copies(*move->body, level);
+  }
+}
+
 class Optimizer {
  public:
   Optimizer(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
@@ -202,9 +214,10 @@ class Optimizer {
         kernel_in_place() == kernels_.front()) {
       search_.keep_to_kernel(kernels_.front());
     }
-    for (const Tiling& incumbent : options_.incumbents) {
+    for (const Incumbent& incumbent : options_.incumbents) {
       try {
-        keep(in_family(incumbent));
+        keep(in_family(incumbent.tiling));
+        if (incumbent.rewritten) keep_rewritten(incumbent);
       } catch (const TooLargeError&) {
         // It was good for another machine; the search may find one that is good for this one.
       }
@@ -239,13 +252,24 @@ class Optimizer {
         search_.refine(1, 0);
         keep(search_.best());
       }
-      const bool leaves_family = estimates() && options_.rewrite && !options_.dividing && !image();
-      if (losses_ && !soon && (at_roof() || !leaves_family)) look_at_other_ways();
-      if (leaves_family && !soon) rewrite();
+      const bool may_leave = !options_.dividing && !image();
+      const bool leaves_to_run = estimates() && options_.rewrite && may_leave;
+      if (losses_ && !soon && (at_roof() || !leaves_to_run)) look_at_other_ways();
+      const bool leaves_gap = !estimates() && gap() > enough && may_leave;
+      if ((leaves_to_run || leaves_gap) && !soon) {
+        bool better = rewrite(other_ways(kernels_, most_drafts), most_drafts);
+        for (int i = 0; i < more_rewrites && better && leaves_gap; ++i) {
+          better = rewrite({}, few_drafts);
+        }
+      } else if (leaves_gap && best_->rewritten) {
+        rewrite({}, few_drafts);  // its tiles are another machine's
+      }
     }
-    // What was rewritten may be outside the family.
-    constexpr double rounding = 1e-9;
-    if (rewritten_ && achieved() < least_ * (1 - rounding)) least_ = least_of_all_;
+    // What was rewritten may be outside the family, whose bound then says nothing of it.
+    const auto outside = [&] {
+      return outside_family(contraction_, best_->schedule, machine_, losses_);
+    };
+    if (best_->rewritten && !outside().empty()) least_ = least_of_all_;
     best_->certificate = {options_.objective,
                           least_,
                           achieved(),
@@ -319,9 +343,20 @@ class Optimizer {
     }
     search_.refine(polish_finalists, 0);
   }
-  // What the family leaves out, from the best of it and from other ways on: the most promising
-  // schedules beside each of a few are rewritten in turn.
-  void rewrite() {
+  // The score by which schedules are rewritten: where nothing is estimated, what the certificate
+  // speaks of comes first.
+  Score draft_score(const Schedule& schedule, const Prediction& prediction) const {
+    Score s = score(contraction_, schedule, prediction, machine_, options_);
+    if (!estimates()) {
+      const double all = cost(prediction, machine_, options_.objective);
+      s.insert(s.begin(), std::round(std::log(all) / cost_step));
+    }
+    return s;
+  }
+  // What the family leaves out, from the best and from other ways on: of the schedules beside them
+  // the most promising ones are rewritten in turn, so many at a time. Returns whether one was
+  // taken.
+  bool rewrite(const std::vector<Tiling>& ways, std::size_t most) {
     struct Draft {
       Score score;
       Schedule schedule;
@@ -331,22 +366,23 @@ class Optimizer {
       ++drafts_;
       try {
         const Prediction p = predict(contraction_, s, machine_, *counter_, 1, Detail::coarse);
-        return Draft{score(contraction_, s, p, machine_, options_), std::move(s)};
+        return Draft{draft_score(s, p), std::move(s)};
       } catch (const TooLargeError&) {
         return Draft{{HUGE_VAL}, std::move(s)};
       }
     };
+    const double worth = estimates() ? worth_going_on : leaving;
     const Draft start = judged(best_->schedule);
     std::set<std::string> known{to_line(start.schedule, contraction_)};
     std::vector<Draft> drafts{start};
-    for (const Tiling& way : other_ways(kernels_, most_drafts)) {
+    for (const Tiling& way : ways) {
       Schedule s = build(contraction_, machine_, way);
       if (known.insert(to_line(s, contraction_)).second) drafts.push_back(judged(std::move(s)));
     }
     std::vector<Draft> best = drafts;
-    const auto keep_best = [](std::vector<Draft>& all, std::size_t most) {
+    const auto keep_best = [](std::vector<Draft>& all, std::size_t count) {
       std::ranges::stable_sort(all, {}, &Draft::score);
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most)), all.end());
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), count)), all.end());
     };
     for (int round = 0; round < most_rounds; ++round) {
       std::vector<Draft> next;
@@ -355,30 +391,37 @@ class Optimizer {
           if (known.insert(to_line(s, contraction_)).second) next.push_back(judged(std::move(s)));
         }
       }
-      keep_best(next, most_drafts);
+      keep_best(next, most);
       if (next.empty()) break;
       const double before = best.front().score.front();
       best.insert(best.end(), next.begin(), next.end());
       keep_best(best, best_drafts);
-      if (round > 0 && best.front().score.front() > before - worth_going_on) break;
+      if (round > 0 && best.front().score.front() > before - worth) break;
       drafts = std::move(next);
     }
-    // The first that holds what it promises when it is judged as the answer is.
+    // The first that holds what it promises when it is judged as the answer is; where nothing is
+    // estimated, the best by that.
+    bool taken = false;
     for (Draft& d : best) {
-      if (d.score.front() > start.score.front() - promised) return;
+      if (estimates() && d.score.front() > start.score.front() - promised) break;
+      if (d.schedule == best_->schedule) continue;
       try {
         Optimized rewritten = *best_;
         rewritten.prediction =
             predict(contraction_, d.schedule, machine_, *counter_, 1, options_.detail);
         rewritten.schedule = std::move(d.schedule);
-        if (score_of(rewritten).front() > score_of(*best_).front() - worth_going_on) continue;
+        const double before = draft_score(best_->schedule, best_->prediction).front();
+        if (draft_score(rewritten.schedule, rewritten.prediction).front() > before - worth)
+          continue;
         best_ = std::move(rewritten);
-        rewritten_ = true;
-        return;
+        best_->rewritten = true;
+        taken = true;
+        if (estimates()) break;
       } catch (const TooLargeError&) {
         // Counted coarsely it was not.
       }
     }
+    return taken;
   }
   // Everything in place and as a whole, a few columns of the left operand at a time from beginning
   // to end.
@@ -434,13 +477,26 @@ class Optimizer {
     Optimized o;
     o.tiling = tiling;
     o.schedule = build(contraction_, machine_, tiling);
+    keep(std::move(o));
+  }
+  // Likewise what one was rewritten to, unless this core's registers do not hold its kernel.
+  void keep_rewritten(const Incumbent& incumbent) {
+    if (!fits_core(contraction_, machine_.core, incumbent)) return;
+    Optimized o;
+    o.tiling = in_family(incumbent.tiling);
+    o.schedule = build(contraction_, machine_, incumbent);
+    o.rewritten = true;
+    keep(std::move(o));
+  }
+  void keep(Optimized o) {
     o.prediction = predict(contraction_, o.schedule, machine_, *counter_, 1, options_.detail);
     // Scores go by steps of a thousandth. An incumbent is not given up for even that.
-    const bool worse = best_ && !options_.incumbents.empty() &&
-                       cost(o.prediction, machine_, options_.objective) > achieved();
-    if (!best_ || (!worse && score_of(o) < score_of(*best_))) {
-      best_ = std::move(o);
-    }
+    const double costs = cost(o.prediction, machine_, options_.objective);
+    const bool worse = best_ && !options_.incumbents.empty() && costs > achieved();
+    const auto better = [&] {
+      return o.rewritten ? costs < achieved() : score_of(o) < score_of(*best_);
+    };
+    if (!best_ || (!worse && better())) best_ = std::move(o);
   }
 
   // Another machine's tiling, made to fit this one: its number of levels, a kernel of its core.
@@ -460,7 +516,7 @@ class Optimizer {
   void look(const Effort& effort) {
     search_.set_margin(effort.margin);
     if (best_) search_.judge(best_->tiling);
-    for (const Tiling& incumbent : options_.incumbents) search_.judge(in_family(incumbent));
+    for (const Incumbent& i : options_.incumbents) search_.judge(in_family(i.tiling));
     Tiling tiling;
     tiling.groups = groupings(contraction_).front();
     tiling.kernel = kernels_.front();
@@ -522,8 +578,7 @@ class Optimizer {
   SetCounter* counter_;
   std::optional<Optimized> best_;
   int choices_ = 0;
-  int drafts_ = 0;          // schedules that rewrite() judged
-  bool rewritten_ = false;  // whether the best is one of them
+  int drafts_ = 0;  // schedules that rewrite() judged
 };
 
 }  // namespace
@@ -543,6 +598,18 @@ const char* to_text(Objective objective) {
       return "energy";
   }
   return "";
+}
+
+bool fits_core(const Contraction& contraction, const Core& core, const Incumbent& incumbent) {
+  if (incumbent.rewritten) return fits_registers(*incumbent.rewritten, core, contraction.type());
+  return std::ranges::count(kernel_choices(core, contraction), incumbent.tiling.kernel) > 0;
+}
+
+Schedule build(const Contraction& contraction, const Machine& machine, const Incumbent& incumbent) {
+  if (!incumbent.rewritten) return build(contraction, machine, incumbent.tiling);
+  Schedule schedule = *incumbent.rewritten;
+  put_copies(schedule.root, machine.level(LevelId{machine.cache_count() - 1}).name);
+  return schedule;
 }
 
 Optimized optimize(const Contraction& contraction, const Machine& machine, std::stop_token stop) {

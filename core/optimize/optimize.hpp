@@ -5,6 +5,7 @@
 // near the least of the family (core/optimize/bound.hpp), or at a limit.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -44,18 +45,28 @@ struct Certificate {
   std::string bound_words() const;
 };
 
+// An answer, from which a search for another machine can begin: a point of the family, and what it
+// was rewritten to, if it was (core/optimize/rewrites.hpp).
+struct Incumbent {
+  Tiling tiling;
+  std::optional<Schedule> rewritten;
+  bool operator==(const Incumbent&) const = default;
+};
+// Whether the core has its kernel: one of kernel_choices(), or where it was rewritten one that the
+// registers hold.
+bool fits_core(const Contraction& contraction, const Core& core, const Incumbent& incumbent);
+// Writes it as a schedule. Copies lie in this machine's outermost cache.
+Schedule build(const Contraction& contraction, const Machine& machine, const Incumbent& incumbent);
+
 struct OptimizeOptions {
   Objective objective = Objective::time;
-  // Points of the family that are judged first, for example the optimum of a machine that differs
-  // a little. The answer is never worse than the best of them. One that is proven good enough is
-  // returned at once.
-  std::vector<Tiling> incumbents;
+  // What is judged first, for example the answer for a machine that differs a little. The answer is
+  // never worse than the best of them. One that is proven good enough is returned at once.
+  std::vector<Incumbent> incumbents;
   // The schedule is to run on this machine: what packs and calls lose counts even where the machine
   // does not say what was measured (core/optimize/search.hpp, losses_count()).
   bool to_run = false;
-  // Where losses count, the answer may be outside the family in the end (core/optimize/rewrites.hpp),
-  // and then is not built from its tiling. For what runs; not for comparing machines, whose answers
-  // are tilings.
+  // Where losses count, the answer may be rewritten too. For what runs.
   bool rewrite = false;
   // Looks no harder than at first, whatever the gap: for a caller that asks often.
   bool soon = false;
@@ -77,11 +88,16 @@ inline OptimizeOptions for_running() {
 
 struct Optimized {
   Schedule schedule;
-  Tiling tiling;          // what `schedule` was built, or with `rewrite` may be rewritten from
-  Prediction prediction;  // by the window model
+  Tiling tiling;           // what `schedule` was built or rewritten from
+  bool rewritten = false;  // which of the two
+  Prediction prediction;   // by the window model
   Certificate certificate;
   int choices = 0;    // relaxed problems solved
   int evaluated = 0;  // schedules that the window model judged
+
+  Incumbent incumbent() const {
+    return {tiling, rewritten ? std::optional(schedule) : std::nullopt};
+  }
 };
 
 // Deterministic. Throws UnsupportedError for a machine that the window model does not cover or that

@@ -1,4 +1,4 @@
-// Tilings drawn around one: to ask whether a choice is better than what lies beside it.
+// Schedules drawn around a choice: to ask whether it is better than what lies beside it.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,18 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
-#include "core/optimize/tiling.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
 namespace tcsim {
 
-// Up to `count` tilings of the optimizer's family, each one to three moves of its search
-// (Search::neighbours()) away from `tiling`. They build different schedules, none that of `tiling`;
-// there are fewer where so many are not found. Equal seeds give equal tilings everywhere. Throws as
-// common_line() does.
-std::vector<Tiling> random_neighbours(const Contraction& contraction, const Machine& machine,
-                                      const Tiling& tiling, std::size_t count, std::uint64_t seed);
+// Up to `count` schedules, each one to three moves of the search away from `chosen`: of the
+// optimizer's family (Search::neighbours()), or of rewrites() where it was rewritten. They differ,
+// and none is the chosen one; there are fewer where so many are not found. Equal seeds give equal
+// schedules everywhere. Throws as common_line() does.
+std::vector<Schedule> random_neighbours(const Contraction& contraction, const Machine& machine,
+                                        const Incumbent& chosen, std::size_t count,
+                                        std::uint64_t seed);
 
 }  // namespace tcsim

@@ -40,7 +40,7 @@ std::string geometry(const Machine& m) {
 
 // A schedule of a chain with its traffic on the geometry that it was last asked for.
 struct Candidate {
-  Tiling tiling;
+  Incumbent found;
   Schedule schedule;
   std::string geometry;
   Traffic traffic;
@@ -73,11 +73,11 @@ class ChainWork {
       : study_(study), contraction_(contraction), stop_(std::move(stop)) {}
 
   // Returns its place, which may be that of an equal one.
-  std::size_t add(const Tiling& tiling, Schedule schedule) {
+  std::size_t add(const Optimized& o) {
     for (std::size_t i = 0; i < pool_.size(); ++i) {
-      if (pool_[i].schedule == schedule) return i;
+      if (pool_[i].schedule == o.schedule) return i;
     }
-    pool_.push_back({tiling, std::move(schedule), "", {}});
+    pool_.push_back({o.incumbent(), o.schedule, "", {}});
     return pool_.size() - 1;
   }
   const Schedule& schedule(std::size_t i) const { return pool_[i].schedule; }
@@ -127,22 +127,20 @@ class ChainWork {
     OptimizeOptions options;
     options.objective = study_.schedule_objective();
     options.counter = &counter_;
-    if (std::isfinite(from.cost) && !anew) options.incumbents = {pool_[from.candidate].tiling};
-    Optimized o = optimize(contraction_, machine, options, stop_);
-    Judged found = judge(add(o.tiling, std::move(o.schedule)), machine, shape);
+    if (std::isfinite(from.cost) && !anew) options.incumbents = {pool_[from.candidate].found};
+    Judged found = judge(add(optimize(contraction_, machine, options, stop_)), machine, shape);
     return std::isfinite(from.cost) && !found.better_than(from) ? from : found;
   }
 
+  // What no schedule of the family costs less than.
   double least(const Machine& machine) const {
     const auto kernels = kernel_choices(machine.core, contraction_);
-    const ProvenBound bound =
-        proven_bound(contraction_, machine, kernels, losses_count(machine, {}));
-    if (study_.schedule_objective() == Objective::time) return bound.time.value();
-    double joules = 0;
-    for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
-      joules += bound.bytes[l] * machine.levels[l].energy->value.value();
-    }
-    return joules;
+    return least(proven_bound(contraction_, machine, kernels, losses_count(machine, {})), machine);
+  }
+  // Where the one that was chosen does, it is not of the family.
+  double proven(const Station& s) const {
+    if (s.chosen.cost >= s.least * (1 - 1e-9)) return s.least;
+    return least(bound_of_all(contraction_, s.machine), s.machine);
   }
 
   // A schedule for every design: one that the chain knows where the bound says that it is good
@@ -176,6 +174,15 @@ class ChainWork {
   }
 
  private:
+  double least(const ProvenBound& bound, const Machine& machine) const {
+    if (study_.schedule_objective() == Objective::time) return bound.time.value();
+    double joules = 0;
+    for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
+      joules += bound.bytes[l] * machine.levels[l].energy->value.value();
+    }
+    return joules;
+  }
+
   // Where even a search from nothing leaves much, it may be unlucky: what is found elsewhere in the
   // chain is tried, and searched on from.
   void scout(std::vector<Station>& stations, std::size_t i) {
@@ -210,8 +217,7 @@ class ChainWork {
 
   // Whether the core has the candidate's kernel.
   bool fits(std::size_t i, const Machine& machine) const {
-    const auto kernels = kernel_choices(machine.core, contraction_);
-    return std::find(kernels.begin(), kernels.end(), pool_[i].tiling.kernel) != kernels.end();
+    return fits_core(contraction_, machine.core, pool_[i].found);
   }
 
   const Study& study_;
@@ -334,8 +340,7 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
     stations.push_back(std::move(s));
   }
   if (!stations.empty()) {
-    const Optimized& anchor = anchors_.at(chain.machine, chain.workload);
-    work.add(anchor.tiling, anchor.schedule);
+    work.add(anchors_.at(chain.machine, chain.workload));
   }
   if (study_.compute == Compute::predict) {
     for (Station& s : stations) s.chosen = work.judge(0, s.machine, s.shape);
@@ -343,7 +348,8 @@ ChainResult Evaluator::evaluate(std::int64_t number, std::int64_t most) {
     work.choose(stations);
   }
   const std::int64_t workloads = std::ssize(study_.workloads);
-  for (const Station& s : stations) {
+  for (Station& s : stations) {
+    s.least = work.proven(s);
     const std::int64_t point =
         s.design.number * workloads + static_cast<std::int64_t>(chain.workload);
     const Schedule& schedule = work.schedule(s.chosen.candidate);

@@ -151,8 +151,8 @@ std::vector<Worth> worth_of_knobs(const Contraction& contraction, const Machine&
                                   const CostModel* model, const ExploreOptions& options) {
   Chooser chooser(contraction, options.fixed, options.stop);
   Choice base = chooser.search(machine, options.incumbents);
-  std::vector<Tiling> incumbents = options.incumbents;
-  if (base.tiling) incumbents.push_back(*base.tiling);
+  std::vector<Incumbent> incumbents = options.incumbents;
+  if (base.found) incumbents.push_back(*base.found);
   std::vector<Knob> knobs = all_knobs(machine);
   std::erase_if(knobs, [](const Knob& k) { return k.name.ends_with(".latency"); });
   std::vector<std::optional<TurnedMachine>> cases;
@@ -171,11 +171,11 @@ std::vector<Worth> worth_of_knobs(const Contraction& contraction, const Machine&
   }
   // So that a gain is the knob's doing and not that of a luckier search.
   for (const auto& c : cases) {
-    if (c && c->choice.tiling) chooser.improve(base, machine, *c->choice.tiling);
+    if (c && c->choice.found) chooser.improve(base, machine, *c->choice.found);
   }
   std::vector<Worth> all;
   for (std::size_t k = 0; k < knobs.size(); ++k) {
-    if (cases[k] && base.tiling) chooser.improve(cases[k]->choice, cases[k]->machine, *base.tiling);
+    if (cases[k] && base.found) chooser.improve(cases[k]->choice, cases[k]->machine, *base.found);
     all.push_back(cases[k] ? weighed(contraction, machine, *std::move(cases[k]), model, base)
                            : idle(knobs[k], machine, base));
   }

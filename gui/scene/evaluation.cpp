@@ -45,7 +45,7 @@ bool keep(Evaluation& e) {
 }
 
 void take(Evaluation& e, Optimized best) {
-  e.choice = {std::move(best.tiling), std::move(best.schedule), std::move(best.prediction)};
+  e.choice = {best.incumbent(), std::move(best.schedule), std::move(best.prediction)};
   e.certificate = best.certificate;
 }
 
@@ -146,14 +146,13 @@ EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
 EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
                      double seconds, std::stop_token stop) {
   const double began = now();
-  const auto& known = before.choice.tiling;
+  const auto& known = before.choice.found;
   auto linkBounds = subject.design.workload == before.subject.design.workload
                         ? before.linkBounds
                         : std::shared_ptr<const bounds::LinkBounds>();
   const auto caches = static_cast<std::size_t>(subject.machine.cache_count());
-  const auto kernels = kernel_choices(subject.machine.core, subject.contraction);
-  if (!known || known->tiles.size() != caches || !subject.design.schedule.empty() ||
-      std::find(kernels.begin(), kernels.end(), known->kernel) == kernels.end()) {
+  if (!known || known->tiling.tiles.size() != caches || !subject.design.schedule.empty() ||
+      !fits_core(subject.contraction, subject.machine.core, *known)) {
     return evaluate(subject, std::move(stop), std::move(linkBounds));
   }
   auto e = std::make_shared<Evaluation>(Evaluation{subject, {}, {}, "", "", {}, false, 0});
@@ -177,13 +176,13 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
 
 Helped help(const Evaluation& e, std::stop_token stop) {
   ExploreOptions options = exploring(e, std::move(stop));
-  if (e.choice.tiling) options.incumbents = {*e.choice.tiling};
+  if (e.choice.found) options.incumbents = {*e.choice.found};
   return {e.subject.design, advice(e.subject.contraction, e.subject.machine, options)};
 }
 
 Worths worthOf(const Evaluation& e, std::stop_token stop) {
   ExploreOptions options = exploring(e, std::move(stop));
-  if (e.choice.tiling) options.incumbents = {*e.choice.tiling};
+  if (e.choice.found) options.incumbents = {*e.choice.found};
   return {e.subject.design, worth_of_knobs(e.subject.contraction, e.subject.machine,
                                            e.subject.costModel.get(), options)};
 }

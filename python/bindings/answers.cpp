@@ -69,8 +69,8 @@ void add_advice(Result& r, const ScheduleRequest& asked, const Watch& watch) {
   explore.progress = watch.progress;
   if (asked.given()) {
     explore.fixed = &r.schedule;
-  } else if (r.tiling) {
-    explore.incumbents = {*r.tiling};
+  } else if (r.found) {
+    explore.incumbents = {*r.found};
   }
   r.advice = advice(r.workload, r.machine, explore);
 }

@@ -77,7 +77,7 @@ TEST(Optimize, Goes_along_the_matrix_where_losses_of_packs_count) {
   const Contraction c = parse_contraction("beca-cabd-ed", parse_sizes("a=99,b=87,c=5,d=41,e=7"),
                                           Layout::column_major, ElementType::f64);
   const Optimized without = find(c);
-  EXPECT_EQ(test::names_of(c, without.schedule.groups[DimClass::m])[0], 'b');
+  EXPECT_EQ(test::names_of(c, without.tiling.groups[DimClass::m])[0], 'b');
   machine.core.overhead.pack.origin = Origin::measured;
   const Optimized with = find(c);
   EXPECT_EQ(test::names_of(c, with.schedule.groups[DimClass::m]), "cab");

@@ -78,8 +78,10 @@ TEST(Optimize_property, Schedules_are_legal_and_not_below_the_bound) {
     EXPECT_NO_THROW(check(o.schedule, c, level_names(m), "optimizer"));
     EXPECT_GE(o.certificate.gap, -1e-9);
     EXPECT_NEAR(o.certificate.gap, o.certificate.achieved / o.certificate.relaxed_bound - 1, 1e-12);
-    EXPECT_EQ(o.schedule, build(c, m, o.tiling));
+    EXPECT_EQ(o.schedule, build(c, m, o.incumbent()));
+    EXPECT_EQ(o.rewritten, o.schedule != build(c, m, o.tiling));
     if (!options.dividing) continue;
+    EXPECT_FALSE(o.rewritten);
     for (std::size_t g = 0; g < 3; ++g) {
       for (std::size_t l = 1; l < o.tiling.tiles.size(); ++l) {
         EXPECT_EQ(o.tiling.tiles[l][g] % o.tiling.tiles[l - 1][g], 0);
@@ -113,7 +115,7 @@ TEST(Optimize_property, A_better_machine_is_never_slower) {
       }
       SCOPED_TRACE(fmt::format("trial {} step {}: {} {}, {} {}", trial, step, c.name(), c.sizes(),
                                m.levels[l].name, grows ? "doubled" : "1.25 times as fast"));
-      options.incumbents = {before.tiling};
+      options.incumbents = {before.incumbent()};
       const Optimized now = optimize(c, m, options);
       const double slack = grows && !associative ? 1.01 : 1 + 1e-9;
       EXPECT_LE(now.prediction.timing.total.value(),
@@ -132,7 +134,7 @@ TEST(Optimize_property, Incumbents_are_never_lost) {
     SCOPED_TRACE(fmt::format("trial {}: {} {}", trial, c.name(), c.sizes()));
     const Optimized first = optimize(c, m);
     OptimizeOptions options;
-    options.incumbents = {first.tiling};
+    options.incumbents = {first.incumbent()};
     SetCounter counter;
     options.counter = &counter;
     EXPECT_LE(optimize(c, m, options).prediction.timing.total, first.prediction.timing.total);
