@@ -100,9 +100,7 @@ const LeafSchedules::Chosen& LeafSchedules::of(const Leaf& leaf) {
   options.soon = true;
   options.detail = Detail::full;
   Optimized best = optimize(contraction, machine_, options);
-  return chosen_
-      .emplace(leaf, Chosen{contraction, std::move(best.schedule), std::move(best.tiling)})
-      .first->second;
+  return chosen_.emplace(leaf, Chosen{contraction, std::move(best.schedule)}).first->second;
 }
 
 std::vector<std::string> memory_rows(const OperationTree& tree) {

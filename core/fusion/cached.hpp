@@ -31,7 +31,6 @@
 #include "core/fusion/walk.hpp"
 #include "core/machine/machine.hpp"
 #include "core/model/traffic.hpp"
-#include "core/optimize/tiling.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -67,7 +66,6 @@ class LeafSchedules {
   struct Chosen {
     Contraction contraction;
     Schedule schedule;
-    Tiling tiling;
   };
   // Stays where it is. Throws as optimize() does; heeds StopScope.
   const Chosen& of(const Leaf& leaf);

@@ -216,8 +216,8 @@ class Optimizer {
     }
     for (const Incumbent& incumbent : options_.incumbents) {
       try {
-        keep(in_family(incumbent.tiling));
         if (incumbent.rewritten) keep_rewritten(incumbent);
+        keep(in_family(incumbent.tiling));
       } catch (const TooLargeError&) {
         // It was good for another machine; the search may find one that is good for this one.
       }
@@ -473,7 +473,7 @@ class Optimizer {
 
   // Judges a tiling as the model does and keeps the best.
   void keep(const Tiling& tiling) {
-    if (best_ && tiling == best_->tiling) return;
+    if (best_ && !best_->rewritten && tiling == best_->tiling) return;
     Optimized o;
     o.tiling = tiling;
     o.schedule = build(contraction_, machine_, tiling);
@@ -494,7 +494,7 @@ class Optimizer {
     const double costs = cost(o.prediction, machine_, options_.objective);
     const bool worse = best_ && !options_.incumbents.empty() && costs > achieved();
     const auto better = [&] {
-      return o.rewritten ? costs < achieved() : score_of(o) < score_of(*best_);
+      return o.rewritten && !estimates() ? costs < achieved() : score_of(o) < score_of(*best_);
     };
     if (!best_ || (!worse && better())) best_ = std::move(o);
   }
