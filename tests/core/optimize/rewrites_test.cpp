@@ -13,6 +13,7 @@
 #include "core/workload/parse.hpp"
 #include "core/workload/random_contraction.hpp"
 #include "core/workload/suite.hpp"
+#include "tests/draws.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim {
@@ -246,7 +247,7 @@ TEST(Rewrites, Find_little_beside_an_answer) {
   SCOPED_TRACE(seed);
   const Machine m = find_machine("i7-6700k");
   int better = 0, all = 0;
-  for (const Contraction& c : random_contractions(seed, 40)) {
+  for (const Contraction& c : random_contractions(seed, test::draws(40))) {
     const Optimized o = optimize(c, m);
     const Seconds time = o.prediction.timing.total;
     ++all;
