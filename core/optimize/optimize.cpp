@@ -151,16 +151,6 @@ Tiling with_inner_tiles(Tiling tiling) {
   return tiling;
 }
 
-double least_cost(const ProvenBound& bound, const Machine& machine, Objective objective) {
-  if (objective == Objective::time) return bound.time.value();
-  double sum = 0;
-  for (std::size_t l = 0; l < bound.links.size(); ++l) {
-    sum += objective == Objective::sum ? bound.links[l].value()
-                                       : bound.bytes[l] * machine.levels[l].energy->value.value();
-  }
-  return sum;
-}
-
 void require_energy(const Machine& machine) {
   for (std::size_t l = 0; l < machine.levels.size(); ++l) {
     if (machine.levels[l].energy) continue;
@@ -266,10 +256,10 @@ class Optimizer {
       }
     }
     // What was rewritten may be outside the family, whose bound then says nothing of it.
-    const auto outside = [&] {
-      return outside_family(contraction_, best_->schedule, machine_, losses_);
-    };
-    if (best_->rewritten && !outside().empty()) least_ = least_of_all_;
+    if (best_->rewritten &&
+        !outside_family(contraction_, best_->schedule, machine_, losses_).empty()) {
+      least_ = least_of_all_;
+    }
     best_->certificate = {options_.objective,
                           least_,
                           achieved(),

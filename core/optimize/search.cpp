@@ -80,6 +80,16 @@ double cost(const Prediction& prediction, const Machine& machine, Objective obje
   return sum;
 }
 
+double least_cost(const ProvenBound& bound, const Machine& machine, Objective objective) {
+  if (objective == Objective::time) return bound.time.value();
+  double sum = 0;
+  for (std::size_t l = 0; l < bound.links.size(); ++l) {
+    sum += objective == Objective::sum ? bound.links[l].value()
+                                       : bound.bytes[l] * machine.levels[l].energy->value.value();
+  }
+  return sum;
+}
+
 bool losses_count(const Machine& machine, const OptimizeOptions& options) {
   if (options.to_run) return true;
   const Overhead& o = machine.core.overhead;

@@ -26,6 +26,8 @@ inline constexpr double counted_lines = 16384;
 // What the objective counts. time: seconds of the slowest link or of the compute roof. sum: seconds
 // of all links together. energy: joules; the machine must have a figure for every link.
 double cost(const Prediction& prediction, const Machine& machine, Objective objective);
+// What none that the bound holds for costs less than.
+double least_cost(const ProvenBound& bound, const Machine& machine, Objective objective);
 
 // Whether what the core loses in packs and calls counts beside a link: where some of it was
 // measured on this machine, or the schedule is to run. A probe cannot always tell what packs lose

@@ -135,12 +135,14 @@ class ChainWork {
   // What no schedule of the family costs less than.
   double least(const Machine& machine) const {
     const auto kernels = kernel_choices(machine.core, contraction_);
-    return least(proven_bound(contraction_, machine, kernels, losses_count(machine, {})), machine);
+    return least_cost(proven_bound(contraction_, machine, kernels, losses_count(machine, {})),
+                      machine, study_.schedule_objective());
   }
   // Where the one that was chosen does, it is not of the family.
   double proven(const Station& s) const {
     if (s.chosen.cost >= s.least * (1 - 1e-9)) return s.least;
-    return least(bound_of_all(contraction_, s.machine), s.machine);
+    return least_cost(bound_of_all(contraction_, s.machine), s.machine,
+                      study_.schedule_objective());
   }
 
   // A schedule for every design: one that the chain knows where the bound says that it is good
@@ -174,15 +176,6 @@ class ChainWork {
   }
 
  private:
-  double least(const ProvenBound& bound, const Machine& machine) const {
-    if (study_.schedule_objective() == Objective::time) return bound.time.value();
-    double joules = 0;
-    for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
-      joules += bound.bytes[l] * machine.levels[l].energy->value.value();
-    }
-    return joules;
-  }
-
   // Where even a search from nothing leaves much, it may be unlucky: what is found elsewhere in the
   // chain is tried, and searched on from.
   void scout(std::vector<Station>& stations, std::size_t i) {

@@ -36,6 +36,9 @@ void expect_neighbours(const Contraction& c, const Machine& m, const Incumbent& 
   std::set<std::string> schedules{to_line(build(c, m, chosen), c)};
   for (const Schedule& schedule : drawn) {
     EXPECT_TRUE(is_legal(schedule, c));
+    if (!chosen.rewritten) {
+      EXPECT_EQ(outside_family(c, schedule, m), "");
+    }
     EXPECT_TRUE(schedules.insert(to_line(schedule, c)).second);
   }
   EXPECT_EQ(random_neighbours(c, m, chosen, count, 3), drawn);
