@@ -33,18 +33,14 @@ Cache::Cache(const LevelConfig& level, std::uint64_t seed)
       qlru_(level.qlru),
       seed_(seed),
       sets_(static_cast<std::uint64_t>(level.sets)),
+      modulo_(sets_),
       ways_(static_cast<std::uint32_t>(level.ways)),
       all_(level.ways >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << level.ways) - 1) {
   if (level.ways > most_ways) {
     large_ = make_large_cache(level, seed);
     return;
   }
-  if (level.index != SetIndex{}) {
-    hash_ = std::make_unique<SetHash>(level);
-  } else if (std::has_single_bit(sets_)) {
-    set_mask_ = sets_ - 1;
-  }
-  magic_ = std::numeric_limits<std::uint64_t>::max() / sets_ + 1;
+  if (level.index != SetIndex{}) hash_ = std::make_unique<SetHash>(level);
   padded_ = (ways_ + 15) / 16 * 16;
   row_bytes_ = (2 * padded_ + sizeof(Masks) + ways_ * sizeof(std::uint64_t) + 63) / 64 * 64;
   require_available(static_cast<double>(row_bytes_) * static_cast<double>(sets_), "the simulation",

@@ -16,6 +16,7 @@
 #include "sim/config.hpp"
 #include "sim/large_cache.hpp"
 #include "sim/set_hash.hpp"
+#include "sim/set_modulo.hpp"
 
 namespace tcsim::sim {
 
@@ -78,12 +79,7 @@ class Cache {
   };
 
   std::uint64_t set_of(std::uint64_t line) const {
-    if (set_mask_ != 0 || sets_ == 1) return line & set_mask_;
-    if (hash_) return hash_->set_of(line);
-    // By two multiplications (Lemire, Kaser, Kurz 2019, exact for 32 bits).
-    __extension__ using Wide = unsigned __int128;
-    if (line >> 32 == 0) return static_cast<std::uint64_t>((Wide{magic_ * line} * sets_) >> 64);
-    return line % sets_;
+    return hash_ ? hash_->set_of(line) : modulo_(line);
   }
   static int way_of(Slot slot) { return static_cast<int>(slot & (most_ways - 1)); }
   static std::uint64_t bit_of(Slot slot) { return std::uint64_t{1} << way_of(slot); }
@@ -122,7 +118,8 @@ class Cache {
   bool fills_by_tree_;
   std::optional<Qlru> qlru_;
   std::uint64_t seed_;
-  std::uint64_t sets_, set_mask_ = 0, magic_ = 0;
+  std::uint64_t sets_;
+  SetModulo modulo_;
   std::uint32_t ways_;
   std::uint64_t all_;  // mask of all ways
   std::size_t padded_ = 16, row_bytes_ = 0;

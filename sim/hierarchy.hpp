@@ -131,13 +131,6 @@ class Hierarchy {
   void read(LineRun run, ArrayId array) { touch<false>(run, array); }
   void write(LineRun run, ArrayId array) { touch<true>(run, array); }
   void read(const TwoStreams& streams);
-  // One line of array A, without waiting for others: Engine::narrow.
-  void touch_now(std::uint32_t line, bool write) {
-    ++touches_;
-    settle(waiting_.front());  // what came before it
-    run(0, {line, 1, static_cast<std::uint8_t>(index(ArrayId::A)), false, false, packing_}, write);
-  }
-
   // Writes every dirty line back, level after level from the core outward; within a level set by
   // set, the least recently used line first. They stay where they are, clean. To be called at the
   // end: what is counted is complete only then.

@@ -39,6 +39,8 @@ struct TreePath {
 // `first`, a multiple of `lines`. All lines if not said otherwise.
 struct LinePart {
   std::uint32_t first = 0, lines = 1, period = 1;
+
+  bool has(std::uint64_t line) const { return ((line - first) & (period - 1)) < lines; }
 };
 
 // Numbers the blocks of a part of the lines without gaps.

@@ -38,14 +38,14 @@ sim::SystemConfig split(sim::SystemConfig config) {
 
 // Those of a batch that count; a modify is two.
 std::int64_t accesses_of(const sim::TraceBatch& batch, Instructions instructions) {
-  EnumArray<AccessKind, std::int64_t, 4> of_kind{};
+  std::int64_t accesses = 0;
   auto run = batch.runs().begin();
   for (const sim::TraceBatch::Access& a : batch.accesses()) {
-    of_kind[a.kind] += a.is_run ? static_cast<std::int64_t>((run++)->count) : 1;
+    const auto count = a.is_run ? static_cast<std::int64_t>((run++)->count) : 1;
+    const bool counts = a.kind != AccessKind::instruction || instructions != Instructions::ignore;
+    accesses += counts * count << (a.kind == AccessKind::modify);
   }
-  const std::int64_t data =
-      of_kind[AccessKind::read] + of_kind[AccessKind::write] + 2 * of_kind[AccessKind::modify];
-  return instructions == Instructions::ignore ? data : data + of_kind[AccessKind::instruction];
+  return accesses;
 }
 
 // Calls access(core, address, bytes, write) for every access of a record that counts. Instructions
@@ -160,19 +160,20 @@ class PlainTracePart {
 
   void look(const sim::TraceBatch& batch) {
     if (caches_) return;
-    std::uint64_t runs = 0, all = batch.accesses().size() - batch.runs().size();
-    const auto line = config_.levels.front().line.value();
+    const auto line = static_cast<std::uint64_t>(config_.levels.front().line.value());
+    std::uint64_t in_long_runs = 0, others = batch.accesses().size() - batch.runs().size();
     for (const sim::TraceBatch::Run& r : batch.runs()) {
-      all += r.count;
-      if (r.stride >= 0 && r.stride <= line) runs += r.count;
+      const auto stride = static_cast<std::uint64_t>(r.stride);
+      const std::uint64_t lines = stride <= line ? stride * (r.count - 1) / line + 1 : r.count;
+      (stride <= line && lines >= many_lines ? in_long_runs : others) += lines;
     }
-    make(2 * runs > all ? sim::Engine::best : sim::Engine::narrow);
+    make(in_long_runs > others);
   }
   void run(const sim::TraceBatch& batch) {
     caches_->run(batch, options_.instructions != Instructions::ignore);
   }
   void finish() {
-    if (!caches_) make(sim::Engine::narrow);
+    if (!caches_) make(false);
     caches_->finish(config_.drain);
   }
   void add(TraceCounts& counts) {
@@ -184,11 +185,13 @@ class PlainTracePart {
   std::int64_t touches = 0;  // of all parts, as each of them sees them
 
  private:
-  void make(sim::Engine engine) {
-    caches_ = std::make_unique<sim::PlainTrace>(config_, engine, static_cast<std::uint32_t>(part_),
-                                                static_cast<std::uint32_t>(parts_),
-                                                options_.line_numbers);
+  void make(bool runs) {
+    caches_ = sim::plain_trace(config_, runs, static_cast<std::uint32_t>(part_),
+                               static_cast<std::uint32_t>(parts_), options_.line_numbers);
   }
+
+  // Of a run that is worth taking together. Source: chosen.
+  static constexpr std::uint64_t many_lines = 8;
 
   const sim::SystemConfig& config_;
   const TraceOptions& options_;
@@ -226,7 +229,7 @@ int part_count(std::int64_t most, int threads) {
 
 TraceSimulation simulate_plain(Feed& feed, const sim::SystemConfig& config,
                                const TraceOptions& options) {
-  const int count = part_count(sim::PlainTrace::most_parts(config), options.threads);
+  const int count = part_count(sim::most_plain_parts(config), options.threads);
   std::vector<PlainTracePart> parts;
   for (int i = 0; i < count; ++i) parts.emplace_back(config, options, i, count);
   feed.run(count, [&](int i, const sim::TraceBatch& batch) {

@@ -1,5 +1,6 @@
 #include "sim/trace/trace.hpp"
 
+#include <emmintrin.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,6 +77,32 @@ constexpr auto hex_digits = [] {
   return table;
 }();
 
+// The number that up to 16 hexadecimal digits are, and how many these are. Looks at 16 bytes.
+int hex_number(const char* text, std::uint64_t& value) {
+  const auto all = [](char c) { return _mm_set1_epi8(c); };
+  const __m128i chars = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  const __m128i decimal = _mm_sub_epi8(chars, all('0'));
+  const __m128i letter = _mm_sub_epi8(_mm_or_si128(chars, all(0x20)), all('a'));
+  const __m128i is_decimal = _mm_cmpeq_epi8(_mm_min_epu8(decimal, all(9)), decimal);
+  const __m128i is_letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, all(5)), letter);
+  const auto is_digit =
+      static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(is_decimal, is_letter)));
+  const int digits = std::countr_one(is_digit);
+  const __m128i values = _mm_or_si128(_mm_and_si128(is_decimal, decimal),
+                                      _mm_andnot_si128(is_decimal, _mm_add_epi8(letter, all(10))));
+  // Eight digits, the first in the lowest byte.
+  const auto packed = [](std::uint64_t of) {
+    of = __builtin_bswap64(of) & 0x0F0F0F0F0F0F0F0F;
+    of = (of | of >> 4) & 0x00FF00FF00FF00FF;
+    of = (of | of >> 8) & 0x0000FFFF0000FFFF;
+    return (of | of >> 16) & 0xFFFFFFFF;
+  };
+  const auto high = static_cast<std::uint64_t>(_mm_cvtsi128_si64(values));
+  const auto low = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_srli_si128(values, 8)));
+  value = digits == 0 ? 0 : (packed(high) << 32 | packed(low)) >> (64 - 4 * digits);
+  return digits;
+}
+
 // Lines of text; Format::parse() reads one.
 template <class Format>
 class TextReader : public TraceReader {
@@ -88,18 +115,55 @@ class TextReader : public TraceReader {
     }
     return false;
   }
+  // Lines as they mostly are, and the others one by one.
   std::size_t add_to(TraceBatch& batch) final {
-    std::size_t count = 0;
-    for (TraceRecord record; batch.room() > 0 && next(record); ++count) {
+    const std::size_t before = batch.room();
+    while (batch.room() > 0) {
+      const std::string_view ahead = in_.at_least(longest_quick);
+      const char* at = ahead.data();
+      const char* const end = at + ahead.size();
+      for (Quick line; batch.room() > 0 && end - at >= longest_quick; at = line.end) {
+        line.end = at;
+        if (!Format::quick(line)) break;
+        batch.add(line.address, line.bytes, line.kind);
+        ++number_;
+      }
+      const auto taken = static_cast<std::size_t>(at - ahead.data());
+      in_.take(taken);
+      if (taken > 0) continue;
+      TraceRecord record;
+      if (!next(record)) break;
       batch.add(record.address, record.bytes, record.kind);
     }
-    return count;
+    return before - batch.room();
   }
 
  protected:
   // Format has
   //   bool parse(std::string_view line, TraceRecord& record)
   //       whether the line holds a record; some lines hold none
+  //   static bool quick(Quick& line)
+  //       the same for a line that begins at line.end, where it is one of few forms that it takes
+  //       all of; false of others and of what is malformed
+  static constexpr std::ptrdiff_t longest_quick = 64;  // bytes that quick() may look at
+  struct Quick {
+    const char* end = nullptr;  // behind its line break
+    AccessKind kind = AccessKind::read;
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;
+
+    // Takes hexadecimal digits, one to fifteen.
+    bool take_hex(std::uint64_t& value) {
+      const int digits = hex_number(end, value);
+      end += digits;
+      return digits > 0 && digits < 16;
+    }
+    // Takes the line break, if there are as many bytes as there may be.
+    bool ends() {
+      const std::uint64_t last = address + bytes;  // of 60 and 32 bits
+      return bytes >= 1 && bytes <= most_bytes && last > address && *end++ == '\n';
+    }
+  };
 
   [[noreturn]] void fail(const std::string& problem, const std::string& mend) const {
     throw InputError(fmt::format("{}:{}", place_, number_), problem, mend);
@@ -188,6 +252,20 @@ class DinReader final : public TextReader<DinReader> {
  public:
   using TextReader::TextReader;
 
+  // "0 1f80" or "0 1f80 8".
+  static bool quick(Quick& line) {
+    const char label = *line.end++;
+    if (label < '0' || label > '2' || *line.end++ != ' ') return false;
+    line.kind = label == '0'   ? AccessKind::read
+                : label == '1' ? AccessKind::write
+                               : AccessKind::instruction;
+    std::uint64_t bytes = default_din_bytes;
+    if (!line.take_hex(line.address)) return false;
+    if (*line.end == ' ' && (++line.end, !line.take_hex(bytes))) return false;
+    line.bytes = static_cast<std::uint32_t>(std::min(bytes, most_bytes + 1));
+    return line.ends();
+  }
+
   bool parse(std::string_view line, TraceRecord& record) {
     skip_blanks(line);
     if (line.empty()) return false;
@@ -219,6 +297,38 @@ class DinReader final : public TextReader<DinReader> {
 class LackeyReader final : public TextReader<LackeyReader> {
  public:
   using TextReader::TextReader;
+
+  // "I  1f80,4" or " L 1f80,8".
+  static bool quick(Quick& line) {
+    const char* const text = line.end;
+    const bool code = text[0] == 'I';
+    const char kind = code ? text[1] : text[0], what = code ? text[0] : text[1];
+    if (kind != ' ' || text[2] != ' ') return false;
+    switch (what) {
+      case 'I':
+        if (!code) return false;
+        line.kind = AccessKind::instruction;
+        break;
+      case 'L':
+        line.kind = AccessKind::read;
+        break;
+      case 'S':
+        line.kind = AccessKind::write;
+        break;
+      case 'M':
+        line.kind = AccessKind::modify;
+        break;
+      default:
+        return false;
+    }
+    line.end = text + 3;
+    if (!line.take_hex(line.address) || *line.end++ != ',') return false;
+    line.bytes = 0;
+    for (int i = 0; i < 7 && *line.end >= '0' && *line.end <= '9'; ++i) {
+      line.bytes = 10 * line.bytes + static_cast<std::uint32_t>(*line.end++ - '0');
+    }
+    return line.ends();
+  }
 
   bool parse(std::string_view line, TraceRecord& record) {
     if (line.starts_with("==") || line.starts_with("--")) return false;  // valgrind's own words
@@ -272,7 +382,8 @@ class BinaryReader final : public TraceReader {
     const std::size_t before = batch.room();
     while (batch.room() > 0) {
       const std::string_view ahead = in_.at_least(longest_record);
-      const std::size_t taken = add_some(ahead, batch);
+      const std::size_t taken =
+          extracts_ ? add_some<true>(ahead, batch) : add_some<false>(ahead, batch);
       in_.take(taken);
       if (taken == 0) break;
     }
@@ -316,30 +427,36 @@ class BinaryReader final : public TraceReader {
   // Of a run's stride, so that longest_run of them are no overflow.
   static constexpr std::uint64_t longest_stride = std::uint64_t{1} << 40;
 
-  // How many of the bytes were taken.
+  // How many of the bytes were taken. Most records are single accesses of a few bytes, so where the
+  // next one begins is worked out for these first and without a branch.
+  template <bool Extracts>
   std::size_t add_some(std::string_view ahead, TraceBatch& batch) {
-    const char* const end = ahead.data() + ahead.size();
+    if (ahead.size() < longest_record) return 0;
+    const char* const last_at = ahead.data() + ahead.size() - longest_record;
     const char* at = ahead.data();
     std::uint64_t last = last_;
-    std::uint64_t bytes = bytes_, number = number_;
-    for (std::size_t room = batch.room(); room > 0; --room) {
-      if (end - at < static_cast<std::ptrdiff_t>(longest_record)) break;
-      const auto head = static_cast<unsigned char>(*at);
-      if (head > 15) break;
-      const char* next_at = at + 1;
-      std::uint64_t new_bytes = bytes, distance = 0;
-      if (head & 8) {
-        if (number == 0) break;
-      } else if (!short_varint(next_at, new_bytes) || new_bytes < 1 || new_bytes > most_bytes) {
-        break;
-      }
-      if (!short_varint(next_at, distance)) break;
-      const std::uint64_t address = last + static_cast<std::uint64_t>(unzigzag(distance));
-      const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - new_bytes;
+    std::uint32_t bytes = bytes_;
+    const std::size_t room = batch.room();
+    for (; batch.room() > 0 && at <= last_at;) {
+      const auto head = static_cast<unsigned char>(at[0]);
+      const auto given = static_cast<unsigned char>(at[1]);
+      const bool same_bytes = (head & 8) != 0;
+      const std::uint32_t new_bytes = same_bytes ? bytes : given;
+      // Numbers of bytes that take more than one, and what is malformed, are next()'s.
+      const bool malformed = head > 15 || new_bytes - 1 >= most_bytes;
+      if (malformed || (!same_bytes && given > 127)) break;
+      const std::uint64_t behind_head = bits_at(at + 1), behind_bytes = bits_at(at + 2);
+      const std::uint64_t word = same_bytes ? behind_head : behind_bytes;
+      const std::uint64_t ends = ~word & top_bits;
+      if (ends == 0) break;
+      const char* next_at = at + 2 + !same_bytes + std::countr_zero(ends) / 8;
+      const std::uint64_t address =
+          last + static_cast<std::uint64_t>(unzigzag(short_varint<Extracts>(word, ends)));
+      const std::uint64_t most = ~std::uint64_t{new_bytes};
       if (address > most) break;
       const auto kind = static_cast<AccessKind>(head & 3);
       std::uint64_t to = address;  // of the run's last access
-      if (head & 4) {
+      if (head & 4) [[unlikely]] {
         std::uint64_t zigzag_stride = 0, count = 0;
         if (!short_varint(next_at, zigzag_stride) || !short_varint(next_at, count)) break;
         if (zigzag_stride > 2 * longest_stride || count > TraceBatch::longest_run - 2) break;
@@ -347,34 +464,53 @@ class BinaryReader final : public TraceReader {
         count += 2;
         to += static_cast<std::uint64_t>(stride) * (count - 1);
         if (to > most || (stride < 0 ? to > address : to < address)) break;
-        batch.add({kind, address, static_cast<std::uint32_t>(new_bytes), stride, count});
+        batch.add({kind, address, new_bytes, stride, count});
       } else {
-        batch.add(address, static_cast<std::uint32_t>(new_bytes), kind);
+        batch.add(address, new_bytes, kind);
       }
       at = next_at;
       last = to;
       bytes = new_bytes;
-      ++number;
     }
     last_ = last;
-    bytes_ = static_cast<std::uint32_t>(bytes);
-    number_ = number;
+    bytes_ = bytes;
+    number_ += room - batch.room();
     return static_cast<std::size_t>(at - ahead.data());
   }
 
-  // A varint of up to eight bytes without a branch on their number; false if it is longer.
-  static bool short_varint(const char*& at, std::uint64_t& value) {
+  static constexpr std::uint64_t top_bits = 0x8080808080808080;
+  static std::uint64_t bits_at(const char* at) {
     std::uint64_t word;
     std::memcpy(&word, at, sizeof word);
-    const std::uint64_t ends = ~word & 0x8080808080808080;
-    if (ends == 0) return false;
-    at += std::countr_zero(ends) / 8 + 1;
+    return word;
+  }
+  // The first varint of eight bytes; `ends`: the top bits of those that end one, not 0. Extracts:
+  // by an instruction of BMI2.
+  template <bool Extracts>
+  static std::uint64_t short_varint(std::uint64_t word, std::uint64_t ends) {
     word &= ends ^ (ends - 1);
-    word &= 0x7F7F7F7F7F7F7F7F;
+    if constexpr (Extracts) {
+      std::uint64_t value;
+      asm("pext %2, %1, %0" : "=r"(value) : "r"(word), "r"(~top_bits));
+      return value;
+    }
+    word &= ~top_bits;
     word = (word & 0x007F007F007F007F) | ((word & 0x7F007F007F007F00) >> 1);
     word = (word & 0x00003FFF00003FFF) | ((word & 0x3FFF00003FFF0000) >> 2);
-    value = (word & 0x000000000FFFFFFF) | ((word & 0x0FFFFFFF00000000) >> 4);
+    return (word & 0x000000000FFFFFFF) | ((word & 0x0FFFFFFF00000000) >> 4);
+  }
+  // Takes one of up to eight bytes; false if it is longer.
+  static bool short_varint(const char*& at, std::uint64_t& value) {
+    const std::uint64_t word = bits_at(at), ends = ~word & top_bits;
+    if (ends == 0) return false;
+    at += std::countr_zero(ends) / 8 + 1;
+    value = short_varint<false>(word, ends);
     return true;
+  }
+  // Before Zen 3 AMD's processors take a few hundred cycles for it.
+  static bool extracts_quickly() {
+    return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
+           !__builtin_cpu_is("znver2");
   }
   static bool in_range(const TraceRecord& r) {
     __extension__ using Wide = __int128;
@@ -410,6 +546,7 @@ class BinaryReader final : public TraceReader {
   std::string place_;
   std::uint64_t number_ = 0, last_ = 0;
   std::uint32_t bytes_ = 0;
+  bool extracts_ = extracts_quickly();
 };
 
 TraceFormat guess(std::string_view head, const std::string& place) {
@@ -454,29 +591,36 @@ std::unique_ptr<TraceReader> open_trace(const std::string& path,
 TraceWriter::TraceWriter(std::ostream& out) : out_(out) { out_ << trace_magic; }
 
 void TraceWriter::write(AccessKind kind, std::uint64_t address, std::uint32_t bytes) {
-  if (any_ && kind == run_.kind && bytes == run_.bytes) {
-    const std::uint64_t end =
-        run_.address + static_cast<std::uint64_t>(run_.stride) * (run_.count - 1);
-    const auto stride = static_cast<std::int64_t>(address - end);
-    if (run_.count == 1 || stride == run_.stride) {
-      run_.stride = stride;
-      ++run_.count;
-      return;
-    }
+  const bool alike = run_.count > 0 && kind == run_.kind && bytes == run_.bytes;
+  const std::uint64_t end =
+      run_.address + static_cast<std::uint64_t>(run_.stride) * (run_.count - 1);
+  const auto stride = static_cast<std::int64_t>(address - end);
+  if (!(alike && stride == run_.stride)) part_two();
+  if (alike && (run_.count == 1 || stride == run_.stride)) {
+    run_.stride = stride;
+    ++run_.count;
+    return;
   }
-  emit();
+  if (run_.count > 0) emit();
   run_ = {kind, address, bytes, 0, 1};
-  any_ = true;
+}
+
+// Two accesses are as short for themselves, and the second one may begin a run.
+void TraceWriter::part_two() {
+  if (run_.count != 2) return;
+  run_.count = 1;
+  emit();
+  run_.address += static_cast<std::uint64_t>(run_.stride);
 }
 
 void TraceWriter::flush() {
-  emit();
-  any_ = false;
+  part_two();
+  if (run_.count > 0) emit();
+  run_.count = 0;
   out_.flush();
 }
 
 void TraceWriter::emit() {
-  if (!any_) return;
   const bool run = run_.count > 1;
   out_.put(static_cast<char>(static_cast<int>(run_.kind) | (run ? 4 : 0) |
                              (run_.bytes == bytes_ ? 8 : 0)));
@@ -487,7 +631,7 @@ void TraceWriter::emit() {
     varint(run_.count - 2);
   }
   bytes_ = run_.bytes;
-  last_ = run_.address + static_cast<std::uint64_t>(run_.stride) * (run_.count - 1);
+  last_ = run_.address + (run ? static_cast<std::uint64_t>(run_.stride) * (run_.count - 1) : 0);
 }
 
 void TraceWriter::varint(std::uint64_t x) {

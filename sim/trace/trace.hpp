@@ -115,7 +115,7 @@ std::unique_ptr<TraceReader> open_trace(const std::string& path,
 //   zigzag   address less that of the access before (0 at first), modulo 2^64
 //   zigzag   stride, and varint count less 2, if bit 2
 // A varint has 7 bits a byte, the lowest first, the top bit set in all but the last (LEB128); a
-// zigzag is one of (x << 1) ^ (x >> 63). Consecutive accesses at one stride become one record.
+// zigzag is one of (x << 1) ^ (x >> 63). Three and more accesses at one stride become one record.
 class TraceWriter {
  public:
   explicit TraceWriter(std::ostream& out);
@@ -126,11 +126,11 @@ class TraceWriter {
  private:
   void varint(std::uint64_t x);
   void zigzag(std::int64_t x);
+  void part_two();
   void emit();
 
   std::ostream& out_;
-  TraceRecord run_;
-  bool any_ = false;  // in run_
+  TraceRecord run_ = {.count = 0};  // what was written last; none at first
   std::uint64_t last_ = 0;
   std::uint32_t bytes_ = 0;
 };
