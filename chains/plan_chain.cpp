@@ -1,6 +1,7 @@
 #include "chains/plan_chain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "chains/leaf_schedules.hpp"
@@ -15,8 +16,9 @@ using fusion::OperationTree;
 
 namespace {
 
-// Plans until tiles have all that the rest leaves, or so often.
-constexpr int most_plans = 6;
+// Plans until tiles have all that the rest leaves, or so often; where only the least ones were
+// found to fit, some more.
+constexpr int most_plans = 6, more_plans = 6;
 // Of the limit, what may be left over.
 constexpr double left_over = 0.1;
 
@@ -39,8 +41,9 @@ class Planner {
     limits.memory = std::max(least_, all);
     Bytes tiles = all - beside_tiles(figures(unfused_program(tree_, limits)));
     Bytes enough, too_many = all;
-    for (int i = 0; i < most_plans; ++i) {
-      // The last one is of what is sure to fit if anything does.
+    for (int i = 0; i < most_plans + more_plans; ++i) {
+      // What is sure to fit if anything does. Tiles of a few bytes would run for ever, so from
+      // there it goes up again.
       if (tiles < least_ || (i + 1 == most_plans && !best)) tiles = least_;
       ChainPlan plan = planned(tiles);
       const Bytes left = all - beside_of(plan);
@@ -50,10 +53,11 @@ class Planner {
       }
       const bool full = static_cast<double>((left - tiles).value()) <
                         left_over * static_cast<double>(all.value());
-      if (keeps && (full || (i > 0 && tiles > least_))) break;
+      const bool nearly = i > 0 && tiles > least_ && too_many.value() / 4 < tiles.value();
+      if (keeps && (full || nearly)) break;
       if (!keeps && tiles == least_) break;
       (keeps ? enough : too_many) = tiles;
-      tiles = enough < left && left < too_many ? left : Bytes(too_many.value() / 2);
+      tiles = enough < left && left < too_many ? left : between(enough, too_many);
     }
     if (!best) refuse();
     return *std::move(best);
@@ -82,6 +86,12 @@ class Planner {
     return most(plan, [](const RunFigures& f) { return f.memory.all(); });
   }
   static Bytes beside_of(const ChainPlan& plan) { return most(plan, beside_tiles); }
+  static Bytes between(Bytes enough, Bytes too_many) {
+    if (enough <= Bytes(0)) return Bytes(too_many.value() / 2);
+    const double mean =
+        std::sqrt(static_cast<double>(enough.value()) * static_cast<double>(too_many.value()));
+    return Bytes(static_cast<std::int64_t>(mean));
+  }
   // Tiles themselves take whole pages.
   static Bytes beside_tiles(const RunFigures& f) {
     return f.memory.leaves + f.memory.files + Memory::taken(Bytes(1));
