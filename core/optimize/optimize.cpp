@@ -59,8 +59,9 @@ constexpr int polish_finalists = 3;
 // Other ways to run that are tried, and tilings that are judged of each.
 constexpr std::size_t most_ways = 6, most_ways_of_small = 2;
 constexpr int polish_of_way = 60;
-// Schedules that are rewritten at a time, how often, and those that may be judged as the answer is.
-constexpr std::size_t most_drafts = 12, few_drafts = 3, best_drafts = 4;
+// Schedules that are rewritten at a time, how often, and those that may be judged as the answer is,
+// where it is estimated and elsewhere: the coarse count of some is lower than they are.
+constexpr std::size_t most_drafts = 12, few_drafts = 3, best_estimated = 4, best_drafts = 12;
 constexpr int most_rounds = 6, more_rewrites = 3;
 // Of the logarithm of a time, in the steps of a score: what more effort, another kernel and another
 // round of rewriting have to bring where losses count, and what a rewritten schedule has to promise
@@ -362,6 +363,7 @@ class Optimizer {
       }
     };
     const double worth = estimates() ? worth_going_on : leaving;
+    const ReadInPlace may = losses_ ? ReadInPlace::well : ReadInPlace::any;
     const Draft start = judged(best_->schedule);
     std::set<std::string> known{to_line(start.schedule, contraction_)};
     std::vector<Draft> drafts{start};
@@ -377,7 +379,7 @@ class Optimizer {
     for (int round = 0; round < most_rounds; ++round) {
       std::vector<Draft> next;
       for (const Draft& from : drafts) {
-        for (Schedule& s : rewrites(contraction_, machine_, from.schedule)) {
+        for (Schedule& s : rewrites(contraction_, machine_, from.schedule, may)) {
           if (known.insert(to_line(s, contraction_)).second) next.push_back(judged(std::move(s)));
         }
       }
@@ -385,7 +387,7 @@ class Optimizer {
       if (next.empty()) break;
       const double before = best.front().score.front();
       best.insert(best.end(), next.begin(), next.end());
-      keep_best(best, best_drafts);
+      keep_best(best, estimates() ? best_estimated : best_drafts);
       if (round > 0 && best.front().score.front() > before - worth) break;
       drafts = std::move(next);
     }
@@ -395,12 +397,13 @@ class Optimizer {
     for (Draft& d : best) {
       if (estimates() && d.score.front() > start.score.front() - promised) break;
       if (d.schedule == best_->schedule) continue;
+      const double before = draft_score(best_->schedule, best_->prediction).front();
+      if (!estimates() && d.score.front() > before - worth) continue;
       try {
         Optimized rewritten = *best_;
         rewritten.prediction =
             predict(contraction_, d.schedule, machine_, *counter_, 1, options_.detail);
         rewritten.schedule = std::move(d.schedule);
-        const double before = draft_score(best_->schedule, best_->prediction).front();
         if (draft_score(rewritten.schedule, rewritten.prediction).front() > before - worth)
           continue;
         best_ = std::move(rewritten);

@@ -24,6 +24,7 @@ std::vector<Schedule> random_neighbours(const Contraction& contraction, const Ma
   const Machine one = view_of_one_core(machine);
   const OptimizeOptions options;
   const InPlace may = may_read_in_place(contraction, kernel_choices(one.core, contraction));
+  const ReadInPlace in_place = losses_count(one, options) ? ReadInPlace::well : ReadInPlace::any;
   const Search search(contraction, one, options, false, may, {});
   std::mt19937_64 engine(seed);
   // Goes one to three moves.
@@ -38,7 +39,7 @@ std::vector<Schedule> random_neighbours(const Contraction& contraction, const Ma
   const auto beside = [&] {
     if (chosen.rewritten) {
       return walk(build(contraction, one, chosen),
-                  [&](const Schedule& s) { return rewrites(contraction, one, s); });
+                  [&](const Schedule& s) { return rewrites(contraction, one, s, in_place); });
     }
     return build(contraction, one,
                  walk(chosen.tiling, [&](const Tiling& t) { return search.neighbours(t); }));

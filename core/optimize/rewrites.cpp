@@ -31,9 +31,11 @@ bool packs(const Draft& d, TensorId t) {
 
 class Rewriter {
  public:
-  Rewriter(const Contraction& contraction, const Machine& machine, const Schedule& schedule)
+  Rewriter(const Contraction& contraction, const Machine& machine, const Schedule& schedule,
+           ReadInPlace may)
       : c_(contraction),
         machine_(machine),
+        may_(may),
         schedule_(schedule),
         path_(only_path(contraction, schedule)) {
     from_ = {schedule.groups, path_.steps, path_.kernel()};
@@ -258,7 +260,8 @@ class Rewriter {
     if (range[DimClass::batch] > 1) return;
     for (const TensorId t : {TensorId::A, TensorId::B}) {
       const bool was = !packs(from_, t) && d.kernel == from_.kernel && d.groups == from_.groups;
-      if (!packs(d, t) && !was && !reads_well(d, t)) return;
+      const bool may = may_ == ReadInPlace::any || was || packs(d, t) || reads_well(d, t);
+      if (!may) return;
     }
     const Bytes most = half_of_last_cache();
     for (const TensorId t : {TensorId::A, TensorId::B}) {
@@ -280,6 +283,7 @@ class Rewriter {
 
   const Contraction& c_;
   const Machine& machine_;
+  const ReadInPlace may_;
   const Schedule& schedule_;
   const Path path_;
   Draft from_;
@@ -289,8 +293,8 @@ class Rewriter {
 }  // namespace
 
 std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
-                               const Schedule& schedule) {
-  return Rewriter(contraction, machine, schedule).all();
+                               const Schedule& schedule, ReadInPlace may) {
+  return Rewriter(contraction, machine, schedule, may).all();
 }
 
 }  // namespace tcsim

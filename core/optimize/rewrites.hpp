@@ -12,19 +12,23 @@
 
 namespace tcsim {
 
+// What may be read in place: what kernels read well there (reads_well_in_place()), or anything. The
+// model does not know what it takes to gather the rows of a kernel.
+enum class ReadInPlace { well, any };
+
 // Legal schedules of one path, none twice, that differ from `schedule` in one of these:
 //  - the kernel's rows: as many as are neighbours in C or in the left operand, with a loop that
 //    keeps to them where a kernel does not hold them, or those of another kernel; its columns,
-//  - a pack: elsewhere among the loops, around all of them too; taken out, where
-//    reads_well_in_place(); put in, where elements are read more than once,
+//  - a pack: elsewhere among the loops, around all of them too; taken out, where the operand may be
+//    read in place; put in, where elements are read more than once,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
 //    whole dimensions,
 //  - the order of dimensions in a group: as in another tensor.
-// What is in place is so in `schedule`, or is read well. A packed copy is no larger than in
+// What is in place is so in `schedule`, or may be. A packed copy is no larger than in
 // `schedule`, or than half of the last cache. None of a contraction with images, and of
 // a schedule with loops of two tile sizes. Of vectors along k and of lanes, the kernel stays as it
 // is, and so does the order of group m.
 std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
-                               const Schedule& schedule);
+                               const Schedule& schedule, ReadInPlace may = ReadInPlace::well);
 
 }  // namespace tcsim
