@@ -21,7 +21,10 @@ constexpr double largest_piece = 60000;         // touches of lines, about
 constexpr std::int64_t smallest_piece = 20000;  // or several iterations
 constexpr std::int64_t least_touches = 8000;    // before a piece, to fill the cache
 constexpr std::int64_t most_touches = 40000;    // the same; a cache that is not full then stays so
-constexpr double largest_copied = 1 << 25;      // elements
+// A walk that takes no longer than a round of pieces is one piece.
+constexpr double whole_walk = pieces_walked * (smallest_piece + most_touches);
+constexpr double whole_tensors = 1 << 20;   // elements, of such a walk
+constexpr double largest_copied = 1 << 25;  // elements
 constexpr double largest_tensors = 1e8;
 // Of a pack that is larger than a piece, only the end matters to what comes behind it.
 constexpr std::int64_t end_of_pack = 16384;  // elements
@@ -29,8 +32,9 @@ constexpr std::int64_t end_of_pack = 16384;  // elements
 class PieceWalk {
  public:
   PieceWalk(const Contraction& contraction, const Schedule& schedule, const Nest& nest,
-            const SetAssociative& cache, Bytes line)
+            const SetAssociative& cache, Bytes line, double elements)
       : nest_(nest),
+        elements_(elements),
         plan_(contraction, schedule),
         lines_(plan_, line, *this),
         cache_(cache),
@@ -51,6 +55,7 @@ class PieceWalk {
       if (plan_.steps()[d].kind == Step::Kind::loop) deepest_ = static_cast<int>(d);
     }
     find_kinds();
+    if (is_short()) return of_all();
     CountedPieces found{depth_, none_.lines, {}};
     for (round_ = 0; round_ < most_rounds; ++round_) {
       walk_round();
@@ -104,6 +109,10 @@ class PieceWalk {
     packs_ = true;
     if (of_piece) {
       lines_.copy(pack, tile);
+    } else if (is_all_) {
+      measuring_ = false;
+      lines_.copy(pack, tile);
+      measuring_ = true;
     } else {
       lines_.copy(pack, tile, end_of_pack);
     }
@@ -160,6 +169,24 @@ class PieceWalk {
     if (round_ > 0) cache_.clear();
     walk(plan_, *this);
     if (state_ == State::running && measuring_) end_piece();
+  }
+
+  // Whether the whole walk takes no longer than pieces of it.
+  bool is_short() const {
+    double touches = 0;
+    for (const Kind& kind : kinds_) touches += sum_of(kind.touches);
+    return touches <= whole_walk && elements_ <= whole_tensors;
+  }
+  CountedPieces of_all() {
+    is_all_ = measuring_ = true;
+    state_ = State::running;
+    here_.assign(kinds_.size(), none_);
+    walk(plan_, *this);
+    CountedLines all = none_.lines;
+    for (const Part& part : here_) {
+      for (ArrayId a : nest_.arrays().ids()) add(all, part.lines, a, 1);
+    }
+    return {depth_, all, {all}};
   }
 
   // What the pieces of all rounds so far say.
@@ -336,6 +363,7 @@ class PieceWalk {
 
   // At the end of an iteration of a piece: what comes next.
   void between_iterations() {
+    if (is_all_) return;
     if (!measuring_ && touches_ >= least_touches) {
       if (filled_ < capacity_ && touches_ < most_touches) return;
       if (filled_ < capacity_) never_full_ = true;
@@ -404,6 +432,7 @@ class PieceWalk {
   }
 
   const Nest& nest_;
+  double elements_;  // of the tensors
   Plan plan_;
   LineTouches<PieceWalk> lines_;
   CountedCache cache_;
@@ -419,6 +448,7 @@ class PieceWalk {
   int depth_ = -1;
   State state_ = State::seeking;
   bool measuring_ = false, packs_ = false, never_full_ = false;
+  bool is_all_ = false;                     // the piece is the whole walk
   int round_ = 0, piece_ = 0;               // of the round
   double total_ = 0, done_ = 0, from_ = 0;  // multiply-adds
   int deepest_ = -1;                        // loop
@@ -434,7 +464,7 @@ std::optional<CountedPieces> count_pieces(const Contraction& contraction, const 
   double elements = 0;
   for (TensorId t : all_tensors) elements += static_cast<double>(contraction.size(t).value());
   if (!nest.has_plan() || elements > largest_tensors) return {};
-  return PieceWalk(contraction, schedule, nest, cache, line).count();
+  return PieceWalk(contraction, schedule, nest, cache, line, elements).count();
 }
 
 }  // namespace tcsim

@@ -21,8 +21,42 @@ namespace {
 using test::error_of;
 using test::LinkCase;
 
-// Of schedules that nobody chose, the lines that kernels ask for by the simulator's count of the
-// whole walk, and by pieces.
+// What pieces say of the lines that kernels ask for, by the simulator's count of the whole walk.
+double error_of_kernels(const Contraction& c, const Schedule& s, const Machine& machine,
+                        const Nest& nest, const CountedPieces& pieces) {
+  const auto line = static_cast<double>(common_line(machine).value());
+  const Traffic all = simulate(Plan(c, s), machine).traffic;
+  double found = 0, counted = 0;
+  for (ArrayId a : nest.arrays().ids()) {
+    const int pack = nest.pack_depth(nest.arrays().tensor_of(a));
+    if (pack >= 0 && !nest.arrays().is_buffer(a)) continue;
+    found += pieces.lines.kernels[a] * line;
+    counted += static_cast<double>(all.links[1].at(Phase::compute, a).in.value());
+  }
+  return found / counted - 1;
+}
+
+// A walk that is short is one piece: schedules that nobody chose.
+TEST(Pieces, Of_a_short_walk_are_all_of_it) {
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  const Machine machine = find_machine("i7-6700k");
+  const Bytes line = common_line(machine);
+  int counted = 0;
+  for (std::uint64_t i = 0; counted < 20 && i < 4000; ++i) {
+    const Contraction c = tcsim::random_contraction(seed + i);
+    if (c.flops() > 6e6) continue;
+    const Schedule s = random_schedule(c, machine, seed + i);
+    const Nest nest(c, s, line);
+    const auto pieces = count_pieces(c, s, nest, sets_of_caches(machine).front(), line);
+    if (!pieces || pieces->each.size() > 1) continue;
+    ++counted;
+    EXPECT_NEAR(error_of_kernels(c, s, machine, nest, *pieces), 0, 1e-9) << to_line(s, c);
+  }
+  ASSERT_GT(counted, 10);
+}
+
+// Of schedules that nobody chose.
 TEST(Pieces, Stand_for_the_whole_walk) {
   const std::uint64_t seed = test::new_seed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -36,15 +70,7 @@ TEST(Pieces, Stand_for_the_whole_walk) {
     const Nest nest(c, s, line);
     const auto pieces = count_pieces(c, s, nest, sets_of_caches(machine).front(), line);
     if (!pieces) continue;
-    const Traffic all = simulate(Plan(c, s), machine).traffic;
-    double found = 0, counted = 0;
-    for (ArrayId a : nest.arrays().ids()) {
-      const int pack = nest.pack_depth(nest.arrays().tensor_of(a));
-      if (pack >= 0 && !nest.arrays().is_buffer(a)) continue;
-      found += pieces->lines.kernels[a] * static_cast<double>(line.value());
-      counted += static_cast<double>(all.links[1].at(Phase::compute, a).in.value());
-    }
-    errors.push_back(std::abs(found / counted - 1));
+    errors.push_back(std::abs(error_of_kernels(c, s, machine, nest, *pieces)));
   }
   ASSERT_GT(errors.size(), 5u);
   std::ranges::sort(errors);
