@@ -122,10 +122,10 @@ class LruLines {
     bool use(char* row, std::uint64_t line, bool write) const {
       return padded == 16 ? use<16>(row, line, write) : use<0>(row, line, write);
     }
-    // Bytes: `padded` where the compiler is to know it, otherwise 0.
-    template <std::size_t Bytes>
+    // Known: `padded` where the compiler is to know it, otherwise 0.
+    template <std::size_t Known>
     bool use(char* row, std::uint64_t line, bool write) const {
-      const std::size_t bytes = Bytes ? Bytes : padded;
+      const std::size_t bytes = Known ? Known : padded;
       auto* const words = reinterpret_cast<std::uint64_t*>(row + 2 * bytes);
       std::uint64_t some = equal(row, bytes, byte_of(line)) & all_ways;
       for (; some != 0; some &= some - 1) {
