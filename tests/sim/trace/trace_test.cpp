@@ -187,7 +187,6 @@ TEST(Binary, Reads_back_what_was_written_plain_and_compressed) {
   }
 }
 
-// Batches hold the accesses of next(), in their order, or end in the same error.
 // A text of these accesses; those that din cannot say become reads.
 std::string random_lines(std::mt19937_64& random, std::vector<TracedAccess>& accesses, bool din) {
   const auto one_in = [&](std::uint64_t n) { return random() % n == 0; };
@@ -221,6 +220,7 @@ std::string random_lines(std::mt19937_64& random, std::vector<TracedAccess>& acc
   return text;
 }
 
+// Batches hold the accesses of next(), in their order, or end in the same error.
 TEST(Batches, Hold_what_the_records_hold) {
   const auto in_batches = [](const std::string& bytes) {
     std::vector<std::unique_ptr<TraceReader>> one;
