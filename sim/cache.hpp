@@ -17,6 +17,7 @@
 #include "sim/large_cache.hpp"
 #include "sim/set_hash.hpp"
 #include "sim/set_modulo.hpp"
+#include "sim/way_bytes.hpp"
 
 namespace tcsim::sim {
 
@@ -83,9 +84,6 @@ class Cache {
   }
   static int way_of(Slot slot) { return static_cast<int>(slot & (most_ways - 1)); }
   static std::uint64_t bit_of(Slot slot) { return std::uint64_t{1} << way_of(slot); }
-  static std::uint8_t byte_of(std::uint64_t line) {
-    return static_cast<std::uint8_t>((line * 0x9E3779B97F4A7C15) >> 56);
-  }
   char* row_of(std::uint64_t set) const { return rows_.get() + set * row_bytes_; }
   char* row_at(Slot slot) const { return row_of(static_cast<std::uint64_t>(slot) >> way_bits); }
   // Parts of a row.

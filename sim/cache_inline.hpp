@@ -1,21 +1,13 @@
 // The operations of sim/cache.hpp that every access makes.
 #pragma once
 
-#include <emmintrin.h>
-
 #include "sim/cache.hpp"
+#include "sim/way_bytes.hpp"
 
 namespace tcsim::sim {
 
 inline std::uint64_t Cache::equal_bytes(const char* bytes, std::uint8_t wanted) const {
-  const __m128i all = _mm_set1_epi8(static_cast<char>(wanted));
-  const auto equal = [&](std::size_t from) {
-    const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + from));
-    return std::uint64_t{static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, all)))};
-  };
-  std::uint64_t mask = equal(0);
-  for (std::size_t from = 16; from < padded_; from += 16) mask |= equal(from) << from;
-  return mask;
+  return sim::equal_bytes(bytes, padded_, wanted);
 }
 
 [[gnu::always_inline]] inline Cache::Slot Cache::find(std::uint64_t line) const {
@@ -31,16 +23,8 @@ inline std::uint64_t Cache::equal_bytes(const char* bytes, std::uint8_t wanted) 
   return absent;
 }
 
-// Ranks say how many ways were brought to the front since; a permutation of 0 ... ways - 1, and 127
-// behind the ways.
 inline void Cache::bring_to_front(std::uint8_t* ranks, int way) const {
-  const __m128i before = _mm_set1_epi8(static_cast<char>(ranks[way]));
-  for (std::size_t from = 0; from < padded_; from += 16) {
-    auto* const at = reinterpret_cast<__m128i*>(ranks + from);
-    const __m128i some = _mm_loadu_si128(at);
-    _mm_storeu_si128(at, _mm_sub_epi8(some, _mm_cmplt_epi8(some, before)));
-  }
-  ranks[way] = 0;
+  sim::bring_to_front(reinterpret_cast<char*>(ranks), padded_, way);
 }
 
 // See sim/policy for what each of them is.

@@ -45,7 +45,8 @@ LruLines::Level::Level(std::uint64_t of_sets, std::uint32_t of_ways)
 }
 
 std::uint64_t LruLines::Level::put(char* row, std::uint64_t line, bool write) {
-  const int way = std::countr_zero(equal(ranks(row), padded, static_cast<std::uint8_t>(ways - 1)));
+  const int way =
+      std::countr_zero(equal_bytes(ranks(row), padded, static_cast<std::uint8_t>(ways - 1)));
   const std::uint64_t bit = std::uint64_t{1} << way;
   std::uint64_t& all_dirty = dirty(row);
   const std::uint64_t left = (all_dirty & bit) != 0 ? numbers(row)[way] : none;
@@ -105,7 +106,7 @@ void LruLines::finish(bool drain) {
       std::uint64_t& dirty = level.dirty(row);
       for (auto rank = static_cast<int>(level.ways); dirty != 0 && rank-- > 0;) {
         const std::uint64_t way =
-            equal(level.ranks(row), level.padded, static_cast<std::uint8_t>(rank));
+            equal_bytes(level.ranks(row), level.padded, static_cast<std::uint8_t>(rank));
         if ((dirty & way) == 0) continue;
         dirty &= ~way;
         ++level.write_backs;

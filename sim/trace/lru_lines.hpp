@@ -6,8 +6,6 @@
 // vector, too; a mask of the dirty ways; and the lines' numbers.
 #pragma once
 
-#include <emmintrin.h>
-
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include "sim/events.hpp"
 #include "sim/level.hpp"
 #include "sim/set_modulo.hpp"
+#include "sim/way_bytes.hpp"
 
 namespace tcsim::sim {
 
@@ -56,53 +55,6 @@ class LruLines {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};  // no line has this number
 
-  struct Vector {
-    alignas(16) std::array<char, 16> bytes;
-    __m128i operator()() const {
-      return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
-    }
-  };
-  // A byte sixteen times, by its value; and bytes of ones but for one, by its place.
-  static constexpr auto repeated = [] {
-    std::array<Vector, 256> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].bytes.fill(static_cast<char>(i));
-    return all;
-  }();
-  static constexpr auto all_but = [] {
-    std::array<Vector, 16> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].bytes.fill(-1);
-      all[i].bytes[i] = 0;
-    }
-    return all;
-  }();
-
-  static std::uint8_t byte_of(std::uint64_t line) {
-    return static_cast<std::uint8_t>((line * 0x9E3779B97F4A7C15) >> 56);
-  }
-  // Which of the bytes are like this one.
-  static std::uint64_t equal(const char* bytes, std::size_t count, std::uint8_t wanted) {
-    std::uint64_t mask = 0;
-    for (std::size_t from = 0; from < count; from += 16) {
-      const __m128i here = _mm_load_si128(reinterpret_cast<const __m128i*>(bytes + from));
-      const int same = _mm_movemask_epi8(_mm_cmpeq_epi8(here, repeated[wanted]()));
-      mask |= std::uint64_t{static_cast<unsigned>(same)} << from;
-    }
-    return mask;
-  }
-  // Writes whole vectors: a byte for itself would hold up the next look at the row.
-  static void bring_to_front(char* ranks, std::size_t count, int way) {
-    const __m128i before = repeated[static_cast<std::uint8_t>(ranks[way])]();
-    const auto place = static_cast<std::size_t>(way);
-    for (std::size_t from = 0; from < count; from += 16) {
-      auto* const at = reinterpret_cast<__m128i*>(ranks + from);
-      const __m128i some = _mm_load_si128(at);
-      __m128i moved = _mm_sub_epi8(some, _mm_cmplt_epi8(some, before));
-      if (place - from < 16) moved = _mm_and_si128(moved, all_but[place % 16]());
-      _mm_store_si128(at, moved);
-    }
-  }
-
   struct Free {
     void operator()(char* rows) const;
   };
@@ -127,7 +79,7 @@ class LruLines {
     bool use(char* row, std::uint64_t line, bool write) const {
       const std::size_t bytes = Known ? Known : padded;
       auto* const words = reinterpret_cast<std::uint64_t*>(row + 2 * bytes);
-      std::uint64_t some = equal(row, bytes, byte_of(line)) & all_ways;
+      std::uint64_t some = equal_bytes(row, bytes, byte_of(line)) & all_ways;
       for (; some != 0; some &= some - 1) {
         const int way = std::countr_zero(some);
         if (words[1 + way] != line) continue;
