@@ -96,7 +96,7 @@ class Tuner {
   }
 
   Seconds predicted(const Schedule& schedule) {
-    return predict(contraction_, schedule, machine_, counter_).timing.total;
+    return predict(contraction_, schedule, machine_, counts_).timing.total;
   }
 
   // Runs it, and makes it one that ran. Returns its place.
@@ -265,7 +265,7 @@ class Tuner {
       const std::int64_t print = fingerprint(s, contraction_);
       if (!seen_.insert(print).second) continue;
       try {
-        const Prediction p = predict(contraction_, s, machine_, counter_);
+        const Prediction p = predict(contraction_, s, machine_, counts_);
         Waiting one{score(contraction_, s, p, machine_, how_), p.timing.total, std::move(t),
                     std::move(s)};
         if (known_.contains(print)) {
@@ -363,7 +363,7 @@ class Tuner {
   Seconds begin_;
   std::vector<Kernel> kernels_;
   Search search_;
-  SetCounter counter_;
+  SharedCounts counts_;
   Tiling pick_;
   std::optional<DimClass> parallel_;  // of all that is ranked
   Tuning result_;

@@ -38,12 +38,12 @@ Neighbourhood neighbourhood(const Contraction& contraction, const Machine& machi
   found.schedule = build(contraction, one, chosen);
   found.chosen = found.best = simulated(found.schedule);
 
-  SetCounter counter;
+  SharedCounts counts;
   std::vector<Neighbour> all;
   for (Schedule& schedule :
        random_neighbours(contraction, one, chosen, options.count, options.seed)) {
     if (options.stop.stop_requested()) throw Interrupted();
-    const Timing p = predict(contraction, schedule, one, counter, 1, Detail::full).timing;
+    const Timing p = predict(contraction, schedule, one, counts, 1, Detail::full).timing;
     all.push_back({std::move(schedule), std::max(p.compute, p.links.front()), p.total});
   }
   std::ranges::stable_sort(all, {}, &Neighbour::predicted);

@@ -41,11 +41,11 @@ double median_ms(Prepare&& prepare, Work&& work) {
 double warm_ms(const Contraction& c, const Machine& before, const Machine& after) {
   return median_ms(
       [&] {
-        auto counter = std::make_unique<SetCounter>();
+        auto counts = std::make_unique<SharedCounts>();
         OptimizeOptions options;
-        options.counter = counter.get();
+        options.counts = counts.get();
         options.incumbents = {optimize(c, before, options).incumbent()};
-        return std::pair{std::move(counter), options};
+        return std::pair{std::move(counts), options};
       },
       [&](auto& input) { optimize(c, after, input.second); });
 }

@@ -21,11 +21,11 @@ Choice Chooser::search(const Machine& machine, const std::vector<Incumbent>& inc
   if (stop_.stop_requested()) throw Interrupted();
   if (fixed_ != nullptr) {
     require_registers(*fixed_, contraction_.type(), machine, "schedule");
-    return {{}, *fixed_, predict(contraction_, *fixed_, machine, counter_)};
+    return {{}, *fixed_, predict(contraction_, *fixed_, machine, counts_)};
   }
   OptimizeOptions options;
   options.incumbents = incumbents;
-  options.counter = &counter_;
+  options.counts = &counts_;
   Optimized o = optimize(contraction_, machine, options, stop_);
   return {o.incumbent(), std::move(o.schedule), std::move(o.prediction)};
 }
@@ -36,7 +36,7 @@ bool Chooser::improve(Choice& choice, const Machine& machine,
   if (stop_.stop_requested()) throw Interrupted();
   if (!fits_core(contraction_, machine.core, *found)) return false;
   Choice other{found, build(contraction_, machine, *found), {}};
-  other.prediction = predict(contraction_, other.schedule, machine, counter_);
+  other.prediction = predict(contraction_, other.schedule, machine, counts_);
   if (!(other.time() < choice.time() * less)) return false;
   choice = std::move(other);
   return true;

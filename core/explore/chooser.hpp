@@ -10,7 +10,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
-#include "core/model/set_counts.hpp"
+#include "core/model/shared_counts.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
@@ -47,7 +47,7 @@ class Chooser {
   const Contraction& contraction_;
   const Schedule* fixed_;
   std::stop_token stop_;
-  SetCounter counter_;
+  SharedCounts counts_;
 };
 
 }  // namespace tcsim

@@ -49,7 +49,7 @@ struct Shares {
 }  // namespace
 
 CachedModel::CachedModel(LeafSchedules& schedules)
-    : schedules_(schedules), counter_(most_counted_lines) {
+    : schedules_(schedules), counts_(most_counted_lines) {
   common_line(schedules.machine());
 }
 CachedModel::~CachedModel() = default;
@@ -62,7 +62,7 @@ const LeafModel& CachedModel::model_of(const Leaf& leaf) {
   auto model = std::make_unique<LeafModel>();
   model->tile = leaf.tile;
   model->groups = chosen.schedule.groups;
-  model->warm = warm_lines(chosen.contraction, chosen.schedule, schedules_.machine(), counter_);
+  model->warm = warm_lines(chosen.contraction, chosen.schedule, schedules_.machine(), counts_);
   model->nest.emplace(chosen.contraction, chosen.schedule, common_line(schedules_.machine()));
   ByGroup<double> whole;
   for (DimClass g : all_dim_classes) {
@@ -112,7 +112,7 @@ ChainTraffic CachedModel::traffic(const FusedNode& node, Tiles tiles) {
     packed.push_back(packing.back()->packed());
   }
   storey.measure(packed);
-  const ReuseWindows counter(tree, machine, storey, whole, packing, &counter_);
+  const ReuseWindows counter(tree, machine, storey, whole, packing, &counts_.sets());
 
   std::vector<Rows> in(slot(statements)), out(slot(statements));  // of each, cache by cache
   const std::size_t caches = counter.caches(), rows = slot(storey.rows());

@@ -27,7 +27,7 @@
 #include <memory>
 
 #include "core/fusion/cached.hpp"
-#include "core/model/set_counts.hpp"
+#include "core/model/shared_counts.hpp"
 
 namespace tcsim::fusion {
 
@@ -60,7 +60,7 @@ class CachedModel {
   const LeafModel& model_of(const Leaf& leaf);
 
   LeafSchedules& schedules_;
-  SetCounter counter_;
+  SharedCounts counts_;
   std::map<Leaf, std::unique_ptr<LeafModel>> leaves_;
 };
 

@@ -67,16 +67,16 @@ Prediction predict(const Contraction& contraction, const Schedule& schedule, con
   if (model == ModelKind::listing3) {
     return with(listing3_traffic(contraction, schedule, machine), contraction, schedule, machine);
   }
-  SetCounter counter;
-  return predict(contraction, schedule, machine, counter);
+  SharedCounts counts;
+  return predict(contraction, schedule, machine, counts);
 }
 
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   SetCounter& counter, double margin, Detail detail) {
+                   SharedCounts& counts, double margin, Detail detail) {
   if (machine.core.cores > 1) {
-    return predict(contraction, schedule, view_of_one_core(machine), counter, margin, detail);
+    return predict(contraction, schedule, view_of_one_core(machine), counts, margin, detail);
   }
-  return with(window_traffic(contraction, schedule, machine, counter, margin, detail), contraction,
+  return with(window_traffic(contraction, schedule, machine, counts, margin, detail), contraction,
               schedule, machine);
 }
 

@@ -33,9 +33,9 @@ struct Prediction {
 // Throws UnsupportedError (common_line()) and TooLargeError (core/model/countable.hpp).
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
                    ModelKind model = ModelKind::window);
-// By the window model, for many schedules of one contraction: `counter` remembers what they share.
+// By the window model, for many schedules and machines: `counts` remembers what they share.
 // For `margin` and `detail` see window_traffic().
 Prediction predict(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-                   SetCounter& counter, double margin = 1, Detail detail = Detail::counted);
+                   SharedCounts& counts, double margin = 1, Detail detail = Detail::counted);
 
 }  // namespace tcsim

@@ -44,7 +44,8 @@ class SetCounter {
  public:
   // Tiles of more than `max_lines` lines, which take a millisecond or more, are left to an
   // estimate.
-  explicit SetCounter(double max_lines = 524288) : max_lines_(max_lines) {}
+  static constexpr double usual_lines = 524288;
+  explicit SetCounter(double max_lines = usual_lines) : max_lines_(max_lines) {}
 
   // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
   // indices, at least 1. Returns nullptr if the tile has more than max_lines lines.

@@ -32,7 +32,7 @@ class WindowModel {
 
  public:
   WindowModel(const Contraction& contraction, const Schedule& schedule, const Machine& machine,
-              SetCounter& counter, double margin, Detail detail)
+              SharedCounts& counts, double margin, Detail detail)
       : contraction_(contraction),
         schedule_(schedule),
         machine_(machine),
@@ -41,7 +41,8 @@ class WindowModel {
         arrays_(nest_.arrays()),
         core_(core_link(contraction, nest_, machine.levels.front().name)),
         detail_(detail),
-        evictions_(contraction, machine, nest_, counter, margin, detail),
+        counts_(counts),
+        evictions_(contraction, machine, nest_, counts.sets(), margin, detail),
         fills_{ByArray<PerLevel>(arrays_.size()), ByArray<PerLevel>(arrays_.size())},
         write_backs_(fills_),
         in_leaves_(fills_),
@@ -477,8 +478,8 @@ class WindowModel {
   // What the copies at step d lose and touch again. A buffer's line goes out before it comes back.
   void count_copied_again(int d) {
     const ArrayId source = array_of(nest_.step(d).tensor), buffer = arrays_.made_at(d);
-    const CopiedAgain again =
-        copied_again(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
+    const CopiedAgain& again =
+        counts_.copied(contraction_, schedule_, nest_, d, evictions_.caches(), line_);
     for (std::size_t l = 0; l < evictions_.levels(); ++l) {
       if (d > leaf_[l]) {
         in_leaves_[Phase::packing][source][l] += again.source[l];
@@ -496,8 +497,8 @@ class WindowModel {
   // Pieces of the walk are asked for the innermost cache, leaves of it for the others: those leave
   // out what a leaf loses.
   void ask_pieces() {
-    const auto pieces =
-        count_pieces(contraction_, schedule_, nest_, evictions_.caches().front(), line_);
+    const auto& pieces =
+        counts_.pieces(contraction_, schedule_, nest_, evictions_.caches().front(), line_);
     if (!pieces) return;
     believe(0, pieces->depth, pieces->lines, pieces->each, [](Phase, ArrayId) { return 0.0; });
   }
@@ -508,7 +509,7 @@ class WindowModel {
       caches.cache = {static_cast<double>(level.sets()), level.ways.value};
       caches.exclusive = true;
     }
-    const auto lines = count_leaves(contraction_, schedule_, nest_, leaf_[l], caches, line_);
+    const auto& lines = counts_.leaves(contraction_, schedule_, nest_, leaf_[l], caches, line_);
     if (!lines) return;
     believe(l, -1, *lines, {&*lines, 1}, [&](Phase p, ArrayId x) { return in_leaves_[p][x][l]; });
   }
@@ -580,6 +581,7 @@ class WindowModel {
   const Arrays& arrays_;
   LinkTraffic core_;
   Detail detail_;
+  SharedCounts& counts_;
   Evictions evictions_;
   ByPhase<ByArray<PerLevel>> fills_;
   ByPhase<ByArray<PerLevel>> write_backs_;
@@ -659,13 +661,13 @@ std::vector<SetAssociative> sets_of_caches(const Machine& machine) {
 }
 
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter, double margin, Detail detail) {
-  return WindowModel(contraction, schedule, machine, counter, margin, detail).traffic();
+                       const Machine& machine, SharedCounts& counts, double margin, Detail detail) {
+  return WindowModel(contraction, schedule, machine, counts, margin, detail).traffic();
 }
 
 WarmLines warm_lines(const Contraction& contraction, const Schedule& schedule,
-                     const Machine& machine, SetCounter& counter, Detail detail) {
-  return WindowModel(contraction, schedule, machine, counter, 1, detail).warm();
+                     const Machine& machine, SharedCounts& counts, Detail detail) {
+  return WindowModel(contraction, schedule, machine, counts, 1, detail).warm();
 }
 
 }  // namespace tcsim

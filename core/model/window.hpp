@@ -17,7 +17,7 @@
 #include "core/machine/machine.hpp"
 #include "core/model/nest.hpp"
 #include "core/model/occupancy.hpp"
-#include "core/model/set_counts.hpp"
+#include "core/model/shared_counts.hpp"
 #include "core/model/traffic.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
@@ -26,17 +26,17 @@ namespace tcsim {
 
 // How closely the windows are looked at. `counted` is the model. `full` leaves out what is counted
 // on addresses (core/model/copies.hpp, pieces.hpp, leaves.hpp), which takes up to some tens of
-// milliseconds; `coarse` also tells fewer
-// positions apart and takes a cache's chance to hold a window from the window's length alone:
-// several times quicker, for comparing many schedules before the best are judged in full.
+// milliseconds; `coarse` also tells fewer positions apart and takes a cache's chance to hold a
+// window from the window's length alone: several times quicker, for comparing many schedules before
+// the best are judged in full.
 enum class Detail { counted, full, coarse };
 
 // Traffic of a schedule that has passed check(). All caches of the machine must have lines of one
-// size; throws UnsupportedError otherwise. `counter` remembers set counts from call to call.
+// size; throws UnsupportedError otherwise. `counts` remembers what was counted from call to call.
 // Windows are taken `margin` times as long as they are: above 1, only what fits with room to spare
 // is counted as a hit.
 Traffic window_traffic(const Contraction& contraction, const Schedule& schedule,
-                       const Machine& machine, SetCounter& counter, double margin = 1,
+                       const Machine& machine, SharedCounts& counts, double margin = 1,
                        Detail detail = Detail::counted);
 
 // What a schedule moves beside its first touches, and how many of those there are: for one that is
@@ -50,7 +50,7 @@ struct WarmLines {
   std::vector<PerArray> gone;
 };
 WarmLines warm_lines(const Contraction& contraction, const Schedule& schedule,
-                     const Machine& machine, SetCounter& counter, Detail detail = Detail::full);
+                     const Machine& machine, SharedCounts& counts, Detail detail = Detail::full);
 
 // The same by acmtc-sc19: Listing 3 over every loop with exact visit counts, and the packing cost
 // of Eq. 10-14 (sources once per Pack; buffers written once per Pack to the levels inside).

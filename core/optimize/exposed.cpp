@@ -415,8 +415,8 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
   };
   ByTensor<double> unforeseen{};
   for (const Machine& pages : followed) {
-    SetCounter counter;
-    const Traffic traffic = window_traffic(c, schedule, pages, counter, 1, Detail::coarse);
+    SharedCounts counts;
+    const Traffic traffic = window_traffic(c, schedule, pages, counts, 1, Detail::coarse);
     for (TensorId t : {TensorId::A, TensorId::B}) {
       unforeseen[t] += first_lines * read(traffic.links.back(), t, smallest_page) /
                        static_cast<double>(followed.size());

@@ -189,7 +189,7 @@ class Optimizer {
         // Where the roof decides, it is the bound of schedules with rows apart too. Where losses
         // count, so do those of packs, which such schedules do without.
         search_(contraction, machine, options, at_roof() || losses_, may_, stop),
-        counter_(options.counter != nullptr ? options.counter : &own_counter_) {}
+        counts_(options.counts != nullptr ? options.counts : &own_counts_) {}
 
   Optimized run() {
     for (std::size_t l = 0; l < bound_.bytes.size(); ++l) {
@@ -356,7 +356,7 @@ class Optimizer {
       if (stop_.stop_requested()) throw Interrupted();
       ++drafts_;
       try {
-        const Prediction p = predict(contraction_, s, machine_, *counter_, 1, Detail::coarse);
+        const Prediction p = predict(contraction_, s, machine_, *counts_, 1, Detail::coarse);
         return Draft{draft_score(s, p), std::move(s)};
       } catch (const TooLargeError&) {
         return Draft{{HUGE_VAL}, std::move(s)};
@@ -402,7 +402,7 @@ class Optimizer {
       try {
         Optimized rewritten = *best_;
         rewritten.prediction =
-            predict(contraction_, d.schedule, machine_, *counter_, 1, options_.detail);
+            predict(contraction_, d.schedule, machine_, *counts_, 1, options_.detail);
         rewritten.schedule = std::move(d.schedule);
         if (draft_score(rewritten.schedule, rewritten.prediction).front() > before - worth)
           continue;
@@ -482,7 +482,7 @@ class Optimizer {
     keep(std::move(o));
   }
   void keep(Optimized o) {
-    o.prediction = predict(contraction_, o.schedule, machine_, *counter_, 1, options_.detail);
+    o.prediction = predict(contraction_, o.schedule, machine_, *counts_, 1, options_.detail);
     // Scores go by steps of a thousandth. An incumbent is not given up for even that.
     const double costs = cost(o.prediction, machine_, options_.objective);
     const bool worse = best_ && !options_.incumbents.empty() && costs > achieved();
@@ -567,8 +567,8 @@ class Optimizer {
   double loads_;         // share_of_loads()
   InPlace may_;
   Search search_;
-  SetCounter own_counter_;
-  SetCounter* counter_;
+  SharedCounts own_counts_;
+  SharedCounts* counts_;
   std::optional<Optimized> best_;
   int choices_ = 0;
   int drafts_ = 0;  // schedules that rewrite() judged

@@ -73,9 +73,9 @@ struct OptimizeOptions {
   // How the answer is predicted, and what comes near it compared. Counting takes some milliseconds.
   Detail detail = Detail::counted;
   bool dividing = false;  // only tiles that divide the tile outside them, in register tiles
-  // Set counts that several calls for one contraction share, so that the later ones are quicker.
+  // What several calls count, shared, so that the later ones are quicker.
   // Not null only where those calls are on one thread.
-  SetCounter* counter = nullptr;
+  SharedCounts* counts = nullptr;
 };
 
 // Of a schedule that is to run.

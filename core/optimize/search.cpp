@@ -179,7 +179,7 @@ Score Search::judged(const Tiling& tiling, Detail detail) {
   ++evaluated_;
   const Schedule schedule = build(contraction_, machine_, tiling);
   try {
-    const Prediction p = predict(contraction_, schedule, machine_, counter_, margin_, detail);
+    const Prediction p = predict(contraction_, schedule, machine_, counts_, margin_, detail);
     return score(contraction_, schedule, p, machine_, options_);
   } catch (const TooLargeError&) {
     return {HUGE_VAL};  // others may be better; if none is, judging the best one says so

@@ -20,7 +20,7 @@
 namespace tcsim {
 
 // Lines. Larger tiles are not counted set by set while searching. Source: chosen, since counting
-// them takes a millisecond or more (core/model/set_counts.hpp).
+// them takes a millisecond or more (core/model/shared_counts.hpp).
 inline constexpr double counted_lines = 16384;
 
 // What the objective counts. time: seconds of the slowest link or of the compute roof. sum: seconds
@@ -118,7 +118,7 @@ class Search {
   InPlace may_;
   std::vector<Groups> groupings_;
   std::vector<Kernel> kernels_;
-  SetCounter counter_{counted_lines};
+  SharedCounts counts_{counted_lines};
   Known coarse_, full_;
   std::vector<std::pair<Score, Tiling>> finalists_;  // best coarse ones, best first
   double margin_ = 1;

@@ -88,7 +88,7 @@ class ChainWork {
     Judged j;
     j.candidate = i;
     if (c.geometry != shape) {
-      c.traffic = window_traffic(contraction_, c.schedule, machine, counter_);
+      c.traffic = window_traffic(contraction_, c.schedule, machine, counts_);
       c.geometry = shape;
     }
     j.prediction.traffic = c.traffic;
@@ -126,7 +126,7 @@ class ChainWork {
   Judged search(const Machine& machine, const std::string& shape, const Judged& from, bool anew) {
     OptimizeOptions options;
     options.objective = study_.schedule_objective();
-    options.counter = &counter_;
+    options.counts = &counts_;
     if (std::isfinite(from.cost) && !anew) options.incumbents = {pool_[from.candidate].found};
     Judged found = judge(add(optimize(contraction_, machine, options, stop_)), machine, shape);
     return std::isfinite(from.cost) && !found.better_than(from) ? from : found;
@@ -203,7 +203,7 @@ class ChainWork {
   double coarse_cost(std::size_t i, const Machine& machine) {
     Prediction p;
     p.traffic =
-        window_traffic(contraction_, pool_[i].schedule, machine, counter_, 1, Detail::coarse);
+        window_traffic(contraction_, pool_[i].schedule, machine, counts_, 1, Detail::coarse);
     p.timing = timing(p.traffic, kernel_time(contraction_, pool_[i].schedule, machine), machine);
     return cost(p, machine, study_.schedule_objective());
   }
@@ -217,7 +217,7 @@ class ChainWork {
   const Contraction& contraction_;
   std::stop_token stop_;
   std::vector<Candidate> pool_;
-  SetCounter counter_;
+  SharedCounts counts_;
 };
 
 double joules(const Study& study, const Station& s, const Contraction& c) {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/levels/plan.hpp"
-#include "core/model/set_counts.hpp"
 #include "core/study/design.hpp"
 #include "core/study/study.hpp"
 

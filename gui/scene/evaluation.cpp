@@ -143,7 +143,7 @@ EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
   return finished(std::move(e), began);
 }
 
-EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SharedCounts& counts,
                      double seconds, std::stop_token stop) {
   const double began = now();
   const auto& known = before.choice.found;
@@ -160,12 +160,12 @@ EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounte
   const Machine one = view_of_one_core(subject.machine);
   e->choice = {known, build(subject.contraction, one, *known), {}};
   e->choice.prediction =
-      predict(subject.contraction, e->choice.schedule, one, counter, 1, Detail::full);
+      predict(subject.contraction, e->choice.schedule, one, counts, 1, Detail::full);
   const Deadline deadline(seconds - (now() - began), stop);
   try {
     OptimizeOptions options;
     options.incumbents = {*known};
-    options.counter = &counter;
+    options.counts = &counts;
     options.detail = Detail::full;  // counted once the slider rests
     take(*e, optimize(subject.contraction, subject.machine, options, deadline.token()));
   } catch (const Interrupted&) {

@@ -76,9 +76,9 @@ Schedule checkedSchedule(const std::string& text, const Subject& subject, const 
 EvaluationPtr evaluate(const Subject& subject, std::stop_token stop,
                        std::shared_ptr<const bounds::LinkBounds> linkBounds = {});
 // Within about a frame, while somebody drags: what was best `before` an edit is judged on the new
-// machine, and what can be found from there in `seconds` is taken if it is better. `counter` is
+// machine, and what can be found from there in `seconds` is taken if it is better. `counts` is
 // kept from call to call, which are not at the same time.
-EvaluationPtr follow(const Subject& subject, const Evaluation& before, SetCounter& counter,
+EvaluationPtr follow(const Subject& subject, const Evaluation& before, SharedCounts& counts,
                      double seconds, std::stop_token stop);
 
 // As tcsim report's "what would help".

@@ -239,11 +239,11 @@ void Studio::judge() {
     if (!contraction_ || !(request_ == session_.design.workload)) {
       contraction_ = find_workload(session_.design.workload);
       request_ = session_.design.workload;
-      counter_.reset();
+      counts_.reset();
     }
     // It remembers every geometry that a slider passed.
-    if (!counter_ || ++counted_ > mostCounted) {
-      counter_ = std::make_shared<SetCounter>();
+    if (!counts_ || ++counted_ > mostCounted) {
+      counts_ = std::make_shared<SharedCounts>();
       counted_ = 0;
     }
     auto subject =
@@ -253,10 +253,10 @@ void Studio::judge() {
     EvaluationPtr before = scene_.now;
     if (before && !(before->subject.design.workload == session_.design.workload)) before.reset();
     live_->start(
-        [this, subject, before, counter = counter_, at = editedAt_](
+        [this, subject, before, counts = counts_, at = editedAt_](
             std::stop_token stop, const Worker::Progress&) -> Worker::Deliver {
           const EvaluationPtr e =
-              before ? follow(*subject, *before, *counter, followSeconds, std::move(stop))
+              before ? follow(*subject, *before, *counts, followSeconds, std::move(stop))
                      : evaluate(*subject, std::move(stop));
           return [this, e, at] {
             shownEdit_ = at;

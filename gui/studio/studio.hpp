@@ -182,7 +182,7 @@ class Studio : public QObject {
   EvaluationPtr looking_;
   std::string lookingAt_;
   RunProgram runProgram_ = ownRunProgram();
-  std::shared_ptr<SetCounter> counter_;     // of live_, for one workload
+  std::shared_ptr<SharedCounts> counts_;    // of live_, for one workload
   int counted_ = 0;                         // how often it was used
   std::optional<Contraction> contraction_;  // of the request below
   WorkloadRequest request_;

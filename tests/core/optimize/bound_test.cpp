@@ -111,12 +111,12 @@ TEST(Bound, No_tiling_of_small_problems_is_below_it) {
     Machine paper = m;
     paper.accounting = Accounting::paper();
     const ProvenBound paper_bound = proven_bound(c, paper, kernels);
-    SetCounter counter;
+    SharedCounts counts;
     Seconds best(1e9);
     std::int64_t tilings = 0;
     for_each_tiling(c, m, [&](const Tiling& t) {
       if (tilings++ % test::one_of != 0) return;
-      const Prediction p = predict(c, build(c, m, t), m, counter);
+      const Prediction p = predict(c, build(c, m, t), m, counts);
       best = std::min(best, p.timing.total);
       for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
         ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
@@ -154,12 +154,12 @@ TEST(Bound, No_tiling_of_small_convolutions_is_below_it) {
     const Contraction c = find_workload({x.statement, x.sizes, std::nullopt, ElementType::f64});
     ASSERT_FALSE(c.is_plain());
     const ProvenBound bound = proven_bound(c, m, kernel_choices(m.core, c.type()));
-    SetCounter counter;
+    SharedCounts counts;
     std::int64_t tilings = 0;
     for_each_tiling(c, m, [&](const Tiling& t) {
       if (tilings++ % test::one_of != 0) return;
       const Schedule schedule = build(c, m, t);
-      const Prediction p = predict(c, schedule, m, counter);
+      const Prediction p = predict(c, schedule, m, counts);
       for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
         ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
                   bound.bytes[l] * (1 - 1e-9))
@@ -177,9 +177,9 @@ bool accepted(const Schedule& schedule, const Contraction& c, const Machine& m) 
 
 // Asserts that no link, and not the time, is below the bound of all schedules.
 void expect_above(const ProvenBound& bound, const Contraction& c, const Machine& m,
-                  const Schedule& schedule, SetCounter& counter) {
+                  const Schedule& schedule, SharedCounts& counts) {
   for (const Detail detail : {Detail::full, Detail::counted}) {
-    const Prediction p = predict(c, schedule, m, counter, 1, detail);
+    const Prediction p = predict(c, schedule, m, counts, 1, detail);
     for (std::size_t l = 0; l < bound.bytes.size(); ++l) {
       ASSERT_GE(static_cast<double>(p.traffic.links[l].counted(m.accounting).value()),
                 std::floor(bound.bytes[l] * (1 - 1e-9)))
@@ -225,12 +225,12 @@ TEST(Bound, Of_all_is_above_no_schedule_that_is_legal) {
                                      : test::random_contraction(random);
     const Machine m = random_small_machine(random);
     const ProvenBound bound = bound_of_all(c, m);
-    SetCounter counter;
+    SharedCounts counts;
     for (int j = 0; j < 15; ++j) {
       const Schedule schedule = test::random_schedule(c, random);
       if (!accepted(schedule, c, m)) continue;
       ++schedules;
-      ASSERT_NO_FATAL_FAILURE(expect_above(bound, c, m, schedule, counter));
+      ASSERT_NO_FATAL_FAILURE(expect_above(bound, c, m, schedule, counts));
     }
   }
   EXPECT_GE(schedules, test::found(1501));
@@ -290,14 +290,14 @@ TEST(Bound, Of_all_is_above_none_of_all_schedules_with_one_band) {
     m.accounting.compute_roof = true;
     const Contraction c = test::matmul(4, 3, 5);
     const ProvenBound bound = bound_of_all(c, m);
-    SetCounter counter;
+    SharedCounts counts;
     int schedules = 0, asked = 0;
     for_each_schedule(c, m, [&](const Schedule& schedule) {
       // Those in between are much like their neighbours.
       constexpr int few = 23;
       if (++schedules % (few * test::one_of) != 0 || ::testing::Test::HasFatalFailure()) return;
       ++asked;
-      expect_above(bound, c, m, schedule, counter);
+      expect_above(bound, c, m, schedule, counts);
     });
     EXPECT_GE(asked, test::found(1001));
   }

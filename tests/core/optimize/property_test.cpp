@@ -135,8 +135,8 @@ TEST(Optimize_property, Incumbents_are_never_lost) {
     const Optimized first = optimize(c, m);
     OptimizeOptions options;
     options.incumbents = {first.incumbent()};
-    SetCounter counter;
-    options.counter = &counter;
+    SharedCounts counts;
+    options.counts = &counts;
     EXPECT_LE(optimize(c, m, options).prediction.timing.total, first.prediction.timing.total);
   }
 }

@@ -258,10 +258,10 @@ TEST(Rewrites, Find_little_beside_an_answer) {
     const Optimized o = optimize(c, m);
     const Seconds time = o.prediction.timing.total;
     ++all;
-    SetCounter counter;
+    SharedCounts counts;
     better +=
         std::ranges::any_of(rewrites(c, m, o.schedule, ReadInPlace::any), [&](const Schedule& s) {
-          return predict(c, s, m, counter, 1, Detail::coarse).timing.total * 1.01 < time &&
+          return predict(c, s, m, counts, 1, Detail::coarse).timing.total * 1.01 < time &&
                  predict(c, s, m).timing.total * 1.01 < time;
         });
   }

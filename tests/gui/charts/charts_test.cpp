@@ -63,13 +63,13 @@ TEST(Evaluation, Is_what_the_optimizer_says_to_the_last_digit) {
 TEST(Evaluation, Following_an_edit_is_no_slower_a_schedule_and_not_settled) {
   const Evaluation& before = *example().now;
   const Design larger = before.subject.design.with("L3.capacity", "70MiB");
-  SetCounter counter;
+  SharedCounts counts;
   const Subject subject = subjectOf(larger, before.subject.base);
-  const auto after = follow(subject, before, counter, 10, {});
+  const auto after = follow(subject, before, counts, 10, {});
   EXPECT_FALSE(after->settled);
   EXPECT_LE(after->time(), before.time() * (1 + 1e-9));
   // Without time for a search, the schedule is the one before, judged on the new machine.
-  const auto at_once = follow(subject, before, counter, 0, {});
+  const auto at_once = follow(subject, before, counts, 0, {});
   EXPECT_EQ(predict(subject.contraction, at_once->choice.schedule, subject.machine).timing.total,
             at_once->time());
 }
