@@ -63,7 +63,8 @@ function(tcsim_library name)
 endfunction()
 
 # tcsim_test(NAME LABEL label SOURCES... [LINK libs...] [TOGETHER] [SUITES suite...] [SLOW filter...] [COUNTS filter]):
-# one GoogleTest program; each of its tests is a CTest test with the label (unit, golden or slow: not with sanitizers).
+# one GoogleTest program; each of its tests is a CTest test with the label (unit, golden or slow: not with sanitizers,
+# where a program of slow tests is not built either).
 # TOGETHER: all of them are one, since they share what takes longest; SUITES: those of each suite are. SLOW: those have
 # that label. COUNTS: those that ask the counter libraries, whose leaks are only told from ours (tests/lsan.supp) by
 # walking the whole stack at each allocation. Other tests would take ten times as long by that.
@@ -75,6 +76,10 @@ function(tcsim_test name)
   tcsim_unity(${name})
   target_link_libraries(${name} PRIVATE tcsim_flags ${ARG_LINK} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  if(TCSIM_SANITIZE AND ARG_LABEL STREQUAL "slow")
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   set(properties LABELS "${ARG_LABEL}" TIMEOUT 300)
   if(ARG_TOGETHER)
     add_test(NAME ${name} COMMAND ${name})
