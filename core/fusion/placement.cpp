@@ -476,7 +476,7 @@ class Whole {
         if (to == tiles_[v]) continue;
         Tiles next = tiles_;
         next[v] = to;
-        if (try_it(next) || (to > tiles_[v] && try_it(whole_inside(next)))) {
+        if (try_it(next) || (to > tiles_[v] && try_whole_inside(next))) {
           better = true;
         } else if (pairs && to > tiles_[v]) {
           better = try_smaller_others(next, v) || better;
@@ -485,15 +485,17 @@ class Whole {
     }
     return better;
   }
-  // Where a tile grows, those inside that were all of it grow with it.
-  Tiles whole_inside(Tiles next) const {
+  // With a tile that has grown, those inside that were all of it grow, too.
+  bool try_whole_inside(Tiles larger) {
+    nest(larger);
+    Tiles next = larger;
     for (std::size_t v = 0; v < next.size(); ++v) {
       const auto variable = static_cast<int>(v);
       if (structure_.outer(variable) != nowhere && tiles_[v] == range_of(variable)) {
         next[v] = range_of(variable, next);
       }
     }
-    return next;
+    return next != larger && try_it(std::move(next));
   }
   bool try_smaller_others(const Tiles& larger, std::size_t grown) {
     for (std::size_t v = 0; v < larger.size(); ++v) {

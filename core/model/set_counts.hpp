@@ -42,9 +42,9 @@ struct PlacedTile {
 // Counts tiles of one contraction's tensors and remembers them.
 class SetCounter {
  public:
+  static constexpr double usual_lines = 524288;
   // Tiles of more than `max_lines` lines, which take a millisecond or more, are left to an
   // estimate.
-  static constexpr double usual_lines = 524288;
   explicit SetCounter(double max_lines = usual_lines) : max_lines_(max_lines) {}
 
   // Up to `most` - 1 lines in a set are told apart. The tile's extents are rounded to whole
