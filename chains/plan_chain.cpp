@@ -39,21 +39,24 @@ class Planner {
     std::optional<ChainPlan> best;
     fusion::Limits limits = options_.limits;
     limits.memory = std::max(least_, all);
-    Bytes tiles = all - beside_tiles(figures(unfused_program(tree_, limits)));
+    Bytes tiles = Memory::most_within(all - beside_tiles(figures(unfused_program(tree_, limits))));
     Bytes enough, too_many = all;
     for (int i = 0; i < most_plans + more_plans; ++i) {
       // What is sure to fit if anything does. Tiles of a few bytes would run for ever, so from
       // there it goes up again.
       if (tiles < least_ || (i + 1 == most_plans && !best)) tiles = least_;
       ChainPlan plan = planned(tiles);
-      const Bytes left = all - beside_of(plan);
+      const Bytes left = Memory::most_within(all - beside_of(plan));
       const bool keeps = most_of(plan) <= all;
       if (keeps && (!best || plan.fusion.chosen.time < best->fusion.chosen.time)) {
         best = std::move(plan);
       }
-      const bool full = static_cast<double>((left - tiles).value()) <
-                        left_over * static_cast<double>(all.value());
-      const bool nearly = i > 0 && tiles > least_ && too_many.value() / 4 < tiles.value();
+      const auto near = [&](Bytes more) {
+        return tiles > least_ && more.value() / 4 < tiles.value();
+      };
+      const bool full = near(left) && static_cast<double>((left - tiles).value()) <
+                                          left_over * static_cast<double>(all.value());
+      const bool nearly = i > 0 && near(too_many);
       if (keeps && (full || nearly)) break;
       if (!keeps && tiles == least_) break;
       (keeps ? enough : too_many) = tiles;
@@ -92,10 +95,7 @@ class Planner {
         std::sqrt(static_cast<double>(enough.value()) * static_cast<double>(too_many.value()));
     return Bytes(static_cast<std::int64_t>(mean));
   }
-  // Tiles themselves take whole pages.
-  static Bytes beside_tiles(const RunFigures& f) {
-    return f.memory.leaves + f.memory.files + Memory::taken(Bytes(1));
-  }
+  static Bytes beside_tiles(const RunFigures& f) { return f.memory.leaves + f.memory.files; }
 
   [[noreturn]] void refuse() {
     // Chunks of files grow with the limit.

@@ -15,17 +15,27 @@ namespace tcsim {
 
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::int64_t huge_page = std::int64_t{2} << 20, small_page = 4096;
+// Up to here small pages do: a first-level TLB holds them all.
+constexpr std::int64_t in_small_pages = std::int64_t{64} << 10;
 // A vector that begins with the last element may be read.
-constexpr std::size_t slack = 256;
+constexpr std::int64_t slack = 256;
 constexpr std::size_t at_once = std::size_t{64} << 20;  // is touched between two looks at the stop
 
 }  // namespace
 
 Bytes Memory::taken(Bytes size) {
   if (size.value() == 0) return size;
-  const auto wanted = static_cast<std::size_t>(size.value()) + slack;
-  return Bytes(static_cast<std::int64_t>((wanted + huge_page - 1) / huge_page * huge_page));
+  const std::int64_t wanted = size.value() + slack;
+  const std::int64_t page = wanted <= in_small_pages ? small_page : huge_page;
+  return Bytes((wanted + page - 1) / page * page);
+}
+
+Bytes Memory::most_within(Bytes taken) {
+  const std::int64_t small = std::min<std::int64_t>(taken.value(), in_small_pages);
+  const std::int64_t most =
+      std::max(taken.value() / huge_page * huge_page, small / small_page * small_page);
+  return Bytes(std::max<std::int64_t>(most - slack, 0));
 }
 
 Memory::Memory(Bytes size) : size_(static_cast<std::size_t>(taken(size).value())) {

@@ -1,5 +1,5 @@
-// Memory for tensors and packed copies: aligned to 2 MiB, in huge pages if the system grants them,
-// zero, and touched, so that no timed run pays for page faults.
+// Memory for tensors and packed copies: aligned to 2 MiB, in huge pages if it is more than 64 KiB
+// and the system grants them, zero, and touched, so that no timed run pays for page faults.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,10 @@ class Memory {
   Memory& operator=(Memory&& other) noexcept;
 
   std::byte* data() const { return data_; }
-  // What one of `size` takes, in whole pages of 2 MiB.
+  // What one of `size` takes, in whole pages.
   static Bytes taken(Bytes size);
+  // The largest that takes no more than this; 0: none does.
+  static Bytes most_within(Bytes taken);
 
  private:
   std::byte* data_ = nullptr;
