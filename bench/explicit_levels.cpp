@@ -19,13 +19,13 @@
 #include "chains/tensor_files.hpp"
 #include "core/error.hpp"
 #include "core/fusion/leaf.hpp"
+#include "core/statistics.hpp"
 #include "core/stop.hpp"
 #include "core/units/text.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/program.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/memory.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim::bench {
 

@@ -13,8 +13,8 @@
 #include "core/fusion/leaf.hpp"
 #include "core/levels/vary.hpp"
 #include "core/model/countable.hpp"
+#include "core/statistics.hpp"
 #include "kernels/contract.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim::bench {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/statistics.hpp"
 #include "kernels/repetitions.hpp"
 #include "microbench/loops.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim::bench {
 

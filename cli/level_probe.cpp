@@ -8,10 +8,10 @@
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/statistics.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
 #include "microbench/host.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim::cli {
 

@@ -8,9 +8,9 @@
 #include "cli/describe.hpp"
 #include "cli/version.hpp"
 #include "core/io/json.hpp"
+#include "core/statistics.hpp"
 #include "core/text/safe.hpp"
 #include "core/units/text.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim::cli {
 

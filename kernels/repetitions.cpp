@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/statistics.hpp"
+
 namespace tcsim {
 
 namespace {
@@ -25,12 +27,6 @@ std::vector<double> undisturbed(const std::vector<Repetition>& all, int threads)
     if (!is_disturbed(r, threads)) times.push_back(r.wall.value());
   }
   return times;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 bool agree(std::vector<double> times) {

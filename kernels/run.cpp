@@ -1,8 +1,6 @@
 // Timing of whole executions. Repeating a run as it stands would flatter it: the second repetition
 // finds in the last cache what the first one left there. So the caches are emptied of the arena
 // before each.
-#include <unistd.h>
-
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -14,39 +12,13 @@
 #include "core/error.hpp"
 #include "core/stop.hpp"
 #include "core/threads.hpp"
+#include "kernels/cache_flusher.hpp"
 #include "kernels/crew.hpp"
 #include "kernels/execute.hpp"
 
 namespace tcsim {
 
 namespace {
-
-constexpr std::size_t line_bytes = 64;
-
-// Displaces everything else from the caches by writing more than they hold. Of a large last cache
-// that takes a good part of a second at first, so it heeds StopScope.
-class CacheFlusher {
- public:
-  void operator()() {
-    StopCheck check(std::int64_t{1} << 16);
-    ++value_;
-    for (std::size_t i = 0; i < size_; i += line_bytes) {
-      static_cast<volatile unsigned char&>(memory_[i]) = value_;
-      check();
-    }
-  }
-
- private:
-  static std::size_t size() {
-    const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-    return std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L)));
-  }
-
-  std::size_t size_ = size();
-  // Not touched before the first time.
-  std::unique_ptr<unsigned char[]> memory_ = std::make_unique_for_overwrite<unsigned char[]>(size_);
-  unsigned char value_ = 0;
-};
 
 // Enough to meet every kind of tile, few enough to cost about a tenth of a second.
 Elements samples_for(const Contraction& c) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/statistics.hpp"
 #include "core/units/text.hpp"
 #include "microbench/probe.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim {
 

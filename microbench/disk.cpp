@@ -17,9 +17,9 @@
 #include "core/error.hpp"
 #include "core/io/read_file.hpp"
 #include "core/io/toml.hpp"
+#include "core/statistics.hpp"
 #include "core/text/safe.hpp"
 #include "microbench/host.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim {
 
@@ -36,10 +36,10 @@ double now() {
 class ScratchFile {
  public:
   explicit ScratchFile(const std::filesystem::path& folder) : folder_(folder.string()) {
-    std::string name = (folder / "tcsim-disk-XXXXXX").string();
-    file_ = ::mkostemp(name.data(), O_CLOEXEC);
+    std::string file_name = (folder / "tcsim-disk-XXXXXX").string();
+    file_ = ::mkostemp(file_name.data(), O_CLOEXEC);
     if (file_ < 0) fail();
-    ::unlink(name.c_str());
+    ::unlink(file_name.c_str());
     const int flags = ::fcntl(file_, F_GETFL);
     direct_ = ::fcntl(file_, F_SETFL, flags | O_DIRECT) == 0;
   }

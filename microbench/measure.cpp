@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/statistics.hpp"
 #include "core/units/text.hpp"
 #include "microbench/campaign.hpp"
 #include "microbench/chase.hpp"
 #include "microbench/memory.hpp"
 #include "microbench/probe.hpp"
-#include "microbench/statistics.hpp"
 #include "microbench/stream.hpp"
 
 namespace tcsim {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "microbench/statistics.hpp"
+#include "core/statistics.hpp"
 
 namespace tcsim {
 

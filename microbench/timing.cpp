@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/statistics.hpp"
 #include "microbench/loops.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim {
 

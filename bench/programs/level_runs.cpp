@@ -30,9 +30,9 @@
 #include "core/error.hpp"
 #include "core/fusion/chain_request.hpp"
 #include "core/machine/toml.hpp"
+#include "core/statistics.hpp"
 #include "core/units/text.hpp"
 #include "kernels/contract.hpp"
-#include "microbench/statistics.hpp"
 #include "tests/core/fusion/chains.hpp"
 
 namespace {

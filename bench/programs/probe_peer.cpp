@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "core/statistics.hpp"
 #include "core/units/text.hpp"
 #include "microbench/memory.hpp"
 #include "microbench/probe.hpp"
-#include "microbench/statistics.hpp"
 #include "microbench/stream.hpp"
 #include "microbench/team.hpp"
 #include "microbench/topology.hpp"

@@ -15,6 +15,7 @@
 #include "core/units/nearest.hpp"
 #include "core/workload/random_contraction.hpp"
 #include "kernels/execute.hpp"
+#include "kernels/race.hpp"
 
 namespace tcsim::cli {
 
@@ -43,6 +44,7 @@ struct ContractionBench {
   std::vector<bench::Library> libraries;
   std::vector<std::string> wanted;  // words of those that take part
   int repetitions = 0;
+  int race = 1;  // schedules of each that race, the model's choice among them
   Cases cases;
   std::vector<SuiteCase> complete = {};
 
@@ -94,6 +96,10 @@ double percent(double share) { return 100 * share; }
 void print_table_head(const ContractionBench& b, std::ostream& out) {
   out << fmt::format("schedules for {}; one thread, cold caches, median of {}\n", b.machine.name,
                      b.repetitions);
+  if (b.race > 1) {
+    out << fmt::format("the fastest in a race of the {} schedules that the model likes best\n",
+                       b.race);
+  }
   if (std::ranges::any_of(b.cases.kinds, is_hot)) {
     out << "kind tiny: prepared once, hot caches\n";
   }
@@ -188,6 +194,7 @@ void print_json(const ContractionBench& b, std::ostream& out) {
   j["machine"] = machine_json(b.machine);
   j["peers"] = json_of(b.libraries, b.wanted);
   j["repetitions"] = b.repetitions;
+  j["race"] = b.race;
   if (b.cases.seed) j["seed"] = *b.cases.seed;
   j["complete"] = b.complete.size() == b.cases.workloads.size();
   j["cases"] = ordered_json::array();
@@ -216,8 +223,16 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
   }
   const auto libraries = bench::contraction_libraries();
   const auto wanted = bench_peers(options, libraries);
-  ContractionBench b{machine(options, context), libraries, wanted, options["repetitions"].as<int>(),
-                     std::move(cases)};
+  if (options["race"].as<int>() > 1) {
+    for (const char* given : {"schedule", "scheme"}) {
+      if (options.count(given) == 0) continue;
+      throw UsageError("--race", fmt::format("--{} says which schedule runs", given),
+                       "leave out one of the two");
+    }
+  }
+  ContractionBench b{
+      machine(options, context), libraries,       wanted, options["repetitions"].as<int>(),
+      options["race"].as<int>(), std::move(cases)};
 
   bench::SuiteOptions how;
   how.repetitions = b.repetitions;
@@ -231,7 +246,14 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
         how.progress = show;
         const std::string kind = b.cases.kind(b.complete.size());
         how.hot = is_hot(kind);
-        const Schedule schedule = choose(options, c, b.machine, context, {}, true).schedule;
+        const Schedule schedule = [&] {
+          if (b.race == 1) return choose(options, c, b.machine, context, {}, true).schedule;
+          RaceOptions of;
+          of.schedules = static_cast<std::size_t>(b.race);
+          of.hot = how.hot;
+          of.stop = context.stop;
+          return race(c, b.machine, of).schedule;
+        }();
         SuiteCase one = bench_case(c, schedule, yardstick, how);
         one.kind = kind;
         b.complete.push_back(std::move(one));

@@ -33,19 +33,20 @@ const std::array<Benchmark, 7>& benchmarks() {
        bench_random,
        {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "tilings",
         "kind"}},
-      {"conv", bench_conv, {"neighbours", "layout", "kind", "number", "seed"}},
+      {"conv", bench_conv, {"neighbours", "layout", "kind", "number", "seed", "race"}},
       {"small",
        bench_small,
        {"case", "suite", "schedule", "scheme", "neighbours", "image-layout", "tilings", "kind",
-        "number", "seed"}},
+        "number", "seed", "race"}},
       {"kernels",
        bench_kernels,
        {"case", "suite", "schedule", "scheme", "neighbours", "layout", "image-layout", "tilings",
-        "kind", "number", "seed", "peers", "machine", "set", "accounting", "threads", "model"}},
+        "kind", "number", "seed", "peers", "machine", "set", "accounting", "threads", "model",
+        "race"}},
       {"regret",
        bench_regret,
        {"schedule", "scheme", "peers", "layout", "image-layout", "tilings", "kind", "number",
-        "seed"}},
+        "seed", "race"}},
   }};
   return all;
 }
@@ -98,6 +99,9 @@ const Command& bench_command() {
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "
             "channels "
             "allow")("repetitions", whole(5, 1, 1000), "of each measurement; medians count")(
+            "race", whole(1, 1, 100),
+            "of tccg, hard and random: so many schedules of each contraction run beforehand, those "
+            "that the model likes best, and the fastest counts")(
             "tilings", po::bool_switch(),
             "of conv: instead of libraries, ioopt's tiling recommendation and the kernels of ttile "
             "(Fig. 10) beside tcsim's choice; of yolo9000 without --suite")(

@@ -9,9 +9,9 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/statistics.hpp"
 #include "microbench/campaign.hpp"
 #include "microbench/loops.hpp"
-#include "microbench/statistics.hpp"
 
 namespace tcsim {
 namespace {

@@ -173,6 +173,21 @@ TEST_F(Bench, Random_draws_the_same_again_by_its_seed) {
       << rows[1];
 }
 
+TEST_F(Bench, Races_and_says_so) {
+  const auto ran = [](const char* race, const char* form) {
+    return tcsim({"bench", "random", "--number", "1", "--seed", "11", "--peers", "none",
+                  "--machine", "i7-6700k", "--repetitions", "1", "--race", race, "--format", form})
+        .out;
+  };
+  for (const int schedules : {1, 3}) {
+    const std::string race = std::to_string(schedules);
+    EXPECT_EQ(json::parse(ran(race.c_str(), "json"))["race"], schedules);
+    const std::string words = "the fastest in a race of the " + race + " schedules";
+    const std::string table = ran(race.c_str(), "table");
+    EXPECT_EQ(contains(table, words), schedules > 1) << table;
+  }
+}
+
 TEST_F(Bench, Regret_names_the_pick_and_the_best) {
   const Ran ran = bench("regret", {"--neighbours", "3", "--format", "json"});
   ASSERT_EQ(ran.code, Exit::done) << ran.err;
@@ -218,6 +233,9 @@ TEST_F(Bench, Errors_say_what_would_be_right) {
       {{"bench", "tccg", "--kind", "tiny"}, "bench tccg has no such option"},
       {{"bench", "hard", "--kind", "tinny"}, "did you mean 'tiny'?"},
       {{"bench", "random", "--number", "0"}, "give 1 to 100000"},
+      {{"bench", "conv", "--race", "3"}, "bench conv has no such option"},
+      {{"bench", "tccg", "--race", "0"}, "give 1 to 100"},
+      {{"bench", "tccg", "--race", "3", "--schedule", "kernel 1x1"}, "leave out one of the two"},
       {{"bench", "small", "--case", "3"}, "bench small has no such option"},
       {{"bench", "small", "--layout", "row"}, "did you mean 'row-major'?"},
       {{"bench", "tccg", "--repetitions", "0"}, "give 1 to 1000"}};

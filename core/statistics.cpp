@@ -1,4 +1,4 @@
-#include "microbench/statistics.hpp"
+#include "core/statistics.hpp"
 
 #include <algorithm>
 #include <cstddef>

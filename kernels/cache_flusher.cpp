@@ -1,0 +1,32 @@
+#include "kernels/cache_flusher.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/stop.hpp"
+
+namespace tcsim {
+
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+
+}  // namespace
+
+void CacheFlusher::operator()() {
+  StopCheck check(std::int64_t{1} << 16);
+  ++value_;
+  for (std::size_t i = 0; i < size_; i += line_bytes) {
+    static_cast<volatile unsigned char&>(memory_[i]) = value_;
+    check();
+  }
+}
+
+std::size_t CacheFlusher::size() {
+  const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+  return std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L)));
+}
+
+}  // namespace tcsim
