@@ -64,7 +64,7 @@ bool RegretCase::correct() const {
 RegretCase bench_regret(const Contraction& contraction, const Machine& machine,
                         ColdYardstick& yardstick, const RegretOptions& options) {
   Race race(contraction, yardstick, options);
-  const Optimized pick = optimize(contraction, machine, options.stop);
+  const Optimized pick = optimize(contraction, machine, for_running(), options.stop);
   RegretCase result{contraction, {}, 0, {}, {}};
   const auto enter = [&](std::string difference, Schedule schedule) {
     std::string kernel = kernel_used(Plan(contraction, schedule));

@@ -61,7 +61,7 @@ bool is_host(const Options&);
 // What --schedule, --scheme, --objective, --divide and --model ask for.
 ScheduleRequest schedule_request(const Options&);
 // A schedule for the workload: the one that --schedule names or that was tuned (both checked), or
-// the optimizer's choice, which `to_run` may leave the family (OptimizeOptions::rewrite).
+// the optimizer's choice, for_running() where it is `to_run`.
 Chosen choose(const Options&, const Contraction&, const Machine&, Context&,
               const std::optional<Tuned>& tuned = {}, bool to_run = false);
 

@@ -63,10 +63,9 @@ Chosen choose(const ScheduleRequest& request, const Contraction& contraction,
     return judged(std::move(schedule), place, contraction, machine, request.model);
   }
   const auto start = std::chrono::steady_clock::now();
-  OptimizeOptions how;
+  OptimizeOptions how = request.to_run ? for_running() : OptimizeOptions();
   how.objective = request.objective;
   how.dividing = request.dividing;
-  how.rewrite = request.to_run;
   Optimized best = optimize(contraction, machine, how, stop);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   Chosen chosen;

@@ -21,7 +21,7 @@ struct ScheduleRequest {
   Objective objective = Objective::time;  // of the optimizer's choice
   bool dividing = false;                  // only tiles that divide the one outside them
   ModelKind model = ModelKind::window;
-  bool to_run = false;  // OptimizeOptions::rewrite
+  bool to_run = false;  // for_running()
 
   bool given() const { return text || scheme; }
 };

@@ -32,7 +32,7 @@ struct TiledLayer {
 std::vector<bench::Tiled> tilings_of(const TiledLayer& layer, const Machine& machine,
                                      Context& context) {
   const Contraction& c = layer.workload;
-  const Optimized own = optimize(c, machine, context.stop);
+  const Optimized own = optimize(c, machine, for_running(), context.stop);
   std::vector<bench::Tiled> all{{"tcsim", "", c, own.schedule}};
   if (const auto tiling = bench::recommended_tiling(c, machine, own.tiling)) {
     all.push_back({recommended, "", c, build(c, machine, *tiling)});
@@ -42,7 +42,7 @@ std::vector<bench::Tiled> tilings_of(const TiledLayer& layer, const Machine& mac
     const std::string layouts = fmt::format("nhwc{}k,nhwc", 16 * kernels->vectors);
     const Suite suite = find_suite(layer.file, {.type = {}, .image_layout = layouts});
     const Contraction& blocked = suite.workloads[layer.place];
-    const Optimized outer = optimize(blocked, machine, context.stop);
+    const Optimized outer = optimize(blocked, machine, for_running(), context.stop);
     if (auto schedule = bench::composed(blocked, machine, outer.tiling, *kernels)) {
       all.push_back({composition, kernels->text(), blocked, std::move(*schedule)});
     }

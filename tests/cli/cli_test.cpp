@@ -7,8 +7,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/machine/toml.hpp"
+#include "core/optimize/optimize.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/parse.hpp"
+#include "core/workload/random_contraction.hpp"
 #include "tests/cli/run.hpp"
 #include "tests/scratch.hpp"
 
@@ -424,6 +427,31 @@ TEST(Simulate, Reports_both_and_their_error) {
     const double p = level["predicted_bytes"], s = level["simulated_bytes"];
     EXPECT_NEAR(level["error"].get<double>(), p / s - 1, 1e-12);
     EXPECT_LT(std::abs(p / s - 1), 0.1) << level["name"];
+  }
+}
+
+// Also where the machine does not say what packs and calls lose.
+TEST(Run, And_bench_take_the_choice_for_what_runs) {
+  const Machine m = find_machine("i7-6700k");
+  const Contraction c = parse_contraction("cbd-acd-cba", parse_sizes("a=99,b=8,c=12,d=155"),
+                                          Layout::column_major, ElementType::f32);
+  OptimizeOptions other;
+  other.rewrite = true;
+  const Schedule expected = optimize(c, m, for_running()).schedule;
+  ASSERT_NE(optimize(c, m, other).schedule, expected);
+  const json run = json::parse(
+      tcsim({"run", "cbd-acd-cba", "--size", "a=99,b=8,c=12,d=155", "--layout", "column-major",
+             "--type", "f32", "--machine", "i7-6700k", "--repetitions", "1", "--format", "json"})
+          .out);
+  EXPECT_EQ(run["schedule"], to_line(expected, c));
+  const json bench =
+      json::parse(tcsim({"bench", "random", "--number", "3", "--seed", "5", "--machine", "i7-6700k",
+                         "--peers", "none", "--repetitions", "1", "--format", "json"})
+                      .out);
+  std::size_t i = 0;
+  for (const Contraction& drawn : random_contractions(5, 3)) {
+    EXPECT_EQ(bench["cases"][i++]["schedule"],
+              to_line(optimize(drawn, m, for_running()).schedule, drawn));
   }
 }
 
