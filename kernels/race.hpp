@@ -20,14 +20,14 @@ struct RaceOptions {
   bool hot = false;  // caches are as the call before leaves them; emptied before each otherwise
   // Of wall time for runs: none begins after it, and without a final the model's choice stays.
   Seconds most{60};
-  std::function<void(double share)> progress = [](double) {
-  };  // may be called with less than before
+  // 0 to 1, before each run.
+  std::function<void(double share)> progress = [](double) {};
   std::stop_token stop = {};
 };
 
 struct Raced {
   Schedule schedule;    // the winner
-  std::size_t ran = 0;  // schedules that did
+  std::size_t ran = 0;  // schedules in the race
   bool won = false;     // another one than the model's choice
 };
 

@@ -251,6 +251,7 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
           RaceOptions of;
           of.schedules = static_cast<std::size_t>(b.race);
           of.hot = how.hot;
+          of.progress = show;
           of.stop = context.stop;
           return race(c, b.machine, of).schedule;
         }();
