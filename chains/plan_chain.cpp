@@ -51,6 +51,7 @@ class Planner {
       if (keeps && (!best || plan.fusion.chosen.time < best->fusion.chosen.time)) {
         best = std::move(plan);
       }
+      // Small tiles gain by what is little beside the limit, so four times as much is worth a plan.
       const auto near = [&](Bytes more) {
         return tiles > least_ && more.value() / 4 < tiles.value();
       };
