@@ -608,13 +608,14 @@ std::int64_t Executor<T>::row_tiles_from(std::int64_t row, std::int64_t most) co
 }
 
 // How many rows of a tile kernels with masks take before they take the others. Where rows of the
-// left operand in place are no longer neighbours, that saves a copy for each tile of columns.
+// left operand in place are no longer neighbours, there or in C, that saves a copy for each tile of
+// columns.
 template <class T>
 std::int64_t Executor<T>::rows_to_split(Interval m, bool rows_inside) const {
   if (!family_.has_parts() || left_.packed() || !rows_inside || c_rows_apart_) return m.size;
   const std::int64_t in_place = left_.run(m.begin);  // 0 where kernels cannot read it at all
   const std::int64_t first = std::min(in_place, c_row_runs_[m.begin]);
-  return in_place < m.size && first >= least_rows_to_split ? first : m.size;
+  return first >= least_rows_to_split ? std::min(first, m.size) : m.size;
 }
 
 // A tile of another size than the schedule's kernel, at an edge, or whose columns in place are not

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "kernels/emitter.hpp"
+#include "kernels/generated_kernels.hpp"
 
 namespace tcsim {
 
 namespace {
 
-// Which tile a member of a family is, or none if it is none, or has vectors along k.
+// Which tile a member of a family is, or none if it is none, or has vectors along k, or is a part
+// of those that code is not made of.
 template <class T>
 std::optional<TileRegisters> tile_of(const KernelFamily<T>& family, Microkernel<T> code) {
   using Family = KernelFamily<T>;
@@ -21,6 +23,7 @@ std::optional<TileRegisters> tile_of(const KernelFamily<T>& family, Microkernel<
     if (family.by_lane[n] == code) return TileRegisters{1, n + 1, false, true};
     for (int v = 0; v < Family::most_vectors; ++v) {
       for (const bool part : {false, true}) {
+        if (part && !generates_parts(family.lanes * static_cast<int>(sizeof(T)))) continue;
         const bool compiled = (part ? family.parts : family.code)[v][n] == code;
         const auto generated = family.generated;
         if (compiled || (generated && generated(v + 1, n + 1, part, false) == code)) {

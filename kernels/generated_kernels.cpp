@@ -497,7 +497,7 @@ template <class T>
 Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool make) {
   Slot& slot = slots_[vectors - 1][columns - 1][part];
   const Microkernel<T> known = slot.load(std::memory_order_acquire);
-  if (known != nullptr || !make || refused_) return known;
+  if (known != nullptr || !make || refused_ || (part && !generates_parts(bytes_))) return known;
   const std::scoped_lock lock(making_);
   if (const Microkernel<T> by_another = slot.load(std::memory_order_acquire)) return by_another;
   if (refused_) return nullptr;
@@ -521,6 +521,7 @@ Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool
 }
 
 bool generates_code() { return true; }
+bool generates_parts(int bytes) { return bytes == 64; }
 
 }  // namespace tcsim
 
@@ -534,6 +535,7 @@ Microkernel<T> GeneratedKernels<T>::of(int, int, bool, bool) {
 }
 
 bool generates_code() { return false; }
+bool generates_parts(int) { return false; }
 
 }  // namespace tcsim
 

@@ -10,7 +10,7 @@
 namespace tcsim {
 namespace {
 
-// So many neighbours, and fewer at the end of a line: with masks, or one by one.
+// So many neighbours, and fewer at the end of a line: together, or one by one.
 template <class T, int bytes>
 struct LineVector {
   typedef T Vector __attribute__((vector_size(bytes)));
@@ -20,7 +20,7 @@ struct LineVector {
   static Vector load(const T* from) { return *reinterpret_cast<const Stored*>(from); }
   static void store(T* to, Vector v) { *reinterpret_cast<Stored*>(to) = v; }
   static Vector load(const T* from, std::int64_t count) {
-    if constexpr (Some::masks) {
+    if constexpr (Some::exist) {
       return Some(lanes - count).load(from);
     } else {
       Vector v{};
@@ -29,7 +29,7 @@ struct LineVector {
     }
   }
   static void store(T* to, Vector v, std::int64_t count) {
-    if constexpr (Some::masks) {
+    if constexpr (Some::exist) {
       Some(lanes - count).store(to, v);
     } else {
       for (std::int64_t i = 0; i < count; ++i) to[i] = v[i];

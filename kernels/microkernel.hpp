@@ -119,8 +119,8 @@ using Microkernel = MicrokernelCode<T>*;
 // vector for each result, and its elements' sum in the end.
 // `lane_part`: as `by_lane`, for fewer rows than a vector has (KernelTask::lanes_short), whose
 // results take a whole vector in C nevertheless.
-// `parts`: the last vector of rows is not whole; null where the instruction set has no masks that
-// cost nothing.
+// `parts`: the last vector of rows is not whole; null where the instruction set does not read some
+// lanes of a vector.
 // `tall`: one column of more vectors, up to `most_tall`, and the same with a part of the last one.
 // They read long columns of a matrix from beginning to end.
 template <class T>

@@ -3,10 +3,6 @@
 // instructions in each.
 #pragma once
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -239,20 +235,9 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
 template <class T, int bytes>
 [[gnu::always_inline]] inline auto load_part(const T* from, std::int64_t count) {
   typedef T Vector __attribute__((vector_size(bytes)));
-  if constexpr (SomeLanes<T, bytes>::masks) {
+  if constexpr (SomeLanes<T, bytes>::exist) {
     return SomeLanes<T, bytes>(bytes / static_cast<int>(sizeof(T)) - count).load(from);
   }
-#if defined(__AVX2__)
-  if constexpr (bytes == 32 && sizeof(T) == 4) {
-    const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i end = _mm256_set1_epi32(static_cast<int>(count));
-    return static_cast<Vector>(_mm256_maskload_ps(from, _mm256_cmpgt_epi32(end, places)));
-  } else if constexpr (bytes == 32) {
-    const __m256i places = _mm256_setr_epi64x(0, 1, 2, 3);
-    return static_cast<Vector>(
-        _mm256_maskload_pd(from, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), places)));
-  }
-#endif
   Vector part{};
   for (std::int64_t i = 0; i < count; ++i) part[i] = from[i];
   return part;
@@ -586,7 +571,7 @@ constexpr Microkernel<T> member() {
 }
 template <class T, int bytes, int vectors, int columns>
 constexpr Microkernel<T> member_of_parts() {
-  if constexpr (SomeLanes<T, bytes>::masks && fits(bytes, vectors, columns)) {
+  if constexpr (SomeLanes<T, bytes>::exist && fits(bytes, vectors, columns)) {
     return multiply_part_rows<T, bytes, vectors, columns>;
   }
   return nullptr;

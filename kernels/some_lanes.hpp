@@ -1,11 +1,12 @@
-// The lanes of a vector that count: as many as there are but for `lanes_short` at its end. Only
-// AVX-512 has masks that cost nothing. Include it only where microkernel_body.hpp may be.
+// The lanes of a vector that count: as many as there are but for `lanes_short` at its end. Include
+// it only where microkernel_body.hpp may be. AVX-512 has masks for all that a vector does; AVX2 has
+// such loads, and its stores with masks take longer than two or three of shorter vectors.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -14,13 +15,67 @@ namespace {
 
 template <class T, int bytes>
 struct SomeLanes {
-  static constexpr bool masks = false;
+  static constexpr bool exist = false, masks = false;
 };
+#if defined(__AVX2__)
+template <class T>
+struct SomeLanes<T, 32> {
+  typedef T Vector __attribute__((vector_size(32)));
+  static constexpr bool exist = true, masks = false;
+  static constexpr std::int64_t lanes = 32 / sizeof(T);
+
+  explicit SomeLanes(std::int64_t lanes_short) : count(lanes - lanes_short) {
+    if constexpr (sizeof(T) == 4) {
+      mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    } else {
+      mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+    }
+  }
+  [[gnu::always_inline]] Vector load(const T* from) const {
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<Vector>(_mm256_maskload_ps(from, mask));
+    } else {
+      return static_cast<Vector>(_mm256_maskload_pd(from, mask));
+    }
+  }
+  // Not of all lanes.
+  [[gnu::always_inline]] void store(T* to, const Vector& what) const {
+    if constexpr (sizeof(T) == 4) {
+      const auto all = static_cast<__m256>(what);
+      __m128 rest = _mm256_castps256_ps128(all);
+      if (count & 4) {
+        _mm_storeu_ps(to, rest);
+        rest = _mm256_extractf128_ps(all, 1);
+        to += 4;
+      }
+      if (count & 2) {
+        _mm_storel_pi(reinterpret_cast<__m64*>(to), rest);
+        rest = _mm_movehl_ps(rest, rest);
+        to += 2;
+      }
+      if (count & 1) _mm_store_ss(to, rest);
+    } else {
+      const auto all = static_cast<__m256d>(what);
+      __m128d rest = _mm256_castpd256_pd128(all);
+      if (count & 2) {
+        _mm_storeu_pd(to, rest);
+        rest = _mm256_extractf128_pd(all, 1);
+        to += 2;
+      }
+      if (count & 1) _mm_store_sd(to, rest);
+    }
+  }
+
+  std::int64_t count;
+  __m256i mask;
+};
+#endif
 #if defined(__AVX512F__)
 template <class T>
 struct SomeLanes<T, 64> {
   typedef T Vector __attribute__((vector_size(64)));
-  static constexpr bool masks = true;
+  static constexpr bool exist = true, masks = true;
   using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
 
   explicit SomeLanes(std::int64_t lanes_short)

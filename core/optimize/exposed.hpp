@@ -25,6 +25,7 @@ namespace tcsim {
 //  - what a pack moves, run by run or square by square,
 //  - lines that a pack writes here and there beyond the last cache or the reach of translation,
 //  - what a kernel takes to go on where places along k are no longer evenly apart in place,
+//  - the beginning of a block of kernel calls, unless those are noted and replayed,
 //  - tiles within which the left operand's rows in place end, and copies of rows that are apart,
 //  - the beginning and the end of a tile and of a row of tiles; above all of a tile that is smaller
 //    than the kernel, and of one whose rows are not all neighbours in C.

@@ -70,7 +70,7 @@ class Rewriter {
           from_.kernel.nr == Elements(1) ? 1 : narrowed(kernel, extent(DimClass::n)).nr.value();
       const std::int64_t usual = std::min(kernel.mr.value(), ceil_div(most, lanes) * lanes);
       with_rows(usual, 0, nr);
-      if (lanes != most_lanes(c_)) continue;  // vectors have no masks
+      if (!have_masks(c_, lanes)) continue;
       for (const TensorId t : {TensorId::C, path_.left}) {
         const std::int64_t row = neighbours_in(c_, {t}, m);
         if (row < 2) continue;
@@ -208,7 +208,7 @@ class Rewriter {
     // Rows that fill no vector are read with masks, as by a kernel of several vectors.
     Kernel kernel = d.kernel;
     const std::int64_t lanes = lanes_of(machine_.core, c_.type());
-    if (!path_.along_k && !path_.lanes && lanes == most_lanes(c_)) {
+    if (!path_.along_k && !path_.lanes && have_masks(c_, lanes)) {
       kernel.mr = Elements(std::max(kernel.mr.value(), 2 * lanes));
     }
     const InPlace good = reads_well_in_place(c_, d.groups, kernel);
@@ -222,8 +222,7 @@ class Rewriter {
   }
   bool keeps_to(const Draft& d, DimClass g, std::int64_t tile, std::int64_t row) const {
     if (row % tile == 0 || row == extent(g)) return true;
-    return std::ranges::any_of(
-        d.steps, [&](const Step& s) { return is_loop(s) && s.group == g && row % s.tile == 0; });
+    return keep_to_rows(d.steps, g, extent(g), row);
   }
 
   // What an operand's packed copy takes, 0 without one.

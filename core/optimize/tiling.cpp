@@ -133,9 +133,16 @@ bool image_in_place(const Contraction& c, TensorId t, const Groups& groups, DimC
          (distance(c, t, groups[DimClass::k]) == 1 || distance(c, t, groups[rows]) == 1);
 }
 
-// Whether the kernel's vectors have masks: the widest ones do, of which kernels have two or more.
+// Whether the kernel's vectors have masks: it has two vectors or more, and of the shortest ones no
+// kernel has as many rows.
 bool has_masks(const Contraction& c, const Kernel& kernel) {
-  return kernel.mr.value() >= 2 * most_lanes(c);
+  return kernel.mr.value() >= most_lanes(c);
+}
+
+// How many rows of the left operand, from the group's first one on, kernels read in place without a
+// break: neighbours in it and, unless all are apart there, in C.
+std::int64_t row_in_place(const Contraction& c, TensorId left, const Group& m) {
+  return neighbours_in(c, {left, distance(c, TensorId::C, m) == 1 ? TensorId::C : left}, m);
 }
 
 // Neighbours in C that belong to one class, from its stride-one dimension on.
@@ -171,23 +178,21 @@ bool has_lines(const Contraction& c) {
   return line >= (c.extent(DimClass::batch) > Elements(1) ? shortest_beside_batch : shortest_line);
 }
 
-// Rows of a plain left operand that kernels with masks read in place one piece after the other: as
-// many as are neighbours in it and, unless all are apart there, in C. 0 where vectors have no
-// masks, where less than half of one would be full (a quarter, beside a single column), or where a
-// kernel of fewer vectors, which has more columns, holds them all.
+// Rows of a plain left operand that kernels with masks read in place one piece after the other:
+// those of row_in_place(). 0 where vectors have no masks, where less than half of one would be full
+// (a quarter, beside a single column), or where a kernel of fewer vectors, which has more columns,
+// holds them all.
 std::int64_t masked_row(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   const TensorId left = left_operand(c, groups);
   if (!has_masks(c, kernel) || !c.is_plain(left) || kernel.along_k || holds_lanes(c, groups)) {
     return 0;
   }
-  const Group& m = groups[DimClass::m];
-  const TensorId along = distance(c, TensorId::C, m) == 1 ? TensorId::C : left;
-  const std::int64_t row = neighbours_in(c, {left, along}, m);
+  const std::int64_t row = row_in_place(c, left, groups[DimClass::m]);
   // Beside a single column each element is read once: a copy takes longer than short vectors.
   const bool once = extent_of(c, groups[DimClass::n]) == 1;
   const std::int64_t wanted = std::min(most_lanes(c), extent_of(c, groups[DimClass::m]));
   if ((once ? 4 : 2) * row < wanted) return 0;
-  constexpr std::int64_t fewest_vectors = 2;  // of kernel_choices() with masks
+  constexpr std::int64_t fewest_vectors = 2;  // of kernel_choices() with the widest ones
   const std::int64_t vectors = std::max(fewest_vectors, ceil_div(row, most_lanes(c)));
   return kernel.mr.value() <= vectors * most_lanes(c) ? row : 0;
 }
@@ -492,6 +497,8 @@ std::optional<TensorId> read_once(const Contraction& c) {
 
 std::int64_t most_lanes(const Contraction& c) { return widest_vector / size_of(c.type()).value(); }
 
+bool have_masks(const Contraction& c, std::int64_t lanes) { return 2 * lanes >= most_lanes(c); }
+
 namespace {
 
 // Of a matrix that is read once, beside a single place: the kernel that has what is neighbours in
@@ -507,8 +514,8 @@ std::optional<Kernel> kernel_of_columns(const Core& core, const Contraction& c) 
   const DimClass other = own == DimClass::m ? DimClass::n : DimClass::m;
   if (c.extent(other) > Elements(1)) return {};
   const std::int64_t lanes = lanes_of(core, c.type());
-  const std::int64_t rows = neighbours_in(c, {*matrix, TensorId::C}, in_order_of(c, *matrix, own));
-  const bool whole = lanes == most_lanes(c) || rows % lanes == 0;  // or vectors have masks
+  const std::int64_t rows = row_in_place(c, *matrix, in_order_of(c, *matrix, own));
+  const bool whole = have_masks(c, lanes) || rows % lanes == 0;
   const Kernel kernel{Elements(rows), Elements(1)};
   if (!whole || rows <= few_vectors * lanes || rows > most_vectors * lanes) return {};
   if (!fits_registers(kernel, core, c.type())) return {};
@@ -605,9 +612,7 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
   if (holds_lanes(c, groups)) good.right = !packs_lanes(c, groups);
   // A line takes one element of it.
   good.right |= kernel.nr == Elements(1) && has_lines(c) && c.is_plain(right);
-  if (m.empty()) return good;
-  const DimId first = m.front();
-  if (c.stride(left, first) != Elements(1)) return good;
+  if (m.empty() || distance(c, left, m) != 1) return good;
   if (!c.is_plain(left)) {
     // What is left of a row is copied for each kernel where its last vector is not full, unless
     // vectors have masks.
@@ -623,10 +628,9 @@ InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Ke
     good.left = neighbours_in(c, {left, TensorId::C}, m) == line_of_c(c);
     return good;
   }
-  // A tile that goes over the end of the first dimension has to be copied. Where that is the only
-  // dimension, only one that is no whole number of vectors has to be; and none where they have
-  // masks.
-  const std::int64_t extent = c.dim(first).extent, mr = kernel.mr.value();
+  // A tile that goes over the end of a run of neighbours has to be copied. Where all rows are one
+  // run, only one that is no whole number of vectors has to be; and none where they have masks.
+  const std::int64_t extent = row_in_place(c, left, m), mr = kernel.mr.value();
   const bool alone = extent == extent_of(c, m);
   good.left = extent % mr == 0 || extent >= many_kernels * mr ||
               (alone && extent % most_lanes(c) == 0) || masked_row(c, groups, kernel) > 0;

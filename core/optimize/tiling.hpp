@@ -40,6 +40,9 @@ std::optional<TensorId> read_once(const Contraction& contraction);
 
 // Elements of the widest vector that there is.
 std::int64_t most_lanes(const Contraction& contraction);
+// Whether kernels read some of a vector's lanes, where vectors have so many: all but the shortest
+// ones (kernels/some_lanes.hpp).
+bool have_masks(const Contraction& contraction, std::int64_t lanes);
 
 // Operands that kernels read as they lie, without a packed copy.
 struct InPlace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/error.hpp"
@@ -143,6 +144,17 @@ std::int64_t extent_of(const Contraction& contraction, const Group& group) {
   std::int64_t n = 1;
   for (DimId d : group) n *= contraction.dim(d).extent;
   return n;
+}
+
+bool keep_to_rows(const std::vector<Step>& steps, DimClass group, std::int64_t extent,
+                  std::int64_t row) {
+  std::int64_t around = 0;  // tiles begin at multiples of it; 0: at the first place alone
+  for (const Step& s : steps) {
+    if (s.kind != Step::Kind::loop || s.group != group || s.tile >= extent) continue;
+    if (row % s.tile == 0 && around % s.tile == 0) return true;
+    around = std::gcd(around, s.tile);
+  }
+  return false;
 }
 
 std::int64_t neighbours_in(const Contraction& c, std::initializer_list<TensorId> tensors,

@@ -124,6 +124,11 @@ Node nested(std::vector<Node> steps, Node inside);
 // The kernels of a tree, in the order in which they run.
 std::vector<Kernel> kernels_of(const Node& root);
 
+// Whether loops cut the places of a group, `extent` of them, such that no kernel goes over the end
+// of a row of so many.
+bool keep_to_rows(const std::vector<Step>& steps, DimClass group, std::int64_t extent,
+                  std::int64_t row);
+
 // Elements of a group's fused index, 1 where it is empty.
 std::int64_t extent_of(const Contraction& contraction, const Group& group);
 // How many places of a group are neighbours in each of the tensors, from its first one on.

@@ -48,6 +48,26 @@ class Generated_against {
     return c;
   }
 
+  // The same after a call of one tile, element by element.
+  std::vector<T> by_element(const PlacedCall<T>& call, int rows, int columns) const {
+    std::vector<T> c = c_;
+    const KernelTask<T>& task = call.task;
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i < rows; ++i) {
+        T& to = c[static_cast<std::size_t>(call.c + task.c.columns[j] + i)];
+        T sum = task.update.beta == 0 ? T{0} : to;
+        for (std::int64_t k = 0; k < task.kc; ++k) {
+          const auto in_left = static_cast<std::size_t>(call.left + k * task.left.step + i);
+          const auto in_right =
+              static_cast<std::size_t>(call.right + k * task.right.step + j * task.right.apart);
+          sum += left_[in_left] * right_[in_right];
+        }
+        to = sum;
+      }
+    }
+    return c;
+  }
+
   // A call of a member, whose tile of C begins at `c`; no two elements of a tile are the same.
   PlacedCall<T> call(Microkernel<T> code, int rows, int columns, std::int64_t kc,
                      std::int64_t tiles, bool apart, bool by_lane, std::int64_t c, bool adds) {
@@ -93,7 +113,9 @@ void expect_every_member(InstructionSet set) {
         SCOPED_TRACE(fmt::format("{} {} x {} k {}", to_text(set), vectors, columns, kc));
         for (const bool apart : {false, true}) {
           for (const int lanes_short : {0, 1, family.lanes - 1}) {
-            if (lanes_short > 0 && !family.has_parts()) continue;
+            if (lanes_short > 0 && !generates_parts(family.lanes * static_cast<int>(sizeof(T)))) {
+              continue;
+            }
             const int rows = vectors * family.lanes - lanes_short;
             // One of each kind: a caller may have either.
             const Microkernel<T> code =
@@ -110,6 +132,37 @@ void expect_every_member(InstructionSet set) {
         }
       }
     }
+  }
+}
+
+// Rows that fill no vector: the others are neither read nor written.
+template <class T>
+void expect_every_part(InstructionSet set) {
+  if (!can_run(set)) return;
+  Generated_against<T> against(kernel_family<T>(set));
+  const KernelFamily<T>& family = against.family();
+  for (int vectors = 1; vectors <= KernelFamily<T>::most_tall && family.has_parts(); ++vectors) {
+    for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
+      for (int lanes_short = 1; lanes_short < family.lanes; ++lanes_short) {
+        const int rows = vectors * family.lanes - lanes_short;
+        for (const bool apart : {false, true}) {
+          SCOPED_TRACE(fmt::format("{} {} x {}", to_text(set), rows, columns));
+          const PlacedCall<T> call = against.call(family.compiled(rows, columns), rows, columns, 11,
+                                                  1, apart, false, 5, apart);
+          ASSERT_EQ(against.done({call}), against.by_element(call, rows, columns));
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Writes_the_rows_of_a_part_alone) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_every_part<double>(set);
+    expect_every_part<float>(set);
+  }
+  if (can_run(InstructionSet::avx2)) {
+    EXPECT_TRUE(kernel_family<float>(InstructionSet::avx2).has_parts());
   }
 }
 
@@ -145,7 +198,9 @@ void expect_kernels_as_compiled(InstructionSet set) {
   for (int vectors = 1; vectors <= KernelFamily<T>::most_vectors; ++vectors) {
     for (int columns = 1; columns <= family.columns_for(vectors); ++columns) {
       for (const int lanes_short : {0, 1}) {
-        if (lanes_short > 0 && !family.has_parts()) continue;
+        if (lanes_short > 0 && !generates_parts(family.lanes * static_cast<int>(sizeof(T)))) {
+          continue;
+        }
         const int rows = vectors * family.lanes - lanes_short;
         const Microkernel<T> compiled = family.compiled(rows, columns);
         const Microkernel<T> made = kernels.of(vectors, columns, lanes_short > 0, true);

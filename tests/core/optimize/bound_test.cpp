@@ -307,7 +307,7 @@ TEST(Bound, Of_all_is_above_none_of_all_schedules_with_one_band) {
 // packs one of them.
 TEST(Bound, Of_all_knows_what_a_family_that_packs_does_not) {
   const Contraction c =
-      find_workload({"edc-eabc-adb", "a=14,b=11,c=5,d=13,e=25", Layout::row_major, {}});
+      find_workload({"edc-eabc-adb", "a=14,b=11,c=3,d=13,e=42", Layout::row_major, {}});
   const Machine m = find_machine("i7-6700k");
   const Schedule schedule = parse_schedule(
       "groups m=ce n=d k=ba for m by 80 { for m by 8 { for n by 5 { kernel 8x5 } } }", c, "test");

@@ -71,7 +71,7 @@ TEST(Exposed, Counts_packs_pages_calls_and_rows_apart) {
 }
 
 // 16 rows of 8 places along k, 64 bytes of each: as many pages where they are a page apart, one
-// where all of them are in one.
+// where all of them are in one. Calls for so few places along k as are there then are noted.
 TEST(Exposed, Counts_pages_that_a_pack_begins_with) {
   const auto waits_of_rows = [](std::int64_t apart) {
     const Contraction c = parse_contraction("ab-ak-bk", {{'a', 16}, {'b', 16}, {'k', apart}},
@@ -81,7 +81,7 @@ TEST(Exposed, Counts_pages_that_a_pack_begins_with) {
                               "by 4 { for m by 8 { kernel 8x4 } } } } }") /
            (static_cast<double>(apart) / 8);
   };
-  EXPECT_NEAR(waits_of_rows(512) - waits_of_rows(16), 2 * (16 - 1) * 40, 1e-3);
+  EXPECT_NEAR(waits_of_rows(512) - waits_of_rows(16), 2 * (16 - 1) * 40 + 250, 1e-3);
 }
 
 // A region goes to C once for each part of k around it: 1000 x 16 results, 125 KiB with what fills
@@ -135,6 +135,18 @@ TEST(Exposed, Reading_in_place_saves_the_pack) {
             "kernel 8x4 } } } }"));
 }
 
+// A kernel for each place of the batch: noted once where the batch is the outermost loop, and a
+// block of its own in each of 4 steps along k.
+TEST(Exposed, Blocks_of_calls_take_time_unless_they_are_noted) {
+  const Contraction c = of("bi-bki-bk", "b=64,i=8,k=16");
+  const auto waited = [&](const char* text) { return waits_beside_links(c, text); };
+  const double noted = waited("groups m=i k=k batch=b for batch by 1 { kernel 8x1 }");
+  const double again =
+      waited("groups m=i k=k batch=b for k by 4 { for batch by 1 { kernel 8x1 } }");
+  const double calls = 4 * 64 * (50 + 20), once = 64 * (50 + 20);
+  EXPECT_NEAR(again - noted, calls - once + 4 * 64 * 250, 1e-3);
+}
+
 // Of B, in pieces of 4 places along k: 8 kernels go on behind 7 of their 8.
 TEST(Exposed, Going_on_behind_pieces_of_k_takes_time) {
   const char* const text =
@@ -142,6 +154,16 @@ TEST(Exposed, Going_on_behind_pieces_of_k_takes_time) {
   const Contraction even = of("ij-ikl-klj", "i=16,j=16,k=8,l=4");
   const double at_once = waits_beside_links(of("ij-ikl-lkj", "i=16,j=16,k=8,l=4"), text);
   EXPECT_NEAR(waits_beside_links(even, text), at_once + 8 * 3 * 30, 1e-3);
+  // So it does where a link decides.
+  const auto core = [&](const Contraction& c) {
+    Machine m = test::machine({{64, 8}, {1024, 16}});
+    for (Level& l : m.levels) l.bandwidth.value.value = 1;
+    const Schedule s = parse_schedule(text, c, "test");
+    const Prediction p = predict(c, s, m);
+    EXPECT_GT(slowest_link(p.timing), p.timing.compute);
+    return exposed(c, s, p, m).core.value() * m.core.frequency.value.value();
+  };
+  EXPECT_NEAR(core(even), core(of("ij-ikl-lkj", "i=16,j=16,k=8,l=4")) + 8 * 3 * 30, 1e-3);
 }
 
 // An outer product, all of it C's traffic: rows from beginning to end, or 8 at a time.
@@ -173,6 +195,18 @@ TEST(Exposed, A_few_columns_in_place_are_foreseen) {
   const double few = traffic("groups m=i k=k for k by 16 { for m by 8 { kernel 8x1 } }");
   EXPECT_LT(few, traffic("groups m=i k=k for k by 32 { for m by 8 { kernel 8x1 } }"));
   EXPECT_LT(few, traffic("groups m=i k=k for m by 8 { for k by 16 { kernel 8x1 } }"));
+}
+
+// Matrices times a vector: what a kernel reads of one lies together, and of the other in pieces.
+TEST(Exposed, What_a_kernel_reads_of_one_piece_is_foreseen) {
+  const auto traffic = [](const char* label) {
+    const Contraction c = of(label, "j=500,k=64,i=32");
+    Machine m = test::machine({{64, 8}, {256, 16}, {512, 16}});
+    for (Level& l : m.levels) l.bandwidth.value.value = 1;
+    const Schedule s = parse_schedule("groups m=ij k=k for m by 32 { kernel 32x1 }", c, "test");
+    return exposed(c, s, predict(c, s, m), m).traffic.value();
+  };
+  EXPECT_LT(traffic("ji-jki-k"), 0.85 * traffic("ji-kji-k"));
 }
 
 // 48 rows by kernels of 32: those over the end of a row of C wait, unless a loop keeps to it.

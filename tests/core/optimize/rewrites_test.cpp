@@ -123,10 +123,13 @@ TEST(Rewrites, Keep_to_rows_that_are_neighbours_in_C) {
       lines_of(wide, m, "groups m=ab n=c k=k for n by 8 { for m by 48 { kernel 48x8 } }")
           .contains(
               "groups m=ab n=c k=k for m by 70 { for n by 8 { for m by 48 { kernel 48x8 } } }"));
+  Machine plain = find_machine("i7-6700k");
+  EXPECT_TRUE(lines_of(c, plain, "groups m=a n=bc k=k for n by 6 { kernel 16x6 }")
+                  .contains("groups m=a n=bc k=k for n by 6 { kernel 11x6 }"));
   // Without masks, none has such rows.
-  const Machine plain = find_machine("i7-6700k");
+  plain.core.vector_bits.value = 128;
   for (const std::string& line :
-       lines_of(c, plain, "groups m=a n=bc k=k for n by 6 { kernel 16x6 }")) {
+       lines_of(c, plain, "groups m=a n=bc k=k for n by 6 { for m by 8 { kernel 8x6 } }")) {
     EXPECT_EQ(line.find("kernel 11x"), std::string::npos) << line;
   }
 }

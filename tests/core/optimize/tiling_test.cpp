@@ -350,7 +350,7 @@ TEST(Snap, Dividing_tiles_divide) {
 }
 
 TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
-  const Kernel kernel{Elements(8), Elements(4)};
+  const Kernel kernel{Elements(4), Elements(4)};  // of vectors without masks
   const auto reads_well = [&](const char* label, const char* sizes, const char* m, const char* n,
                               const char* k) {
     const Contraction c =
@@ -359,8 +359,9 @@ TEST(In_place, Rows_are_neighbours_and_columns_evenly_apart) {
   };
   EXPECT_TRUE(reads_well("ab-ac-cb", "a=16,b=9,c=5", "a", "b", "c"));
   EXPECT_FALSE(reads_well("ab-ca-cb", "a=16,b=9,c=5", "a", "b", "c"));  // k along memory
-  // Tiles of 8 rows would go over the end of a.
-  EXPECT_FALSE(reads_well("abd-adc-cb", "a=12,b=9,c=5,d=4", "ad", "b", "c"));
+  // Tiles of 4 rows would go over the end of a in C, and not where d is behind it there, too.
+  EXPECT_FALSE(reads_well("abd-adc-cb", "a=14,b=9,c=5,d=4", "ad", "b", "c"));
+  EXPECT_TRUE(reads_well("adb-adc-cb", "a=14,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_TRUE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "ad", "b", "c"));
   EXPECT_FALSE(reads_well("abd-adc-cb", "a=16,b=9,c=5,d=4", "da", "b", "c"));
 }
@@ -422,11 +423,12 @@ TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
     const Kernel kernel{Elements(mr), Elements(4)};
     return reads_well_in_place(c, test::groups(c, {"j", "i", "k", ""}), kernel).left;
   };
-  // Without masks: 12 rows are three vectors of AVX2.
-  EXPECT_TRUE(reads_well(128, 12));
-  EXPECT_FALSE(reads_well(92, 12));
-  EXPECT_TRUE(reads_well(8 * 12 + 1, 12));
-  // With masks, which the widest vectors have.
+  // Without masks: 6 rows are three vectors of SSE2.
+  EXPECT_TRUE(reads_well(40, 6));
+  EXPECT_FALSE(reads_well(44, 6));
+  EXPECT_TRUE(reads_well(8 * 6 + 1, 6));
+  // With masks: 12 rows are three vectors of AVX2.
+  EXPECT_TRUE(reads_well(92, 12));
   EXPECT_TRUE(reads_well(92, 24));
   EXPECT_TRUE(reads_well(3, 16));
   EXPECT_FALSE(reads_well(3, 24)) << "two vectors do, with more columns";
@@ -435,7 +437,7 @@ TEST(In_place, A_single_dimension_of_rows_may_end_with_whole_vectors) {
 // Rows that are neighbours in pieces: no kernel with masks goes beyond the end of one.
 TEST(In_place, Kernels_with_masks_keep_to_the_rows_that_are_neighbours) {
   const Kernel wide{Elements(24), Elements(8)}, two{Elements(16), Elements(14)},
-      narrow{Elements(12), Elements(4)};
+      narrow{Elements(6), Elements(4)};
   const auto schedule = [&](const char* sizes, const Kernel& kernel) {
     const Contraction c =
         parse_contraction("abc-adc-db", parse_sizes(sizes), Layout::row_major, ElementType::f64);
@@ -545,7 +547,7 @@ TEST(In_place, Of_an_image_with_rows_kernels_keep_to_a_row_of_it) {
   // Without masks what is left of a row is copied for each of several kernels beside it.
   const auto narrow = [&](const std::string& sizes) {
     const Contraction c = layer(sizes);
-    return reads_well_in_place(c, groupings(c).front(), {Elements(16), Elements(6)}).left;
+    return reads_well_in_place(c, groupings(c).front(), {Elements(8), Elements(6)}).left;
   };
   EXPECT_TRUE(narrow("k=64,c=64,y=56,x=56,r=3,s=3"));
   EXPECT_FALSE(narrow("k=64,c=64,y=28,x=28,r=3,s=3"));

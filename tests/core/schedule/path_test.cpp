@@ -69,6 +69,21 @@ TEST(Path, Two_parts_that_differ_in_their_tile_are_one_loop) {
   EXPECT_EQ(loop.largest_tile(), 12);
 }
 
+TEST(Path, Loops_keep_kernels_to_rows) {
+  const Contraction c = product();
+  const auto keep = [&](const std::string& tree) {
+    const Path path = only_path(c, parse_schedule("groups m=a n=b k=c " + tree, c, "s"));
+    return keep_to_rows(path.steps, DimClass::m, path.extents[DimClass::m], 10);
+  };
+  EXPECT_TRUE(keep("for m by 10 { for m by 4 { kernel 4x8 } }"));
+  EXPECT_TRUE(keep("for m by 5 { kernel 5x8 }"));
+  EXPECT_TRUE(keep("for m by 20 { for k by 2 { for m by 10 { for m by 4 { kernel 4x8 } } } }"));
+  EXPECT_TRUE(keep("for m by 15 { for m by 5 { kernel 5x8 } }"));
+  EXPECT_FALSE(keep("for m by 4 { kernel 4x8 }"));
+  EXPECT_FALSE(keep("for m by 24 { for m by 10 { for m by 4 { kernel 4x8 } } }")) << "from 24 on";
+  EXPECT_FALSE(keep("for k by 2 { kernel 34x8 }"));
+}
+
 TEST(Path, Interpreters_say_which_kind_of_schedule_they_do_not_do_yet) {
   const Contraction c = product();
   const auto said = [&](const std::string& tree) {
