@@ -451,14 +451,6 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
   return sum;
 }
 
-// What of a plain left operand in place kernels read before they come back to its rows.
-Ranges read_in_place(const Rows& rows) {
-  Ranges inside{1, 1, 1, 1};
-  inside[DimClass::m] = rows.length;
-  inside[DimClass::k] = rows.places;
-  return inside;
-}
-
 // Whether kernels go through the columns of a plain left operand in place as the hardware foresees:
 // a few long ones, or what they take meanwhile lies together in memory and in the first cache. C's
 // rows are read and written again for each few columns, so they are neighbours, or few.
@@ -474,15 +466,17 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
   if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
   if (!neighbours && column > shortest_stream) return false;
   // What a kernel reads lies together, or what all kernels do before they come back to its lines.
-  const auto lies_together = [&](const Ranges& read, Bytes bytes) {
-    return pieces(c, schedule, path.left, read) * static_cast<double>(shortest_stream.value()) <=
+  const auto lie_together = [&](std::int64_t count) {
+    const double runs = pieces(c, schedule, path.left, {count, 1, rows.places, 1});
+    const Bytes bytes = count * rows.places * element;
+    return runs * static_cast<double>(shortest_stream.value()) <=
            static_cast<double>(bytes.value());
   };
-  if (lies_together({path.mr, 1, rows.places, 1}, path.mr * rows.places * element)) return true;
+  if (lie_together(path.mr)) return true;
   const bool again = rows.length > path.mr;  // lines are shared by kernels, which come back to them
   if (block < shortest_stream) return false;
   if (again && block > machine.level(LevelId{0}).capacity.value) return false;
-  return lies_together(read_in_place(rows), block);
+  return lie_together(rows.length);
 }
 
 // What C's traffic beyond the caches takes, as a multiple of its time at the link's bandwidth: it
@@ -635,11 +629,12 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       rows_in_place && !copies_rows ? broken_share(c, schedule, path, path.left) : 0;
   double moves = 1;   // how often a region goes to C
   double blocks = 0;  // of kernel calls
+  const std::size_t depth_of_blocks = block_depth(path);
   const LevelId outermost{machine.cache_count() - 1};
   Ranges range = path.extents;
   for (const Step& s : path.steps) {
     const auto depth = static_cast<std::size_t>(&s - path.steps.data());
-    if (depth == block_depth(path)) blocks = times;
+    if (depth == depth_of_blocks) blocks = times;
     switch (s.kind) {
       case Step::Kind::loop: {
         std::int64_t& r = range[s.group];
