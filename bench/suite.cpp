@@ -1,5 +1,7 @@
 #include "bench/suite.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +9,7 @@
 
 #include "bench/peers.hpp"
 #include "core/error.hpp"
+#include "core/plan/parts.hpp"
 #include "core/plan/plan.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/execute.hpp"
@@ -34,7 +37,9 @@ const Contestant* SuiteCase::best_peer() const {
   const Contestant* best = nullptr;
   for (std::size_t i = 1; i < contestants.size(); ++i) {
     const Contestant& c = contestants[i];
-    if (c.correct() && (best == nullptr || c.samples.rate() > best->samples.rate())) best = &c;
+    if (c.threads == 1 && c.correct() &&
+        (best == nullptr || c.samples.rate() > best->samples.rate()))
+      best = &c;
   }
   return best;
 }
@@ -43,6 +48,17 @@ std::optional<double> SuiteCase::ratio() const {
   const Contestant* best = best_peer();
   if (best == nullptr) return {};
   return tcsim().samples.rate() / best->samples.rate();
+}
+
+const Contestant* SuiteCase::on_threads() const {
+  const Contestant& last = contestants.back();
+  return last.threads > 1 ? &last : nullptr;
+}
+
+std::optional<double> SuiteCase::speed_up() const {
+  const Contestant* several = on_threads();
+  if (several == nullptr) return {};
+  return several->samples.rate() / tcsim().samples.rate();
 }
 
 const Contestant* SuiteCase::peer(const std::string& name) const {
@@ -58,8 +74,8 @@ bool SuiteCase::correct() const {
 }
 
 void Entrants::add(std::string name, std::string how, std::function<void()> work) {
-  contestants.push_back({std::move(name), std::move(how),
-                         Samples(flops, compulsory_traffic(contraction)), 0});
+  contestants.push_back(
+      {std::move(name), std::move(how), Samples(flops, compulsory_traffic(contraction)), 0});
   works.push_back(std::move(work));
 }
 
@@ -79,7 +95,8 @@ void race(SuiteCase& into, std::size_t count, const MeasureOne& measure, const F
         fastest == nullptr ? 0 : options.worth_repeating * fastest->samples.of_peak();
     for (std::size_t i = 0; i < count; ++i) {
       Contestant& contestant = into.contestants[i];
-      if (i > 0 && r > 0 && contestant.samples.of_peak() < least) continue;
+      const bool is_peer = i > 0 && contestant.threads == 1;
+      if (is_peer && r > 0 && contestant.samples.of_peak() < least) continue;
       if (options.stop.stop_requested()) throw Interrupted();
       if (options.progress) {
         options.progress(static_cast<double>(static_cast<std::size_t>(r) * count + i) / all);
@@ -95,7 +112,8 @@ namespace {
 
 template <class T>
 SuiteCase bench_case_of(const Contraction& contraction, const Schedule& schedule,
-                        ColdYardstick& yardstick, const SuiteOptions& options) {
+                        ColdYardstick& yardstick, const SuiteOptions& options,
+                        const std::optional<OnThreads>& several) {
   const Plan plan(contraction, schedule);
   Arena arena(plan);
   fill_inputs(arena, plan, options.seed);
@@ -119,12 +137,22 @@ SuiteCase bench_case_of(const Contraction& contraction, const Schedule& schedule
     peer->choose(a, b, c);
     entrants.add(peer->name(), peer->how(), [&peer, a, b, c] { peer->run(a, b, c); });
   }
+  std::optional<Contractor<T>> on_threads;
+  if (several) {
+    on_threads.emplace(contraction, several->schedule,
+                       threads_worth(contraction, several->threads));
+    entrants.add(fmt::format("tcsim, {} threads", several->threads),
+                 kernel_used(Plan(contraction, several->schedule)),
+                 [&] { (*on_threads)(a, b, c, 1, 0, options.stop); });
+    entrants.contestants.back().threads = several->threads;
+  }
   SuiteCase result{contraction, schedule, std::move(entrants.contestants)};
   const std::int64_t size = contraction.size(TensorId::C).value();
   std::vector<std::optional<HotYardstick>> hot(entrants.works.size());
   const auto measure = [&](std::size_t i) {
-    if (!options.hot) return yardstick(contraction.type(), entrants.works[i]);
-    if (!hot[i]) hot[i].emplace(contraction.type(), entrants.works[i], hot_sample);
+    const int threads = result.contestants[i].threads;
+    if (!options.hot) return yardstick(contraction.type(), entrants.works[i], threads);
+    if (!hot[i]) hot[i].emplace(contraction.type(), entrants.works[i], hot_sample, threads);
     return (*hot[i])();
   };
   race(result, entrants.works.size(), measure,
@@ -139,20 +167,22 @@ SuiteCase bench_case_of(const Contraction& contraction, const Schedule& schedule
 }  // namespace
 
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
-                     ColdYardstick& yardstick, const SuiteOptions& options) {
+                     ColdYardstick& yardstick, const SuiteOptions& options,
+                     const std::optional<OnThreads>& several) {
   return contraction.type() == ElementType::f64
-             ? bench_case_of<double>(contraction, schedule, yardstick, options)
-             : bench_case_of<float>(contraction, schedule, yardstick, options);
+             ? bench_case_of<double>(contraction, schedule, yardstick, options, several)
+             : bench_case_of<float>(contraction, schedule, yardstick, options, several);
 }
 
 std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {
   if (cases.empty()) return {};
-  GeometricMean of_peak, of_limit, ratio, best_peer;
+  GeometricMean of_peak, of_limit, ratio, best_peer, speed_up;
   SuiteSummary s;
   s.cases = static_cast<int>(cases.size());
   for (const SuiteCase& c : cases) {
     of_peak.add(c.tcsim().samples.of_peak());
     of_limit.add(c.tcsim().samples.of_limit());
+    if (const auto x = c.speed_up()) speed_up.add(*x);
     if (const auto r = c.ratio()) {
       ratio.add(*r);
       best_peer.add(c.best_peer()->samples.of_peak());
@@ -165,6 +195,7 @@ std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {
   s.of_limit = *of_limit.value();
   s.ratio = ratio.value();
   s.best_peer_of_peak = best_peer.value();
+  s.speed_up = speed_up.value();
   return s;
 }
 

@@ -1,7 +1,7 @@
 // tcsim bench tccg, hard and random, and what other suites share with them: the executor on every
-// contraction of a suite against other libraries and against the machine. One core; cold caches, or
-// hot ones, for what a program calls again and again. Contestants take turns, so that what disturbs
-// one disturbs the others.
+// contraction of a suite against other libraries and against the machine. One core, and tcsim on
+// several beside it; cold caches, or hot ones, for what a program calls again and again.
+// Contestants take turns, so that what disturbs one disturbs the others.
 #pragma once
 
 #include <functional>
@@ -21,6 +21,7 @@ struct Contestant {
   std::string how;   // the kernel; what is transposed
   Samples samples;
   double worst_error = 0;  // of its result, relative to the bound of check_result()
+  int threads = 1;         // at most; times are the wall clock's where there are several
   bool correct() const { return worst_error <= 1; }
 };
 
@@ -37,13 +38,16 @@ struct Entrants {
 struct SuiteCase {
   Contraction workload;
   Schedule schedule;
-  std::vector<Contestant> contestants;  // tcsim, then the peers
+  std::vector<Contestant> contestants;  // tcsim, the peers, then tcsim on several threads, if it is
   std::string kind = {};                // of a suite that has kinds; "" otherwise
 
   const Contestant& tcsim() const { return contestants.front(); }
   const Contestant* best_peer() const;  // the fastest that is correct, or null
   // tcsim's rate over the best peer's, medians.
   std::optional<double> ratio() const;
+  // tcsim on several threads, or null, and its rate over that on one.
+  const Contestant* on_threads() const;
+  std::optional<double> speed_up() const;
   // The contestant of that name, if it is correct.
   const Contestant* peer(const std::string& name) const;
   bool correct() const;
@@ -76,10 +80,17 @@ using MeasureOne = std::function<Sample(std::size_t contestant)>;
 void race(SuiteCase& into, std::size_t count, const MeasureOne& measure, const FirstRun& first,
           const SuiteOptions& options);
 
+// What runs on several threads beside that on one.
+struct OnThreads {
+  Schedule schedule;
+  int threads = 2;  // at most
+};
+
 // Measures one contraction. Throws UnsupportedError if there is too little memory, and
 // Interrupted between executions (and soon within tcsim's own).
 SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
-                     ColdYardstick& yardstick, const SuiteOptions& options);
+                     ColdYardstick& yardstick, const SuiteOptions& options,
+                     const std::optional<OnThreads>& several = {});
 
 // Geometric mean of values added one by one.
 class GeometricMean {
@@ -99,9 +110,10 @@ struct SuiteSummary {
   std::optional<double> ratio;       // of those cases that have a peer
   std::optional<double> best_peer_of_peak;
   int cases = 0;
-  int slower = 0;               // cases in which a peer was faster
-  int slow = 0;                 // those with a ratio below slow_case
-  std::optional<double> worst;  // the least ratio
+  int slower = 0;                  // cases in which a peer was faster
+  int slow = 0;                    // those with a ratio below slow_case
+  std::optional<double> worst;     // the least ratio
+  std::optional<double> speed_up;  // geometric mean of those that ran on several threads
 };
 // Below this ratio to the best peer a case counts as slow.
 inline constexpr double slow_case = 0.9;

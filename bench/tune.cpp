@@ -19,6 +19,7 @@
 #include "core/optimize/optimize.hpp"
 #include "core/optimize/rewrites.hpp"
 #include "core/optimize/search.hpp"
+#include "core/plan/parts.hpp"
 #include "core/plan/plan.hpp"
 #include "core/saved/tuned.hpp"
 #include "kernels/execute.hpp"
@@ -173,10 +174,13 @@ class Tuner {
     if (options_.threads < 2) return;
     const Schedule best = result_.best().schedule;
     const std::optional<Tiling> tiling = tilings_[result_.winner];
-    for (DimClass g : {DimClass::m, DimClass::n, DimClass::batch}) {
+    for (DimClass g : all_dim_classes) {
       Schedule s = best;
       s.parallel = g;
-      const bool divides = extent_of(contraction_, s.groups[g]) > 1;
+      const bool divides = g == DimClass::k ? sums_are_worth_dividing(contraction_, best,
+                                                                      only_path(contraction_, best),
+                                                                      options_.threads)
+                                            : extent_of(contraction_, s.groups[g]) > 1;
       if (!divides || known_.contains(fingerprint(s, contraction_)) || !room_for_a_heat()) continue;
       show(fmt::format("threads divide {}", to_text(g)));
       const std::size_t other = first_run(tiling, std::move(s));
@@ -413,17 +417,8 @@ Measure measured_here(const Contraction& contraction, ColdYardstick& yardstick, 
     Arena arena(plan);
     fill_inputs(arena, plan, seed);
     const PreparedPlan execution(plan, arena, threads);
-    Seconds wall;
-    std::optional<Sample> sample = yardstick(contraction.type(), [&] {
-      const auto begin = std::chrono::steady_clock::now();
-      execution(stop);
-      wall =
-          Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    });
-    if (threads > 1) {
-      sample->time = wall;
-      sample->peak = threads * sample->peak;
-    }
+    std::optional<Sample> sample = yardstick(
+        contraction.type(), [&] { execution(stop); }, threads);
     if (!check_result(arena, plan, checked_per_run, seed).ok()) sample.reset();
     return sample;
   };

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/statistics.hpp"
+#include "kernels/crew.hpp"
 #include "kernels/repetitions.hpp"
 #include "microbench/loops.hpp"
 
@@ -26,16 +27,24 @@ Bytes more_than_caches() {
 
 }  // namespace
 
-Seconds time_of(const std::function<void()>& work) {
+namespace {
+
+// Of work on several threads by the wall clock. They are there when it begins.
+Seconds time_on(int threads, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
+  if (threads > 1) wake_threads(threads);
   const Clock::time_point begin = Clock::now();
   const Seconds before = processor_time();
   work();
   const Seconds taken = processor_time() - before;
-  if (taken > Seconds(0)) return taken;
+  if (threads == 1 && taken > Seconds(0)) return taken;
   const Clock::duration passed = std::max(Clock::now() - begin, Clock::duration(1));
   return Seconds(std::chrono::duration<double>(passed).count());
 }
+
+}  // namespace
+
+Seconds time_of(const std::function<void()>& work) { return time_on(1, work); }
 
 FlopsPerSecond measured_peak(ElementType type) {
   constexpr long rounds = 400'000;
@@ -89,26 +98,34 @@ Seconds Samples::time() const {
 
 ColdYardstick::ColdYardstick() : block_(more_than_caches()) {}
 
-Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& work) {
+Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& work, int threads) {
   Sample s;
   const long size = static_cast<long>(block_.size().value());
   const Seconds passing =
       time_of([&] { loops_for(ElementType::f64).load_fma_store(block_.data(), size, 1); });
   s.bandwidth = BytesPerSecond(2.0 * static_cast<double>(size) / passing.value());
   const FlopsPerSecond before = measured_peak(type);
-  s.time = time_of(work);
-  s.peak = std::max(before, measured_peak(type));
+  if (threads > 1) {
+    // Each core, that slept, begins with a quick clock and cold caches.
+    const long part = size / threads / loop_step * loop_step;
+    on_crew_threads(threads, [&](int i) {
+      loops_for(ElementType::f64).load_fma_store(block_.data() + i * part, part, 1);
+    });
+  }
+  s.time = time_on(threads, work);
+  s.peak = threads * std::max(before, measured_peak(type));
   return s;
 }
 
-HotYardstick::HotYardstick(ElementType type, std::function<void()> work, Seconds at_least)
-    : type_(type), work_(std::move(work)) {
+HotYardstick::HotYardstick(ElementType type, std::function<void()> work, Seconds at_least,
+                           int threads)
+    : type_(type), work_(std::move(work)), threads_(threads) {
   work_();
   while (calls() < at_least) calls_ *= 2;
 }
 
 Seconds HotYardstick::calls() const {
-  return time_of([&] {
+  return time_on(threads_, [&] {
     for (long i = 0; i < calls_; ++i) work_();
   });
 }
@@ -119,7 +136,7 @@ Sample HotYardstick::operator()() {
   const FlopsPerSecond before = measured_peak(type_);
   work_();
   s.time = 1.0 / static_cast<double>(calls_) * calls();
-  s.peak = std::max(before, measured_peak(type_));
+  s.peak = threads_ * std::max(before, measured_peak(type_));
   return s;
 }
 

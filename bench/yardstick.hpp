@@ -1,6 +1,7 @@
 // What the machine allows, measured beside whatever is timed: on a shared machine speed comes and
 // goes within seconds, so that a share of a peak measured at another time means little. Times are
-// of the thread's own processor time, since a wall clock would count what other programs took.
+// of the thread's own processor time, since a wall clock would count what other programs took; only
+// what runs on several threads is timed by the wall clock.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ FlopsPerSecond measured_peak(ElementType type);
 // One timed piece of work with what was measured around it.
 struct Sample {
   Seconds time;
-  FlopsPerSecond peak;       // the better of before and after
+  FlopsPerSecond peak;       // of all its threads: the better of before and after
   BytesPerSecond bandwidth;  // of memory, before; 0 with hot caches
 };
 
@@ -68,7 +69,7 @@ inline Bytes most_streamed{std::int64_t{1} << 30};
 class ColdYardstick {
  public:
   ColdYardstick();
-  Sample operator()(ElementType type, const std::function<void()>& work);
+  Sample operator()(ElementType type, const std::function<void()>& work, int threads = 1);
 
  private:
   Block block_;  // larger than the caches together
@@ -78,7 +79,7 @@ class ColdYardstick {
 // take about `at_least`.
 class HotYardstick {
  public:
-  HotYardstick(ElementType type, std::function<void()> work, Seconds at_least);
+  HotYardstick(ElementType type, std::function<void()> work, Seconds at_least, int threads = 1);
   Sample operator()();
 
  private:
@@ -86,6 +87,7 @@ class HotYardstick {
 
   ElementType type_;
   std::function<void()> work_;
+  int threads_;
   long calls_ = 1;
 };
 

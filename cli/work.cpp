@@ -6,6 +6,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/explore/suite_total.hpp"
+#include "core/plan/parts.hpp"
 #include "core/text/safe.hpp"
 #include "kernels/execute.hpp"
 
@@ -135,7 +136,7 @@ void Runner::add_run(Result& result) {
   const Plan plan(result.workload, result.schedule);
   RunOptions how{.repeat = repeat_,
                  .seed = result.seed,
-                 .threads = threads_,
+                 .threads = threads_worth(result.workload, threads_),
                  .progress = [&](double share) { progress.show(share); },
                  .stop = context_.stop};
   if (counting_) {

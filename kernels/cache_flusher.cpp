@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/stop.hpp"
+#include "kernels/crew.hpp"
 
 namespace tcsim {
 
@@ -15,13 +16,19 @@ constexpr std::size_t line_bytes = 64;
 
 }  // namespace
 
-void CacheFlusher::operator()() {
-  StopCheck check(std::int64_t{1} << 16);
+void CacheFlusher::operator()(int threads) {
   ++value_;
-  for (std::size_t i = 0; i < size_; i += line_bytes) {
-    static_cast<volatile unsigned char&>(memory_[i]) = value_;
-    check();
-  }
+  const auto parts = static_cast<std::size_t>(threads);
+  on_crew_threads(threads, [&](int thread) {
+    // Of the calling thread alone: no other one has a scope to heed.
+    StopCheck check(std::int64_t{1} << 16);
+    const auto part = static_cast<std::size_t>(thread);
+    const std::size_t end = size_ * (part + 1) / parts;
+    for (std::size_t i = size_ * part / parts; i < end; i += line_bytes) {
+      static_cast<volatile unsigned char&>(memory_[i]) = value_;
+      check();
+    }
+  });
 }
 
 std::size_t CacheFlusher::size() {

@@ -1,4 +1,4 @@
-// Empties the caches of what a run before left there.
+// Empties the caches of what a run before left there, those of each core that it ran on.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,12 @@
 namespace tcsim {
 
 // Displaces everything else from the caches by writing more than they hold. Of a large last cache
-// that takes a good part of a second at first, so it heeds StopScope.
+// that takes a good part of a second at first, so it heeds StopScope. On several threads each
+// writes a part: a core that slept meanwhile would begin what is timed with a slow clock, and with
+// its own caches full.
 class CacheFlusher {
  public:
-  void operator()();
+  void operator()(int threads = 1);
 
  private:
   static std::size_t size();

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/machine/kernel_caches.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/plan/parts.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
 #include "kernels/instruction_set.hpp"
@@ -95,7 +96,9 @@ struct Contractor<T>::Parts {
 
 template <class T>
 Contractor<T>::Contractor(const Contraction& contraction, int threads, const Machine& machine)
-    : Contractor(contraction, chosen(contraction, machine, threads), threads) {}
+    : Contractor(contraction,
+                 chosen(contraction, machine, threads_worth(contraction, std::max(1, threads))),
+                 threads_worth(contraction, std::max(1, threads))) {}
 
 template <class T>
 Contractor<T>::Contractor(const Contraction& contraction, const Schedule& schedule, int threads) {

@@ -23,9 +23,9 @@ Machine assumed_machine();
 template <class T>
 class Contractor {
  public:
-  // Chooses the schedule for one of `threads` cores of a machine; that takes milliseconds to a
-  // second. T must be the contraction's element type. Throws UnsupportedError for sizes beyond this
-  // machine.
+  // Chooses the schedule for one of `threads` cores of a machine, or of fewer where there is little
+  // to do (threads_worth()); that takes milliseconds to a second. T must be the contraction's
+  // element type. Throws UnsupportedError for sizes beyond this machine.
   explicit Contractor(const Contraction& contraction, int threads = 1,
                       const Machine& machine = assumed_machine());
   // Runs a given schedule, which must pass check().

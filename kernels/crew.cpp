@@ -20,60 +20,6 @@ namespace {
 // What a packer keeps of a block that it lists, and of the pieces that it is moved in.
 constexpr std::int64_t listed_block = 120;
 
-// A group is cut between register tiles, or between the ranges that two kernels cover together; of
-// lanes between rows of the right operand, beyond which no tile goes.
-std::int64_t cut_unit(const Plan& plan, DimClass group) {
-  std::int64_t range = plan.extent(group);
-  std::int64_t unit = group == DimClass::m ? plan.mr() : group == DimClass::n ? plan.nr() : 1;
-  for (const Step& s : plan.steps()) {
-    if (s.kind != Step::Kind::loop || s.group != group) continue;
-    if (s.head > 0) return range;
-    range = std::min(range, s.tile);
-    if (plan.lanes() && group == DimClass::m && range % plan.mr() != 0) unit = range;
-  }
-  return unit;
-}
-
-}  // namespace
-
-std::vector<Tile> parts_of(const Plan& plan, int threads) {
-  struct Cut {
-    DimClass group;
-    std::int64_t unit, units;
-    double largest;            // share of the work of the largest part
-    std::int64_t read_by_all;  // elements of operands that have not the group
-  };
-  constexpr double alike = 0.01;  // of shares
-  Cut best{DimClass::batch, 1, 1, 2, 0};
-  for (DimClass group : {DimClass::n, DimClass::m, DimClass::batch}) {
-    if (plan.schedule().parallel.value_or(group) != group) continue;
-    const std::int64_t unit = cut_unit(plan, group);
-    const std::int64_t units = ceil_div(plan.extent(group), unit);
-    const std::int64_t largest = ceil_div(units, threads);
-    Cut cut{group, unit, units, static_cast<double>(largest) / static_cast<double>(units), 0};
-    for (TensorId t : {TensorId::A, TensorId::B}) {
-      if (!plan.follows(t, group)) cut.read_by_all += plan.contraction().size(t).value();
-    }
-    const bool better = cut.largest < best.largest - alike ||
-                        (cut.largest <= best.largest + alike && cut.read_by_all < best.read_by_all);
-    if (better) best = cut;
-  }
-
-  std::vector<Tile> parts;
-  const std::int64_t count = std::min<std::int64_t>(threads, best.units);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t begin = best.units * i / count * best.unit;
-    const std::int64_t end =
-        std::min(best.units * (i + 1) / count * best.unit, plan.extent(best.group));
-    Tile part = plan.all();
-    part[best.group] = {begin, end - begin};
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-namespace {
-
 // OpenMP keeps the threads of the last region for the next one of the same thread.
 thread_local int kept_threads = 1;
 
@@ -87,12 +33,9 @@ int openmp_threads(int wanted) {
 // One thread's part of the work.
 template <class T>
 struct Crew<T>::Member {
-  Member(const Plan& plan, const Tile& mine, PackBuffers<T> buffers)
-      : part(mine), executor(plan, buffers) {}
+  Member(const Plan& plan, PackBuffers<T> buffers) : executor(plan, buffers) {}
 
-  Tile part;
   Executor<T> executor;
-  std::exception_ptr failure;
   Seconds processor{0};  // of the last run
 };
 
@@ -145,41 +88,57 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
   // What is added to and what is set (kernels/replay.hpp): a chain's first sums set their results.
   if (generates_code()) thread += 2 * static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
   memory.tables = Bytes(plan + std::max(1, threads) * thread);
+  if (schedule.parallel == DimClass::k) {
+    const std::size_t pieces = division(contraction, schedule, path, 1).parts.size();
+    memory.tables += static_cast<std::int64_t>(pieces) * contraction.size(TensorId::C).value() *
+                     size_of(contraction.type());
+  }
   return memory;
 }
 
-namespace {
-
-// As many parts as there are threads to be had.
-std::vector<Tile> parts_for(const Plan& plan, int threads) {
-  std::vector<Tile> parts = parts_of(plan, std::max(1, threads));
-  const auto wanted = static_cast<int>(parts.size());
-  const int available = openmp_threads(wanted);
-  return available < wanted ? parts_of(plan, available) : parts;
-}
-
-}  // namespace
-
 template <class T>
 Crew<T>::Crew(const Plan& plan, int threads) {
-  const std::vector<Tile> parts = parts_for(plan, threads);
-  ByTensor<Bytes> packs;
-  for (TensorId t : {TensorId::A, TensorId::B}) packs[t] = pack_size(plan.pack(t), plan.element());
-  own_ = PackMemory(packs, static_cast<int>(parts.size()));
-  enlist(plan, parts, own_);
+  enlist(plan, threads, nullptr);
 }
 
 template <class T>
 Crew<T>::Crew(const Plan& plan, int threads, const PackMemory& packs) {
-  enlist(plan, parts_for(plan, threads), packs);
+  enlist(plan, threads, &packs);
 }
 
 template <class T>
-void Crew<T>::enlist(const Plan& plan, const std::vector<Tile>& parts, const PackMemory& packs) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const PackBuffers<T> buffers{reinterpret_cast<T*>(packs.at(TensorId::A, i)),
-                                 reinterpret_cast<T*>(packs.at(TensorId::B, i))};
-    members_.push_back(std::make_unique<Member>(plan, parts[i], buffers));
+void Crew<T>::enlist(const Plan& plan, int threads, const PackMemory* packs) {
+  const auto divide = [&](int among) {
+    return division(plan.contraction(), plan.schedule(), plan.path(), among);
+  };
+  const auto busy = [](const Division& d, int among) {
+    return std::min(among, static_cast<int>(d.parts.size()));
+  };
+  threads = std::max(1, threads);
+  Division mine = divide(threads);
+  const int wanted = busy(mine, threads);
+  if (const int available = openmp_threads(wanted); available < wanted) {
+    threads = available;
+    mine = divide(threads);
+  }
+  const int members = busy(mine, threads);
+  parts_ = std::move(mine.parts);
+  results_ = static_cast<std::size_t>(plan.contraction().size(TensorId::C).value());
+  if (mine.group == DimClass::k) {
+    while (sums_.size() + 1 < parts_.size()) sums_.emplace_back(plan.size(ArrayId::C));
+  }
+  if (packs == nullptr) {
+    ByTensor<Bytes> sizes;
+    for (TensorId t : {TensorId::A, TensorId::B}) {
+      sizes[t] = pack_size(plan.pack(t), plan.element());
+    }
+    own_ = PackMemory(sizes, members);
+    packs = &own_;
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(members); ++i) {
+    const PackBuffers<T> buffers{reinterpret_cast<T*>(packs->at(TensorId::A, i)),
+                                 reinterpret_cast<T*>(packs->at(TensorId::B, i))};
+    members_.push_back(std::make_unique<Member>(plan, buffers));
   }
 }
 
@@ -189,28 +148,44 @@ template <class T>
 Crew<T>::Crew(Crew&&) noexcept = default;
 
 template <class T>
-void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
-  if (members_.size() == 1) return members_.front()->executor.run(tensors, update, stop);
-  const auto count = static_cast<int>(members_.size());
-  const int threads = openmp_threads(count);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-#endif
-  for (int i = 0; i < count; ++i) {
-    Member& m = *members_[static_cast<std::size_t>(i)];
-    const Seconds before = processor_time();
-    try {
-      m.failure = nullptr;
-      m.executor.run(tensors, update, m.part, stop);
-    } catch (...) {
-      m.failure = std::current_exception();
+void Crew<T>::run_parts(std::size_t member, const Tensors<T>& tensors, Update<T> update,
+                        const std::stop_token& stop) {
+  const std::size_t end = parts_.size() * (member + 1) / members_.size();
+  for (std::size_t i = parts_.size() * member / members_.size(); i < end; ++i) {
+    Tensors<T> at = tensors;
+    if (i > 0 && !sums_.empty()) {
+      // Pieces behind the first one add to what is there.
+      at.c = reinterpret_cast<T*>(sums_[i - 1].data());
+      std::fill_n(at.c, results_, T{0});
     }
-    m.processor = processor_time() - before;
+    members_[member]->executor.run(at, update, parts_[i], stop);
   }
-  kept_threads = threads;
-  for (const auto& m : members_) {
-    if (m->failure) std::rethrow_exception(m->failure);
+}
+
+// Each member adds for a part of the results, in the order of k.
+template <class T>
+void Crew<T>::add_sums(std::size_t member, T* c) const {
+  const std::size_t begin = results_ * member / members_.size();
+  const std::size_t end = results_ * (member + 1) / members_.size();
+  for (const Memory& sums : sums_) {
+    const T* const from = reinterpret_cast<const T*>(sums.data());
+    for (std::size_t i = begin; i < end; ++i) c[i] += from[i];
   }
+}
+
+template <class T>
+void Crew<T>::run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop) {
+  const auto each = [&](const auto& work) {
+    if (members_.size() == 1) return work(0);
+    on_crew_threads(size(), work);
+  };
+  each([&](int i) {
+    const auto member = static_cast<std::size_t>(i);
+    const Seconds before = members_.size() == 1 ? Seconds(0) : processor_time();
+    run_parts(member, tensors, update, stop);
+    if (members_.size() > 1) members_[member]->processor = processor_time() - before;
+  });
+  if (!sums_.empty()) each([&](int i) { add_sums(static_cast<std::size_t>(i), tensors.c); });
 }
 
 template <class T>
@@ -218,6 +193,25 @@ Seconds Crew<T>::processor() const {
   Seconds sum(0);
   for (const auto& m : members_) sum += m->processor;
   return sum;
+}
+
+void on_crew_threads(int threads, const std::function<void(int)>& work) {
+  const int count = openmp_threads(threads);
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+#endif
+  for (int i = 0; i < threads; ++i) {
+    try {
+      work(i);
+    } catch (...) {
+      failures[static_cast<std::size_t>(i)] = std::current_exception();
+    }
+  }
+  kept_threads = count;
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
 }
 
 void wake_threads(int threads) {

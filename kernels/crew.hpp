@@ -1,24 +1,20 @@
-// Executes a plan on several threads: C is cut along one group into as many parts, each thread
-// packs for itself and computes its part. The same sums are formed in the same order on any number
-// of threads, so that the result is the same to the last bit.
+// Executes a plan on several threads: the work is cut along one group (core/plan/parts.hpp), each
+// thread packs for itself and computes its parts. The same sums are formed in the same order on any
+// number of threads, so that the result is the same to the last bit.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <vector>
 
+#include "core/plan/parts.hpp"
 #include "core/plan/plan.hpp"
 #include "kernels/executor.hpp"
 #include "kernels/memory.hpp"
 
 namespace tcsim {
-
-// The parts into which `threads` threads cut a plan, at most so many: along what the schedule says
-// (Schedule::parallel), or along m, n or the batch, whichever leaves the largest part smallest, in
-// whole register tiles. Of those that do, to a hundredth of the work, the one with the smallest
-// operands that every thread reads all of.
-std::vector<Tile> parts_of(const Plan& plan, int threads);
 
 // Where the threads of crews pack, which may have it in common as long as one of them runs at a
 // time.
@@ -64,14 +60,25 @@ class Crew {
 
  private:
   struct Member;
-  void enlist(const Plan& plan, const std::vector<Tile>& parts, const PackMemory& packs);
+  void enlist(const Plan& plan, int threads, const PackMemory* packs);
+  void run_parts(std::size_t member, const Tensors<T>& tensors, Update<T> update,
+                 const std::stop_token& stop);
+  void add_sums(std::size_t member, T* c) const;
   PackMemory own_;
+  std::vector<Tile> parts_;
+  // Of all pieces of the sums but the first one, which goes to C: results_ each.
+  std::vector<Memory> sums_;
+  std::size_t results_ = 0;
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-// Lets the threads of crews that the calling thread has run come to work, so many of them all
-// together. Those that wait for long sleep, and on a virtual machine it takes a good part of a
-// millisecond until they run.
+// Calls work(i) for 0 <= i < threads, each on one of the threads on which crews run that the
+// calling thread runs; on fewer, one after another, where the system gives no more. Throws what the
+// first of them threw, once all have ended.
+void on_crew_threads(int threads, const std::function<void(int)>& work);
+
+// Lets these threads come to work, so many of them all together. Those that wait for long sleep,
+// and on a virtual machine it takes a good part of a millisecond until they run.
 void wake_threads(int threads);
 
 extern template class Crew<float>;

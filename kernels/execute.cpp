@@ -14,7 +14,7 @@ template <class T>
 void PreparedPlan::prepare(const Plan& plan, Arena& arena, int threads) {
   const Tensors<T> tensors{arena.as<T>(ArrayId::A), arena.as<T>(ArrayId::B),
                            arena.as<T>(ArrayId::C)};
-  if (threads > 1) {
+  if (threads > 1 || plan.schedule().parallel == DimClass::k) {
     auto crew = std::make_shared<Crew<T>>(plan, threads);
     threads_ = crew->size();
     run_ = [crew, tensors](std::stop_token stop) { crew->run(tensors, {1, 0}, std::move(stop)); };

@@ -54,7 +54,7 @@ class Course {
         contractor(data(TensorId::A), data(TensorId::B), data(TensorId::C), 1, 0, options_.stop);
       };
       if (!options_.hot) {
-        flush_caches_();
+        flush_caches_(options_.threads);
         return time_of(call, 1);
       }
       call();

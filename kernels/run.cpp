@@ -37,13 +37,14 @@ void finish(RunResult& result, double flops) {
   result.rate = FlopsPerSecond(flops / result.timed.median.value());
 }
 
-// Calls `repetition` as often as the options say.
+// Calls `repetition` as often as the options say, with the caches empty of those cores on which a
+// crew of so many threads runs.
 template <class F>
-void repeat(RunResult& result, const RunOptions& options, const F& repetition) {
+void repeat(RunResult& result, const RunOptions& options, int crew, const F& repetition) {
   CacheFlusher flush_caches;
   while (!options.repeat.enough(result.repetitions, result.threads)) {
     if (options.stop.stop_requested()) throw Interrupted();
-    flush_caches();
+    flush_caches(crew);
     repetition();
     options.progress(options.repeat.share_done(result.repetitions));
   }
@@ -59,7 +60,7 @@ RunResult run(const Plan& plan, const RunOptions& options) {
   RunResult result;
   result.threads = execution.threads();
   result.kernel = kernel_used(plan);
-  repeat(result, options, [&] {
+  repeat(result, options, result.threads, [&] {
     options.around([&] {
       if (result.threads > 1) wake_threads(result.threads);
       const Seconds before = processor_time();
@@ -100,7 +101,7 @@ RunResult run_batched(const Plan& plan, int copies, const RunOptions& options) {
   RunResult result;
   result.threads = copies;
   result.kernel = kernel_used(plan);
-  repeat(result, options, [&] {
+  repeat(result, options, 1, [&] {
     std::barrier together(copies);
     run_together(copies, [&](int i) {
       Copy& c = copy(i);

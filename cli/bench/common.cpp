@@ -189,7 +189,8 @@ ordered_json json_of(const bench::Contestant& c) {
       {"how", c.how},
       {"gflops", c.samples.rate().value() / 1e9},
       {"of_peak", c.samples.of_peak()},
-      {"of_limit", c.samples.of_limit()},
+      // What several cores together get of memory is not measured here.
+      {"of_limit", c.threads == 1 ? ordered_json(c.samples.of_limit()) : ordered_json()},
       {"spread", c.samples.spread()},
       {"worst_error", std::isfinite(c.worst_error) ? ordered_json(c.worst_error) : ordered_json()},
       {"correct", c.correct()}};
@@ -207,6 +208,7 @@ ordered_json json_of(const bench::SuiteCase& c) {
     j["best_peer"] = best->name;
     j["ratio"] = *c.ratio();
   }
+  if (const auto speed_up = c.speed_up()) j["speed_up"] = *speed_up;
   return j;
 }
 
@@ -253,7 +255,7 @@ void print_suite_csv(const std::string& name, const Machine& machine,
                        one.how,
                        fmt::format("{}", s.rate().value() / 1e9),
                        fmt::format("{}", s.of_peak()),
-                       fmt::format("{}", s.of_limit()),
+                       one.threads == 1 ? fmt::format("{}", s.of_limit()) : "",
                        fmt::format("{}", s.spread()),
                        fmt::format("{}", s.peak().value() / 1e9),
                        fmt::format("{}", s.bandwidth().value()),

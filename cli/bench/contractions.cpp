@@ -12,6 +12,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
+#include "core/plan/parts.hpp"
 #include "core/units/nearest.hpp"
 #include "core/workload/random_contraction.hpp"
 #include "kernels/execute.hpp"
@@ -44,7 +45,8 @@ struct ContractionBench {
   std::vector<bench::Library> libraries;
   std::vector<std::string> wanted;  // words of those that take part
   int repetitions = 0;
-  int race = 1;  // schedules of each that race, the model's choice among them
+  int race = 1;     // schedules of each that race, the model's choice among them
+  int threads = 1;  // on which tcsim runs, too
   Cases cases;
   std::vector<SuiteCase> complete = {};
 
@@ -72,6 +74,13 @@ struct ContractionBench {
     return cases.seed ? fmt::format("{} {} {}", c.label(), way, c.sizes())
                       : fmt::format("{} {}", c.label(), way);
   }
+  // A column that is there where several threads run.
+  std::string speed_up(const std::string& text) const {
+    return threads > 1 ? fmt::format("{:>10}", text) : "";
+  }
+  std::string speed_up(std::optional<double> x) const {
+    return speed_up(x ? fmt::format("{:.2f}", *x) : "-");
+  }
   int name_width() const { return cases.seed ? 0 : 9; }
   int what_width() const {
     std::size_t width = 16;
@@ -96,6 +105,9 @@ double percent(double share) { return 100 * share; }
 void print_table_head(const ContractionBench& b, std::ostream& out) {
   out << fmt::format("schedules for {}; one thread, cold caches, median of {}\n", b.machine.name,
                      b.repetitions);
+  if (b.threads > 1) {
+    out << fmt::format("speed-up: of tcsim on {} threads (wall clock) over one\n", b.threads);
+  }
   if (b.race > 1) {
     out << fmt::format("the fastest in a race of the {} schedules that the model likes best\n",
                        b.race);
@@ -109,9 +121,10 @@ void print_table_head(const ContractionBench& b, std::ostream& out) {
                      "GFLOPS:", b.what_width(), "tcsim", "% peak", "% limit", "spread");
   if (b.names_all_peers()) {
     for (const std::string& name : b.peers()) out << fmt::format("{:>16}", name);
-    out << fmt::format("{:>8}{:>8}\n", "ratio", "peak");
+    out << fmt::format("{:>8}{:>8}{}\n", "ratio", "peak", b.speed_up("speed-up"));
   } else {
-    out << fmt::format("{:>8}{:>8}{:>8}  {}\n", "best", "ratio", "peak", "best peer");
+    out << fmt::format("{:>8}{:>8}{:>8}{}  {}\n", "best", "ratio", "peak", b.speed_up("speed-up"),
+                       "best peer");
   }
 }
 
@@ -135,11 +148,13 @@ void print_table_row(const ContractionBench& b, const SuiteCase& c, std::ostream
                                    : !peer->correct()          ? "WRONG"
                                                                : gflops(peer->samples));
     }
-    out << fmt::format("{:>8}{:>8.1f}", ratio_text, s.peak().value() / 1e9);
+    out << fmt::format("{:>8}{:>8.1f}{}", ratio_text, s.peak().value() / 1e9,
+                       b.speed_up(c.speed_up()));
   } else {
     const Contestant* const best = c.best_peer();
-    out << fmt::format("{:>8}{:>8}{:>8.1f}  {}", best == nullptr ? "-" : gflops(best->samples),
-                       ratio_text, s.peak().value() / 1e9, best == nullptr ? "-" : best->name);
+    out << fmt::format("{:>8}{:>8}{:>8.1f}{}  {}", best == nullptr ? "-" : gflops(best->samples),
+                       ratio_text, s.peak().value() / 1e9, b.speed_up(c.speed_up()),
+                       best == nullptr ? "-" : best->name);
     for (std::size_t i = 1; i < c.contestants.size(); ++i) {
       if (!c.contestants[i].correct()) out << "  " << c.contestants[i].name << " is WRONG";
     }
@@ -153,11 +168,12 @@ void print_table_end(const ContractionBench& b, std::ostream& out) {
   if (!s) return;
   const auto kinds = b.by_kind();
   if (!kinds.empty()) {
-    out << fmt::format("\n  geometric means: {:>5}{:>9}{:>9}{:>13}{:>12}{:>8}\n", "cases",
-                       "% limit", "ratio", "slower", "below 0.9", "worst");
+    out << fmt::format("\n  geometric means: {:>5}{:>9}{}{:>9}{:>13}{:>12}{:>8}\n", "cases",
+                       "% limit", b.speed_up("speed-up"), "ratio", "slower", "below 0.9", "worst");
     for (const auto& [kind, cases] : kinds) {
       const bench::SuiteSummary of = *summary(cases);
-      out << fmt::format("  {:<17}{:>5}{:>9.1f}", kind, of.cases, percent(of.of_limit));
+      out << fmt::format("  {:<17}{:>5}{:>9.1f}{}", kind, of.cases, percent(of.of_limit),
+                         b.speed_up(of.speed_up));
       if (of.ratio) {
         out << fmt::format("{:>9.2f}{:>13}{:>12}{:>8.2f}", *of.ratio, of.slower, of.slow,
                            *of.worst);
@@ -173,6 +189,7 @@ void print_table_end(const ContractionBench& b, std::ostream& out) {
         "{:.1f} times in {}, worst {:.2f}",
         *s->ratio, percent(*s->best_peer_of_peak), s->slower, bench::slow_case, s->slow, *s->worst);
   }
+  if (s->speed_up) out << fmt::format("; {} threads {:.2f} times one", b.threads, *s->speed_up);
   out << "\n";
 }
 
@@ -186,6 +203,7 @@ ordered_json summary_json(const bench::SuiteSummary& s) {
     j["slow_below"] = bench::slow_case;
     j["worst"] = *s.worst;
   }
+  if (s.speed_up) j["speed_up"] = *s.speed_up;
   return j;
 }
 
@@ -195,6 +213,7 @@ void print_json(const ContractionBench& b, std::ostream& out) {
   j["peers"] = json_of(b.libraries, b.wanted);
   j["repetitions"] = b.repetitions;
   j["race"] = b.race;
+  j["threads"] = b.threads;
   if (b.cases.seed) j["seed"] = *b.cases.seed;
   j["complete"] = b.complete.size() == b.cases.workloads.size();
   j["cases"] = ordered_json::array();
@@ -230,9 +249,13 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
                        "leave out one of the two");
     }
   }
-  ContractionBench b{
-      machine(options, context), libraries,       wanted, options["repetitions"].as<int>(),
-      options["race"].as<int>(), std::move(cases)};
+  ContractionBench b{machine(options, context),
+                     libraries,
+                     wanted,
+                     options["repetitions"].as<int>(),
+                     options["race"].as<int>(),
+                     options["threads"].as<int>(),
+                     std::move(cases)};
 
   bench::SuiteOptions how;
   how.repetitions = b.repetitions;
@@ -246,16 +269,23 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
         how.progress = show;
         const std::string kind = b.cases.kind(b.complete.size());
         how.hot = is_hot(kind);
-        const Schedule schedule = [&] {
-          if (b.race == 1) return choose(options, c, b.machine, context, {}, true).schedule;
+        const auto schedule_for = [&](int threads) {
+          if (b.race == 1) {
+            Machine cores = b.machine;
+            cores.core.cores = std::max(cores.core.cores, threads);
+            return choose(options, c, cores, context, {}, true).schedule;
+          }
           RaceOptions of;
           of.schedules = static_cast<std::size_t>(b.race);
+          of.threads = threads;
           of.hot = how.hot;
           of.progress = show;
           of.stop = context.stop;
           return race(c, b.machine, of).schedule;
-        }();
-        SuiteCase one = bench_case(c, schedule, yardstick, how);
+        };
+        std::optional<bench::OnThreads> several;
+        if (b.threads > 1) several = {schedule_for(threads_worth(c, b.threads)), b.threads};
+        SuiteCase one = bench_case(c, schedule_for(1), yardstick, how, several);
         one.kind = kind;
         b.complete.push_back(std::move(one));
         return b.complete.back().correct();

@@ -7,6 +7,7 @@
 #include "cli/work.hpp"
 #include "core/error.hpp"
 #include "core/levels/hierarchy.hpp"
+#include "core/plan/parts.hpp"
 
 namespace tcsim::cli {
 
@@ -104,7 +105,7 @@ const Command& run_command() {
           runner.require_memory(c);
           // What is predicted and chosen is for one core of as many, which share the outer levels.
           Machine shared = m;
-          shared.core.cores = std::max({m.core.cores, threads, copies});
+          shared.core.cores = std::max({m.core.cores, threads_worth(c, threads), copies});
           // Of a batch each has its core, but they share what is outside it.
           std::optional<Tuned> tuned;
           if (copies == 1) tuned = tuned_schedule(options, c, threads, context);

@@ -21,6 +21,7 @@
 #include "core/optimize/relaxation.hpp"
 #include "core/optimize/rewrites.hpp"
 #include "core/optimize/search.hpp"
+#include "core/plan/parts.hpp"
 #include "core/schedule/registers.hpp"
 
 namespace tcsim {
@@ -612,7 +613,13 @@ Optimized optimize(const Contraction& contraction, const Machine& machine, std::
 Optimized optimize(const Contraction& contraction, const Machine& machine,
                    const OptimizeOptions& options, std::stop_token stop) {
   if (machine.core.cores > 1) {
-    return optimize(contraction, view_of_one_core(machine), options, std::move(stop));
+    Optimized best = optimize(contraction, view_of_one_core(machine), options, std::move(stop));
+    const int threads = threads_worth(contraction, machine.core.cores);
+    if (options.to_run && sums_are_worth_dividing(contraction, best.schedule,
+                                                  only_path(contraction, best.schedule), threads)) {
+      best.schedule.parallel = DimClass::k;
+    }
+    return best;
   }
   if (options.objective == Objective::energy) require_energy(machine);
   require_countable(contraction);

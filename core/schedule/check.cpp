@@ -32,9 +32,6 @@ class Checker {
   void run() {
     dimensions_once();
     classes();
-    if (schedule_.parallel == DimClass::k) {
-      fail("threads would divide the sums of k", "let them divide m, n or batch: parallel n");
-    }
     require_bodies(schedule_.root);
     for (const Kernel& kernel : kernels_of(schedule_.root)) check_kernel(kernel);
     check_node(schedule_.root, {ranges_, {}, 0, PTRDIFF_MAX, false});

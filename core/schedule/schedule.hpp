@@ -106,8 +106,8 @@ inline bool Seq::operator==(const Seq& o) const { return over == o.over && parts
 struct Schedule {
   Groups groups;
   Node root;
-  // The group that several threads divide among them, m, n or batch, each packing for itself
-  // (kernels/crew.hpp chooses one where none is said). On one thread it means nothing.
+  // The group that several threads divide, each packing for itself: m, n or batch, of which one is
+  // chosen where none is said, or k, in pieces on one thread, too (core/plan/parts.hpp).
   std::optional<DimClass> parallel = {};
 
   bool operator==(const Schedule&) const = default;

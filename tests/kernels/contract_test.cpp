@@ -422,6 +422,10 @@ std::int64_t cut_at(const Plan& plan, DimClass g) {
   return g == DimClass::m ? plan.mr() : g == DimClass::n ? plan.nr() : 1;
 }
 
+std::vector<Tile> parts_of(const Plan& plan, int threads) {
+  return division(plan.contraction(), plan.schedule(), plan.path(), threads).parts;
+}
+
 TEST(Crew, Parts_cover_everything_once_in_whole_register_tiles) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
@@ -493,11 +497,109 @@ TEST(Crew, Cuts_what_the_schedule_says) {
     ASSERT_EQ(parts.size(), 2U);
     EXPECT_EQ(parts[0][cut].size, plan.extent(cut) / 2) << text;
   }
-  const Schedule sums = parse_schedule(
-      "groups m=m n=n k=k batch=b parallel k for batch by 1 { for m by 8 { for n by 4 "
-      "{ kernel 8x4 } } }",
-      c, "s");
-  EXPECT_THROW(check(sums, c, {}, "s"), InputError);
+}
+
+// Sums come in as many pieces on any number of threads, one after the other.
+TEST(Crew, Cuts_sums_alike_for_any_number_of_threads) {
+  const Contraction c = parse_contraction("mn-mk-kn", parse_sizes("m=8,n=4,k=100000"),
+                                          Layout::row_major, ElementType::f64);
+  const Plan plan(
+      c, parse_schedule("groups m=n n=m k=k parallel k for k by 200 { kernel 4x8 }", c, "s"));
+  const std::vector<Tile> one = parts_of(plan, 1);
+  EXPECT_GT(one.size(), 8U);
+  std::int64_t end = 0;
+  for (const Tile& part : one) {
+    EXPECT_EQ(part[DimClass::k].begin, end);
+    EXPECT_EQ(end % 64, 0);
+    end += part[DimClass::k].size;
+    EXPECT_EQ(part[DimClass::m].size, 4);
+  }
+  EXPECT_EQ(end, 100000);
+  for (int threads : {2, 5, 100}) EXPECT_EQ(parts_of(plan, threads), one);
+}
+
+// Of random contractions, whose sums a program divides although they are short.
+TEST(Crew, Adds_the_pieces_of_sums_to_what_beta_leaves_of_C) {
+  int divided = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    Contraction c = random_contraction(random, ElementType::f64, 3000);
+    Schedule schedule = random_schedule(random, c, 4, 3);
+    schedule.parallel = DimClass::k;
+    SCOPED_TRACE(fmt::format("{} {} {}", seed, c.sizes(), to_line(schedule, c)));
+    const auto numbers = [&](TensorId t) {
+      std::vector<double> all(static_cast<std::size_t>(c.size(t).value()));
+      for (double& x : all) x = static_cast<double>(between(random, -9, 9));
+      return all;
+    };
+    const std::vector<double> a = numbers(TensorId::A), b = numbers(TensorId::B),
+                              before = numbers(TensorId::C);
+    divided += parts_of(Plan(c, schedule), 1).size() > 1;
+    Schedule whole = schedule;
+    whole.parallel = {};
+    std::vector<double> expected = before;
+    Contractor<double>(c, whole)(a.data(), b.data(), expected.data(), 2.0, 3.0);
+    for (int threads : {1, 2, 3}) {
+      std::vector<double> result = before;
+      Contractor<double> contractor(c, schedule, threads);
+      for (int call = 0; call < 2; ++call) {
+        result = before;
+        contractor(a.data(), b.data(), result.data(), 2.0, 3.0);
+        ASSERT_EQ(result, expected) << threads;
+      }
+    }
+  }
+  EXPECT_GT(divided, 20);
+}
+
+// To the last bit where numbers are rounded.
+TEST(Crew, Gives_the_same_sums_on_any_number_of_threads) {
+  const Contraction c = parse_contraction("mn-mk-kn", parse_sizes("m=5,n=3,k=70001"),
+                                          Layout::row_major, ElementType::f32);
+  Random random(7);
+  std::vector<float> a(5 * 70001), b(3 * 70001);
+  for (float& x : a) x = static_cast<float>(between(random, -1000, 1000)) / 3;
+  for (float& x : b) x = static_cast<float>(between(random, -1000, 1000)) / 7;
+  for (const char* text : {"groups m=n n=m k=k parallel k for k by 96 { kernel 8x5 }",
+                           "groups m=m n=n k=k parallel k for n by 1 { kernel 5x1 along k }"}) {
+    const Schedule schedule = parse_schedule(text, c, "s");
+    std::vector<float> one(15), many(15);
+    Contractor<float>(c, schedule)(a.data(), b.data(), one.data());
+    for (int threads : {2, 3, 5}) {
+      Contractor<float>(c, schedule, threads)(a.data(), b.data(), many.data());
+      EXPECT_EQ(many, one) << text << ' ' << threads;
+    }
+  }
+}
+
+TEST(Division, Sums_are_divided_where_results_are_few_and_too_few_to_divide) {
+  const auto divided = [](const char* sizes, int threads) {
+    const Contraction c =
+        parse_contraction("mn-km-kn", parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    const Schedule s = parse_schedule(
+        "groups m=n n=m k=k for k by 256 { for n by 4 { for m by 8 { kernel 8x4 } } }", c, "s");
+    return sums_are_worth_dividing(c, s, only_path(c, s), threads);
+  };
+  EXPECT_TRUE(divided("m=1,n=1,k=1000000", 2));
+  EXPECT_TRUE(divided("m=31,n=31,k=100000", 12));
+  EXPECT_FALSE(divided("m=64,n=64,k=100000", 2)) << "halves of the results do as well";
+  EXPECT_FALSE(divided("m=31,n=31,k=2000", 12)) << "the results of all pieces are many";
+  EXPECT_FALSE(divided("m=1,n=1,k=1000000", 1));
+}
+
+// OpenMP's threads take longer to begin than a tiny contraction.
+TEST(Division, More_threads_only_for_more_work) {
+  const auto worth = [](const char* sizes, int threads) {
+    return threads_worth(
+        parse_contraction("mn-mk-kn", parse_sizes(sizes), Layout::row_major, ElementType::f64),
+        threads);
+  };
+  EXPECT_EQ(worth("m=4,n=4,k=4", 8), 1);
+  EXPECT_EQ(worth("m=16,n=16,k=16", 8), 1);
+  EXPECT_EQ(worth("m=64,n=64,k=64", 2), 2);
+  EXPECT_LT(worth("m=64,n=64,k=64", 64), 8);
+  EXPECT_EQ(worth("m=1000,n=1000,k=1000", 64), 64);
+  EXPECT_EQ(worth("m=1000,n=1,k=1000", 8), 8);
 }
 
 // On any number of threads, to the last bit.

@@ -173,6 +173,35 @@ TEST_F(Bench, Random_draws_the_same_again_by_its_seed) {
       << rows[1];
 }
 
+TEST_F(Bench, Several_threads_stand_beside_one) {
+  const auto ran = [](const char* threads, const char* form) {
+    return tcsim({"bench", "random", "--number", "2", "--seed", "11", "--peers", "none",
+                  "--machine", "i7-6700k", "--repetitions", "1", "--threads", threads, "--format",
+                  form})
+        .out;
+  };
+  const json j = json::parse(ran("2", "json"));
+  EXPECT_EQ(j["threads"], 2);
+  for (const json& one : j["cases"]) {
+    ASSERT_EQ(one["contestants"].size(), 2u);
+    EXPECT_EQ(one["contestants"][1]["name"], "tcsim, 2 threads");
+    EXPECT_EQ(one["contestants"][1]["correct"], true);
+    EXPECT_TRUE(one["contestants"][1]["of_limit"].is_null());
+    EXPECT_DOUBLE_EQ(one["speed_up"].get<double>(),
+                     one["contestants"][1]["gflops"].get<double>() /
+                         one["contestants"][0]["gflops"].get<double>());
+    EXPECT_FALSE(one.contains("best_peer")) << "it is no peer";
+  }
+  EXPECT_TRUE(j["summary"].contains("speed_up"));
+  EXPECT_FALSE(j["summary"].contains("ratio"));
+  EXPECT_EQ(lines(ran("2", "csv")).size(), 5u);
+  const std::string table = ran("2", "table");
+  EXPECT_TRUE(contains(table, "of tcsim on 2 threads (wall clock) over one")) << table;
+  EXPECT_TRUE(contains(table, "; 2 threads ")) << table;
+  EXPECT_FALSE(json::parse(ran("1", "json"))["summary"].contains("speed_up"));
+  EXPECT_FALSE(contains(ran("1", "table"), "speed-up"));
+}
+
 TEST_F(Bench, Races_and_says_so) {
   const auto ran = [](const char* race, const char* form) {
     return tcsim({"bench", "random", "--number", "1", "--seed", "11", "--peers", "none",
