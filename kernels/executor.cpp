@@ -26,8 +26,9 @@ std::int64_t tiles_ahead(std::int64_t elements_of_tile) {
   return std::max(least_tiles_ahead, ceil_div(elements, elements_of_tile));
 }
 
-// What the first tiles of a task may have to be asked for: 32 KiB. Source: chosen, a first cache;
-// longer tiles are foreseen by the hardware.
+// What the first tiles of a task may have to be asked for: 32 KiB. Source: chosen, a first cache.
+// Longer tiles are foreseen by the hardware, and what would be asked for ahead of them fills the
+// second cache: 4000 x 4000 by 1 x 14 on an AMD EPYC (Zen 3) takes 6.9 ms so and 4.5 without.
 template <class T>
 constexpr std::int64_t most_begun = (32 << 10) / sizeof(T);
 
@@ -363,7 +364,7 @@ void Executor<T>::calls(const KernelBlock& block) {
         }
         if (plan_.along_k() && row == 0) {
           const std::int64_t elements = ks.size * n.size, ahead = tiles_ahead<T>(elements);
-          task.right_ahead = ahead * right_.to_next(n);
+          if (elements <= most_begun<T>) task.right_ahead = ahead * right_.to_next(n);
           task.right_is_new = plan_.contraction().is_plain(right_.id());
           const bool few = std::min(ahead, tiles) * elements <= most_begun<T>;
           if (task.right_is_new && few && task.onwards.right != 0) {

@@ -50,6 +50,7 @@ class Rewriter {
     if (!path_.lanes && !path_.along_k) change_kernel();
     move_packs();
     change_loops();
+    fit_sums();
     change_orders();
     return std::move(all_);
   }
@@ -183,6 +184,32 @@ class Rewriter {
     if (from_.steps.size() == outer + 2) {
       Draft d = from_;
       std::swap(d.steps[outer], d.steps[outer + 1]);
+      add(std::move(d));
+    }
+  }
+
+  // One loop along k, of tiles for which half of a cache has room with all rows and columns.
+  void fit_sums() {
+    if (extent(DimClass::k) == 1) return;
+    Draft without = from_;
+    const auto is_along_k = [](const Step& s) { return is_loop(s) && s.group == DimClass::k; };
+    const auto outer = std::ranges::subrange(
+        without.steps.begin(), without.steps.begin() + static_cast<std::ptrdiff_t>(outer_steps()));
+    without.steps.erase(std::remove_if(outer.begin(), outer.end(), is_along_k), outer.end());
+    const auto kernels = static_cast<std::ptrdiff_t>(from_.steps.size() - outer_steps());
+    std::int64_t each = 0;  // elements of both operands for one place along k
+    for (const TensorId t : {TensorId::A, TensorId::B}) {
+      each += extent(path_.rows_of(t));
+    }
+    const std::int64_t line = bytes_of_line / size_of(c_.type());
+    for (int level = 0; level < machine_.cache_count(); ++level) {
+      const Bytes half(machine_.level(LevelId{level}).capacity.value.value() / 2);
+      Step loop;
+      loop.group = DimClass::k;
+      loop.tile = half / size_of(c_.type()) / each / line * line;
+      if (loop.tile < line) continue;
+      Draft d = without;
+      d.steps.insert(d.steps.end() - kernels, loop);
       add(std::move(d));
     }
   }
