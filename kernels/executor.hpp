@@ -45,6 +45,8 @@ class Executor {
   void run(const Tensors<T>& tensors, Update<T> update, std::stop_token stop = {});
   void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
 
+  // From now on each run goes through the plan, however small it is.
+  void walk_always() { replay_.give_up(); }
   // Whether the next run of all of the plan does again what one before it noted.
   bool replays() const { return replay_.has(plan_.all()); }
   // Whether the last run was such a one, and by code of its own.

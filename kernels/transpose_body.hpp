@@ -80,6 +80,34 @@ template <class T>
   }
 }
 
+// Two rows of f32: four columns at a time, of which a vector has two in the end.
+[[gnu::always_inline]] inline void transpose_pair(std::int64_t column_count, Rows<float> from,
+                                                  Rows<float> ahead, float* to,
+                                                  const std::int64_t* columns) {
+  typedef float Vector __attribute__((vector_size(16)));
+  typedef std::int32_t Mask __attribute__((vector_size(16)));
+  typedef float Stored __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
+  typedef double Two __attribute__((vector_size(16)));
+  typedef double StoredTwo __attribute__((aligned(sizeof(float)), may_alias));
+  const auto place = [](Rows<float> rows, std::int64_t r, std::int64_t c) {
+    return rows.first + rows.offsets[r] + c;
+  };
+  const std::int64_t whole = column_count / 4 * 4;
+  for (std::int64_t c = 0; c < whole; c += 4) {
+    const Vector a = *reinterpret_cast<const Stored*>(place(from, 0, c));
+    const Vector b = *reinterpret_cast<const Stored*>(place(from, 1, c));
+    for (std::int64_t r = 0; r < 2; ++r) __builtin_prefetch(place(ahead, r, c), 0, 2);
+    const Two low = reinterpret_cast<Two>(__builtin_shuffle(a, b, Mask{0, 4, 1, 5}));
+    const Two high = reinterpret_cast<Two>(__builtin_shuffle(a, b, Mask{2, 6, 3, 7}));
+    *reinterpret_cast<StoredTwo*>(to + columns[c]) = low[0];
+    *reinterpret_cast<StoredTwo*>(to + columns[c + 1]) = low[1];
+    *reinterpret_cast<StoredTwo*>(to + columns[c + 2]) = high[0];
+    *reinterpret_cast<StoredTwo*>(to + columns[c + 3]) = high[1];
+  }
+  transpose_elements(2, column_count - whole, Rows<float>{from.first + whole, from.offsets}, to,
+                     columns + whole);
+}
+
 #if defined(__AVX512F__)
 // What fills no square, with masks. Of up to half as many rows as a vector has lanes, two columns
 // are in one vector in the end; of up to half as many columns, two rows are in the beginning.
@@ -171,9 +199,16 @@ template <class T, int bytes>
                                 at(from, 0, whole_columns), at(ahead, 0, whole_columns), to,
                                 columns + whole_columns);
       }
-      if (whole_rows < row_count) {
-        transpose<T, bytes / 2>(row_count - whole_rows, column_count, at(from, whole_rows, 0),
-                                at(ahead, whole_rows, 0), to + whole_rows, columns);
+      std::int64_t row = whole_rows;
+      if constexpr (sizeof(T) == 4 && bytes == 16) {
+        if (row_count - row >= 2) {
+          transpose_pair(column_count, at(from, row, 0), at(ahead, row, 0), to + row, columns);
+          row += 2;
+        }
+      }
+      if (row < row_count) {
+        transpose<T, bytes / 2>(row_count - row, column_count, at(from, row, 0), at(ahead, row, 0),
+                                to + row, columns);
       }
     }
   }

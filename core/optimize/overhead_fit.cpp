@@ -13,7 +13,7 @@ namespace tcsim {
 namespace {
 
 // Source of both: chosen.
-constexpr double worst_residual = 0.1;     // relative
+constexpr double worst_residual = 0.25;    // relative
 constexpr double worst_uncertainty = 0.5;  // a standard error, of the value
 
 }  // namespace

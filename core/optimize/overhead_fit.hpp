@@ -36,8 +36,8 @@ struct OverheadFit {
 // Fits `wanted` to
 //     took = once + slope x cycles at the peak + what exposed() says,
 // where exposed() takes everything else from `machine`. Not to be believed are values that are
-// negative or uncertain by more than half, runs that are 10 % off in the mean, and runs that do not
-// tell the unknowns apart.
+// negative or uncertain by more than half, runs that are a quarter off in the mean, and runs that
+// do not tell the unknowns apart.
 OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
                          const std::vector<LostCycles>& wanted, const Machine& machine,
                          const OverheadBaseline& baseline = {});
