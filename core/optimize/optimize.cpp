@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -63,6 +64,7 @@ constexpr int polish_of_way = 60;
 // Schedules that are rewritten at a time, how often, and those that may be judged as the answer is,
 // where it is estimated and elsewhere: the coarse count of some is lower than they are.
 constexpr std::size_t most_drafts = 12, few_drafts = 3, best_estimated = 4, best_drafts = 12;
+constexpr std::size_t best_exchanged = 2;
 constexpr int most_rounds = 6, more_rewrites = 3;
 // Of the logarithm of a time, in the steps of a score: what more effort, another kernel and another
 // round of rewriting have to bring where losses count, and what a rewritten schedule has to promise
@@ -372,11 +374,19 @@ class Optimizer {
       Schedule s = build(contraction_, machine_, way);
       if (known.insert(to_line(s, contraction_)).second) drafts.push_back(judged(std::move(s)));
     }
-    std::vector<Draft> best = drafts;
     const auto keep_best = [](std::vector<Draft>& all, std::size_t count) {
       std::ranges::stable_sort(all, {}, &Draft::score);
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), count)), all.end());
     };
+    if (estimates()) {
+      std::vector<Draft> others;
+      for (Schedule& s : exchanged(contraction_, machine_, start.schedule)) {
+        if (known.insert(to_line(s, contraction_)).second) others.push_back(judged(std::move(s)));
+      }
+      keep_best(others, best_exchanged);
+      std::ranges::move(others, std::back_inserter(drafts));
+    }
+    std::vector<Draft> best = drafts;
     for (int round = 0; round < most_rounds; ++round) {
       std::vector<Draft> next;
       for (const Draft& from : drafts) {

@@ -323,4 +323,48 @@ std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& ma
   return Rewriter(contraction, machine, schedule, may).all();
 }
 
+std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& machine,
+                                const Schedule& schedule) {
+  const Path path = only_path(contraction, schedule);
+  const bool plain = contraction.is_plain(TensorId::A) && contraction.is_plain(TensorId::B);
+  if (!plain || path.lanes || path.along_k || path.extents[DimClass::k] == 1) return {};
+  Groups groups = schedule.groups;
+  const std::int64_t together = neighbours_in(contraction, {TensorId::C}, groups[DimClass::m]);
+  std::swap(groups[DimClass::m], groups[DimClass::n]);
+  if (groups[DimClass::m].empty()) return {};
+  const auto sort = [&](DimClass g, TensorId like) {
+    const auto order = contraction.memory_order(like);
+    const auto place = [&](DimId d) { return std::ranges::find(order, d) - order.begin(); };
+    std::ranges::stable_sort(groups[g], {}, place);
+  };
+  const TensorId left = left_operand(contraction, groups);
+  sort(DimClass::m, left);
+  sort(DimClass::n, TensorId::C);
+  const std::int64_t rows = extent_of(contraction, groups[DimClass::m]);
+  const std::int64_t columns = extent_of(contraction, groups[DimClass::n]);
+  const std::int64_t lanes = lanes_of(machine.core, contraction.type());
+  const std::string& last = machine.level(LevelId{machine.cache_count() - 1}).name;
+  std::vector<Schedule> all;
+  for (const Kernel& choice : kernel_choices(machine.core, contraction.type())) {
+    if (together >= choice.mr.value()) continue;
+    Kernel kernel = narrowed(choice, columns);
+    kernel.mr = Elements(std::min(choice.mr.value(), ceil_div(rows, lanes) * lanes));
+    const InPlace good = reads_well_in_place(contraction, groups, kernel);
+    std::vector<Node> nodes;
+    if (path.extents[DimClass::batch] > 1)
+      nodes.emplace_back(Loop{DimClass::batch, Elements(1), {}});
+    for (const TensorId t : {TensorId::A, TensorId::B}) {
+      if (t == left ? good.left : good.right) continue;
+      nodes.emplace_back(Move{Move::Kind::pack, t, last, {}});
+    }
+    if (kernel.nr.value() < columns) nodes.emplace_back(Loop{DimClass::n, kernel.nr, {}});
+    if (kernel.mr.value() < rows) nodes.emplace_back(Loop{DimClass::m, kernel.mr, {}});
+    Schedule other{groups, nested(std::move(nodes), kernel)};
+    if (is_legal(other, contraction) && std::ranges::count(all, other) == 0) {
+      all.push_back(std::move(other));
+    }
+  }
+  return all;
+}
+
 }  // namespace tcsim

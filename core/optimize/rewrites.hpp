@@ -22,7 +22,7 @@ enum class ReadInPlace { well, any };
 //  - a pack: elsewhere among the loops, around all of them too; taken out, where the operand may be
 //    read in place; put in, where elements are read more than once,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
-//    whole dimensions,
+//    whole dimensions; one along k of tiles for which half of a cache has room,
 //  - the order of dimensions in a group: as in another tensor.
 // What is in place is so in `schedule`, or may be. A packed copy is no larger than in
 // `schedule`, or than half of the last cache. None of a contraction with images, and of
@@ -30,5 +30,13 @@ enum class ReadInPlace { well, any };
 // is, and so does the order of group m.
 std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& machine,
                                const Schedule& schedule, ReadInPlace may = ReadInPlace::well);
+
+// Schedules to rewrite whose rows are the columns of `schedule`, one for each kernel, with copies of
+// what would not be read well in place: where fewer results than a kernel has rows are neighbours in
+// C, the other operand may be the one whose rows are long, and results go to C by way of a buffer
+// (core/schedule/result_regions.hpp). None where more are, where rewrites() changes no kernel, and of products without sums,
+// whose lines of C are written as they lie.
+std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& machine,
+                                const Schedule& schedule);
 
 }  // namespace tcsim

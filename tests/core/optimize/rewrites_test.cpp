@@ -55,6 +55,65 @@ TEST(Rewrites, Are_legal_and_of_one_path) {
   EXPECT_GE(rewritten, 3);
 }
 
+// Sums that are too long for any cache are cut where they fit.
+TEST(Rewrites, Put_a_loop_along_k_where_a_cache_has_room) {
+  const Contraction c = f32_of("ab-ak-bk", "a=17,b=5,k=300000");
+  const Machine m = find_machine("i7-6700k");
+  int fitting = 0;
+  for (const Schedule& s : rewrites(
+           c, m,
+           parse_schedule("groups m=b n=a k=k for n by 4 { for m by 3 { kernel 3x4 along k } }", c,
+                          "test"))) {
+    const Path path = only_path(c, s);
+    if (path.steps.front().group != DimClass::k) continue;
+    const std::int64_t bytes = path.steps.front().tile * (17 + 5) * 4;
+    for (int level = 0; level < m.cache_count(); ++level) {
+      const std::int64_t half = m.level(LevelId{level}).capacity.value.value() / 2;
+      fitting += bytes <= half && bytes > half - 64 * (17 + 5);
+    }
+  }
+  EXPECT_EQ(fitting, m.cache_count());
+}
+
+TEST(Exchanged, Rows_are_the_columns_where_few_results_are_neighbours) {
+  const Machine m = find_machine("zen5");
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(seed);
+  int some = 0;
+  for (const Contraction& c : random_contractions(seed, 60)) {
+    const Schedule from = optimize(c, m).schedule;
+    for (const Schedule& s : exchanged(c, m, from)) {
+      ASSERT_TRUE(is_legal(s, c)) << to_line(s, c);
+      EXPECT_NO_THROW(only_path(c, s));
+      const auto sorted = [](Group g) { return std::ranges::sort(g), g; };
+      EXPECT_EQ(sorted(s.groups[DimClass::m]), sorted(from.groups[DimClass::n]));
+      EXPECT_EQ(sorted(s.groups[DimClass::n]), sorted(from.groups[DimClass::m]));
+      ++some;
+    }
+  }
+  EXPECT_GT(some, 0);
+  const auto of = [&](const Contraction& c, const char* schedule) {
+    return exchanged(c, m, parse_schedule(schedule, c, "test")).size();
+  };
+  EXPECT_GT(of(f32_of("abc-bda-dc", "a=200,b=200,c=4,d=200"),
+               "groups m=c n=ab k=d for n by 6 { kernel 16x6 }"),
+            0u);
+  EXPECT_EQ(of(f32_of("abc-bda-dc", "a=200,b=20,c=64,d=20"),
+               "groups m=c n=ab k=d for n by 6 { for m by 16 { kernel 16x6 } }"),
+            0u)
+      << "64 results are neighbours";
+  EXPECT_EQ(of(f32_of("ab-a-b", "a=200,b=4"), "groups m=b n=a for n by 6 { kernel 16x6 }"), 0u)
+      << "no sums";
+}
+
+// Four results are neighbours in C, and 200 rows of A are.
+TEST(Exchanged, Is_chosen_to_run_where_it_promises_more) {
+  const Machine m = find_machine("zen5");
+  const Contraction c = f32_of("abc-bda-dc", "a=200,b=200,c=4,d=200");
+  const Schedule s = optimize(c, m, for_running()).schedule;
+  EXPECT_EQ(left_operand(c, s.groups), TensorId::A) << to_line(s, c);
+}
+
 TEST(Rewrites, Move_a_pack_around_the_batch_and_take_it_out) {
   const Contraction c = f32_of("hab-hka-hbk", "h=20,a=64,b=48,k=30");
   const Machine m = find_machine("zen5");
