@@ -37,9 +37,8 @@ const Contestant* SuiteCase::best_peer() const {
   const Contestant* best = nullptr;
   for (std::size_t i = 1; i < contestants.size(); ++i) {
     const Contestant& c = contestants[i];
-    if (c.threads == 1 && c.correct() &&
-        (best == nullptr || c.samples.rate() > best->samples.rate()))
-      best = &c;
+    if (c.threads > 1 || !c.correct()) continue;
+    if (best == nullptr || c.samples.rate() > best->samples.rate()) best = &c;
   }
   return best;
 }

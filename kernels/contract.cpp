@@ -64,7 +64,7 @@ Machine assumed_machine() {
 namespace {
 
 Schedule chosen(const Contraction& contraction, Machine machine, int threads) {
-  machine.core.cores = std::max(1, threads);
+  machine.core.cores = threads;
   return optimize(contraction, machine, for_running()).schedule;
 }
 
@@ -96,9 +96,8 @@ struct Contractor<T>::Parts {
 
 template <class T>
 Contractor<T>::Contractor(const Contraction& contraction, int threads, const Machine& machine)
-    : Contractor(contraction,
-                 chosen(contraction, machine, threads_worth(contraction, std::max(1, threads))),
-                 threads_worth(contraction, std::max(1, threads))) {}
+    : Contractor(contraction, chosen(contraction, machine, threads_worth(contraction, threads)),
+                 threads_worth(contraction, threads)) {}
 
 template <class T>
 Contractor<T>::Contractor(const Contraction& contraction, const Schedule& schedule, int threads) {

@@ -74,7 +74,7 @@ Cut cut_of(const Path& path, DimClass group, int threads) {
 }  // namespace
 
 int threads_worth(const Contraction& contraction, int threads) {
-  return static_cast<int>(std::min<std::int64_t>(threads, most_parts(contraction)));
+  return static_cast<int>(std::clamp<std::int64_t>(threads, 1, most_parts(contraction)));
 }
 
 Division division(const Contraction& contraction, const Schedule& schedule, const Path& path,

@@ -25,8 +25,8 @@ struct Division {
 Division division(const Contraction& contraction, const Schedule& schedule, const Path& path,
                   int threads);
 
-// At most `threads`, and no more than have work to do for as long as it takes them to begin and to
-// end together, some microseconds.
+// At most `threads`, at least 1, and no more than have work to do for as long as it takes them to
+// begin and to end together, some microseconds.
 int threads_worth(const Contraction& contraction, int threads);
 
 // Whether threads have less to do where they divide the sums than where they divide what they
