@@ -576,8 +576,11 @@ TEST(Division, Sums_are_divided_where_results_are_few_and_too_few_to_divide) {
   const auto divided = [](const char* sizes, int threads) {
     const Contraction c =
         parse_contraction("mn-km-kn", parse_sizes(sizes), Layout::row_major, ElementType::f64);
+    const bool dot = c.size(TensorId::C) == Elements(1);
     const Schedule s = parse_schedule(
-        "groups m=n n=m k=k for k by 256 { for n by 4 { for m by 8 { kernel 8x4 } } }", c, "s");
+        dot ? "groups m=n n=m k=k for k by 256 { kernel 1x1 }"
+            : "groups m=n n=m k=k for k by 256 { for n by 4 { for m by 8 { kernel 8x4 } } }",
+        c, "s");
     return sums_are_worth_dividing(c, s, only_path(c, s), threads);
   };
   EXPECT_TRUE(divided("m=1,n=1,k=1000000", 2));
