@@ -77,8 +77,6 @@ constexpr Bytes longest_vector{64};
 // ab-akb-kb, a=16,b=500,k=32, f32, `for k by 1|2|4|8 { for batch by 1 { kernel 16x1 } }`: 320 for
 // each block of one tile.
 constexpr double block_of_calls = 250;
-// Calls for a place of the batch up to which the executor notes them instead (kernels/replay.hpp).
-constexpr double most_noted = 32;
 
 // Pages that the hardware follows, the mean of what these two give, the smallest there are, and
 // the lines of one that come before it foresees the others. Source: chosen; on an Intel Xeon 1 to 4
@@ -549,7 +547,7 @@ bool are_noted(const Path& path, double calls) {
   const auto inner_place = [](const Step& s) {
     return s.kind == Step::Kind::loop && s.group == DimClass::batch;
   };
-  return !path.lanes && calls <= most_noted &&
+  return !path.lanes && calls <= static_cast<double>(most_noted) &&
          std::none_of(path.steps.begin() + 1, path.steps.end(), inner_place);
 }
 

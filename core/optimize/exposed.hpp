@@ -38,6 +38,10 @@ namespace tcsim {
 // as long, 512 twice.
 inline constexpr std::int64_t most_streams = 16;
 
+// Kernel calls for a place of the batch up to which the executor notes them and does them again
+// (kernels/replay.hpp), unless results go to C by way of a buffer.
+inline constexpr std::int64_t most_noted = 32;
+
 struct Exposed {
   Seconds traffic;  // the first four
   Seconds core;     // the others: no link's traffic can hide behind these either

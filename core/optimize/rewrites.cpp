@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "core/optimize/exposed.hpp"
 #include "core/optimize/tiling.hpp"
 #include "core/schedule/path.hpp"
 #include "core/schedule/registers.hpp"
@@ -328,6 +329,9 @@ std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& m
   const Path path = only_path(contraction, schedule);
   const bool plain = contraction.is_plain(TensorId::A) && contraction.is_plain(TensorId::B);
   if (!plain || path.lanes || path.along_k || path.extents[DimClass::k] == 1) return {};
+  const std::int64_t calls =
+      ceil_div(path.extents[DimClass::m], path.mr) * ceil_div(path.extents[DimClass::n], path.nr);
+  if (calls <= most_noted) return {};
   Groups groups = schedule.groups;
   const std::int64_t together = neighbours_in(contraction, {TensorId::C}, groups[DimClass::m]);
   std::swap(groups[DimClass::m], groups[DimClass::n]);

@@ -34,8 +34,9 @@ std::vector<Schedule> rewrites(const Contraction& contraction, const Machine& ma
 // Schedules to rewrite whose rows are the columns of `schedule`, one for each kernel, with copies of
 // what would not be read well in place: where fewer results than a kernel has rows are neighbours in
 // C, the other operand may be the one whose rows are long, and results go to C by way of a buffer
-// (core/schedule/result_regions.hpp). None where more are, where rewrites() changes no kernel, and of products without sums,
-// whose lines of C are written as they lie.
+// (core/schedule/result_regions.hpp). None where more are, where rewrites() changes no kernel, of
+// products without sums, whose lines of C are written as they lie, and of so few kernel calls that
+// they are noted (most_noted).
 std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& machine,
                                 const Schedule& schedule);
 

@@ -104,6 +104,10 @@ TEST(Exchanged, Rows_are_the_columns_where_few_results_are_neighbours) {
       << "64 results are neighbours";
   EXPECT_EQ(of(f32_of("ab-a-b", "a=200,b=4"), "groups m=b n=a for n by 6 { kernel 16x6 }"), 0u)
       << "no sums";
+  EXPECT_EQ(of(f32_of("abc-bda-dc", "a=20,b=6,c=4,d=20"),
+               "groups m=c n=ab k=d for n by 6 { kernel 16x6 }"),
+            0u)
+      << "20 calls are noted";
 }
 
 // Four results are neighbours in C, and 200 rows of A are.
