@@ -25,10 +25,6 @@ Bytes more_than_caches() {
   return std::min(Bytes(std::max(2 * last / loop_step * loop_step, least)), most_streamed);
 }
 
-}  // namespace
-
-namespace {
-
 // Of work on several threads by the wall clock. They are there when it begins.
 Seconds time_on(int threads, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;

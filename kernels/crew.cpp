@@ -4,7 +4,6 @@
 #include <exception>
 
 #include "core/threads.hpp"
-#include "core/units/divisor.hpp"
 #include "kernels/generated_calls.hpp"
 #include "kernels/generated_kernels.hpp"
 #include "kernels/memory.hpp"

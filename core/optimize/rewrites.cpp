@@ -30,6 +30,14 @@ bool packs(const Draft& d, TensorId t) {
   return std::ranges::any_of(d.steps, [&](const Step& s) { return is_pack_of(s, t); });
 }
 
+// The dimensions of a group as they follow one another in a tensor, others behind them.
+Group in_order_of(const Contraction& contraction, TensorId t, Group group) {
+  const auto order = contraction.memory_order(t);
+  const auto place = [&](DimId d) { return std::ranges::find(order, d) - order.begin(); };
+  std::ranges::stable_sort(group, {}, place);
+  return group;
+}
+
 class Rewriter {
  public:
   Rewriter(const Contraction& contraction, const Machine& machine, const Schedule& schedule,
@@ -221,10 +229,8 @@ class Rewriter {
       if (group.size() < 2) continue;
       if (g == DimClass::m && (path_.lanes || path_.along_k)) continue;
       for (const TensorId t : {TensorId::A, TensorId::B, TensorId::C}) {
-        const auto order = c_.memory_order(t);
-        const auto place = [&](DimId d) { return std::ranges::find(order, d) - order.begin(); };
         Draft d = from_;
-        std::ranges::stable_sort(d.groups[g], {}, place);
+        d.groups[g] = in_order_of(c_, t, group);
         if (d.groups[g] != group) add(std::move(d));
       }
     }
@@ -336,14 +342,9 @@ std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& m
   const std::int64_t together = neighbours_in(contraction, {TensorId::C}, groups[DimClass::m]);
   std::swap(groups[DimClass::m], groups[DimClass::n]);
   if (groups[DimClass::m].empty()) return {};
-  const auto sort = [&](DimClass g, TensorId like) {
-    const auto order = contraction.memory_order(like);
-    const auto place = [&](DimId d) { return std::ranges::find(order, d) - order.begin(); };
-    std::ranges::stable_sort(groups[g], {}, place);
-  };
   const TensorId left = left_operand(contraction, groups);
-  sort(DimClass::m, left);
-  sort(DimClass::n, TensorId::C);
+  groups[DimClass::m] = in_order_of(contraction, left, groups[DimClass::m]);
+  groups[DimClass::n] = in_order_of(contraction, TensorId::C, groups[DimClass::n]);
   const std::int64_t rows = extent_of(contraction, groups[DimClass::m]);
   const std::int64_t columns = extent_of(contraction, groups[DimClass::n]);
   const std::int64_t lanes = lanes_of(machine.core, contraction.type());
@@ -355,8 +356,9 @@ std::vector<Schedule> exchanged(const Contraction& contraction, const Machine& m
     kernel.mr = Elements(std::min(choice.mr.value(), ceil_div(rows, lanes) * lanes));
     const InPlace good = reads_well_in_place(contraction, groups, kernel);
     std::vector<Node> nodes;
-    if (path.extents[DimClass::batch] > 1)
+    if (path.extents[DimClass::batch] > 1) {
       nodes.emplace_back(Loop{DimClass::batch, Elements(1), {}});
+    }
     for (const TensorId t : {TensorId::A, TensorId::B}) {
       if (t == left ? good.left : good.right) continue;
       nodes.emplace_back(Move{Move::Kind::pack, t, last, {}});
