@@ -202,9 +202,8 @@ class Rewriter {
     if (extent(DimClass::k) == 1) return;
     Draft without = from_;
     const auto is_along_k = [](const Step& s) { return is_loop(s) && s.group == DimClass::k; };
-    const auto outer = std::ranges::subrange(
-        without.steps.begin(), without.steps.begin() + static_cast<std::ptrdiff_t>(outer_steps()));
-    without.steps.erase(std::remove_if(outer.begin(), outer.end(), is_along_k), outer.end());
+    const auto inner = without.steps.begin() + static_cast<std::ptrdiff_t>(outer_steps());
+    without.steps.erase(std::remove_if(without.steps.begin(), inner, is_along_k), inner);
     const auto kernels = static_cast<std::ptrdiff_t>(from_.steps.size() - outer_steps());
     std::int64_t each = 0;  // elements of both operands for one place along k
     for (const TensorId t : {TensorId::A, TensorId::B}) {
