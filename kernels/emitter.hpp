@@ -21,7 +21,9 @@ struct TileRegisters {
 enum class ColumnsLie { neighbours, apart };
 
 // Sums are the first registers, column by column; then come the left operand's vectors; the last
-// register is one of the right operand.
+// register is one of the right operand. Of rows that fill no vector, AVX-512 loads and stores those
+// that count under a mask. AVX2 loads so; some_lanes.hpp says why it stores pieces instead, which
+// is left to those who include this.
 class Emitter : public Xbyak::CodeGenerator {
  protected:
   using Reg = Xbyak::Reg64;
@@ -47,22 +49,42 @@ class Emitter : public Xbyak::CodeGenerator {
   Vector sum(const TileRegisters& t, int j, int v) const { return vector(j * t.vectors + v); }
   Vector left(const TileRegisters& t, int v) const { return vector(t.vectors * t.columns + v); }
   static bool partial(const TileRegisters& t, int v) { return t.part && v + 1 == t.vectors; }
-
-  void load(const Vector& to, const Xbyak::Address& from, bool part) {
-    const Vector target = part ? to | k1 | T_z : to;
-    if (element_bytes_ == 4) {
-      vmovups(target, from);
-    } else {
-      vmovupd(target, from);
-    }
+  // Whether stores of a part go by pieces, and loads by the mask in mask(t), or at mask_at_ where
+  // no register is left.
+  bool has_pieces(const TileRegisters& t) const { return t.part && !wide(); }
+  bool has_mask_register(const TileRegisters& t) const {
+    return t.vectors * (t.columns + 1) + 2 <= registers();
   }
-  void store(const Xbyak::Address& to, const Vector& from, bool part) {
-    const Xbyak::Address target = part ? to | k1 : to;
-    if (element_bytes_ == 4) {
-      vmovups(target, from);
-    } else {
-      vmovupd(target, from);
+  Vector mask() const { return vector(registers() - 2); }
+  // A vector that begins `lanes_short` elements behind the label is a mask.
+  void mask_table() {
+    align(64);
+    L(masks_);
+    for (int i = 0; i < 16; ++i) dd(i < 8 ? ~0U : 0U);
+  }
+
+  void load(const Vector& to, const Xbyak::RegExp& from, const TileRegisters& t, int v) {
+    const bool some = partial(t, v);
+    if (some && !wide()) {
+      if (!has_mask_register(t)) vmovups(to, ptr[mask_at_]);
+      const Vector by = has_mask_register(t) ? mask() : to;
+      element_bytes_ == 4 ? vmaskmovps(to, by, ptr[from]) : vmaskmovpd(to, by, ptr[from]);
+      return;
     }
+    const Vector target = some ? to | k1 | T_z : to;
+    element_bytes_ == 4 ? vmovups(target, ptr[from]) : vmovupd(target, ptr[from]);
+  }
+  // Not of pieces.
+  void store(const Xbyak::RegExp& to, const Vector& from, bool part) {
+    const Xbyak::Address target = part ? ptr[to] | k1 : ptr[to];
+    element_bytes_ == 4 ? vmovups(target, from) : vmovupd(target, from);
+  }
+  // Pieces.
+  void store_one(const Xbyak::RegExp& to, const Xbyak::Xmm& from) {
+    element_bytes_ == 4 ? vmovss(ptr[to], from) : vmovsd(ptr[to], from);
+  }
+  void store_half(const Xbyak::RegExp& to, const Vector& from) {
+    vmovups(ptr[to], Xbyak::Xmm(from.getIdx()));
   }
   void broadcast(const Vector& to, const Xbyak::Address& from) {
     if (element_bytes_ == 4) {
@@ -117,7 +139,7 @@ class Emitter : public Xbyak::CodeGenerator {
   void step(const TileRegisters& t, ColumnsLie lie, int left_further, int right_further,
             bool first) {
     for (int v = 0; v < t.vectors; ++v) {
-      load(left(t, v), ptr[left_ + (left_further + v * vector_bytes_)], partial(t, v));
+      load(left(t, v), left_ + (left_further + v * vector_bytes_), t, v);
     }
     // With AVX-512 a multiplication reads an element from memory for all lanes: where it is the
     // only one, or no register is left.
@@ -140,13 +162,15 @@ class Emitter : public Xbyak::CodeGenerator {
   }
   // Instructions of a step, at most.
   static std::size_t step_size(const TileRegisters& t) {
-    return static_cast<std::size_t>(t.vectors + t.columns * (t.vectors + 1));
+    return static_cast<std::size_t>(t.vectors + (t.part ? 1 : 0) + t.columns * (t.vectors + 1));
   }
   static constexpr std::size_t instruction_bytes = 12;  // at most
 
   const int element_bytes_, vector_bytes_;
   const Reg left_ = rax, right_ = rcx, eighth_ = r9;
   const Reg once_ = r10, three_ = r11, five_ = rbx, seven_ = rbp;
+  Xbyak::Label masks_;
+  Xbyak::RegExp mask_at_;
 };
 
 }  // namespace tcsim

@@ -14,8 +14,7 @@ namespace tcsim {
 
 namespace {
 
-// Which tile a member of a family is, or none if it is none, or has vectors along k, or is a part
-// of those that code is not made of.
+// Which tile a member of a family is, or none if it is none, or has vectors along k.
 template <class T>
 std::optional<TileRegisters> tile_of(const KernelFamily<T>& family, Microkernel<T> code) {
   using Family = KernelFamily<T>;
@@ -23,7 +22,6 @@ std::optional<TileRegisters> tile_of(const KernelFamily<T>& family, Microkernel<
     if (family.by_lane[n] == code) return TileRegisters{1, n + 1, false, true};
     for (int v = 0; v < Family::most_vectors; ++v) {
       for (const bool part : {false, true}) {
-        if (part && !generates_parts(family.lanes * static_cast<int>(sizeof(T)))) continue;
         const bool compiled = (part ? family.parts : family.code)[v][n] == code;
         const auto generated = family.generated;
         if (compiled || (generated && generated(v + 1, n + 1, part, false) == code)) {
@@ -115,10 +113,11 @@ class Generator : public Emitter {
  public:
   // At least as many bytes as the code has.
   static std::size_t room(const Tiles<T>& tiles) {
-    std::size_t instructions = 20 + 8 * tiles.tiles.size() + 4 * tiles.shapes.size();
+    std::size_t instructions = 32 + 8 * tiles.tiles.size() + 4 * tiles.shapes.size();
     for (const TileShape& shape : tiles.shapes) {
       const auto results = static_cast<std::size_t>(shape.is.vectors * shape.is.columns);
       instructions += 2 * (together + 1) * step_size(shape.is) + 3 * results + 20;
+      if (shape.is.part) instructions += 5 * static_cast<std::size_t>(shape.is.columns);
     }
     return instruction_bytes * instructions + 64 * (tiles.shapes.size() + 1);
   }
@@ -126,8 +125,9 @@ class Generator : public Emitter {
   Generator(int vector_bytes, const Tiles<T>& tiles)
       : Emitter(sizeof(T), vector_bytes, room(tiles)) {
     std::vector<Xbyak::Label> labels(tiles.shapes.size());
-    const Reg saved[] = {rbx, rbp, r12};
+    const Reg saved[] = {rbx, rbp, r12, masks_at_};
     for (const Reg& r : saved) push(r);
+    lea(masks_at_, ptr[rip + masks_]);
     const TileShape* distances = nullptr;
     for (const PlacedTile& tile : tiles.tiles) {
       const TileShape& shape = tiles.shapes[tile.shape];
@@ -149,6 +149,7 @@ class Generator : public Emitter {
       L(labels[i]);
       body(tiles.shapes[i]);
     }
+    mask_table();
     finish();
   }
 
@@ -161,9 +162,12 @@ class Generator : public Emitter {
     const ColumnsLie lie =
         s.right_apart == element_bytes_ && !t.by_lane ? ColumnsLie::neighbours : ColumnsLie::apart;
     const bool has_eighth = lie == ColumnsLie::apart && t.columns > 8;
-    if (t.part) {
-      const int lanes = vector_bytes_ / element_bytes_;
-      mov(count_.cvt32(), (1U << (lanes - s.lanes_short)) - 1U);
+    const int lanes = vector_bytes_ / element_bytes_ - static_cast<int>(s.lanes_short);
+    if (has_pieces(t)) {
+      mask_at_ = masks_at_ + number(s.lanes_short * element_bytes_);
+      if (has_mask_register(t)) vmovups(mask(), ptr[mask_at_]);
+    } else if (t.part) {
+      mov(count_.cvt32(), (1U << lanes) - 1U);
       kmovw(k1, count_.cvt32());
     }
     if (has_eighth) lea(eighth_, ptr[right_ + once_ * 8]);
@@ -195,20 +199,41 @@ class Generator : public Emitter {
     }
     for (int j = 0; j < t.columns; ++j) {
       for (int v = 0; v < t.vectors; ++v) {
-        const Xbyak::Address to =
-            ptr[c_ + number(s.columns[static_cast<std::size_t>(j)] + v * vector_bytes_)];
+        const Xbyak::RegExp to =
+            c_ + number(s.columns[static_cast<std::size_t>(j)] + v * vector_bytes_);
         const Vector total = sum(t, j, v), old = left(t, 0);
         if (s.add) {
-          load(old, to, partial(t, v));
+          load(old, to, t, v);
           add_vectors(total, old, total);
         }
-        store(to, total, partial(t, v));
+        if (partial(t, v) && has_pieces(t)) {
+          store_pieces(to, total, lanes, old);
+        } else {
+          store(to, total, partial(t, v));
+        }
       }
     }
     ret();
   }
 
-  const Reg c_ = r8, count_ = r12;
+  // The first `lanes`, not all of them. `spare` is written.
+  void store_pieces(Xbyak::RegExp to, const Vector& from, int lanes, const Vector& spare) {
+    const int half = vector_bytes_ / element_bytes_ / 2;
+    const Xbyak::Xmm low(from.getIdx()), high(spare.getIdx());
+    const bool both = lanes >= half;
+    if (both) {
+      store_half(to, from);
+      if (lanes > half) vextractf128(high, from, 1);
+      to = to + vector_bytes_ / 2;
+      lanes -= half;
+    }
+    const Xbyak::Xmm& rest = both ? high : low;
+    if (lanes >= 2) vmovlps(ptr[to], rest);
+    if (lanes == 3) vextractps(ptr[to + 2 * element_bytes_], rest, 2);
+    if (lanes == 1) store_one(to, rest);
+  }
+
+  const Reg c_ = r8, count_ = r12, masks_at_ = r13;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ class KernelGenerator : public Emitter {
     kernels(ColumnsLie::neighbours);
     L(apart);
     kernels(ColumnsLie::apart);
+    mask_table();
     finish();
   }
 
@@ -41,7 +42,8 @@ class KernelGenerator : public Emitter {
   static std::size_t room(const TileRegisters& t) {
     const auto results = static_cast<std::size_t>(t.vectors * t.columns);
     const std::size_t steps = (8 + together) * (step_size(t) + 30);
-    return 6 * instruction_bytes * (steps + 12 * results + 200) + 1024;
+    const std::size_t pieces = t.part ? 3 * 16 * static_cast<std::size_t>(t.columns) : 0;
+    return 6 * instruction_bytes * (steps + 12 * results + pieces + 200) + 1024;
   }
 
   // Of the task, and of the tile that is written behind it.
@@ -71,7 +73,8 @@ class KernelGenerator : public Emitter {
     trickle_line,
     trickle_times,
     trickle_until,
-    slots
+    mask,  // 32 bytes
+    slots = mask + 4
   };
   Xbyak::Address slot(Slot s) const { return qword[rsp + 8 * s]; }
 
@@ -160,7 +163,14 @@ class KernelGenerator : public Emitter {
       lea(five_, ptr[once_ + once_ * 4]);
       lea(seven_, ptr[three_ + once_ * 4]);
     }
-    if (t_.part) {
+    if (has_pieces(t_)) {
+      mov(rcx, field(offsetof(Task, lanes_short)));
+      lea(rdx, ptr[rip + masks_]);
+      mask_at_ = rsp + 8 * mask;
+      const Vector by = has_mask_register(t_) ? Emitter::mask() : vector(0);
+      vmovups(by, ptr[rdx + rcx * size]);
+      if (!has_mask_register(t_)) vmovups(ptr[mask_at_], by);
+    } else if (t_.part) {
       const int lanes = vector_bytes_ / size;
       mov(rcx, field(offsetof(Task, lanes_short)));
       mov(rdx, (1U << lanes) - 1U);
@@ -414,11 +424,37 @@ class KernelGenerator : public Emitter {
       mov(rdx, ptr[r8 + 8 * j]);
       lea(rdx, ptr[rsi + rdx * size]);
       for (int v = 0; v < t_.vectors; ++v) {
-        const Xbyak::Address to = ptr[rdx + v * vector_bytes_];
+        const Xbyak::RegExp to = rdx + v * vector_bytes_;
         const Vector total = sum(t_, j, v);
-        result(total, to, partial(t_, v));
-        store(to, total, partial(t_, v));
+        result(total, to, v);
+        if (partial(t_, v) && has_pieces(t_)) {
+          store_pieces(v * vector_bytes_, total);
+        } else {
+          store(to, total, partial(t_, v));
+        }
       }
+    }
+  }
+  // The first so many lanes as are in count_, at rdx and so many bytes.
+  void store_pieces(int further, const Vector& from) {
+    const int lanes = vector_bytes_ / size;
+    const Xbyak::Xmm rest(left(t_, 0).getIdx());
+    vmovaps(rest, Xbyak::Xmm(from.getIdx()));
+    for (int piece = lanes / 2; piece > 0; piece /= 2) {
+      Xbyak::Label none;
+      test(count_.cvt32(), piece);
+      jz(none);
+      if (piece == lanes / 2) {
+        store_half(rdx + further, from);
+        vextractf128(rest, from, 1);
+      } else if (piece == 2) {
+        vmovlps(ptr[rdx + further], rest);
+        vmovhlps(rest, rest, rest);
+      } else {
+        store_one(rdx + further, rest);
+      }
+      if (piece > 1) add(rdx, piece * size);
+      L(none);
     }
   }
   void write() {
@@ -428,17 +464,21 @@ class KernelGenerator : public Emitter {
     const Vector old = left(t_, 0), alpha = vector(registers() - 1);
     mov(rsi, slot(c_first));
     mov(r8, slot(c_columns));
+    if (has_pieces(t_)) {
+      mov(count_, vector_bytes_ / size);
+      sub(count_, field(offsetof(Task, lanes_short)));
+    }
     mov(edx, dword[rdi + number(offsetof(Task, kind))]);
     cmp(edx, static_cast<int>(Kind::add));
     je(add_to, T_NEAR);
     cmp(edx, static_cast<int>(Kind::any));
     je(any, T_NEAR);
     L(overwrite);
-    write_all([](const Vector&, const Xbyak::Address&, bool) {});
+    write_all([](const Vector&, const Xbyak::RegExp&, int) {});
     jmp(done, T_NEAR);
     L(add_to);
-    write_all([&](const Vector& total, const Xbyak::Address& to, bool part) {
-      load(old, to, part);
+    write_all([&](const Vector& total, const Xbyak::RegExp& to, int v) {
+      load(old, to, t_, v);
       add_vectors(total, old, total);
     });
     jmp(done, T_NEAR);
@@ -458,8 +498,8 @@ class KernelGenerator : public Emitter {
     }
     jz(overwrite, T_NEAR);
     broadcast(alpha, beta);
-    write_all([&](const Vector& total, const Xbyak::Address& to, bool part) {
-      load(old, to, part);
+    write_all([&](const Vector& total, const Xbyak::RegExp& to, int v) {
+      load(old, to, t_, v);
       multiply(total, old, alpha, false);
     });
     L(done);
@@ -497,7 +537,7 @@ template <class T>
 Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool make) {
   Slot& slot = slots_[vectors - 1][columns - 1][part];
   const Microkernel<T> known = slot.load(std::memory_order_acquire);
-  if (known != nullptr || !make || refused_ || (part && !generates_parts(bytes_))) return known;
+  if (known != nullptr || !make || refused_) return known;
   const std::scoped_lock lock(making_);
   if (const Microkernel<T> by_another = slot.load(std::memory_order_acquire)) return by_another;
   if (refused_) return nullptr;
@@ -521,7 +561,6 @@ Microkernel<T> GeneratedKernels<T>::of(int vectors, int columns, bool part, bool
 }
 
 bool generates_code() { return true; }
-bool generates_parts(int bytes) { return bytes == 64; }
 
 }  // namespace tcsim
 
@@ -535,7 +574,6 @@ Microkernel<T> GeneratedKernels<T>::of(int, int, bool, bool) {
 }
 
 bool generates_code() { return false; }
-bool generates_parts(int) { return false; }
 
 }  // namespace tcsim
 

@@ -25,8 +25,8 @@ class GeneratedKernels {
   explicit GeneratedKernels(int bytes, std::int64_t limit = usual_limit);
 
   // A tile of whole vectors, or with a part of the last one; made now if it is not yet and `make`.
-  // Null where it is not made so: by a build without Xbyak, parts without masks for all that a
-  // vector does, where the system refuses memory for code, or behind the limit. On any threads.
+  // Null where it is not made so: by a build without Xbyak, where the system refuses memory for
+  // code, or behind the limit. On any threads.
   Microkernel<T> of(int vectors, int columns, bool part, bool make);
 
  private:
@@ -45,9 +45,8 @@ class GeneratedKernels {
 extern template class GeneratedKernels<float>;
 extern template class GeneratedKernels<double>;
 
-// Whether this build makes code, and for rows that fill no vector of so many bytes.
+// Whether this build makes code.
 bool generates_code();
-bool generates_parts(int bytes);
 // What one type's tiles take of memory at most, in all of the program.
 inline std::int64_t generated_kernels_memory() {
   return generates_code() ? GeneratedKernels<double>::usual_limit : 0;
