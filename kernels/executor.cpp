@@ -27,10 +27,15 @@ std::int64_t tiles_ahead(std::int64_t elements_of_tile) {
 }
 
 // What the first tiles of a task may have to be asked for: 32 KiB. Source: chosen, a first cache.
-// Longer tiles are foreseen by the hardware, and what would be asked for ahead of them fills the
-// second cache: 4000 x 4000 by 1 x 14 on an AMD EPYC (Zen 3) takes 6.9 ms so and 4.5 without.
+// What would be asked for ahead of larger tiles fills the second cache: 4000 x 4000 by 1 x 14 on an
+// AMD EPYC (Zen 3) takes 6.9 ms so and 4.5 without.
 template <class T>
 constexpr std::int64_t most_begun = (32 << 10) / sizeof(T);
+// Of so many neighbours along k or more, a page, the hardware foresees enough, and asking takes
+// time of its own. Source: measured on an AMD EPYC (Zen 1), 31 x 31 by 4 x 3, 1320 places along k:
+// 29 ms so and 24 without.
+template <class T>
+constexpr std::int64_t foreseen = (4 << 10) / sizeof(T);
 
 // Asks for as many elements as `count` from `from` on.
 template <class T>
@@ -345,7 +350,11 @@ void Executor<T>::calls(const KernelBlock& block) {
       if (c_rows_apart_) __builtin_prefetch(c_row_table_ + m.begin + rows_ahead);
       // What is read next is asked for tile by tile where an operand in place is new.
       const bool is_new = row == 0 && first_rows && !right_.packed() && !lanes_ && !plan_.along_k();
-      const std::int64_t most = is_new && !rows_inside ? 1 : (inner_size - i) / inner_step;
+      // Rows share what the first of them asks for.
+      const bool asks =
+          plan_.along_k() && row == 0 && ks.size < foreseen<T> && ks.size * n.size <= most_begun<T>;
+      const bool alone = rows_inside ? asks : is_new;
+      const std::int64_t most = alone ? 1 : (inner_size - i) / inner_step;
       tiles = code && m.size == row_tile && n.size == column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
@@ -364,10 +373,10 @@ void Executor<T>::calls(const KernelBlock& block) {
         }
         if (plan_.along_k() && row == 0) {
           const std::int64_t elements = ks.size * n.size, ahead = tiles_ahead<T>(elements);
-          if (elements <= most_begun<T>) task.right_ahead = ahead * right_.to_next(n);
+          if (asks) task.right_ahead = ahead * right_.to_next(n);
           task.right_is_new = plan_.contraction().is_plain(right_.id());
           const bool few = std::min(ahead, tiles) * elements <= most_begun<T>;
-          if (task.right_is_new && few && task.onwards.right != 0) {
+          if (asks && task.right_is_new && few && task.onwards.right != 0) {
             begin_along_k(task, n.size, ahead);
           }
         }
@@ -413,15 +422,18 @@ template <class T>
 void Executor<T>::lines(Interval block, Interval m, Interval n, const Calls& calls,
                         std::int64_t left_offset, std::int64_t right_offset) {
   const T* const left = left_.origin(calls.batch, left_offset);
-  for (std::int64_t j = 0; j < n.size; ++j) {
-    const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset)
-                                          : right_.row(n.begin + j, right_offset + j);
-    for (std::int64_t i = 0; i < m.size; i += listed_.size) {
-      const Interval rest{m.begin + i, m.size - i};
-      if (wanted_ != rest) list_lines(rest);
-      write_lines(left + (left_.packed() ? i : 0), right + (packed_lanes() ? i : 0),
-                  calls.c + c_column_table_[n.begin + j], calls.update,
-                  ahead_in_c(block, listed_, n, j));
+  for (std::int64_t i = 0; i < m.size; i += listed_.size) {
+    const Interval rest{m.begin + i, m.size - i};
+    if (wanted_ != rest) list_lines(rest);
+    for (std::int64_t j = 0; j < n.size;) {
+      std::int64_t columns = 0;
+      for (; columns < std::ssize(line_columns_) && j < n.size; ++columns, ++j) {
+        const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset) + i
+                                              : right_.row(n.begin + j, right_offset + j);
+        line_columns_[static_cast<std::size_t>(columns)] = {
+            right, calls.c + c_column_table_[n.begin + j], ahead_in_c(block, listed_, n, j)};
+      }
+      write_lines(left + (left_.packed() ? i : 0), columns, calls.update);
     }
   }
 }
@@ -446,18 +458,17 @@ bool Executor<T>::lines_of_place(const Iteration& iteration) {
       std::min(batch + ceil_div(asked_before<T>, m.size), plan_.extent(DimClass::batch) - 1);
   const std::int64_t ahead =
       m.size >= asked_before<T> ? asked_before<T> : c_places[later] - c_places[batch];
-  write_lines(left_.origin(batch, iteration.left_offset), right,
-              c_ + c_places[batch] + c_column_table_[n.begin], update_, ahead);
+  line_columns_.front() = {right, c_ + c_places[batch] + c_column_table_[n.begin], ahead};
+  write_lines(left_.origin(batch, iteration.left_offset), 1, update_);
   return true;
 }
 
 // Those that are listed.
 template <class T>
-void Executor<T>::write_lines(const T* left, const T* right, T* to, Update<T> update,
-                              std::int64_t ahead) {
-  multiply_lines_({left, right, to, update, lanes_ != nullptr, line_pieces_.data(),
-                   std::ssize(line_pieces_), ahead});
-  count_tiles(1 + listed_.size / mr_);
+void Executor<T>::write_lines(const T* left, std::int64_t columns, Update<T> update) {
+  multiply_lines_({left, update, lanes_ != nullptr, line_pieces_.data(), std::ssize(line_pieces_),
+                   line_columns_.data(), columns});
+  count_tiles(columns * (1 + listed_.size / mr_));
 }
 
 // From column j of these rows m of a block to what is asked for meanwhile, in C: further on where

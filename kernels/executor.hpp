@@ -133,7 +133,7 @@ class Executor {
   void lines(Interval block, Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
   bool lines_of_place(const Iteration& iteration);
-  void write_lines(const T* left, const T* right, T* to, Update<T> update, std::int64_t ahead);
+  void write_lines(const T* left, std::int64_t columns, Update<T> update);
   void list_lines(Interval m);
   std::int64_t ahead_in_c(Interval block, Interval m, Interval n, std::int64_t j) const;
   std::int64_t row_tiles_from(std::int64_t row, std::int64_t most) const;
@@ -166,7 +166,8 @@ class Executor {
   bool c_rows_apart_;  // no vector's worth of C's rows is together
   bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
-  Interval listed_{}, wanted_{};  // the rows of those, and for which they were listed
+  std::array<LineColumn<T>, 16> line_columns_;  // that are written together
+  Interval listed_{}, wanted_{};                // the rows of those, and for which they were listed
   // Of the loop over places of the batch that writes their lines, if there is one.
   std::size_t places_depth_ = std::numeric_limits<std::size_t>::max();
   // Regions of results_ are what is inside so many steps; 0: there is one, or blocks have their

@@ -2,6 +2,7 @@
 
 #ifdef TCSIM_HAVE_XBYAK
 
+#include <algorithm>
 #include <cstddef>
 #include <ranges>
 #include <utility>
@@ -226,12 +227,11 @@ class KernelGenerator : public Emitter {
   // they wait in the second cache (microkernel_body.hpp, multiply_tile).
   void ask_left() {
     constexpr int steps_near = 8;
+    const int bytes = t_.vectors * vector_bytes_;
     if (asks_ == LeftAsks::ahead) mov(rdx, slot(left_ahead));
-    for (int b = 0; b < t_.vectors * vector_bytes_; b += line) {
-      if (asks_ == LeftAsks::ahead) prefetcht1(ptr[left_ + rdx + b]);
-      if (asks_ == LeftAsks::trickle) {
-        prefetcht0(ptr[left_ + (b + steps_near * t_.vectors * vector_bytes_)]);
-      }
+    for (int b = 0; b < bytes; b += line) {
+      if (asks_ == LeftAsks::ahead) prefetcht1(ptr[left_ + rdx + std::min(b + line, bytes) - 1]);
+      if (asks_ == LeftAsks::trickle) prefetcht0(ptr[left_ + (b + steps_near * bytes)]);
     }
   }
 

@@ -14,18 +14,24 @@ struct LinePiece {
   std::int64_t left, right, to;  // where they begin
   std::int64_t count;
 };
-// to[i] = alpha left[i] right + beta to[i] for all i of each piece, or with `each` of right[i].
-// `to` is not read where beta is zero, and overlaps neither of the others.
+// The same pieces of a column.
+template <class T>
+struct LineColumn {
+  const T* right;
+  T* to;
+  std::int64_t ahead;  // lines of C so many elements further are fetched meanwhile
+};
+// to[i] = alpha left[i] right + beta to[i] for all i of each piece of each column, or with `each`
+// of right[i]. `to` is not read where beta is zero, and overlaps neither of the others.
 template <class T>
 struct LineTask {
   const T* left;
-  const T* right;
-  T* to;
   Update<T> update;
   bool each;
   const LinePiece* piece;
   std::int64_t pieces;
-  std::int64_t ahead;  // lines of C so many elements further are fetched meanwhile
+  const LineColumn<T>* column;
+  std::int64_t columns;
 };
 template <class T>
 using LinesCode = void(const LineTask<T>& task);

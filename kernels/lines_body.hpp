@@ -66,19 +66,28 @@ template <class T, int bytes, bool each, bool adds>
   using Product = LineProduct<T, bytes, each, adds>;
   constexpr std::int64_t lanes = Product::V::lanes;
   const typename Product::Vector none{};
-  const Product product{none + *task.right, none + task.update.alpha, none + task.update.beta};
-  for (std::int64_t p = 0; p < task.pieces; ++p) {
-    const LinePiece& piece = task.piece[p];
-    const T* const left = task.left + piece.left;
-    const T* const right = task.right + piece.right;
-    T* const to = task.to + piece.to;
-    std::int64_t i = 0;
-    for (; i + lanes <= piece.count; i += lanes) {
-      __builtin_prefetch(to + task.ahead + i, 0, 2);
-      product.at(left + i, right + i, to + i);
+  Product product{none, none + task.update.alpha, none + task.update.beta};
+  // Copies of what stores to C might change, as far as the compiler knows.
+  const std::int64_t columns = task.columns, pieces = task.pieces;
+  const LineColumn<T>* const first_column = task.column;
+  const LinePiece* const first_piece = task.piece;
+  const T* const all_left = task.left;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const LineColumn<T> column = first_column[j];
+    product.factor = none + *column.right;
+    for (std::int64_t p = 0; p < pieces; ++p) {
+      const LinePiece piece = first_piece[p];
+      const T* const left = all_left + piece.left;
+      const T* const right = column.right + piece.right;
+      T* const to = column.to + piece.to;
+      std::int64_t i = 0;
+      for (; i + lanes <= piece.count; i += lanes) {
+        __builtin_prefetch(to + column.ahead + i, 0, 2);
+        product.at(left + i, right + i, to + i);
+      }
+      __builtin_prefetch(to + column.ahead + piece.count - 1, 0, 2);
+      if (i < piece.count) product.at(left + i, right + i, to + i, piece.count - i);
     }
-    __builtin_prefetch(to + task.ahead + piece.count - 1, 0, 2);
-    if (i < piece.count) product.at(left + i, right + i, to + i, piece.count - i);
   }
 }
 

@@ -129,8 +129,10 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
 #pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v) {
       l[v] = *reinterpret_cast<const Stored*>(left + v * lanes);
-      if (fetch_left && v * lanes % line == 0) {
-        __builtin_prefetch(left + left_ahead + v * lanes, 0, 2);
+      // The last byte of a line, or of the rows: they may begin within a line, which the tile of
+      // rows before them has read.
+      if (fetch_left && ((v + 1) * lanes % line == 0 || v + 1 == vectors)) {
+        __builtin_prefetch(left + left_ahead + (v + 1) * lanes - 1, 0, 2);
       }
       if (trickles && v * lanes % line == 0) {
         __builtin_prefetch(left + v * lanes + steps_near * vectors * lanes, 0, 3);

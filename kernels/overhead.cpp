@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/machine/fields.hpp"
+#include "core/schedule/registers.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/execute.hpp"
 #include "kernels/executor.hpp"
@@ -27,6 +28,8 @@ constexpr Seconds least_repetition(2e-4);     // of executions one after the oth
 constexpr int repetitions = 15, quick_repetitions = 7, most_disturbed = 3;
 constexpr int rounds = 5, quick_rounds = 3;
 constexpr double worst_noise = 0.1;  // of a problem's two quickest rounds, in the mean
+constexpr std::int64_t few_places = 32, more_places = 96;  // along k, of one problem beside another
+constexpr double seen = 0.03;  // of the multiply-adds' time, which loads take on top of it
 
 struct Problem {
   std::string label;  // column-major
@@ -97,6 +100,13 @@ class Problems {
       }
     }
     return fitting(all);
+  }
+
+  // Of a kernel of one vector, which loads the most for each multiply-add: few and more places
+  // along k.
+  std::vector<Problem> one_vector() const {
+    return {plain(2 * mr_, nr_, few_places, "ab-ak-bk", "m=a"),
+            plain(2 * mr_, nr_, more_places, "ab-ak-bk", "m=a")};
   }
 
   // The same tensor in more or fewer packs.
@@ -187,6 +197,7 @@ class Measuring {
     const Problems problems(machine_, shape.mr.value(), shape.nr.value());
     const OverheadBaseline base =
         fit("full tiles", problems.full(), {&Overhead::task, &Overhead::call}, {}, false);
+    loads(base.slope.value_or(1));
     // The others are what comes on top of those.
     fit("partial tiles", problems.partial(), {&Overhead::partial}, base, false);
     fit("broken tiles", problems.broken(), {&Overhead::broken}, base, false);
@@ -196,10 +207,12 @@ class Measuring {
   }
 
  private:
-  // Keeps what is believed of `wanted`.
-  OverheadBaseline fit(const char* what, const std::vector<Problem>& problems,
-                       const std::vector<LostCycles>& wanted, const OverheadBaseline& baseline,
-                       bool from_memory) {
+  struct Timed {
+    std::vector<OverheadRun> runs;
+    double noise;  // how far the two quickest rounds are apart, in the mean
+  };
+  // None where there is too little memory.
+  std::optional<Timed> timed(const char* what, const std::vector<Problem>& problems) {
     std::vector<OverheadRun> runs;
     for (const Problem& p : problems) {
       const Contraction c =
@@ -219,25 +232,73 @@ class Measuring {
           const Cycles cycles(took.value() * machine_.core.frequency.value.value());
           next[i] = std::min(next[i], std::max(run.took, cycles));
           run.took = std::min(run.took, cycles);
-        } catch (const UnsupportedError& e) {  // too little memory
+        } catch (const UnsupportedError& e) {
           machine_.remarks.push_back(
               fmt::format("overhead: {} were not measured, since {}", what, e.problem()));
-          return baseline;
+          return {};
         }
       }
     }
     ++done_;
-    const Machine on = from_memory ? machine_ : in_first_cache(machine_);
-    OverheadFit fit = fit_overhead(runs, wanted, on, baseline);
     double squares = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const double apart = next[i] / runs[i].took - 1;
       squares += apart * apart;
     }
-    const double noise = std::sqrt(squares / static_cast<double>(runs.size()));
-    if (noise > worst_noise) {
-      fit.doubts.assign(wanted.size(),
-                        fmt::format("run times differ by {:.0f} % from time to time", 100 * noise));
+    return Timed{runs, std::sqrt(squares / static_cast<double>(runs.size()))};
+  }
+  static std::string doubt_of(const Timed& timed) {
+    if (timed.noise <= worst_noise) return {};
+    return fmt::format("run times differ by {:.0f} % from time to time", 100 * timed.noise);
+  }
+
+  // What one more place along k takes tells what its loads take, where they take longer than
+  // multiply-adds. Else those are what they take at most.
+  void loads(double slope) {
+    std::vector<Problem> problems;
+    const std::int64_t lanes = lanes_of(machine_.core, ElementType::f64);
+    for (const std::int64_t columns : {11, 12, 13}) {
+      for (Problem& p : Problems(machine_, lanes, columns).one_vector()) {
+        problems.push_back(std::move(p));
+      }
+    }
+    const std::optional<Timed> all = timed("loads", problems);
+    if (!all) return;
+    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
+      machine_.remarks.push_back(fmt::format("overhead: load was not measured, since {}", doubt));
+      return;
+    }
+    double multiply_adds = 0, on_top = 0, count = 0;  // cycles, and loads
+    for (std::size_t i = 0; i < all->runs.size(); i += 2) {
+      const auto columns = static_cast<double>(problems[i].sizes.at('b'));
+      const auto tiles = static_cast<double>(problems[i].sizes.at('a') / lanes);
+      const double place = (all->runs[i + 1].took - all->runs[i].took).value() / tiles /
+                           static_cast<double>(more_places - few_places);
+      const double alone = columns / machine_.core.fma_per_cycle.value;
+      multiply_adds += alone;
+      on_top += place - slope * alone;
+      count += columns + 1;
+    }
+    const bool are_seen = on_top > seen * multiply_adds;
+    const double each = (multiply_adds + (are_seen ? on_top : 0)) / count;
+    Figure<Cycles>& load = machine_.core.overhead.load;
+    if (!are_seen && each >= load.value.value()) return;
+    load = {Cycles(std::round(100 * each) / 100), Origin::measured,
+            fmt::format("{} of kernels of one vector by 11 to 13 in the first cache",
+                        are_seen ? "steps along k" : "at most, by steps along k")};
+  }
+
+  // Keeps what is believed of `wanted`.
+  OverheadBaseline fit(const char* what, const std::vector<Problem>& problems,
+                       const std::vector<LostCycles>& wanted, const OverheadBaseline& baseline,
+                       bool from_memory) {
+    const std::optional<Timed> all = timed(what, problems);
+    if (!all) return baseline;
+    const std::vector<OverheadRun>& runs = all->runs;
+    const Machine on = from_memory ? machine_ : in_first_cache(machine_);
+    OverheadFit fit = fit_overhead(runs, wanted, on, baseline);
+    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
+      fit.doubts.assign(wanted.size(), doubt);
     }
     const auto doubt = std::ranges::find_if(fit.doubts, [](const auto& d) { return !d.empty(); });
     if (doubt != fit.doubts.end()) {
@@ -260,7 +321,7 @@ class Measuring {
     return fit.baseline;
   }
 
-  static constexpr double stages = 5;
+  static constexpr double stages = 6;
   Machine& machine_;
   const OverheadOptions& options_;
   const TimePlan& time_;

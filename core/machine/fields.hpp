@@ -349,6 +349,9 @@ inline constexpr std::tuple overhead_fields{
                 "on top of that, each tile whose rows are not all neighbours in C"),
     lost_cycles(&Overhead::scatter, "scatter",
                 "each result that is stored by itself, since no rows are neighbours in C"),
+    lost_cycles(&Overhead::load, "load",
+                "each vector, and each element for all lanes, that a kernel loads while "
+                "multiply-adds go on: the longer of both counts"),
     Field(&Overhead::apart, {.name = "apart",
                              .unit = "number",
                              .help = "share by which computation takes longer where the right "

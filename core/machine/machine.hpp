@@ -124,6 +124,7 @@ struct Overhead {
   Figure<Cycles> partial = usual(60);   // on top, of a tile smaller than the kernel
   Figure<Cycles> broken = usual(120);   // on top, of a tile whose rows are not all neighbours in C
   Figure<Cycles> scatter = usual(3);    // a result stored by itself: no rows are neighbours in C
+  Figure<Cycles> load = usual(0.5);     // a kernel's load, beside which multiply-adds go on
   // The share by which computation takes longer where the right operand's columns are apart.
   Figure<double> apart{0.03, Origin::assumed, usual_overhead_source};
 

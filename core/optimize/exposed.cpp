@@ -45,8 +45,6 @@ constexpr double begin_of_moved_piece = 64;
 // before they are written. Source: as before, pieces of 128 rows by 48x8.
 constexpr double broken_tile = 2.5;
 
-// Source: Intel's cores from Haswell on, AMD's from Zen 2 on, of the widest vectors.
-constexpr double loads_per_cycle = 2;
 // Cycles in which a kernel along k adds up the lanes of a result, and stores it. Source: measured
 // on an Intel Xeon with AVX-512: 1x11, 2x7 and 2x14, f32.
 constexpr double sum_of_lanes = 4;
@@ -89,6 +87,11 @@ constexpr double first_lines = 2;
 constexpr double most_on_their_way = 16;
 // Latencies where the machine does not say them. Source: chosen.
 constexpr Cycles usual_memory{300}, usual_cache{60};
+
+// Of the cycles of a call, what the beginning of a line takes that kernels write, and again its end
+// where it fills no vector. Source: measured on an AMD EPYC (Zen 1), lines of 8 and 16 in the first
+// cache: 20 to 25 cycles, lines of 7 twice as many; a call takes 79.
+constexpr double of_a_call = 0.3;
 
 // Cycles of a result that goes to C by way of a buffer (result_regions()). Source: measured on an
 // Intel Xeon in the first caches: 192 x 192 results 0.7 in f32 and 1.1 in f64, 199 x 199 0.9
@@ -301,14 +304,15 @@ double lost_in_loads(const Core& core, std::int64_t lanes, std::int64_t rows, st
                      std::int64_t k, bool by_lane) {
   const auto vectors = static_cast<double>(ceil_div(rows, lanes));
   const auto n = static_cast<double>(columns);
-  const double loads = (vectors + n * (by_lane ? vectors : 1)) / loads_per_cycle;
+  const double loads = (vectors + n * (by_lane ? vectors : 1)) * core.overhead.load.value.value();
   return std::max(0.0, loads - step_cycles(core, lanes, rows, columns, k));
 }
 
 // The same of a kernel along k, which takes `vectors` for each place along k.
 double lost_along_k(const Core& core, double vectors, std::int64_t rows, std::int64_t columns) {
   const auto m = static_cast<double>(rows), n = static_cast<double>(columns);
-  return std::max(0.0, (m + n) / loads_per_cycle - m * n / core.fma_per_cycle.value) * vectors;
+  const double loads = (m + n) * core.overhead.load.value.value();
+  return std::max(0.0, loads - m * n / core.fma_per_cycle.value) * vectors;
 }
 
 // How the kernels of a path go over the rows: those that they take one after the other before they
@@ -325,6 +329,22 @@ Rows rows_of(const Path& path) {
     r.length = s.group == DimClass::m ? std::exchange(range, s.tile) : path.mr;
   }
   return r;
+}
+
+// The share of the lines that kernels ask for of the left operand in place, a tile of rows before
+// they read them, that leave the second cache meanwhile and come again: what both tiles take of it.
+// Source: measured on an AMD EPYC (Zen 1, second cache 512 KiB), 6000 x 6000 in f32 by columns
+// times a vector, 16x1: 160 places along k 9 ms, 320 11, 1504 16, 3008 29, 6000 31.
+double asked_in_vain(const Contraction& c, const Path& path, const Machine& machine) {
+  if (!in_place(c, path, path.left) || path.lanes || path.along_k) return 0;
+  if (machine.cache_count() < 2) return 0;
+  const Rows rows = rows_of(path);
+  const Bytes line = common_line(machine);
+  const std::int64_t lines = ceil_div((path.mr * size_of(c.type())).value(), line.value());
+  constexpr std::int64_t tiles = 2;
+  const Bytes both = tiles * rows.places * lines * line;
+  const Bytes room = machine.level(LevelId{1}).capacity.value;
+  return std::min(1.0, static_cast<double>(both.value()) / static_cast<double>(room.value()));
 }
 
 // How many rows a line of C has where kernels write lines: neighbours in C and in what is read in
@@ -570,6 +590,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       result_regions(c, schedule.groups, path, lanes_of(machine.core, c.type()));
   const bool goes_on = streams_left(c, schedule, path, regions, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
+  const double in_vain = asked_in_vain(c, path, machine);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
   const bool memory_decides = prediction.timing.links.back() >= prediction.timing.compute;
@@ -585,6 +606,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                             (goes_on && a == array_of(path.left));
       if (a == ArrayId::C || (!foreseen && l > 1)) {
         bytes += link.counted(machine.accounting, a);
+        if (a == array_of(path.left)) {
+          result.traffic += in_vain * (link.at(Phase::compute, a).in / bandwidth);
+        }
         if (a == ArrayId::C && l + 1 == links && memory_decides) {
           result.traffic += (pieces_of_c(c, schedule, path, regions) - 1) *
                             (link.counted(machine.accounting, a) / bandwidth);
@@ -609,6 +633,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       c.stride(path.right(), n.front()) != Elements(1)) {
     result.core += lost.apart.value * prediction.timing.compute;
   }
+  const bool in_lines = writes_lines(path) && !regions.used();
+  const std::int64_t lanes = lanes_of(machine.core, c.type());
   const double results = static_cast<double>(path.mr * path.nr);
   const auto element = static_cast<double>(size_of(c.type()).value());
   double cycles = 0, times = 1;  // how often the current step is done
@@ -677,8 +703,10 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
           const std::int64_t elements = path.mr * range[DimClass::k];
           cycles += times / columns_in_task * static_cast<double>(elements) * copied_element;
         }
-        if (writes_lines(path) && !regions.used()) {
-          cycles += times * results / line_of(c, schedule, path) * lost.call.value.value();
+        if (in_lines) {
+          const double line = line_of(c, schedule, path);
+          const bool whole = std::fmod(line, static_cast<double>(lanes)) == 0;
+          cycles += times * results / line * (whole ? 1 : 2) * of_a_call * lost.call.value.value();
           break;
         }
         cycles +=
@@ -704,7 +732,6 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
     cycles += k_blocks * ceil_ratio(static_cast<double>(longest_k), stretch) * listed_stretch;
   }
   double in_stretches = 0;
-  const std::int64_t lanes = lanes_of(machine.core, c.type());
   const double vectors = path.along_k ? vectors_along_k(c, schedule, path, lanes) : 1;
   const TileSizes columns_of = kernel_tiles(path, DimClass::n);
   for (const auto& [rows, row_tiles] : kernel_tiles(path, DimClass::m)) {
@@ -713,7 +740,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       if (path.along_k) {
         cycles += tiles * steps_of_k * lost_along_k(machine.core, vectors, rows, columns);
         cycles += tiles * k_tiles * sum_of_lanes * static_cast<double>(rows * columns);
-      } else {
+      } else if (!in_lines) {
         cycles += tiles * steps_of_k *
                   lost_in_loads(machine.core, lanes, rows, columns, longest_k, path.lanes);
         if (rows % lanes != 0) cycles += tiles * k_tiles * lost.partial.value.value();

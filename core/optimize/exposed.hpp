@@ -14,7 +14,8 @@ namespace tcsim {
 //  - the traffic of C and of packing, over every link at its bandwidth; where memory decides, that
 //    of C takes longer the shorter the pieces are in which it comes and goes,
 //  - what kernels read from memory of an operand in place, and what they wait for it: hardware does
-//    not foresee the first lines of a page, nor pages that kernels come back to behind many others,
+//    not foresee the first lines of a page, nor pages that kernels come back to behind many others;
+//    twice what they ask for long before they read it,
 //  - part of what they read of packed operands from the second and third cache and from memory, but
 //    for what they ask for in time (core/schedule/rounds.hpp),
 //  - tables of offsets beyond the second cache, where kernels write lines,

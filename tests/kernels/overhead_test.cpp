@@ -55,6 +55,7 @@ TEST(OverheadMeasurement, Losses_are_found_again_in_the_run_times_that_they_make
   lost.broken.value = Cycles(210);
   lost.scatter.value = Cycles(1.5);
   lost.pack.value = Cycles(2600);
+  lost.load.value = Cycles(0.82);
   Machine found = machine();
   int asked = 0;
   measure_overhead(found, {}, [&](const Plan& plan) {
@@ -71,6 +72,8 @@ TEST(OverheadMeasurement, Losses_are_found_again_in_the_run_times_that_they_make
     EXPECT_EQ(figure.origin, Origin::measured);
     EXPECT_TRUE(figure.source.starts_with("least squares")) << figure.source;
   }
+  EXPECT_NEAR(found.core.overhead.load.value.value(), 0.82, 0.011);
+  EXPECT_EQ(found.core.overhead.load.origin, Origin::measured);
   // What nothing measures stays as it was, and the machine is one.
   EXPECT_EQ(found.core.overhead.piece, Overhead().piece);
   EXPECT_EQ(found.core.overhead.far_line, Overhead().far_line);
@@ -85,10 +88,26 @@ TEST(OverheadMeasurement, Noise_is_not_taken_for_a_figure) {
   measure_overhead(found, {},
                    [&](const Plan& plan) { return factor(random) * made_up(plan, machine()); });
   EXPECT_EQ(found.core.overhead, Overhead());
-  for (const char* name : {"task", "call", "partial", "broken", "scatter", "pack"}) {
+  for (const char* name : {"task", "call", "load", "partial", "broken", "scatter", "pack"}) {
     EXPECT_TRUE(mentions(found.remarks, std::string("overhead: ") + name + " was not measured"))
         << name;
   }
+}
+
+// Multiply-adds take longer than loads, which take what they do at most.
+TEST(OverheadMeasurement, Loads_that_hide_are_no_longer_than_what_hides_them) {
+  Machine truth = machine();
+  truth.core.overhead.load.value = Cycles(0.1);
+  Machine found = machine();
+  measure_overhead(found, {}, [&](const Plan& plan) { return made_up(plan, truth); });
+  EXPECT_NEAR(found.core.overhead.load.value.value(), 12.0 / 2 / 13, 0.011);
+  EXPECT_TRUE(found.core.overhead.load.source.starts_with("at most"));
+  // One that is assumed to be shorter stays.
+  found = machine();
+  found.core.overhead.load.value = Cycles(0.2);
+  measure_overhead(found, {}, [&](const Plan& plan) { return made_up(plan, truth); });
+  EXPECT_EQ(found.core.overhead.load.value, Cycles(0.2));
+  EXPECT_EQ(found.core.overhead.load.origin, Origin::assumed);
 }
 
 TEST(OverheadMeasurement, A_negative_figure_is_refused_and_the_others_are_kept) {
