@@ -31,9 +31,9 @@ std::int64_t tiles_ahead(std::int64_t elements_of_tile) {
 // AMD EPYC (Zen 3) takes 6.9 ms so and 4.5 without.
 template <class T>
 constexpr std::int64_t most_begun = (32 << 10) / sizeof(T);
-// Of so many neighbours along k or more, a page, the hardware foresees enough, and asking takes
-// time of its own. Source: measured on an AMD EPYC (Zen 1), 31 x 31 by 4 x 3, 1320 places along k:
-// 29 ms so and 24 without.
+
+// Of so many neighbours along k or more, a page, the hardware foresees enough. Source: measured on
+// an AMD EPYC (Zen 1), 31 x 31 by 4 x 3, 1320 places along k: 28 ms with asking, 24 without.
 template <class T>
 constexpr std::int64_t foreseen = (4 << 10) / sizeof(T);
 
@@ -70,6 +70,7 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
       results_(plan, family_.lanes, transpose_code<T>()),
       c_row_table_(plan.offset_table(TensorId::C, DimClass::m)),
       c_column_table_(plan.offset_table(TensorId::C, DimClass::n)),
+      c_size_(plan.contraction().size(TensorId::C).value()),
       c_row_runs_(by_buffer() ? Runs::of_all(plan.extent(DimClass::m))
                               : Runs::of_neighbours(plan.offsets(TensorId::C, DimClass::m))),
       result_rows_(ceil_div(mr_, family_.lanes) * family_.lanes),
@@ -350,11 +351,18 @@ void Executor<T>::calls(const KernelBlock& block) {
       if (c_rows_apart_) __builtin_prefetch(c_row_table_ + m.begin + rows_ahead);
       // What is read next is asked for tile by tile where an operand in place is new.
       const bool is_new = row == 0 && first_rows && !right_.packed() && !lanes_ && !plan_.along_k();
+      // Kernels along k: how far ahead, and of how many tiles from here on there is something
+      // there.
+      const std::int64_t elements = ks.size * n.size;
+      const bool may_ask =
+          plan_.along_k() && row == 0 && elements <= most_begun<T> && ks.size < foreseen<T>;
+      const std::int64_t ahead = may_ask ? tiles_ahead<T>(elements) : 0;
+      const std::int64_t asking =
+          may_ask ? std::max<std::int64_t>(0, ceil_div(right_.end() - n.begin, n.size) - ahead) : 0;
       // Rows share what the first of them asks for.
-      const bool asks =
-          plan_.along_k() && row == 0 && ks.size < foreseen<T> && ks.size * n.size <= most_begun<T>;
-      const bool alone = rows_inside ? asks : is_new;
-      const std::int64_t most = alone ? 1 : (inner_size - i) / inner_step;
+      const bool alone = rows_inside ? asking > 0 : is_new;
+      std::int64_t most = alone ? 1 : (inner_size - i) / inner_step;
+      if (asking > 0) most = std::min(most, asking);
       tiles = code && m.size == row_tile && n.size == column_tile
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
@@ -372,13 +380,15 @@ void Executor<T>::calls(const KernelBlock& block) {
                                      : Onwards{0, right_.to_next(n), 0, n.size};
         }
         if (plan_.along_k() && row == 0) {
-          const std::int64_t elements = ks.size * n.size, ahead = tiles_ahead<T>(elements);
-          if (asks) task.right_ahead = ahead * right_.to_next(n);
+          if (asking > 0) task.right_ahead = ahead * right_.to_next(n);
           task.right_is_new = plan_.contraction().is_plain(right_.id());
-          const bool few = std::min(ahead, tiles) * elements <= most_begun<T>;
-          if (asks && task.right_is_new && few && task.onwards.right != 0) {
+          const bool few = may_ask && std::min(ahead, tiles) * elements <= most_begun<T>;
+          if (task.right_is_new && few && task.onwards.right != 0) {
             begin_along_k(task, n.size, ahead);
           }
+        }
+        if (tiles > 1 && rows_inside) {
+          task.left_ends = left_.to_next({m.begin + (tiles - 1) * m.size, m.size}) == 0;
         }
       }
       count_tiles(tiles);
@@ -430,8 +440,10 @@ void Executor<T>::lines(Interval block, Interval m, Interval n, const Calls& cal
       for (; columns < std::ssize(line_columns_) && j < n.size; ++columns, ++j) {
         const T* const right = packed_lanes() ? right_.origin(calls.batch, right_offset) + i
                                               : right_.row(n.begin + j, right_offset + j);
-        line_columns_[static_cast<std::size_t>(columns)] = {
-            right, calls.c + c_column_table_[n.begin + j], ahead_in_c(block, listed_, n, j)};
+        T* const to = calls.c + c_column_table_[n.begin + j];
+        const std::int64_t ahead = ahead_in_c(block, listed_, n, j);
+        const bool is_there = to + c_row(listed_.begin) + ahead < c_ + c_size_;
+        line_columns_[static_cast<std::size_t>(columns)] = {right, to, is_there ? ahead : 0};
       }
       write_lines(left + (left_.packed() ? i : 0), columns, calls.update);
     }
@@ -532,6 +544,7 @@ KernelTask<T>& Executor<T>::add(Microkernel<T> code, Interval m, std::int64_t co
   task.kind = calls.update.kind();
   task.lanes_short = lanes_short(m.size);
   task.left_ahead = asking_.lines > 0 ? 0 : left_.to_next(m);
+  task.left_ends = false;
   trickle(task.trickle);
   task.right_ahead = 0;
   task.tiles = 1;

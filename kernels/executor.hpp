@@ -162,6 +162,7 @@ class Executor {
   ResultBuffer<T> results_;
   const std::int64_t* c_row_table_;
   const std::int64_t* c_column_table_;
+  const std::int64_t c_size_;
   Runs c_row_runs_;    // of neighbours there among the rows
   bool c_rows_apart_;  // no vector's worth of C's rows is together
   bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called

@@ -508,6 +508,14 @@ class KernelGenerator : public Emitter {
   void onwards() {
     Xbyak::Label same_lines, known;
     dec(slot(more));
+    if (asks_ == LeftAsks::ahead) {
+      Xbyak::Label goes_on;
+      jnz(goes_on);
+      cmp(byte[rdi + number(offsetof(Task, left_ends))], 0);
+      je(goes_on);
+      mov(slot(left_ahead), 0);  // its own lines
+      L(goes_on);
+    }
     const auto further = [this](Slot s, std::size_t offset) {
       mov(rdx, field(offset));
       scale(rdx);

@@ -106,7 +106,8 @@ struct NoTrickling {
 template <class T, int bytes, int vectors, int columns, class Right, class Later>
 [[gnu::always_inline]] inline void multiply_tile(const T* left, Right right, ResultTile<T> c,
                                                  ResultTile<T> ahead, const KernelTask<T>& task,
-                                                 const Fetch<T>& fetch, Later& later) {
+                                                 const Fetch<T>& fetch, Later& later,
+                                                 std::int64_t left_ahead) {
   constexpr bool trickles = Later::trickles;
   typedef T Vector __attribute__((vector_size(bytes)));
   // In memory only as aligned as an element, since a tile of C may begin anywhere.
@@ -120,7 +121,7 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   constexpr int steps_near = 8;
 
   std::int64_t kc = task.kc;
-  const std::int64_t left_step = task.left.step, left_ahead = task.left_ahead;
+  const std::int64_t left_step = task.left.step;
   asm("" : "+r"(ahead.columns));  // else all those addresses would be kept through the loop
   Vector sum[columns][vectors];
   const auto step = [&](bool fetch_left, bool first) __attribute__((always_inline)) {
@@ -429,7 +430,8 @@ template <class T, int bytes, int vectors, int columns, class Right>
   }
 }
 
-// The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch, later).
+// The tiles of a task, one after the other: tile(left, right, c, next tile of C, fetch, later,
+// tiles behind it).
 template <class T, class Right, class Later, class Tile>
 [[gnu::always_inline]] inline void multiply_by(Right right, const KernelTask<T>& task,
                                                const ResultTile<T>& ahead, Later later,
@@ -445,7 +447,7 @@ template <class T, class Right, class Later, class Tile>
       // The table may be as long as C is, and is read an entry here and there.
       __builtin_prefetch(next_row + 8 * task.onwards.row_step);
     }
-    tile(left, right, c, next, fetch, later);
+    tile(left, right, c, next, fetch, later, more);
     if (more == 0) return;
     later.begin_tile();
     fetch.first += fetch.onwards;
@@ -463,9 +465,10 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
   multiply_by<T>(
       right, task, ahead, later,
       [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T> next,
-          const Fetch<T>& fetch, Later& asking) __attribute__((always_inline)) {
-        multiply_tile<T, bytes, vectors, columns>(left, columns_there, c, next, task, fetch,
-                                                  asking);
+          const Fetch<T>& fetch, Later& asking, std::int64_t more) __attribute__((always_inline)) {
+        const bool ends = more == 0 && task.left_ends;
+        multiply_tile<T, bytes, vectors, columns>(left, columns_there, c, next, task, fetch, asking,
+                                                  ends ? 0 : task.left_ahead);
       });
 }
 // A function of its own: in one, the compiler would keep less of each loop in registers.
@@ -531,7 +534,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
   multiply_by<T>(
       right, task, ahead, NoTrickling(),
       [&](const T* left, Right columns_there, ResultTile<T> c, ResultTile<T>, const Fetch<T>&,
-          NoTrickling&) __attribute__((always_inline)) {
+          NoTrickling&, std::int64_t) __attribute__((always_inline)) {
         multiply_part<T, bytes, vectors, columns>(left, columns_there, c, task);
       });
 }
@@ -552,7 +555,7 @@ void multiply_along_k(const KernelTask<T>& task, const ResultTile<T>& ahead) {
   multiply_by<T>(
       Places({task.right.first, lanes, task.right.apart}), task, ahead, NoTrickling(),
       [&](const T* left, Places right, ResultTile<T> c, ResultTile<T> next, const Fetch<T>&,
-          NoTrickling&) __attribute__((always_inline)) {
+          NoTrickling&, std::int64_t) __attribute__((always_inline)) {
         multiply_tile_along_k<T, bytes, rows, columns>(Places({left, lanes, task.left.apart}),
                                                        right, c, next, task);
       });

@@ -46,6 +46,7 @@ void Operand<T>::read(const T* tensor) {
 template <class T>
 void Operand<T>::pack(const Tile& tile) {
   (*packer_)(tile, tensor_, buffer_);
+  packed_end_ = tile[group_].begin + tile[group_].size;
 }
 
 template <class T>

@@ -93,11 +93,14 @@ class Operand {
   const T* neighbours(Interval rows, Interval ks) const;
   // A copy of any rows. It lasts until the next copy.
   Panel<T> copy(Interval rows);
-  // From the rows of a call to those of the call for the rows behind them, in elements.
+  // Behind the last row, or the last one in the buffer.
+  std::int64_t end() const { return packed() ? packed_end_ : extent_; }
+  // From the rows of a call to those of the call for the rows behind them, in elements; 0 where
+  // there are none.
   std::int64_t to_next(Interval rows) const {
-    if (packed()) return ks_.size * panel_;
     const std::int64_t next = rows.begin + rows.size;
-    return next < extent_ ? row_offset(next) - row_offset(rows.begin) : 0;
+    if (next >= end()) return 0;
+    return packed() ? ks_.size * panel_ : row_offset(next) - row_offset(rows.begin);
   }
 
  private:
@@ -117,6 +120,7 @@ class Operand {
   const T* tensor_ = nullptr;
   T* buffer_;
   std::optional<Packer<T>> packer_;
+  std::int64_t packed_end_ = 0;
   // In place only. From each row on, how many lie as a kernel reads them: rows of the left operand
   // as neighbours; columns of the right one, and rows along k, evenly apart.
   const Offsets* rows_ = nullptr;

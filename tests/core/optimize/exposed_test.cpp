@@ -197,6 +197,31 @@ TEST(Exposed, A_few_columns_in_place_are_foreseen) {
   EXPECT_LT(few, traffic("groups m=i k=k for m by 8 { for k by 16 { kernel 8x1 } }"));
 }
 
+// Of lines that are asked for a tile of rows before they are read, as many come again as both tiles
+// take of the second cache.
+TEST(Exposed, What_is_asked_for_too_early_comes_again) {
+  const Contraction c = of("i-ki-k", "i=4096,k=1024");
+  Machine m = test::machine({{64, 8}, {256, 16}, {512, 16}});
+  for (Level& l : m.levels) l.bandwidth.value.value = 1;
+  const Schedule s = parse_schedule("groups m=i k=k for m by 8 { kernel 8x1 }", c, "test");
+  const Prediction p = predict(c, s, m);
+  const double half = exposed(c, s, p, m).traffic.value();
+  m.levels[1].capacity.value = 2 * m.levels[1].capacity.value;
+  const double quarter = exposed(c, s, p, m).traffic.value();
+  // Over both links outside it.
+  EXPECT_NEAR((half - quarter) * 1e-9, 2 * 4096 * 1024 * 8 / 4 * 1e-9, 1e-6);
+}
+
+// An outer product, line by line: 64 of 8, and 48 of 10, which fill no vectors.
+TEST(Exposed, Lines_begin_and_end) {
+  EXPECT_NEAR(waits_beside_links(of("ij-i-j", "i=16,j=32"),
+                                 "groups m=j n=i for m by 8 { for n by 1 { kernel 8x1 } }"),
+              64 * 0.3 * 20, 1e-3);
+  EXPECT_NEAR(waits_beside_links(of("ij-i-j", "i=16,j=30"),
+                                 "groups m=j n=i for m by 10 { for n by 1 { kernel 10x1 } }"),
+              48 * 2 * 0.3 * 20, 1e-3);
+}
+
 // Matrices times a vector: what a kernel reads of one lies together, and of the other in pieces.
 TEST(Exposed, What_a_kernel_reads_of_one_piece_is_foreseen) {
   const auto traffic = [](const char* label) {
@@ -242,6 +267,10 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   EXPECT_NEAR(exposed(apart, one_by_one, predict(apart, one_by_one, m), m).all().value() * 1e9,
               2 * (1000 + 7) + in_runs_of(4) + in_squares_of(8 * 8) + 4 * 31 + 8 * (11 + 32 * 5),
               1e-3);
+  // Each of 8 kernels loads 6 times for 8 multiply-adds of a place along k.
+  m.core.overhead.load.value = Cycles(2);
+  EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + moved + 4 * 31 + 8 * 11 + 8 * 16 * (12 - 8), 1e-3);
+  m.core.overhead.load.value = Cycles(8.0 / 6);
   // Pages of 512 bytes cut each tensor's 2 KiB into four pieces.
   m.tlbs = {{"large", 64, 4, Bytes(4096)}, {"small", 64, 4, Bytes(512)}};
   EXPECT_NEAR(waits_on(packed), 2 * (1000 + 4 * 7) + moved + 4 * 31 + 8 * 11, 1e-3);
