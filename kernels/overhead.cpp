@@ -29,6 +29,7 @@ constexpr int repetitions = 15, quick_repetitions = 7, most_disturbed = 3;
 constexpr int rounds = 5, quick_rounds = 3;
 constexpr double worst_noise = 0.1;  // of a problem's two quickest rounds, in the mean
 constexpr std::int64_t few_places = 32, more_places = 96;  // along k, of one problem beside another
+constexpr int most_turns = 30;
 constexpr double seen = 0.03;  // of the multiply-adds' time, which loads take on top of it
 
 struct Problem {
@@ -195,9 +196,7 @@ class Measuring {
   void all() {
     const KernelShape shape = preferred_shape(machine_.core.vector_bits.value, ElementType::f64);
     const Problems problems(machine_, shape.mr.value(), shape.nr.value());
-    const OverheadBaseline base =
-        fit("full tiles", problems.full(), {&Overhead::task, &Overhead::call}, {}, false);
-    loads(base.slope.value_or(1));
+    const OverheadBaseline base = full_tiles(problems.full());
     // The others are what comes on top of those.
     fit("partial tiles", problems.partial(), {&Overhead::partial}, base, false);
     fit("broken tiles", problems.broken(), {&Overhead::broken}, base, false);
@@ -252,31 +251,47 @@ class Measuring {
     return fmt::format("run times differ by {:.0f} % from time to time", 100 * timed.noise);
   }
 
-  // What one more place along k takes tells what its loads take, where they take longer than
-  // multiply-adds. Else those are what they take at most.
-  void loads(double slope) {
-    std::vector<Problem> problems;
+  // Full tiles may wait for loads as well, and their slope tells what loads take: in turns, until
+  // both hold.
+  OverheadBaseline full_tiles(const std::vector<Problem>& problems) {
+    const std::optional<Timed> full = timed("full tiles", problems);
+    std::vector<Problem> loading;
     const std::int64_t lanes = lanes_of(machine_.core, ElementType::f64);
     for (const std::int64_t columns : {11, 12, 13}) {
       for (Problem& p : Problems(machine_, lanes, columns).one_vector()) {
-        problems.push_back(std::move(p));
+        loading.push_back(std::move(p));
       }
     }
-    const std::optional<Timed> all = timed("loads", problems);
-    if (!all) return;
-    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
+    const std::optional<Timed> one_vector = timed("loads", loading);
+    if (!full) return {};
+    const std::vector<LostCycles> wanted{&Overhead::task, &Overhead::call};
+    const std::string doubt = one_vector ? doubt_of(*one_vector) : "";
+    if (!doubt.empty()) {
       machine_.remarks.push_back(fmt::format("overhead: load was not measured, since {}", doubt));
-      return;
     }
+    for (int turn = 0; turn < most_turns && one_vector && doubt.empty(); ++turn) {
+      const Figure<Cycles> before = machine_.core.overhead.load;
+      const OverheadFit fit = fit_overhead(full->runs, wanted, in_first_cache(machine_));
+      loads(one_vector->runs, fit.baseline.slope.value_or(1));
+      if (machine_.core.overhead.load == before) break;
+    }
+    return settle(*full, wanted, {}, false);
+  }
+
+  // What one more place along k takes tells what its loads take, where they take longer than
+  // multiply-adds. Else those are what they take at most.
+  void loads(const std::vector<OverheadRun>& runs, double slope) {
+    Machine on = in_first_cache(machine_);
+    on.core.overhead.load.value = Cycles(0);
     double multiply_adds = 0, on_top = 0, count = 0;  // cycles, and loads
-    for (std::size_t i = 0; i < all->runs.size(); i += 2) {
-      const auto columns = static_cast<double>(problems[i].sizes.at('b'));
-      const auto tiles = static_cast<double>(problems[i].sizes.at('a') / lanes);
-      const double place = (all->runs[i + 1].took - all->runs[i].took).value() / tiles /
-                           static_cast<double>(more_places - few_places);
-      const double alone = columns / machine_.core.fma_per_cycle.value;
-      multiply_adds += alone;
-      on_top += place - slope * alone;
+    for (std::size_t i = 0; i < runs.size(); i += 2) {
+      const Contraction& c = runs[i].contraction;
+      const auto columns = static_cast<double>(c.extent(DimClass::n).value());
+      const auto tiles = static_cast<double>(c.extent(DimClass::m).value() /
+                                             lanes_of(machine_.core, ElementType::f64));
+      const Cycles more = unexplained(runs[i + 1], slope, on) - unexplained(runs[i], slope, on);
+      multiply_adds += columns / machine_.core.fma_per_cycle.value;
+      on_top += more.value() / tiles / static_cast<double>(more_places - few_places);
       count += columns + 1;
     }
     const bool are_seen = on_top > seen * multiply_adds;
@@ -293,11 +308,14 @@ class Measuring {
                        const std::vector<LostCycles>& wanted, const OverheadBaseline& baseline,
                        bool from_memory) {
     const std::optional<Timed> all = timed(what, problems);
-    if (!all) return baseline;
-    const std::vector<OverheadRun>& runs = all->runs;
+    return all ? settle(*all, wanted, baseline, from_memory) : baseline;
+  }
+  OverheadBaseline settle(const Timed& all, const std::vector<LostCycles>& wanted,
+                          const OverheadBaseline& baseline, bool from_memory) {
+    const std::vector<OverheadRun>& runs = all.runs;
     const Machine on = from_memory ? machine_ : in_first_cache(machine_);
     OverheadFit fit = fit_overhead(runs, wanted, on, baseline);
-    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
+    if (const std::string doubt = doubt_of(all); !doubt.empty()) {
       fit.doubts.assign(wanted.size(), doubt);
     }
     const auto doubt = std::ranges::find_if(fit.doubts, [](const auto& d) { return !d.empty(); });

@@ -18,6 +18,13 @@ constexpr double worst_uncertainty = 0.5;  // a standard error, of the value
 
 }  // namespace
 
+Cycles unexplained(const OverheadRun& run, double slope, const Machine& machine) {
+  const Prediction p = predict(run.contraction, run.schedule, machine);
+  const Seconds lost = exposed(run.contraction, run.schedule, p, machine).all();
+  const double hertz = machine.core.frequency.value.value();
+  return run.took - Cycles((slope * p.timing.compute + lost).value() * hertz);
+}
+
 OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
                          const std::vector<LostCycles>& wanted, const Machine& machine,
                          const OverheadBaseline& baseline) {

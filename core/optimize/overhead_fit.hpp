@@ -42,4 +42,7 @@ OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
                          const std::vector<LostCycles>& wanted, const Machine& machine,
                          const OverheadBaseline& baseline = {});
 
+// Cycles of a run beyond `slope` x those at the peak and what exposed() says.
+Cycles unexplained(const OverheadRun& run, double slope, const Machine& machine);
+
 }  // namespace tcsim

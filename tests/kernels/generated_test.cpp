@@ -182,7 +182,12 @@ void expect_kernels_as_compiled(InstructionSet set) {
   GeneratedKernels<T> kernels(static_cast<int>(family.lanes * sizeof(T)), 16 << 20);
   const std::vector<Stretch> stretches{{3, 2, 5}, {1, 1, 1}, {11, -4, 0}};
   const std::vector<std::function<void(KernelTask<T>&)>> asks = {
-      [](auto&) {}, [](auto& task) { task.left_ahead = 100; },
+      [](auto&) {},
+      [](auto& task) { task.left_ahead = 100; },
+      [](auto& task) {
+        task.left_ahead = 8;
+        task.left_ends = true;
+      },
       [&](auto& task) {
         task.trickle = {against.somewhere(), 2, 3, 2};
       },

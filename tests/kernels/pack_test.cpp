@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/plan/walk.hpp"
+#include "kernels/operand.hpp"
 #include "kernels/vector_code.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
@@ -41,6 +42,32 @@ TEST(Pack, Copies_along_rows_that_are_contiguous) {
   const Contraction c = contraction("mn", "mk", "kn", {{'m', 3}, {'n', 2}, {'k', 2}});
   const Plan plan(c, panels_of_two());
   EXPECT_EQ(packed_counting(plan, plan.all()), (Numbers{1, 2, 4, 5, 3, 0, 6, 0}));
+}
+
+// Behind the last rows of what is packed there may be no page.
+TEST(Operand, Has_no_rows_behind_the_last_ones) {
+  const Contraction c = contraction("mn", "mk", "kn", {{'m', 5}, {'n', 2}, {'k', 3}});
+  Numbers tensor(15, 1), buffer(15 + 3);
+  const Plan packed(c, panels_of_two());
+  Operand<double> copy(packed, TensorId::A, DimClass::m, 0, buffer.data());
+  copy.read(tensor.data());
+  Tile part = packed.all();
+  part[DimClass::m] = {0, 4};
+  copy.pack(part);
+  copy.at({0, 3}, 0);
+  EXPECT_EQ(copy.to_next({0, 2}), 3 * 2);
+  EXPECT_EQ(copy.to_next({2, 2}), 0);
+  copy.pack(packed.all());
+  EXPECT_EQ(copy.to_next({2, 2}), 3 * 2);
+  EXPECT_EQ(copy.to_next({4, 1}), 0);
+  Schedule s = panels_of_two();
+  s.root = loop(DimClass::m, 2, loop(DimClass::n, 2, kernel(2, 2)));
+  const Plan plan(c, s);
+  Operand<double> in_place(plan, TensorId::A, DimClass::m, 0, nullptr);
+  in_place.read(tensor.data());
+  in_place.at({0, 3}, 0);
+  EXPECT_EQ(in_place.to_next({2, 2}), 2);
+  EXPECT_EQ(in_place.to_next({4, 1}), 0);
 }
 
 TEST(Pack, Transposes_where_k_is_contiguous) {

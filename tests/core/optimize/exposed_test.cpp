@@ -209,7 +209,7 @@ TEST(Exposed, What_is_asked_for_too_early_comes_again) {
   m.levels[1].capacity.value = 2 * m.levels[1].capacity.value;
   const double quarter = exposed(c, s, p, m).traffic.value();
   // Over both links outside it.
-  EXPECT_NEAR((half - quarter) * 1e-9, 2 * 4096 * 1024 * 8 / 4 * 1e-9, 1e-6);
+  EXPECT_NEAR((half - quarter) * 1e9, 2.0 * 4096 * 1024 * 8 / 4, 1);
 }
 
 // An outer product, line by line: 64 of 8, and 48 of 10, which fill no vectors.
