@@ -197,7 +197,8 @@ class Rewriter {
     }
   }
 
-  // One loop along k, of tiles for which half of a cache has room with all rows and columns.
+  // One loop along k, of tiles for which half of a cache has room with all rows and columns, or of
+  // as many columns of the left operand in place as the hardware foresees.
   void fit_sums() {
     if (extent(DimClass::k) == 1) return;
     Draft without = from_;
@@ -209,17 +210,22 @@ class Rewriter {
     for (const TensorId t : {TensorId::A, TensorId::B}) {
       each += extent(path_.rows_of(t));
     }
-    const std::int64_t line = bytes_of_line / size_of(c_.type());
-    for (int level = 0; level < machine_.cache_count(); ++level) {
-      const Bytes half(machine_.level(LevelId{level}).capacity.value.value() / 2);
+    const auto with = [&](std::int64_t tile) {
       Step loop;
       loop.group = DimClass::k;
-      loop.tile = half / size_of(c_.type()) / each / line * line;
-      if (loop.tile < line) continue;
+      loop.tile = tile;
       Draft d = without;
       d.steps.insert(d.steps.end() - kernels, loop);
       add(std::move(d));
+    };
+    const std::int64_t line = bytes_of_line / size_of(c_.type());
+    for (int level = 0; level < machine_.cache_count(); ++level) {
+      const Bytes half(machine_.level(LevelId{level}).capacity.value.value() / 2);
+      const std::int64_t tile = half / size_of(c_.type()) / each / line * line;
+      if (tile >= line) with(tile);
     }
+    const bool streams = !path_.lanes && !path_.along_k && !packs(from_, path_.left);
+    if (streams && extent(DimClass::k) > most_streams) with(most_streams);
   }
 
   void change_orders() {

@@ -22,7 +22,8 @@ enum class ReadInPlace { well, any };
 //  - a pack: elsewhere among the loops, around all of them too; taken out, where the operand may be
 //    read in place; put in, where elements are read more than once,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
-//    whole dimensions; one along k of tiles for which half of a cache has room,
+//    whole dimensions; one along k of tiles for which half of a cache has room, or of as many
+//    columns as the hardware foresees (most_streams),
 //  - the order of dimensions in a group: as in another tensor.
 // What is in place is so in `schedule`, or may be. A packed copy is no larger than in
 // `schedule`, or than half of the last cache. None of a contraction with images, and of
