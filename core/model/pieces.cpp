@@ -186,7 +186,7 @@ class PieceWalk {
     for (const Part& part : here_) {
       for (ArrayId a : nest_.arrays().ids()) add(all, part.lines, a, 1);
     }
-    return {depth_, all, {all}};
+    return {depth_, all, {}};
   }
 
   // What the pieces of all rounds so far say.

@@ -17,7 +17,7 @@ namespace tcsim {
 struct CountedPieces {
   int depth = 0;       // of the loop whose iterations are pieces
   CountedLines lines;  // by all pieces together; of packs, those inside that loop
-  // The same, with each of them alone for those parts of the walk that are like it.
+  // The same, with each alone for parts of the walk like it. None if the walk is one piece.
   std::vector<CountedLines> each;
 };
 

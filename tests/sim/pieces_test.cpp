@@ -49,7 +49,7 @@ TEST(Pieces, Of_a_short_walk_are_all_of_it) {
     const Schedule s = random_schedule(c, machine, seed + i);
     const Nest nest(c, s, line);
     const auto pieces = count_pieces(c, s, nest, sets_of_caches(machine).front(), line);
-    if (!pieces || pieces->each.size() > 1) continue;
+    if (!pieces || !pieces->each.empty()) continue;
     ++counted;
     EXPECT_NEAR(error_of_kernels(c, s, machine, nest, *pieces), 0, 1e-9) << to_line(s, c);
   }
