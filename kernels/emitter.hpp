@@ -49,9 +49,10 @@ class Emitter : public Xbyak::CodeGenerator {
   Vector sum(const TileRegisters& t, int j, int v) const { return vector(j * t.vectors + v); }
   Vector left(const TileRegisters& t, int v) const { return vector(t.vectors * t.columns + v); }
   static bool partial(const TileRegisters& t, int v) { return t.part && v + 1 == t.vectors; }
-  // Whether stores of a part go by pieces, and loads by the mask in mask(t), or at mask_at_ where
-  // no register is left.
+  // Whether a tile's part is stored in pieces, and loaded by the mask in mask(), or at mask_at_
+  // where no register is left; and whether that is vector v.
   bool has_pieces(const TileRegisters& t) const { return t.part && !wide(); }
+  bool in_pieces(const TileRegisters& t, int v) const { return has_pieces(t) && partial(t, v); }
   bool has_mask_register(const TileRegisters& t) const {
     return t.vectors * (t.columns + 1) + 2 <= registers();
   }
@@ -64,14 +65,13 @@ class Emitter : public Xbyak::CodeGenerator {
   }
 
   void load(const Vector& to, const Xbyak::RegExp& from, const TileRegisters& t, int v) {
-    const bool some = partial(t, v);
-    if (some && !wide()) {
+    if (in_pieces(t, v)) {
       if (!has_mask_register(t)) vmovups(to, ptr[mask_at_]);
       const Vector by = has_mask_register(t) ? mask() : to;
       element_bytes_ == 4 ? vmaskmovps(to, by, ptr[from]) : vmaskmovpd(to, by, ptr[from]);
       return;
     }
-    const Vector target = some ? to | k1 | T_z : to;
+    const Vector target = partial(t, v) ? to | k1 | T_z : to;
     element_bytes_ == 4 ? vmovups(target, ptr[from]) : vmovupd(target, ptr[from]);
   }
   // Not of pieces.

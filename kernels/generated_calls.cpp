@@ -206,7 +206,7 @@ class Generator : public Emitter {
           load(old, to, t, v);
           add_vectors(total, old, total);
         }
-        if (partial(t, v) && has_pieces(t)) {
+        if (in_pieces(t, v)) {
           store_pieces(to, total, lanes, old);
         } else {
           store(to, total, partial(t, v));

@@ -427,7 +427,7 @@ class KernelGenerator : public Emitter {
         const Xbyak::RegExp to = rdx + v * vector_bytes_;
         const Vector total = sum(t_, j, v);
         result(total, to, v);
-        if (partial(t_, v) && has_pieces(t_)) {
+        if (in_pieces(t_, v)) {
           store_pieces(v * vector_bytes_, total);
         } else {
           store(to, total, partial(t_, v));
