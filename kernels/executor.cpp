@@ -832,8 +832,12 @@ void Executor<T>::call_part(Interval m, Interval n, KernelTask<T> task, T* c) {
   const std::int64_t lanes = family_.lanes;
   const Panel<T> left = task.left, right = task.right;
   const T beta = task.update.beta;
+  // A column goes on in as few kernels as can be, since each goes through all of k.
+  std::int64_t tallest = KernelFamily<T>::most_vectors;
+  while (n.size == 1 && family_.columns_for(static_cast<int>(tallest) + 1) > 0) ++tallest;
+  const std::int64_t even = ceil_div(ceil_div(m.size, lanes), ceil_div(m.size, tallest * lanes));
   for (std::int64_t i = 0, rows = 0; i < m.size; i += rows) {
-    rows = std::min(m.size - i, KernelFamily<T>::most_vectors * lanes);
+    rows = std::min(m.size - i, even * lanes);
     const bool direct =
         (family_.has_parts() || rows >= lanes) && rows_together({m.begin + i, rows});
     if (direct && !family_.has_parts()) rows = rows / lanes * lanes;

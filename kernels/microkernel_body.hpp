@@ -100,6 +100,23 @@ struct NoTrickling {
   void begin_tile() const {}
 };
 
+// The first lines of the right operand's next stretch, which lies elsewhere: a column has but one
+// number of it for each step, so that a kernel of a single column soon waits for it.
+template <class T, class Right>
+[[gnu::always_inline]] inline void ask_for_stretch(const Right& right, std::int64_t kc,
+                                                   const Stretch& next, const KernelTask<T>& task) {
+  constexpr std::int64_t most_lines = 8, line = 64;
+  const auto bytes = [](std::int64_t elements) {
+    return elements * static_cast<std::int64_t>(sizeof(T));
+  };
+  const char* at =
+      reinterpret_cast<const char*>(right.first) + bytes(kc * task.right.step + next.right_jump);
+  const std::int64_t all = bytes(next.kc * task.right.step);
+  const std::int64_t apart = bytes(task.right.step) > line ? bytes(task.right.step) : line;
+  const std::int64_t some = all < most_lines * apart ? all : most_lines * apart;
+  for (std::int64_t b = 0; b < some; b += apart) __builtin_prefetch(at + b, 0, 3);
+}
+
 // One tile. Its left panel begins at `left`. Where `later` asks for lines, the left operand waits
 // in the second cache, and is brought into the first one a few steps before it is read; left_ahead
 // asks for nothing.
@@ -177,6 +194,9 @@ template <class T, int bytes, int vectors, int columns, class Right, class Later
     for (int v = 0; v < vectors * lanes; v += line) __builtin_prefetch(column + v, 1);
   }
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    if constexpr (columns == 1 && !Right::by_lane) {
+      if (next != end) ask_for_stretch(right, kc, *next, task);
+    }
     for (; runs > 0 && kc > 0; --kc) {
       __builtin_prefetch(asked, 0, 2);
       asked += line;
@@ -392,6 +412,7 @@ template <class T, int bytes, int vectors, int columns, class Right>
   Vector sum[columns][vectors] = {};
   std::int64_t kc = task.kc;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
+    if (columns == 1 && next != end) ask_for_stretch(right, kc, *next, task);
     for (; kc > 0; --kc) {
       right.hide();
       Vector l[vectors];
@@ -563,8 +584,10 @@ void multiply_along_k(const KernelTask<T>& task, const ResultTile<T>& ahead) {
 
 // Whether the accumulators leave enough registers: a column of the left operand, and a vector for
 // the right one. With AVX-512 the right one needs none, since the multiplication reads its elements
-// from memory.
+// from memory; and where there is but one column it reads the left one there, but for a part of a
+// vector and its mask.
 constexpr bool fits(int bytes, int vectors, int columns) {
+  if (bytes < 64 && columns == 1) return vectors + 3 <= 16;
   return vectors * columns <= (bytes == 64 ? 32 - vectors : 16 - vectors - 1);
 }
 

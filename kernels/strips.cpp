@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "kernels/vector_code.hpp"
 
@@ -51,6 +52,8 @@ StripPacker<T>::StripPacker(const Plan& plan, const PackPlan& pack)
       row_table_(plan.offset_table(pack.tensor, pack.rows)),
       ks_(plan.offsets(pack.tensor, DimClass::k)),
       transpose_(transpose_code<T>()),
+      panels_apart_(pack.apart / pack.panel),
+      rest_apart_(pack.apart % pack.panel),
       most_strips_(std::min(pack.strips, plan.extent(pack.rows) / pack.apart)),
       square_(static_cast<std::size_t>(most_strips_ * line_elements<T>)) {
   for (std::int64_t s = 0; s < most_strips_; ++s) square_columns_.push_back(s * line_elements<T>);
@@ -108,9 +111,12 @@ std::int64_t StripPacker<T>::neighbours(std::int64_t strip) const {
   return count;
 }
 
+// Those of a tile as large as the one before are where they were.
 template <class T>
 void StripPacker<T>::list_runs() {
   const Interval ks = tile_[DimClass::k];
+  const Listed wanted{tile_[pack_.rows].size, ks, pack_.place_of(tile_)};
+  if (std::exchange(listed_, wanted) == wanted) return;
   panels_ = (tile_[pack_.rows].size + pack_.panel - 1) / pack_.panel;
   runs_.clear();
   panel_places_.clear();
@@ -130,19 +136,27 @@ void StripPacker<T>::list_parts(std::int64_t first_row) {
   const std::int64_t size = tile_[pack_.rows].size;
   parts_.clear();
   whole_ = true;
+  // Where a strip begins. One that begins in front of the tile is alone. To divide for each would
+  // take longer than to move its rows where there is but one column.
+  struct Place {
+    std::int64_t panel, row;
+  };
+  const auto after = [&](Place at, std::int64_t rows) {
+    at.row += rows;
+    return at.row < pack_.panel ? at : Place{at.panel + 1, at.row - pack_.panel};
+  };
+  const std::int64_t begin = std::max<std::int64_t>(first_row, 0);
+  Place first{begin / pack_.panel, begin % pack_.panel};
   for (std::int64_t strip = 0; strip < strips_; ++strip, first_row += pack_.apart) {
-    for (std::int64_t row = 0, rows; row < rows_; row += rows) {
-      const std::int64_t in_tile = first_row + row;
-      if (in_tile < 0 || in_tile >= size) {
-        rows = in_tile < 0 ? std::min(rows_ - row, -in_tile) : rows_ - row;
-        whole_ = false;
-        continue;
-      }
-      const std::int64_t panel = in_tile / pack_.panel, place = in_tile % pack_.panel;
-      rows = std::min({rows_ - row, pack_.panel - place, size - in_tile});
-      whole_ &= rows == rows_;
-      parts_.push_back({strip, row, rows, panel, place});
+    Place at = first;
+    for (std::int64_t row = std::max<std::int64_t>(0, -first_row), rows; row < rows_; row += rows) {
+      if (first_row + row >= size) break;
+      rows = std::min({rows_ - row, pack_.panel - at.row, size - first_row - row});
+      parts_.push_back({strip, row, rows, at.panel, at.row});
+      at = after(at, rows);
     }
+    whole_ &= !parts_.empty() && parts_.back().strip == strip && parts_.back().rows == rows_;
+    first = after({first.panel + panels_apart_, first.row}, rest_apart_);
   }
 }
 

@@ -32,6 +32,14 @@ class StripPacker {
     std::int64_t begin, end;
   };
 
+  // What runs_ and panel_places_ depend on.
+  struct Listed {
+    std::int64_t rows = 0;
+    Interval ks;
+    std::int64_t place = 0;  // of the first place of the batch in the buffer
+    bool operator==(const Listed&) const = default;
+  };
+
   void list_runs();
   void list_parts(std::int64_t first_row);
   void fill(const Run& run, const std::int64_t* panels);
@@ -44,6 +52,7 @@ class StripPacker {
   const std::int64_t* row_table_;
   const Offsets& ks_;
   Transpose<T> transpose_;
+  const std::int64_t panels_apart_, rest_apart_;  // whole micropanels of a strip, and rows beyond
   std::int64_t most_strips_;
   std::vector<std::int64_t> square_columns_;
   std::vector<T> square_;
@@ -51,6 +60,7 @@ class StripPacker {
   Tile tile_{};
   const T* tensor_ = nullptr;
   T* buffer_ = nullptr;
+  Listed listed_;
   std::int64_t panels_ = 0;
   std::vector<Run> runs_;
   std::vector<std::int64_t> panel_places_;  // in the buffer, of each micropanel in each run

@@ -299,7 +299,8 @@ INSTANTIATE_TEST_SUITE_P(Execute, Every_shape, testing::ValuesIn(kernel_shapes()
                          });
 
 TEST(Execute, Tiles_that_no_kernel_has_are_covered_by_several) {
-  for (const auto& [mr, nr] : {std::pair{1, 1}, {5, 7}, {3, 2}, {13, 1}, {100, 3}, {70, 31}}) {
+  for (const auto& [mr, nr] :
+       {std::pair{1, 1}, {5, 7}, {3, 2}, {13, 1}, {52, 1}, {120, 1}, {100, 3}, {70, 31}}) {
     for (ElementType type : {ElementType::f64, ElementType::f32}) {
       expect_random_cases_correct(type, mr, nr, 60);
     }
