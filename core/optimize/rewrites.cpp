@@ -1,6 +1,7 @@
 #include "core/optimize/rewrites.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <utility>
 
@@ -58,6 +59,7 @@ class Rewriter {
     if (!plain || !one_size) return {};
     if (!path_.lanes && !path_.along_k) change_kernel();
     move_packs();
+    for (const TensorId t : {TensorId::A, TensorId::B}) pack_places(t);
     change_loops();
     fit_sums();
     change_orders();
@@ -69,6 +71,12 @@ class Rewriter {
 
   // Steps that may stand anywhere: those in front of the loops over kernels.
   std::size_t outer_steps() const { return block_depth(path_); }
+
+  // What tiles of a group are made of.
+  std::int64_t unit_of(DimClass g) const {
+    if (writes_lines(path_)) return 1;
+    return g == DimClass::m ? path_.mr : g == DimClass::n ? path_.nr : 1;
+  }
 
   void change_kernel() {
     const std::int64_t lanes = lanes_of(machine_.core, c_.type());
@@ -104,26 +112,34 @@ class Rewriter {
     const bool m_inside = outer == d.steps.size() || d.steps.back().group == DimClass::m;
     d.steps.resize(outer);
     // Tiles of whole kernels, or of whole rows of them.
-    const std::int64_t unit = row > 0 ? row : mr;
+    const std::int64_t unit = row > 0 ? row : writes_lines(path_) ? 1 : mr;
     for (Step& s : d.steps) {
       if (!is_loop(s)) continue;
       if (s.group == DimClass::m) s.tile = std::max<std::int64_t>(1, s.tile / unit) * unit;
       if (s.group == DimClass::n) s.tile = std::max<std::int64_t>(1, s.tile / nr) * nr;
     }
-    const auto loop = [](DimClass g, std::int64_t tile) {
-      Step s;
-      s.group = g;
-      s.tile = tile;
-      return s;
-    };
-    if (row > 0) d.steps.push_back(loop(DimClass::m, row));
-    const Step over_m = loop(DimClass::m, mr), over_n = loop(DimClass::n, nr);
+    if (row > 0) d.steps.push_back(loop_over(DimClass::m, row));
+    const Step over_m = loop_over(DimClass::m, mr), over_n = loop_over(DimClass::n, nr);
     for (const bool inside : {m_inside, !m_inside}) {
       Draft both = d;
       both.steps.push_back(inside ? over_n : over_m);
       both.steps.push_back(inside ? over_m : over_n);
       add(std::move(both));
     }
+  }
+
+  static Step loop_over(DimClass g, std::int64_t tile) {
+    Step s;
+    s.group = g;
+    s.tile = tile;
+    return s;
+  }
+  Step pack_of(TensorId t) const {
+    Step pack;
+    pack.kind = Step::Kind::move;
+    pack.tensor = t;
+    pack.level = machine_.level(LevelId{machine_.cache_count() - 1}).name;
+    return pack;
   }
 
   void move_packs() {
@@ -135,14 +151,64 @@ class Rewriter {
       if (packed) add(without);
       // Of what is read once, a copy takes longer than reading it.
       if (!packed && extent(t == path_.left ? DimClass::n : DimClass::m) == 1) continue;
-      Step pack;
-      pack.kind = Step::Kind::move;
-      pack.tensor = t;
-      pack.level = machine_.level(LevelId{machine_.cache_count() - 1}).name;
+      const Step pack = pack_of(t);
       for (std::size_t i = 0; i + (packed ? 1 : 0) <= outer; ++i) {
         Draft d = without;
         d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(i), pack);
         add(std::move(d));
+      }
+    }
+  }
+
+  // Copies of an operand whose neighbours in memory are places of the batch: of several places, so
+  // that they use up its lines, and of as many rows as a cache has room for or as lie together.
+  void pack_places(TensorId t) {
+    const Group& batch = from_.groups[DimClass::batch];
+    const auto fastest = c_.fastest(t);
+    const auto in_batch = fastest ? std::ranges::find(batch, *fastest) : batch.end();
+    if (in_batch == batch.end() || path_.lanes || path_.along_k) return;
+    const DimClass rows = path_.rows_of(t);
+    const std::size_t outer = outer_steps();
+    Draft without = from_;
+    without.steps.clear();
+    std::size_t before = 0;  // the loop over places stands behind so many
+    std::int64_t sums = extent(DimClass::k);
+    for (std::size_t i = 0; i < from_.steps.size(); ++i) {
+      const Step& s = from_.steps[i];
+      const bool is_outer = i < outer;
+      if (is_pack_of(s, t)) continue;
+      if (is_outer && is_loop(s) && s.group == rows) continue;
+      if (is_loop(s) && s.group == DimClass::batch) {
+        before = without.steps.size();
+        continue;
+      }
+      if (is_loop(s) && s.group == DimClass::k) sums = std::min(sums, s.tile);
+      without.steps.push_back(s);
+    }
+    const auto with = [&](std::int64_t row_tile, std::int64_t places) {
+      Draft d = without;
+      const std::array steps{loop_over(rows, row_tile), loop_over(DimClass::batch, places),
+                             pack_of(t), loop_over(DimClass::batch, 1)};
+      d.steps.insert(d.steps.begin() + static_cast<std::ptrdiff_t>(before), steps.begin(),
+                     steps.end());
+      add(std::move(d));
+    };
+    const std::int64_t line = bytes_of_line / size_of(c_.type());
+    std::int64_t whole = 1;
+    for (auto d = batch.begin(); d <= in_batch; ++d) whole *= c_.dim(*d).extent;
+    std::int64_t known = 0;
+    for (const std::int64_t places : {std::min(line, whole), whole, extent(DimClass::batch)}) {
+      if (std::exchange(known, places) == places) continue;
+      const std::int64_t unit = unit_of(rows);
+      for (int level = 0; level < machine_.cache_count(); ++level) {
+        const Bytes half(machine_.level(LevelId{level}).capacity.value.value() / 2);
+        const std::int64_t tile = half / size_of(c_.type()) / (places * sums) / unit * unit;
+        if (tile > 0) with(tile, places);
+      }
+      std::int64_t together = 1;
+      for (DimId d : from_.groups[rows]) {
+        together *= c_.dim(d).extent;
+        with(ceil_div(together, unit) * unit, places);
       }
     }
   }
@@ -163,9 +229,7 @@ class Rewriter {
       }
       const auto resized = [&](std::int64_t tile) {
         Draft d = from_;
-        const std::int64_t unit = s.group == DimClass::m   ? path_.mr
-                                  : s.group == DimClass::n ? path_.nr
-                                                           : 1;
+        const std::int64_t unit = unit_of(s.group);
         d.steps[i].tile = std::max<std::int64_t>(1, tile / unit) * unit;
         add(std::move(d));
       };
@@ -211,11 +275,8 @@ class Rewriter {
       each += extent(path_.rows_of(t));
     }
     const auto with = [&](std::int64_t tile) {
-      Step loop;
-      loop.group = DimClass::k;
-      loop.tile = tile;
       Draft d = without;
-      d.steps.insert(d.steps.end() - kernels, loop);
+      d.steps.insert(d.steps.end() - kernels, loop_over(DimClass::k, tile));
       add(std::move(d));
     };
     const std::int64_t line = bytes_of_line / size_of(c_.type());
@@ -236,9 +297,21 @@ class Rewriter {
       for (const TensorId t : {TensorId::A, TensorId::B, TensorId::C}) {
         Draft d = from_;
         d.groups[g] = in_order_of(c_, t, group);
-        if (d.groups[g] != group) add(std::move(d));
+        for (const TensorId other : {TensorId::A, TensorId::B, TensorId::C}) {
+          Draft both = d;
+          bring_forward(other, both.groups[g]);
+          if (both.groups[g] != group) add(std::move(both));
+        }
       }
     }
+  }
+
+  // What lies together in a tensor becomes the second of a group.
+  void bring_forward(TensorId t, Group& group) const {
+    const auto fastest = c_.fastest(t);
+    const auto place = fastest ? std::ranges::find(group, *fastest) : group.end();
+    if (place == group.end() || place == group.begin()) return;
+    std::rotate(group.begin() + 1, place, place + 1);
   }
 
   // Whether kernels read an operand well in place: no tile goes over the end of what is together

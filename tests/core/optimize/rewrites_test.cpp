@@ -134,6 +134,45 @@ TEST(Rewrites, Move_a_pack_around_the_batch_and_take_it_out) {
       all.contains("groups m=b n=a k=k batch=h for batch by 1 { for n by 8 { kernel 48x8 } }"));
 }
 
+// A's neighbours are places of the batch: a copy of one place would use an element of each line.
+TEST(Rewrites, Pack_several_places_of_the_batch_with_as_many_rows_as_a_cache_holds) {
+  const Contraction c = f32_of("dcba-c-cadb", "a=20,b=90,c=70,d=130");
+  const Contraction turned = parse_contraction(c.label(), parse_sizes("a=20,b=90,c=70,d=130"),
+                                               Layout::column_major, ElementType::f32);
+  const Machine m = find_machine("zen5");
+  const std::set<std::string> all =
+      lines_of(turned, m,
+               "groups m=dba batch=c for m by 1040 { for batch by 1 { pack B in L3 { for m by 16 { "
+               "kernel 16x1 } } } }");
+  const std::string inside = "pack B in L3 { for batch by 1 { for m by 16 { kernel 16x1 } } } }";
+  // All places, and the rows that lie together in C; a line's places, and rows for half of a cache.
+  EXPECT_TRUE(all.contains("groups m=dba batch=c for m by 130 { " + inside));
+  EXPECT_TRUE(
+      all.contains("groups m=dba batch=c for m by 384 { for batch by 16 { " + inside + " }"));
+  // It is what runs.
+  const Schedule s = optimize(turned, m, for_running()).schedule;
+  bool around = false;
+  for (const Step& step : only_path(turned, s).steps) {
+    if (step.kind == Step::Kind::move) around = true;
+    if (step.kind == Step::Kind::loop && step.group == DimClass::batch && step.tile == 1) {
+      EXPECT_TRUE(around) << to_line(s, turned);
+    }
+  }
+  EXPECT_TRUE(around) << to_line(s, turned);
+}
+
+// What lies together in two tensors leads a group.
+TEST(Rewrites, Bring_two_dimensions_forward) {
+  const Contraction c = f32_of("abdc-b-cbda", "a=129,b=58,c=97,d=135");
+  const Machine m = find_machine("zen5");
+  const std::set<std::string> all =
+      lines_of(c, m,
+               "groups m=cda batch=b for m by 13440 { for batch by 1 { pack B in L3 { for m by 32 "
+               "{ kernel 32x1 } } } }");
+  EXPECT_TRUE(std::ranges::any_of(
+      all, [](const std::string& line) { return line.starts_with("groups m=cad batch=b "); }));
+}
+
 TEST(Rewrites, Resize_and_leave_out_loops_and_change_orders) {
   const Contraction c = f32_of("abcd-akbe-cedk", "a=30,b=20,c=30,d=40,k=50,e=6");
   const Machine m = find_machine("zen5");
