@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/plan/parts.hpp"
 #include "core/plan/plan.hpp"
+#include "core/statistics.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/execute.hpp"
 
@@ -54,6 +55,10 @@ const Contestant* SuiteCase::on_threads() const {
   return last.threads > 1 ? &last : nullptr;
 }
 
+std::optional<double> SuiteCase::off() const {
+  if (!expected) return {};
+  return tcsim().samples.time() / *expected;
+}
 std::optional<double> SuiteCase::speed_up() const {
   const Contestant* several = on_threads();
   if (several == nullptr) return {};
@@ -171,6 +176,23 @@ SuiteCase bench_case(const Contraction& contraction, const Schedule& schedule,
   return contraction.type() == ElementType::f64
              ? bench_case_of<double>(contraction, schedule, yardstick, options, several)
              : bench_case_of<float>(contraction, schedule, yardstick, options, several);
+}
+
+std::optional<Expectation> expectation(const std::vector<SuiteCase>& cases) {
+  std::vector<double> all;
+  Expectation e;
+  for (const SuiteCase& c : cases) {
+    const auto off = c.off();
+    if (!off) continue;
+    all.push_back(*off);
+    e.near += *off <= 1 + near_expected && *off >= 1 - near_expected;
+  }
+  if (all.empty()) return {};
+  e.cases = static_cast<int>(all.size());
+  e.low = quantile(all, 0.1);
+  e.median = median(all);
+  e.high = quantile(all, 0.9);
+  return e;
 }
 
 std::optional<SuiteSummary> summary(const std::vector<SuiteCase>& cases) {

@@ -40,11 +40,14 @@ struct SuiteCase {
   Schedule schedule;
   std::vector<Contestant> contestants;  // tcsim, the peers, then tcsim on several threads, if it is
   std::string kind = {};                // of a suite that has kinds; "" otherwise
+  std::optional<Seconds> expected = {};  // of tcsim on one core with cold caches
 
   const Contestant& tcsim() const { return contestants.front(); }
   const Contestant* best_peer() const;  // the fastest that is correct, or null
   // tcsim's rate over the best peer's, medians.
   std::optional<double> ratio() const;
+  // tcsim's median time over the expected one.
+  std::optional<double> off() const;
   // tcsim on several threads, or null, and its rate over that on one.
   const Contestant* on_threads() const;
   std::optional<double> speed_up() const;
@@ -103,6 +106,15 @@ class GeometricMean {
   double sum_ = 0;
   int count_ = 0;
 };
+
+// How long runs took, in times that were expected: in four cases of five between low and high.
+struct Expectation {
+  int cases = 0;
+  double low = 0, median = 0, high = 0;
+  int near = 0;  // cases no further off than near_expected
+};
+inline constexpr double near_expected = 0.15;
+std::optional<Expectation> expectation(const std::vector<SuiteCase>& cases);
 
 // Of all cases; an empty list has none.
 struct SuiteSummary {

@@ -16,6 +16,8 @@
 #include "core/io/json.hpp"
 #include "core/machine/share.hpp"
 #include "core/model/kernel_time.hpp"
+#include "core/optimize/exposed.hpp"
+#include "core/optimize/search.hpp"
 #include "core/schedule/registers.hpp"
 #include "core/schedule/scheme.hpp"
 #include "core/text/safe.hpp"
@@ -113,6 +115,22 @@ ordered_json level_json(const Result& r, std::size_t link) {
   return level;
 }
 
+// Of what runs on one core, where it ran or something of what such runs lose was measured.
+std::optional<Expected> expected_of(const Result& r) {
+  const bool one = r.threads == 1 && r.copies == 1;
+  const bool known = r.measured || losses_count(r.machine, {});
+  if (!r.prediction || r.model != ModelKind::window || !one || !known) return {};
+  return expected(r.workload, r.schedule, *r.prediction, r.machine);
+}
+
+std::string to_words(const Expected& e) {
+  const std::string parts =
+      fmt::format("computing {}, waiting for data {}, packs and calls {}", to_display(e.compute),
+                  to_display(e.waiting.traffic), to_display(e.waiting.core));
+  if (e.core() >= e.slowest) return parts;
+  return fmt::format("the slowest link hides {}", parts);
+}
+
 // In ttile's notation, of convolutions.
 std::optional<std::string> scheme_of(const Result& r) {
   if (r.workload.is_plain(TensorId::A) && r.workload.is_plain(TensorId::B)) return {};
@@ -150,6 +168,13 @@ ordered_json json_of(const Result& r) {
     j["compute_seconds"] = t.compute.value();
     j["bottleneck"] = bottleneck_name(t, r.machine);
     j["uncertainty"] = json_of(sure(r));
+    if (const auto e = expected_of(r)) {
+      j["expected_seconds"] = e->total().value();
+      j["expected"] = {{"slowest_link_seconds", e->slowest.value()},
+                       {"compute_seconds", e->compute.value()},
+                       {"waiting_seconds", e->waiting.traffic.value()},
+                       {"packs_and_calls_seconds", e->waiting.core.value()}};
+    }
     if (const auto joules = joules_of(r)) j["energy_joules"] = joules->value();
   }
   if (const auto t = simulated_timing(r)) {
@@ -262,6 +287,11 @@ const std::vector<Column>& columns() {
        [](R r, L) { return r.prediction ? csv_number(r.prediction->timing.total.value()) : ""; }},
       {"predicted_gflops",
        [](R r, L) { return r.prediction ? csv_number(r.prediction->rate.value() / 1e9) : ""; }},
+      {"expected_seconds",
+       [](R r, L) {
+         const auto e = expected_of(r);
+         return e ? csv_number(e->total().value()) : "";
+       }},
       {"simulated_seconds",
        [](R r, L) {
          const auto t = simulated_timing(r);
@@ -410,6 +440,9 @@ void print_totals(const Result& r, std::ostream& out) {
     row("predicted", r.prediction->timing.total, r.prediction->rate.value() / 1e9, true, 1);
   }
   if (const auto t = simulated_timing(r)) row("simulated", t->total, gflops(r, t->total), true, 1);
+  if (const auto e = expected_of(r)) {
+    row("expected", e->total(), gflops(r, e->total()), true, 1);
+  }
   if (!r.measured) return;
   const bool here = r.machine.name == "host";
   row(r.copies > 1 ? "measured each" : "measured", r.measured->median, *measured_gflops(r), here,
@@ -457,6 +490,7 @@ void print_table(const Result& r, std::ostream& out) {
     }
     out << "\n";
   }
+  if (const auto e = expected_of(r)) out << "  expected      " << to_words(*e) << "\n";
   if (const auto u = sure(r)) {
     out << fmt::format("  how sure      {}\n  {:14}{}\n",
                        sure_words(bottleneck_name(r.prediction->timing, r.machine), *u), "",

@@ -209,6 +209,7 @@ ordered_json json_of(const bench::SuiteCase& c) {
     j["ratio"] = *c.ratio();
   }
   if (const auto speed_up = c.speed_up()) j["speed_up"] = *speed_up;
+  if (c.expected) j["expected_seconds"] = c.expected->value();
   return j;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/io/json.hpp"
+#include "core/optimize/exposed.hpp"
 #include "core/plan/parts.hpp"
 #include "core/units/nearest.hpp"
 #include "core/workload/random_contraction.hpp"
@@ -191,6 +192,12 @@ void print_table_end(const ContractionBench& b, std::ostream& out) {
   }
   if (s->speed_up) out << fmt::format("; {} threads {:.2f} times one", b.threads, *s->speed_up);
   out << "\n";
+  if (const auto e = bench::expectation(b.complete)) {
+    out << fmt::format(
+        "  measured over expected time: median {:.2f}, {:.2f} to {:.2f} in four cases of five, "
+        "within {:.0f} % in {} of {}\n",
+        e->median, e->low, e->high, percent(bench::near_expected), e->near, e->cases);
+  }
 }
 
 ordered_json summary_json(const bench::SuiteSummary& s) {
@@ -224,6 +231,11 @@ void print_json(const ContractionBench& b, std::ostream& out) {
     j["cases"].back()["hot"] = is_hot(c.kind);
   }
   if (const auto s = summary(b.complete)) j["summary"] = summary_json(*s);
+  if (const auto e = bench::expectation(b.complete)) {
+    j["measured_over_expected"] = {{"cases", e->cases}, {"median", e->median},
+                                   {"low", e->low},     {"high", e->high},
+                                   {"near", e->near},   {"near_is", bench::near_expected}};
+  }
   for (const auto& [kind, cases] : b.by_kind()) {
     j["kinds"].push_back({{"kind", kind}, {"cases", cases.size()}});
     j["kinds"].back().update(summary_json(*summary(cases)));
@@ -287,6 +299,10 @@ Exit bench_contractions(const Options& options, Context& context, Cases cases) {
         if (b.threads > 1) several = {schedule_for(threads_worth(c, b.threads)), b.threads};
         SuiteCase one = bench_case(c, schedule_for(1), yardstick, how, several);
         one.kind = kind;
+        if (!how.hot) {
+          const Prediction p = predict(c, one.schedule, b.machine);
+          one.expected = expected(c, one.schedule, p, b.machine).total();
+        }
         b.complete.push_back(std::move(one));
         return b.complete.back().correct();
       },

@@ -3,6 +3,9 @@
 // differ in that alone.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "core/machine/machine.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/schedule.hpp"
@@ -50,5 +53,17 @@ struct Exposed {
 };
 Exposed exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);
+
+// What a run on one core with cold caches is expected to take: as long as the slowest link, or
+// computing and then all that neither hides. How near that comes: docs/validation.md.
+struct Expected {
+  Seconds slowest;  // link
+  Seconds compute;  // kernel_time()
+  Exposed waiting;
+  Seconds core() const { return compute + waiting.all(); }
+  Seconds total() const { return std::max(slowest, core()); }
+};
+Expected expected(const Contraction& contraction, const Schedule& schedule,
+                  const Prediction& prediction, const Machine& machine);
 
 }  // namespace tcsim

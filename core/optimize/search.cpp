@@ -119,10 +119,8 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
   if (roof.value() > 0 && losses_count(machine, options)) {
-    const Seconds waiting = exposed(contraction, schedule, prediction, machine).all();
-    const Seconds core = prediction.timing.compute + waiting;
-    return {decisive(std::max(slowest, core)), decisive(core),
-            cost(prediction, machine, Objective::sum)};
+    const Expected run = expected(contraction, schedule, prediction, machine);
+    return {decisive(run.total()), decisive(run.core()), cost(prediction, machine, Objective::sum)};
   }
   const bool few = has_few_places(contraction);
   if (at_roof || holds_lanes(contraction, schedule.groups) || along_k || few) {

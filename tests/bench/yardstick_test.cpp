@@ -79,6 +79,29 @@ TEST(Samples, A_suite_is_summed_up_by_geometric_means) {
   EXPECT_FALSE(summary(std::vector<SuiteCase>{}));
 }
 
+// 1 to 5 times what was expected, and a case of which nothing was.
+TEST(Samples, Times_are_told_in_those_that_were_expected) {
+  const Contraction c = parse_contraction("ij-ik-kj", {{'i', 2}, {'j', 3}, {'k', 5}},
+                                          Layout::row_major, ElementType::f64);
+  std::vector<SuiteCase> cases;
+  for (const double seconds : {3.0, 1.0, 5.0, 2.0, 4.0, 7.0}) {
+    Samples s(100, Bytes(0));
+    s.add(sample(seconds, 100, 1));
+    cases.push_back({c, {}, {Contestant{"tcsim", "", s, 0}}});
+    if (seconds < 7) cases.back().expected = Seconds(1);
+  }
+  EXPECT_FALSE(cases.back().off());
+  EXPECT_DOUBLE_EQ(*cases.front().off(), 3);
+  const auto e = expectation(cases);
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->cases, 5);
+  EXPECT_DOUBLE_EQ(e->median, 3);
+  EXPECT_DOUBLE_EQ(e->low, 1.4);
+  EXPECT_DOUBLE_EQ(e->high, 4.6);
+  EXPECT_EQ(e->near, 1);
+  EXPECT_FALSE(expectation({cases.back()}));
+}
+
 Contraction small_contraction() {
   return parse_contraction("abc-adc-bd", {{'a', 20}, {'b', 30}, {'c', 4}, {'d', 25}},
                            Layout::column_major, ElementType::f64);

@@ -452,7 +452,9 @@ TEST(Run, And_bench_take_the_choice_for_what_runs) {
   for (const Contraction& drawn : random_contractions(5, 3)) {
     EXPECT_EQ(bench["cases"][i++]["schedule"],
               to_line(optimize(drawn, m, for_running()).schedule, drawn));
+    EXPECT_GT(bench["cases"][i - 1]["expected_seconds"].get<double>(), 0);
   }
+  EXPECT_EQ(bench["measured_over_expected"]["cases"], 3);
 }
 
 TEST(Run, Measures_checks_and_says_which_kernel) {
@@ -463,6 +465,28 @@ TEST(Run, Measures_checks_and_says_which_kernel) {
   EXPECT_EQ(j["repetitions_seconds"].size(), 3u);
   EXPECT_LE(j["check_error_over_bound"].get<double>(), 1);
   EXPECT_TRUE(contains(j["kernel"], "8x6"));
+}
+
+// What ran has an expected time beside the predicted one, of which it is told what it consists of;
+// what is only predicted for a machine of which no losses were measured has none.
+TEST(Run, Says_what_was_expected) {
+  const json j =
+      json::parse(tcsim(with_matmul("run", {"--format", "json", "--repetitions", "1"})).out);
+  const json& e = j["expected"];
+  const double core = e["compute_seconds"].get<double>() + e["waiting_seconds"].get<double>() +
+                      e["packs_and_calls_seconds"].get<double>();
+  EXPECT_DOUBLE_EQ(j["expected_seconds"].get<double>(),
+                   std::max(core, e["slowest_link_seconds"].get<double>()));
+  EXPECT_GT(j["expected_seconds"], j["predicted_seconds"]);
+  EXPECT_GT(e["packs_and_calls_seconds"], 0);
+  const Ran table = tcsim(with_matmul("run", {"--repetitions", "1"}));
+  EXPECT_TRUE(contains(table.out, "\n  expected  ")) << table.out;
+  EXPECT_TRUE(contains(table.out, "\n  expected      computing ")) << table.out;
+  EXPECT_FALSE(contains(tcsim(with_matmul("run", {"--repetitions", "1", "--batched", "2"})).out,
+                        "expected"));
+  EXPECT_FALSE(contains(tcsim(with_matmul("predict", {})).out, "expected"));
+  const Ran csv = tcsim(with_matmul("run", {"--format", "csv", "--repetitions", "1"}));
+  EXPECT_TRUE(contains(csv.out, ",expected_seconds,")) << csv.out;
 }
 
 TEST(Run, Does_not_rate_this_machine_by_the_peak_of_another) {
