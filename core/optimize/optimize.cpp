@@ -405,8 +405,9 @@ class Optimizer {
     // The first that holds what it promises when it is judged as the answer is; where nothing is
     // estimated, the best by that.
     bool taken = false;
+    const double really = draft_score(best_->schedule, best_->prediction).front();
     for (Draft& d : best) {
-      if (estimates() && d.score.front() > start.score.front() - promised) break;
+      if (estimates() && d.score.front() > std::max(start.score.front(), really) - promised) break;
       if (d.schedule == best_->schedule) continue;
       const double before = draft_score(best_->schedule, best_->prediction).front();
       if (!estimates() && d.score.front() > before - worth) continue;

@@ -29,6 +29,8 @@ constexpr double exposed_step = 5e-3;
 constexpr double few_step = 2e-2;
 // What is so many times as slow by the coarse count is not judged in full. Source: chosen.
 constexpr double far_coarsely = 1.05;
+// Ways whose best ones are judged in full beside the finalists. Source: chosen.
+constexpr std::size_t most_other_ways = 6;
 // Factors by which moves change a tile. Source: chosen.
 constexpr std::int64_t near_move = 2;
 constexpr std::int64_t far_move = 8;
@@ -42,12 +44,25 @@ constexpr double trade_factors[] = {1.25, 2};
 constexpr std::int64_t line_part = 2;
 constexpr std::int64_t line_parts = 5;
 
-std::string key(const Tiling& t) {
+// Of the orders of dimensions.
+std::string key(const Groups& groups) {
   std::string k;
-  for (const Group& group : t.groups) {
+  for (const Group& group : groups) {
     for (DimId d : group) k += static_cast<char>(index(d));
     k += '\x7f';
   }
+  return k;
+}
+// Of them and of what is packed.
+std::string key_of_way(const Tiling& t) {
+  std::string k = key(t.groups);
+  k += t.in_place.left ? 'i' : 'p';
+  k += t.in_place.right ? 'i' : 'p';
+  return k;
+}
+
+std::string key(const Tiling& t) {
+  std::string k = key_of_way(t);
   const auto add = [&](std::int64_t n) { k.append(reinterpret_cast<const char*>(&n), sizeof n); };
   add(t.kernel.mr.value());
   add(t.kernel.nr.value());
@@ -59,8 +74,6 @@ std::string key(const Tiling& t) {
     for (DimClass g : order) k += static_cast<char>('0' + index(g));
   }
   k += t.m_inside ? 'm' : 'n';
-  k += t.in_place.left ? 'i' : 'p';
-  k += t.in_place.right ? 'i' : 'p';
   return k;
 }
 
@@ -165,6 +178,7 @@ void Search::set_margin(double margin) {
   coarse_.clear();
   full_.clear();
   finalists_.clear();
+  best_of_ways_.clear();
   best_.reset();
 }
 
@@ -193,6 +207,9 @@ Score Search::coarse_score(const Tiling& tiling) {
                        [](const Score& s, const auto& finalist) { return s < finalist.first; });
   finalists_.insert(place, {known->second, tiling});
   if (finalists_.size() > most_finalists) finalists_.pop_back();
+  const auto [way, is_new_way] =
+      best_of_ways_.try_emplace(key_of_way(tiling), known->second, tiling);
+  if (!is_new_way && known->second < way->second.first) way->second = {known->second, tiling};
   return known->second;
 }
 
@@ -253,15 +270,27 @@ void Search::refine(int count, int budget) {
   for (std::size_t i = 0; i < std::min(finalists_.size(), static_cast<std::size_t>(count)); ++i) {
     full_score(finalists_[i].second);
   }
+  // Lines of rows that are far apart fall on few sets, which the coarse count does not see: all of
+  // those may be of one way. The others' best ones may still be better than what they really are.
+  std::vector<std::pair<Score, Tiling>> others;
+  for (const auto& [way, one] : best_of_ways_) others.push_back(one);
+  std::ranges::stable_sort(others, {}, &std::pair<Score, Tiling>::first);
+  for (std::size_t i = 0; i < std::min(others.size(), most_other_ways); ++i) {
+    if (others[i].first >= best_score_) break;
+    full_score(others[i].second);
+  }
   Score score = best_score_;
-  double near = promising(coarse_score(best()));
+  const auto nearest = [&](const Score& coarse) {
+    return std::max(promising(coarse), best_score_.front());
+  };
+  double near = nearest(coarse_score(best()));
   descend(best(), score, budget, [&, this](const Tiling& t) {
     const Score coarse = coarse_score(t);
     if (coarse.front() > near) return Score{HUGE_VAL};
     Score full = full_score(t);
     if (full < score) {
       score = full;
-      near = promising(coarse);
+      near = nearest(coarse);
     }
     return full;
   });

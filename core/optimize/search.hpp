@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -78,7 +79,8 @@ class Search {
   void snap_to_family(Tiling& tiling) const;
   // Goes downhill by the coarse count until no move is better or `budget` tilings were judged.
   void descend_coarsely(Tiling start, int budget);
-  // Judges the best `count` of the coarse ones in full, then goes downhill from the best of all.
+  // Judges the best `count` of the coarse ones in full, and the best of other ways that could still
+  // be better, then goes downhill from the best of all.
   void refine(int count, int budget);
   // Goes downhill from a tiling, judging in full.
   void descend_in_full(Tiling start, int budget);
@@ -121,6 +123,8 @@ class Search {
   SharedCounts counts_{counted_lines};
   Known coarse_, full_;
   std::vector<std::pair<Score, Tiling>> finalists_;  // best coarse ones, best first
+  // Best coarse ones, by order of dimensions and what is packed.
+  std::map<std::string, std::pair<Score, Tiling>> best_of_ways_;
   double margin_ = 1;
   bool trades_ = false;
   std::optional<Tiling> best_;
