@@ -21,10 +21,13 @@ enum class ReadInPlace { well, any };
 //    keeps to them where a kernel does not hold them, or those of another kernel; its columns,
 //  - a pack: elsewhere among the loops, around all of them too; taken out, where the operand may be
 //    read in place; put in, where elements are read more than once,
+//  - a pack of an operand whose neighbours in memory are places of the batch: around several of
+//    those, in tiles of as many rows as half of a cache has room for, or as lie together,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
 //    whole dimensions; one along k of tiles for which half of a cache has room, or of as many
 //    columns as the hardware foresees (most_streams),
-//  - the order of dimensions in a group: as in another tensor.
+//  - the order of dimensions in a group: as in a tensor, and what lies together in another one
+//    behind the first.
 // What is in place is so in `schedule`, or may be. A packed copy is no larger than in
 // `schedule`, or than half of the last cache. None of a contraction with images, and of
 // a schedule with loops of two tile sizes. Of vectors along k and of lanes, the kernel stays as it

@@ -44,18 +44,13 @@ constexpr double trade_factors[] = {1.25, 2};
 constexpr std::int64_t line_part = 2;
 constexpr std::int64_t line_parts = 5;
 
-// Of the orders of dimensions.
-std::string key(const Groups& groups) {
+// Of the orders of dimensions and of what is packed.
+std::string key_of_way(const Tiling& t) {
   std::string k;
-  for (const Group& group : groups) {
+  for (const Group& group : t.groups) {
     for (DimId d : group) k += static_cast<char>(index(d));
     k += '\x7f';
   }
-  return k;
-}
-// Of them and of what is packed.
-std::string key_of_way(const Tiling& t) {
-  std::string k = key(t.groups);
   k += t.in_place.left ? 'i' : 'p';
   k += t.in_place.right ? 'i' : 'p';
   return k;
