@@ -156,15 +156,13 @@ TEST(Devices, Multiply_large_tiles_where_they_lie) {
   struct Lies {
     const char *left, *right, *out;
     std::int64_t batch;
-    std::vector<std::int64_t> shifts;  // a product takes seconds
   };
-  for (const Lies& l :
-       {Lies{"i, k", "k, j", "i, j", 1, {0, 128, 7}}, Lies{"k, i", "j, k", "i, j", 1, {7}},
-        Lies{"i, k", "k, j", "j, i", 1, {128}}, Lies{"g, i, k", "g, k, j", "g, i, j", 2, {7}},
-        Lies{"i, g, k", "k, j, g", "i, j, g", 2, {128}}}) {
+  for (const Lies& l : {Lies{"i, k", "k, j", "i, j", 1}, Lies{"k, i", "j, k", "i, j", 1},
+                        Lies{"i, k", "k, j", "j, i", 1}, Lies{"g, i, k", "g, k, j", "g, i, j", 2},
+                        Lies{"i, g, k", "k, j, g", "i, j, g", 2}}) {
     const LargeProduct product(l.left, l.right, l.out, rows, l.batch);
     const std::unique_ptr<Device<double>> device = product.open({});
-    for (const std::int64_t shift : l.shifts) product.expect_right(product.on(*device, shift));
+    for (const std::int64_t shift : {0, 128, 7}) product.expect_right(product.on(*device, shift));
   }
 }
 
@@ -194,6 +192,7 @@ TEST(Devices, Multiply_alike_with_other_sizes) {
   const std::string name = device->name();
   device = product.open({{name, Bytes(8), other}, {"another", Bytes(8), own}});
   EXPECT_EQ(device->sizes(), other);
+  EXPECT_EQ(product.on(*device, shift), expected);
   ASSERT_TRUE(device->use(own));
   device = product.open({{name, Bytes(8), none}});
   EXPECT_EQ(device->sizes(), own);
