@@ -91,16 +91,17 @@ bool ColumnPacker<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   for (std::int64_t lead = 0; more && lead < elements_ahead<T>; lead += elements) {
     more = advance(ahead);
   }
+  T* to = buffer;
   do {
     const Run& run = run_at(place);
     const RowPiece& rows = row_piece_at(place);
+    if (place.column == 0) {
+      to = buffer + pack_.offset(tile, rows.row, run.k) + rows.row % pack_.panel;
+    }
     const Rows<T> from = source(place);
     const bool ask = more && row_piece_at(ahead).size >= rows.size;
     transpose_(rows.size, std::min(line_elements<T>, run.size - place.column), from,
-               ask ? source(ahead) : from,
-               buffer + pack_.offset(tile, rows.row, run.k) + rows.row % pack_.panel +
-                   place.column * pack_.panel,
-               columns_);
+               ask ? source(ahead) : from, to + place.column * pack_.panel, columns_);
     if (more) more = advance(ahead);
   } while (advance(place));
   pad(tile, buffer);

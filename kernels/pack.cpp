@@ -178,9 +178,14 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
   if (is_whole(tile)) return gather(buffer + pack_.place_of(tile));
   if (strips_) return (*strips_)(tile, tensor_, buffer);
   if (in_columns_ && (*in_columns_)(tile, tensor_, buffer)) return;
-  buffer_ = buffer;
-  if (pack_.panel == 1 && !pack_.along_rows) return copy_lines(tile);
-  list(tile);
+  if (pack_.panel == 1 && !pack_.along_rows) {
+    buffer_ = buffer;
+    return copy_lines(tile);
+  }
+  buffer_ = buffer + pack_.place_of(tile);
+  if (!is_listed(tile)) list(tile);
+  first_row_ = tile[pack_.rows].begin;
+  first_k_ = tile[DimClass::k].begin;
   Place place, ahead;
   std::int64_t lead = 0;  // elements from one to the other
   while (place.piece < pieces_.size()) {
@@ -194,12 +199,34 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
   pad();
 }
 
+// Whether the tile has as many places as the one that is listed, and they lie alike.
+template <class T>
+bool Packer<T>::is_listed(const Tile& tile) const {
+  const auto alike = [&](const Offsets& offsets, DimClass g) {
+    const Interval now = tile[g], then = listed_[g];
+    if (now.size != then.size) return false;
+    if (now.begin == then.begin) return true;
+    const std::int64_t apart = offsets[now.begin] - offsets[then.begin];
+    for (std::int64_t i = 1; i < now.size; ++i) {
+      if (offsets[now.begin + i] - offsets[then.begin + i] != apart) return false;
+    }
+    return true;
+  };
+  return !pieces_.empty() && alike(ks_, DimClass::k) && alike(rows_, pack_.rows);
+}
+
 template <class T>
 void Packer<T>::list(const Tile& tile) {
-  blocks_.clear();
-  block_rows_.clear();
+  listed_ = tile;
   pieces_.clear();
-  for_each_block(pack_, tile, [this](std::span<const PackBlock> blocks) {
+  blocks_.clear();
+  destinations_.clear();
+  to_pad_.clear();
+  const std::int64_t place = pack_.place_of(tile);
+  for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
+    for (const PackBlock& b : blocks) {
+      if (b.rows < pack_.panel) to_pad_.push_back({b.destination - place, b.rows, b.k_size});
+    }
     while (blocks.size() > 1) {
       const bool rows = pack_.apart == 1 || rows_are_neighbours(blocks.front());
       const auto count = rows ? blocks.size() : side_by_side(blocks);
@@ -243,14 +270,22 @@ void Packer<T>::list_runs(PackBlock block) {
 template <class T>
 void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   const PackBlock& first = blocks.front();
+  const std::int64_t row_begin = listed_[pack_.rows].begin, k_begin = listed_[DimClass::k].begin;
+  const std::int64_t place = pack_.place_of(listed_);
+  const std::size_t at = kind == Kind::rows ? blocks_.size() : destinations_.size();
   const std::int64_t step = kind == Kind::rows ? first.rows : line_elements<T>;
   for (std::int64_t row = 0; row < first.rows; row += step) {
-    pieces_.push_back({kind, blocks_.size(), blocks.size(), row, std::min(step, first.rows - row),
-                       first.k_size, rows_[first.row + row] + ks_[first.k]});
+    pieces_.push_back({kind, at, blocks.size(), row, first.row - row_begin + row,
+                       std::min(step, first.rows - row), first.k - k_begin, first.k_size,
+                       rows_[first.row + row] + ks_[first.k]});
   }
-  for (const PackBlock& block : blocks) {
-    blocks_.push_back(block);
-    block_rows_.push_back(rows_[block.row]);
+  for (const PackBlock& b : blocks) {
+    if (kind == Kind::rows) {
+      blocks_.push_back({b.row - row_begin, b.rows, b.k - k_begin, rows_[b.row] - rows_[row_begin],
+                         b.destination - place, rows_are_neighbours(b)});
+    } else {
+      destinations_.push_back(b.destination - place);
+    }
   }
 }
 
@@ -292,56 +327,50 @@ std::int64_t Packer<T>::advance(Place& place) const {
 template <class T>
 Rows<T> Packer<T>::source(const Place& place) const {
   const Piece& piece = pieces_[place.piece];
-  const PackBlock& block = blocks_[piece.first];
-  return {tensor_ + ks_[block.k + place.column], row_table_ + block.row + piece.row};
+  return {tensor_ + ks_[first_k_ + piece.k + place.column], row_table_ + first_row_ + piece.row};
 }
 
 template <class T>
 void Packer<T>::fill(const Place& place, const Place& ahead) {
   const Piece& piece = pieces_[place.piece];
   if (piece.kind == Kind::rows) return copy_rows(piece, place.column, columns_at(place));
-  const PackBlock* blocks = blocks_.data() + piece.first;
+  const std::int64_t* const destinations = destinations_.data() + piece.first;
   const Rows<T> from = source(place);
   const bool more = ahead.piece < pieces_.size() && pieces_[ahead.piece].rows >= piece.rows;
   const Rows<T> later = more ? source(ahead) : from;
-  T* const to = buffer_ + place.column * pack_.panel + piece.row;
+  T* const to = buffer_ + place.column * pack_.panel + piece.row_in_block;
   if (piece.kind == Kind::columns) {
-    transpose_(piece.rows, columns_at(place), from, later, to + blocks->destination,
+    transpose_(piece.rows, columns_at(place), from, later, to + *destinations,
                panel_columns_.data());
-    return;
+  } else {
+    transpose_(piece.rows, static_cast<std::int64_t>(piece.count), from, later, to, destinations);
   }
-  if (place.column == 0) {
-    places_.clear();
-    for (std::size_t b = 0; b < piece.count; ++b) places_.push_back(blocks[b].destination);
-  }
-  transpose_(piece.rows, static_cast<std::int64_t>(piece.count), from, later, to, places_.data());
 }
 
 // Column by column, the rows of all blocks, which are neighbours in memory where they can be.
 template <class T>
 void Packer<T>::copy_rows(const Piece& piece, std::int64_t column, std::int64_t columns) {
   const auto blocks = std::span(blocks_).subspan(piece.first, piece.count);
-  const std::int64_t* const rows_of = block_rows_.data() + piece.first;
+  const T* const first = tensor_ + rows_[first_row_];
   const std::int64_t panel = pack_.panel;
   // Whole micropanels, but for the last one.
   std::size_t whole = 0;
-  while (whole < blocks.size() && blocks[whole].rows == panel && rows_are_neighbours(blocks[whole]))
-    ++whole;
+  while (whole < blocks.size() && blocks[whole].rows == panel && blocks[whole].one_run) ++whole;
   with_constant(panel, [&](auto rows) {
     for (std::int64_t c = column; c < column + columns; ++c) {
-      for (std::size_t i = 0; i < whole; ++i) {
-        const PackBlock& b = blocks[i];
-        copy(tensor_ + ks_[b.k + c] + rows_of[i], rows, buffer_ + b.destination + c * panel);
+      for (const Block& b : blocks.first(whole)) {
+        copy(first + b.row_offset + ks_[first_k_ + b.k + c], rows,
+             buffer_ + b.destination + c * panel);
       }
     }
   });
-  for (const PackBlock& b : blocks.subspan(whole)) {
+  for (const Block& b : blocks.subspan(whole)) {
     if (!rows_apart_) list_row_runs(b);
     for (std::int64_t c = column; c < column + columns; ++c) {
-      const T* const from = tensor_ + ks_[b.k + c];
+      const T* const from = tensor_ + ks_[first_k_ + b.k + c];
       T* to = buffer_ + b.destination + c * panel;
       if (rows_apart_) {
-        for (std::int64_t r = 0; r < b.rows; ++r) to[r] = from[row_table_[b.row + r]];
+        for (std::int64_t r = 0; r < b.rows; ++r) to[r] = from[row_table_[first_row_ + b.row + r]];
         continue;
       }
       for (const RowRun& run : block_runs_) {
@@ -353,8 +382,8 @@ void Packer<T>::copy_rows(const Piece& piece, std::int64_t column, std::int64_t 
 }
 
 template <class T>
-void Packer<T>::list_row_runs(const PackBlock& block) {
-  const Interval rows{block.row, block.rows};
+void Packer<T>::list_row_runs(const Block& block) {
+  const Interval rows{first_row_ + block.row, block.rows};
   if (listed_rows_ == rows) return;
   listed_rows_ = rows;
   block_runs_.clear();
@@ -371,16 +400,16 @@ void Packer<T>::fetch_rows(const Place& place) const {
   const std::int64_t columns = columns_at(place);
   const auto blocks = std::span(blocks_).subspan(piece.first, piece.count);
   for (std::size_t b = 0, next; b < blocks.size(); b = next) {
-    const PackBlock& block = blocks[b];
-    const std::int64_t run = row_runs_[block.row];
-    const T* const first = tensor_ + block_rows_[piece.first + b];
+    const Block& block = blocks[b];
+    const std::int64_t run = row_runs_[first_row_ + block.row];
+    const T* const first = tensor_ + rows_[first_row_] + block.row_offset;
     std::int64_t rows = std::min(run, block.rows);
     // What is behind them in memory, too.
     for (next = b + 1; next < blocks.size() && blocks[next].row == block.row + rows; ++next) {
       rows = std::min(run, rows + blocks[next].rows);
     }
     for (std::int64_t c = place.column; c < place.column + columns; ++c) {
-      fetch_lines(first + ks_[block.k + c], rows);
+      fetch_lines(first + ks_[first_k_ + block.k + c], rows);
     }
   }
 }
@@ -440,11 +469,10 @@ void Packer<T>::copy_line(const T* from, std::int64_t k, std::int64_t size, T* t
 // Zeros behind the last rows.
 template <class T>
 void Packer<T>::pad() const {
-  for (const PackBlock& block : blocks_) {
-    if (block.rows == pack_.panel) continue;
-    T* const to = buffer_ + block.destination;
-    for (std::int64_t p = 0; p < block.k_size; ++p) {
-      std::fill(to + p * pack_.panel + block.rows, to + (p + 1) * pack_.panel, T{0});
+  for (const Padding& p : to_pad_) {
+    T* to = buffer_ + p.destination;
+    for (std::int64_t c = 0; c < p.columns; ++c, to += pack_.panel) {
+      std::fill(to + p.rows, to + pack_.panel, T{0});
     }
   }
 }

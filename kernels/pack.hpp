@@ -37,13 +37,24 @@ class Packer {
     side_by_side,  // several blocks, some places apart along k: behind each column of the first one
                    // lie those of the others
   };
+  // Rows of a block of `rows`, with all of its columns.
+  struct Block {
+    std::int64_t row, rows, k;  // places are counted from the beginning of the tile
+    std::int64_t row_offset;    // in the tensor, beside the tile's first row
+    std::int64_t destination;   // in the buffer
+    bool one_run;               // its rows are neighbours
+  };
   // A line's worth of rows, or all rows where the kind is `rows`, of blocks that for_each_block
   // names together.
   struct Piece {
     Kind kind;
-    std::size_t first, count;  // in blocks_
-    std::int64_t row, rows, columns;
+    std::size_t first, count;  // in blocks_, or what is transposed in destinations_
+    std::int64_t row_in_block, row, rows, k, columns;
     std::int64_t begin;  // in the tensor
+  };
+  // What to fill with zeros behind a block's last rows.
+  struct Padding {
+    std::int64_t destination, rows, columns;
   };
   // Rows that are neighbours in the tensor.
   struct RowRun {
@@ -58,6 +69,7 @@ class Packer {
   void list_places();
   bool is_whole(const Tile& tile) const;
   void gather(T* buffer) const;
+  bool is_listed(const Tile& tile) const;
   void list(const Tile& tile);
   void list_runs(PackBlock block);
   bool rows_are_neighbours(const PackBlock& block) const;
@@ -68,7 +80,7 @@ class Packer {
   Rows<T> source(const Place& place) const;
   void fill(const Place& place, const Place& ahead);
   void copy_rows(const Piece& piece, std::int64_t column, std::int64_t columns);
-  void list_row_runs(const PackBlock& block);
+  void list_row_runs(const Block& block);
   void fetch_rows(const Place& place) const;
   void copy_lines(const Tile& tile);
   void copy_line(const T* from, std::int64_t k, std::int64_t size, T* to);
@@ -89,12 +101,16 @@ class Packer {
   bool has_columns_ = false;  // some that are worth transposing are neighbours along k
   std::vector<std::int64_t> panel_columns_;  // where the columns of a micropanel begin
   Transpose<T> transpose_;
-  // The work in hand: all blocks of a tile, some 40 bytes each.
-  const T* tensor_ = nullptr;  // its batch
-  T* buffer_ = nullptr;
-  std::vector<PackBlock> blocks_;
-  std::vector<std::int64_t> block_rows_;  // the offset of each one's first row
+  // The work in hand.
+  const T* tensor_ = nullptr;                 // its batch
+  T* buffer_ = nullptr;                       // its place of the batch
+  std::int64_t first_row_ = 0, first_k_ = 0;  // of the tile
+  // What there is to do for a tile, which holds for all that lie alike in the tensor.
+  Tile listed_{};
   std::vector<Piece> pieces_;
+  std::vector<Block> blocks_;
+  std::vector<std::int64_t> destinations_;
+  std::vector<Padding> to_pad_;
   Interval listed_rows_{};                     // of a block
   std::vector<RowRun> block_runs_;             // its runs
   std::vector<std::int64_t> places_;           // of what is transposed, columns in the buffer
