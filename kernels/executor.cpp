@@ -331,10 +331,16 @@ void Executor<T>::calls(const KernelBlock& block) {
   const std::int64_t rows_ahead = 8 * block.row_tile;
   const std::int64_t row_tile = std::min(block.row_tile, ms.size);
   const std::int64_t column_tile = std::min(block.column_tile, ns.size);
-  const Microkernel<T> code = code_for(row_tile, column_tile);
+  const std::int64_t outer_tile = rows_inside ? column_tile : row_tile;
+  const Microkernel<T> whole = code_for(row_tile, column_tile);
   const bool first_rows = right_again_ == 0 || (ms.begin - first_row_) % right_again_ == 0;
   const bool rounds_here = asks_ahead_ && rounds_.turn() == plan_.block_depth();
   for (std::int64_t o = 0; o < outer_size; o += outer_step) {
+    // The last tiles along the outer loop may be smaller than the others, but are as many.
+    const std::int64_t outer = std::min(outer_step, outer_size - o);
+    const std::int64_t rows = rows_inside ? row_tile : outer;
+    const std::int64_t columns = rows_inside ? outer : column_tile;
+    const Microkernel<T> code = outer == outer_tile ? whole : code_for(rows, columns);
     if (rounds_here) {
       Tile round = tiles_of;
       round[DimClass::m] = {ms.begin + o, std::min(outer_step, ms.size - o)};
@@ -363,7 +369,7 @@ void Executor<T>::calls(const KernelBlock& block) {
       const bool alone = rows_inside ? asking > 0 : is_new;
       std::int64_t most = alone ? 1 : (inner_size - i) / inner_step;
       if (asking > 0) most = std::min(most, asking);
-      tiles = code && m.size == row_tile && n.size == column_tile
+      tiles = code && m.size == rows && n.size == columns
                   ? tiles_from(m, n, rows_inside, std::min(most, tiles_unasked))
                   : 0;
       if (is_new || lanes_) calls.behind = n;

@@ -120,14 +120,13 @@ void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
   if (pack_.places == 1) {
     return pack_place(tile, tensor + plan_.source_of(pack_, tile), buffer);
   }
-  buffer_ = buffer;
   Tile part = tile;
   for (std::int64_t b = 0, count; b < batch.size; b += count) {
     part[DimClass::batch] = {batch.begin + b, 1};
     count = std::min(batch_runs_[batch.begin + b], batch.size - b);
     tensor_ = tensor + plan_.source_of(pack_, part);
     if (count >= least_columns) {
-      pack_places(part, count);
+      pack_places(part, count, buffer);
     } else {
       count = 1;
       pack_place(part, tensor_, buffer);
@@ -138,7 +137,7 @@ void Packer<T>::operator()(const Tile& tile, const T* tensor, T* buffer) {
 // Neighbours in the tensor are places of the batch: each row of a block has some side by side, or
 // each place along k where it has one row, so those and places change places.
 template <class T>
-void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
+void Packer<T>::pack_places(const Tile& tile, std::int64_t count, T* buffer) {
   places_.clear();
   for (std::int64_t b = 0; b < count; ++b) {
     Tile place = tile;
@@ -158,11 +157,11 @@ void Packer<T>::pack_places(const Tile& tile, std::int64_t count) {
   for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
     for (const PackBlock& b : blocks) {
       if (pack_.panel == 1) {  // which runs along k
-        change({tensor_ + rows_[b.row], k_table_ + b.k}, b.k_size, 4, buffer_ + b.destination);
+        change({tensor_ + rows_[b.row], k_table_ + b.k}, b.k_size, 4, buffer + b.destination);
         continue;
       }
       for (std::int64_t k = 0; k < b.k_size; ++k) {
-        T* const to = buffer_ + b.destination + k * pack_.panel;
+        T* const to = buffer + b.destination + k * pack_.panel;
         change({tensor_ + ks_[b.k + k], row_table_ + b.row}, b.rows, 1, to);
         for (const std::int64_t place : places_) {
           std::fill(to + place + b.rows, to + place + pack_.panel, T{0});

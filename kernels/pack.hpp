@@ -29,7 +29,7 @@ class Packer {
 
  private:
   void pack_place(const Tile& tile, const T* tensor, T* buffer);
-  void pack_places(const Tile& tile, std::int64_t count);
+  void pack_places(const Tile& tile, std::int64_t count, T* buffer);
   // How the blocks of a piece lie in the tensor.
   enum class Kind {
     rows,          // rows that are neighbours, in runs of any length
