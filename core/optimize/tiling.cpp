@@ -162,33 +162,19 @@ bool has_rows_of_products(const Contraction& c) {
 // are 1.5 times as fast as tiles of several columns, of 40 slower.
 constexpr Bytes shortest_line{64};
 
-// Whether the operand that C's lines follow has to be packed for them.
-bool packs_lines(const Contraction& c) {
-  const DimId fastest = *c.fastest(TensorId::C);
-  const TensorId left = c.dim_class(fastest) == DimClass::m ? TensorId::A : TensorId::B;
-  return c.stride(left, fastest) != Elements(1);
-}
-
-// Whether lines are longer than what stays in the first cache for the next column, beside eight
-// columns: tiles read it once for all of them.
-bool has_tiles_of_lines(const Contraction& c) {
-  constexpr Bytes longest{8 << 10};
+// Whether C is written line by line where no batch dimensions are lanes. Where the lines that come
+// next in memory are of another place of the batch, those of 112 bytes are slower, too; and so are
+// those that are longer than what stays in the first cache for the next column, beside eight
+// columns: tiles read it once for all of them. Source: as before, lines of 360 KB take 1.5 times as
+// long.
+bool has_lines(const Contraction& c) {
+  constexpr Bytes shortest_beside_batch{256}, longest{8 << 10};
   constexpr std::int64_t few_columns = 8;
+  if (!has_rows_of_products(c)) return false;
+  const Bytes line = line_of_c(c) * size_of(c.type());
   const DimClass rows = c.dim_class(*c.fastest(TensorId::C));
   const Elements columns = c.extent(rows == DimClass::m ? DimClass::n : DimClass::m);
-  return line_of_c(c) * size_of(c.type()) > longest && columns >= Elements(few_columns);
-}
-
-// Whether C is written line by line where no batch dimensions are lanes. Where the lines that come
-// next in memory are of another place of the batch, those of 112 bytes are slower than tiles, and
-// so are longer ones in place than has_tiles_of_lines() allows. Source: as before, lines of 360 KB
-// take 1.5 times as long. Of a packed operand either may be better: on an AMD EPYC (Zen 1) those of
-// 32 MB take half as long as tiles.
-bool has_lines(const Contraction& c) {
-  constexpr Bytes shortest_beside_batch{256};
-  if (!has_rows_of_products(c)) return false;
-  if (has_tiles_of_lines(c) && !packs_lines(c)) return false;
-  const Bytes line = line_of_c(c) * size_of(c.type());
+  if (line > longest && columns >= Elements(few_columns)) return false;
   return line >= (c.extent(DimClass::batch) > Elements(1) ? shortest_beside_batch : shortest_line);
 }
 
@@ -337,8 +323,9 @@ Kernel kernel_of_lines(const Core& core, const Contraction& c) {
   const DimClass columns = rows == DimClass::m ? DimClass::n : DimClass::m;
   const std::int64_t kernels =
       ceil_div(c.extent(rows).value(), long_line) * c.extent(columns).value();
-  const bool noted =
-      c.extent(DimClass::batch) > Elements(1) && !packs_lines(c) && kernels <= few_kernels;
+  const TensorId left = rows == DimClass::m ? TensorId::A : TensorId::B;
+  const bool packed = c.stride(left, *c.fastest(TensorId::C)) != Elements(1);
+  const bool noted = c.extent(DimClass::batch) > Elements(1) && !packed && kernels <= few_kernels;
   return {Elements(line <= most_vectors * lanes && !noted ? line : std::min(line, long_line)),
           Elements(1)};
 }
@@ -544,12 +531,7 @@ std::vector<Kernel> kernel_choices(const Core& core, const Contraction& contract
     }
     if (const auto kernel = kernel_of_columns(core, contraction)) return {*kernel};
     if (!has_lines(contraction)) return kernel_choices(core, contraction.type());
-    std::vector<Kernel> kernels{kernel_of_lines(core, contraction)};
-    if (has_tiles_of_lines(contraction)) {
-      const std::vector<Kernel> tiles = kernel_choices(core, contraction.type());
-      kernels.insert(kernels.end(), tiles.begin(), tiles.end());
-    }
-    return kernels;
+    return {kernel_of_lines(core, contraction)};
   }
   if (contraction.extent(DimClass::k) == Elements(1)) {
     return {kernel_of_lane_lines(core, contraction, *lanes_of_batch(contraction))};
