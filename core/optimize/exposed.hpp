@@ -22,6 +22,8 @@ namespace tcsim {
 //  - part of what they read of packed operands from the second and third cache and from memory, but
 //    for what they ask for in time (core/schedule/rounds.hpp),
 //  - tables of offsets beyond the second cache, where kernels write lines,
+//  - translations of pages that kernels come back to behind many others, where they read an operand
+//    in place and memory does not decide,
 //  - addresses of the right operand's columns, if it is not packed and they are apart,
 //  - the update of C where a kernel's rows are not neighbours there,
 //  - the beginning of a pack, which waits for memory,

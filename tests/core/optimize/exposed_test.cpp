@@ -1,5 +1,6 @@
 #include "core/optimize/exposed.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +93,8 @@ TEST(Exposed, Counts_pages_that_a_pack_begins_with) {
 TEST(Exposed, Moves_results_as_often_as_their_region_comes_back) {
   const Contraction c = of("ba-ak-bk", "a=320,b=1000,k=16");
   const auto moved = [&](const char* loops) {
-    const std::string text = std::string("groups m=b n=a k=k ") + loops;
+    const std::string text =
+        fmt::format("groups m=b n=a k=k pack A in L2 {{ pack B in L2 {{ {} }} }}", loops);
     const Contraction together = of("ab-ak-bk", "a=320,b=1000,k=16");
     return waits_beside_links(c, text.c_str()) - waits_beside_links(together, text.c_str());
   };
@@ -269,6 +271,20 @@ TEST(Exposed, Tiles_that_begin_anew_with_each_row_of_C_break_none) {
   const double kept =
       waits_beside_links(c, "groups m=ca n=b for m by 48 { for m by 32 { kernel 32x4 } }");
   EXPECT_GT(across, kept);
+}
+
+// Places along k that are 16 KiB apart, on a page each: 24 are at hand when the next kernel comes
+// to them, 96 are looked up again by each of 512 kernels.
+TEST(Exposed, Pages_that_kernels_come_back_to_are_looked_up_again) {
+  const auto waits_of = [](std::int64_t apart, std::int64_t k) {
+    const Contraction c =
+        parse_contraction("acb-ack-bk", {{'a', 8}, {'c', apart}, {'b', 8}, {'k', k}},
+                          Layout::column_major, ElementType::f64);
+    return waits_beside_links(c, "groups m=ac n=b k=k for m by 8 { for n by 4 { kernel 8x4 } }");
+  };
+  const auto again = [&](std::int64_t k) { return waits_of(256, k) - 64 * waits_of(4, k); };
+  EXPECT_NEAR(again(96) / (511 * 96 * 2.5), 1, 0.05);
+  EXPECT_NEAR(again(24) / (511 * 24 * 2.5), 0, 0.05);
 }
 
 // What the machine says, not what a Zen 4 does.
