@@ -85,7 +85,8 @@ ExecutionMemory execution_memory(const Contraction& contraction, const Schedule&
     thread += 2 * blocks * listed_block;
   }
   // What is added to and what is set (kernels/replay.hpp): a chain's first sums set their results.
-  if (generates_code()) thread += 2 * static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
+  // Of a place of the batch, or else of two blocks.
+  if (generates_code()) thread += 4 * static_cast<std::int64_t>(GeneratedCalls<double>::most_bytes);
   memory.tables = Bytes(plan + std::max(1, threads) * thread);
   if (schedule.parallel == DimClass::k) {
     const std::size_t pieces = division(contraction, schedule, path, 1).parts.size();

@@ -80,7 +80,8 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
              plan.pack(plan.right()) ? plan.path().rows_of(plan.right()) : DimClass::n, 0,
              plan.right() == TensorId::A ? buffers.a : buffers.b),
       rounds_(plan),
-      replay_(family_) {
+      replay_(family_),
+      noted_blocks_{NotedBlock{Replay<T>(family_)}, NotedBlock{Replay<T>(family_)}} {
   asks_ahead_ = asks_ahead(plan.contraction(), plan.schedule().groups, plan.path());
   right_again_ = right_again();
   // Whether lines are written depends on the plan alone, so that each thread's part and each run
@@ -91,6 +92,23 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   lines_ =
       writes_lines(plan.path()) && !replayed && !by_buffer() && c_row_runs_.longest() >= least_line;
   if (lines_ || by_buffer() || !Replay<T>::suits(plan)) replay_.give_up();
+  // Blocks of calls can lie alike where all of k is in each, and it pays where there are many.
+  constexpr std::int64_t many_blocks = 16;
+  ByGroup<std::int64_t> range;
+  for (DimClass g : all_dim_classes) range[g] = plan.extent(g);
+  bool whole_k = true;
+  for (const Step& s : plan.steps()) {
+    if (s.kind != Step::Kind::loop) continue;
+    whole_k = whole_k && s.group != DimClass::k;
+    if (&s - plan.steps().data() < static_cast<std::ptrdiff_t>(plan.block_depth())) {
+      blocks_ *= ceil_div(range[s.group], s.tile);
+    }
+    range[s.group] = std::min(range[s.group], s.largest_tile());
+  }
+  const bool alike = whole_k && blocks_ >= many_blocks;
+  if (!alike || lines_ || by_buffer() || plan.lanes() || plan.along_k() || asks_ahead_) {
+    for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
+  }
   if (const std::size_t block = plan.block_depth(); lines_ && block > 0) {
     const Step& around = plan.steps()[block - 1];
     const bool places = around.kind == Step::Kind::loop && around.group == DimClass::batch;
@@ -119,6 +137,7 @@ void Executor<T>::run(const Tensors<T>& tensors, Update<T> update, const Tile& p
                       std::stop_token stop) {
   stop_ = std::move(stop);
   update_ = update;
+  for (NotedBlock& noted : noted_blocks_) noted.is_set = false;
   left_.read(plan_.left() == TensorId::A ? tensors.a : tensors.b);
   right_.read(plan_.right() == TensorId::A ? tensors.a : tensors.b);
   Tile rest = part;
@@ -322,6 +341,77 @@ void Executor<T>::calls(const KernelBlock& block) {
     calls.c = results_.place(batch);
   }
   if (lines_) return lines(block, calls);
+  if (!replay_.noting() && replays_block(block, calls)) return;
+  walk_calls(block, calls);
+}
+
+// Whether the rows and columns of a block are as far apart as those of one that is noted.
+template <class T>
+bool Executor<T>::lies_as(const NotedBlock& noted, const KernelBlock& block) const {
+  const auto range = [&](DimClass g) { return std::pair((*block.tile)[g], noted.tile[g]); };
+  const auto [m, rows] = range(DimClass::m);
+  const auto [n, columns] = range(DimClass::n);
+  const auto [ks, noted_ks] = range(DimClass::k);
+  if (m.size != rows.size || n.size != columns.size || ks != noted_ks) return false;
+  if (block.first_writer != noted.first_writer) return false;
+  const auto alike = [](const std::int64_t* offsets, Interval a, Interval b) {
+    for (std::int64_t i = 1; i < a.size; ++i) {
+      if (offsets[a.begin + i] - offsets[a.begin] != offsets[b.begin + i] - offsets[b.begin]) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto lie_alike = [&](const Operand<T>& o, DimClass g, Interval a, Interval b) {
+    return o.packed() || alike(plan_.offset_table(o.id(), g), a, b);
+  };
+  const auto one_run = [&](Interval i) {
+    return rows_together(i) && (left_.packed() || left_.run(i.begin) >= i.size);
+  };
+  if (m.begin != rows.begin && !(one_run(m) && one_run(rows)) &&
+      !(alike(c_row_table_, m, rows) && lie_alike(left_, DimClass::m, m, rows))) {
+    return false;
+  }
+  return n.begin == columns.begin ||
+         (alike(c_column_table_, n, columns) && lie_alike(right_, DimClass::n, n, columns));
+}
+
+// Does a block as one that is noted, or notes it if there are no two yet. False where neither
+// suits.
+template <class T>
+bool Executor<T>::replays_block(const KernelBlock& block, Calls& calls) {
+  const Tile& tile = *block.tile;
+  const auto here = [&]() -> Place<T> {
+    const std::int64_t row = tile[DimClass::m].begin, column = tile[DimClass::n].begin;
+    return {left_.row(row, block.left_offset), right_.row(column, block.right_offset),
+            calls.c + c_row(row) + c_column(column)};
+  };
+  for (NotedBlock& noted : noted_blocks_) {
+    if (!noted.replay.may_begin()) continue;
+    if (!noted.replay.is_complete()) {
+      finish(result_tile_);
+      noted.tile = tile;
+      noted.first_writer = block.first_writer;
+      noted.replay.begin(tile, here(), result_tile_);
+      walk_calls(block, calls);
+      finish(result_tile_);
+      noted.replay.end();
+      return true;
+    }
+    if (!lies_as(noted, block)) continue;
+    finish(result_tile_);
+    if (!std::exchange(noted.is_set, true)) noted.replay.set(update_, blocks_);
+    noted.replay.run(here(), result_tile_, [](TensorId, const Tile&) {});
+    count_tiles(noted.replay.tiles());
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+void Executor<T>::walk_calls(const KernelBlock& block, Calls& calls) {
+  const Tile& tiles_of = *block.tile;
+  const Interval& ks = calls.ks;
   const Interval ms = tiles_of[DimClass::m], ns = tiles_of[DimClass::n];
   const bool rows_inside = calls.rows_inside = block.rows_inside;
   const std::int64_t outer_step = rows_inside ? block.column_tile : block.row_tile;
@@ -719,6 +809,7 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
     return single({m.begin + m.size - rest, rest}, n, calls, left_offset, right_offset);
   }
   replay_.give_up();
+  for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
   finish(result_tile_);
   const bool neighbours = rows_together(m) && (plan_.along_k() || left_.run(m.begin) >= m.size);
   const bool whole = family_.has_parts() || m.size % family_.lanes == 0;
@@ -822,11 +913,14 @@ template <class T>
 void Executor<T>::finish(const ResultTile<T>& ahead) {
   KernelTask<T>& task = tasks_[waiting_];
   if (task.kc == 0) return;
-  if (replay_.noting()) {
+  const auto note = [&](Replay<T>& replay) {
+    if (!replay.noting()) return;
     const std::int64_t column = task.c.columns - c_column_table_;
-    replay_.note(codes_[waiting_], task, first_writers_[waiting_],
-                 column + nr_ <= plan_.extent(DimClass::n));
-  }
+    replay.note(codes_[waiting_], task, first_writers_[waiting_],
+                column + nr_ <= plan_.extent(DimClass::n));
+  };
+  note(replay_);
+  for (NotedBlock& noted : noted_blocks_) note(noted.replay);
   codes_[waiting_](task, ahead);
   task.kc = 0;
 }

@@ -2,6 +2,7 @@
 // execution needs and can run many times, on any tensors of the plan's shapes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -46,11 +47,18 @@ class Executor {
   void run(const Tensors<T>& tensors, Update<T> update, const Tile& part, std::stop_token stop);
 
   // From now on each run goes through the plan, however small it is.
-  void walk_always() { replay_.give_up(); }
+  void walk_always() {
+    replay_.give_up();
+    for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
+  }
   // Whether the next run of all of the plan does again what one before it noted.
   bool replays() const { return replay_.has(plan_.all()); }
   // Whether the last run was such a one, and by code of its own.
   bool generated() const { return replay_.generated(); }
+  // Whether blocks of calls are noted, and those that lie alike done again.
+  bool replays_blocks() const {
+    return std::ranges::any_of(noted_blocks_, [](const auto& b) { return b.replay.is_complete(); });
+  }
 
   // As a visitor of walk().
   void pack(const PackPlan& pack, const Tile& tile);
@@ -65,6 +73,13 @@ class Executor {
     std::int64_t calls = 0;  // for each panel of mr rows
     std::int64_t lines = 0;  // by each call, 0 where none are asked for
     std::int64_t done = 0;   // calls
+  };
+  // A block of calls that is noted for those that lie alike.
+  struct NotedBlock {
+    Replay<T> replay;
+    Tile tile{};
+    bool first_writer = true;
+    bool is_set = false;  // in this run
   };
   static Bytes bytes(std::int64_t elements) { return Bytes(elements * std::int64_t{sizeof(T)}); }
   std::int64_t right_again() const;
@@ -129,6 +144,9 @@ class Executor {
   void begin_along_k(const KernelTask<T>& task, std::int64_t columns, std::int64_t ahead);
   bool packed_lanes() const { return lanes_ != nullptr && right_.packed(); }
   void calls(const KernelBlock& block);
+  void walk_calls(const KernelBlock& block, Calls& calls);
+  bool replays_block(const KernelBlock& block, Calls& calls);
+  bool lies_as(const NotedBlock& noted, const KernelBlock& block) const;
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval block, Interval m, Interval n, const Calls& calls, std::int64_t left_offset,
              std::int64_t right_offset);
@@ -190,6 +208,8 @@ class Executor {
   const T* right_end_ = nullptr;  // of what the last task along k reads of the right operand
   Asking asking_;
   Replay<T> replay_;
+  std::array<NotedBlock, 2> noted_blocks_;  // those of the last tiles of a loop are smaller
+  std::int64_t blocks_ = 1;                 // of a run
   // Of Plan::lanes(), else none: the right operand's offsets of group m, and runs of neighbours.
   const Offsets* lanes_ = nullptr;
   const std::int64_t* lane_table_ = nullptr;

@@ -50,7 +50,9 @@ class Replay {
   void end();
   // Whether the calls of this part are known.
   bool has(const Tile& part) const { return state_ == State::complete && same_part(part); }
+  bool is_complete() const { return state_ == State::complete; }
   bool may_begin() const { return state_ != State::none; }
+  std::int64_t tiles() const { return tiles_; }  // of a place
 
   // Before run(), which follows for `places` places: what the calls do with C. What is done often
   // enough becomes code of its own.

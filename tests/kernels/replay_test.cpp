@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <random>
 #include <stop_token>
+#include <string_view>
+#include <type_traits>
 
 #include "core/error.hpp"
 #include "core/workload/parse.hpp"
@@ -33,6 +36,7 @@ class Runner {
 
   bool replays() const { return executor_.replays(); }
   bool generated() const { return executor_.generated(); }
+  bool replays_blocks() const { return executor_.replays_blocks(); }
 
   // C = alpha A B + beta C of whole numbers that are new each time, against the definition.
   void expect_right(Random& random, T alpha, T beta) {
@@ -121,6 +125,67 @@ TEST(Replay, Does_again_what_small_contractions_take) {
       }
     }
   }
+}
+
+// Each result against the definition, whether blocks are done again or not.
+template <class T>
+void expect_blocks(const char* label, const std::string& schedule, bool replays) {
+  SCOPED_TRACE(fmt::format("{} {}", label, schedule));
+  // 50 rows of 12 for each of 7 places; 11 columns.
+  std::map<char, std::int64_t> sizes{{'a', 12}, {'c', 50}, {'d', 7}, {'b', 11}, {'k', 5}};
+  if (std::string_view(label).find('h') != std::string_view::npos) sizes['h'] = 3;
+  const Contraction c =
+      parse_contraction(label, sizes, Layout::column_major,
+                        std::is_same_v<T, double> ? ElementType::f64 : ElementType::f32);
+  Random random(5);
+  Runner<T> runner(c, schedule);
+  for (const auto& [alpha, beta] : {std::pair{1, 0}, {1, 0}, {1, 1}, {-2, 3}, {1, 0}}) {
+    runner.expect_right(random, static_cast<T>(alpha), static_cast<T>(beta));
+    EXPECT_EQ(runner.replays_blocks(), replays);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Of whole tiles and of the last ones; by rows and by columns, packed and in place, beside a batch.
+TEST(Replay, Does_blocks_again_that_lie_alike) {
+  const std::string groups = "groups m=acd n=b k=k ";
+  for (const char* label : {"acdb-akcd-kb", "acdb-akcd-bk", "acbd-kb-akcd"}) {
+    for (const char* inside :
+         {"for m by 12 { for n by 4 { for m by 8 { kernel 8x4 } } }",
+          "for m by 12 { for m by 4 { for n by 4 { kernel 4x4 } } }",
+          "for m by 36 { for m by 12 { for n by 4 { for m by 4 { kernel 4x4 } } } }",
+          "for n by 5 { for m by 24 { for n by 3 { for m by 12 { kernel 12x3 } } } }"}) {
+      expect_blocks<double>(label, groups + inside, true);
+      expect_blocks<float>(label, groups + inside, true);
+    }
+  }
+  for (const char* label : {"acdb-kacd-kb", "acdb-ackd-bk"}) {
+    for (const char* inside :
+         {"pack A in L1 { for m by 24 { pack B in L1 { for n by 6 { for m by 8 { kernel 8x6 } } } "
+          "} }",
+          "pack B in L1 { for m by 60 { pack A in L1 { for m by 4 { for n by 6 { kernel 4x6 } } } "
+          "} }"}) {
+      expect_blocks<double>(label, groups + inside, true);
+    }
+  }
+  expect_blocks<double>("acdbh-akcdh-kbh",
+                        "groups m=acd n=b k=k batch=h for m by 12 { for batch by 1 { for n by 4 { "
+                        "for m by 4 { kernel 4x4 } } } }",
+                        true);
+}
+
+// Few blocks, sums in pieces, operands that are copied for each kernel.
+TEST(Replay, Walks_through_other_blocks) {
+  const std::string groups = "groups m=acd n=b k=k ";
+  expect_blocks<double>("acdb-akcd-kb", groups + "for m by 12 { for n by 4 { kernel 12x4 } }",
+                        false);
+  expect_blocks<double>("acdb-akcd-kb",
+                        groups +
+                            "for m by 12 { for k by 2 { for n by 4 { for m by 4 { kernel 4x4 "
+                            "} } } }",
+                        false);
+  expect_blocks<double>("acdb-kacd-kb",
+                        groups + "for m by 12 { for n by 4 { for m by 8 { kernel 8x4 } } }", false);
 }
 
 // An operand that is copied for each kernel, more calls or packs than are noted, a batch that is
