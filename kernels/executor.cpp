@@ -58,6 +58,25 @@ constexpr std::int64_t least_line = 4;
 template <class T>
 constexpr std::int64_t asked_before = (8 << 10) / sizeof(T);
 
+// Blocks of kernel calls from which on it pays to note one for those that lie alike. Source:
+// chosen.
+constexpr std::int64_t many_blocks = 16;
+
+// How many blocks of kernel calls the plan has, if all of k is in each; else 0.
+std::int64_t blocks_of_sums(const Plan& plan) {
+  std::int64_t blocks = 1;
+  ByGroup<std::int64_t> range;
+  for (DimClass g : all_dim_classes) range[g] = plan.extent(g);
+  for (std::size_t d = 0; d < plan.steps().size(); ++d) {
+    const Step& s = plan.steps()[d];
+    if (s.kind != Step::Kind::loop) continue;
+    if (s.group == DimClass::k) return 0;
+    if (d < plan.block_depth()) blocks *= ceil_div(range[s.group], s.tile);
+    range[s.group] = std::min(range[s.group], s.largest_tile());
+  }
+  return blocks;
+}
+
 }  // namespace
 
 template <class T>
@@ -92,23 +111,9 @@ Executor<T>::Executor(const Plan& plan, PackBuffers<T> buffers)
   lines_ =
       writes_lines(plan.path()) && !replayed && !by_buffer() && c_row_runs_.longest() >= least_line;
   if (lines_ || by_buffer() || !Replay<T>::suits(plan)) replay_.give_up();
-  // Blocks of calls can lie alike where all of k is in each, and it pays where there are many.
-  constexpr std::int64_t many_blocks = 16;
-  ByGroup<std::int64_t> range;
-  for (DimClass g : all_dim_classes) range[g] = plan.extent(g);
-  bool whole_k = true;
-  for (const Step& s : plan.steps()) {
-    if (s.kind != Step::Kind::loop) continue;
-    whole_k = whole_k && s.group != DimClass::k;
-    if (&s - plan.steps().data() < static_cast<std::ptrdiff_t>(plan.block_depth())) {
-      blocks_ *= ceil_div(range[s.group], s.tile);
-    }
-    range[s.group] = std::min(range[s.group], s.largest_tile());
-  }
-  const bool alike = whole_k && blocks_ >= many_blocks;
-  if (!alike || lines_ || by_buffer() || plan.lanes() || plan.along_k() || asks_ahead_) {
-    for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
-  }
+  blocks_ = blocks_of_sums(plan);
+  const bool noted = !lines_ && !by_buffer() && !plan.lanes() && !plan.along_k() && !asks_ahead_;
+  if (!noted || blocks_ < many_blocks) give_up_blocks();
   if (const std::size_t block = plan.block_depth(); lines_ && block > 0) {
     const Step& around = plan.steps()[block - 1];
     const bool places = around.kind == Step::Kind::loop && around.group == DimClass::batch;
@@ -809,7 +814,7 @@ void Executor<T>::single(Interval m, Interval n, const Calls& calls, std::int64_
     return single({m.begin + m.size - rest, rest}, n, calls, left_offset, right_offset);
   }
   replay_.give_up();
-  for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
+  give_up_blocks();
   finish(result_tile_);
   const bool neighbours = rows_together(m) && (plan_.along_k() || left_.run(m.begin) >= m.size);
   const bool whole = family_.has_parts() || m.size % family_.lanes == 0;

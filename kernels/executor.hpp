@@ -49,7 +49,7 @@ class Executor {
   // From now on each run goes through the plan, however small it is.
   void walk_always() {
     replay_.give_up();
-    for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
+    give_up_blocks();
   }
   // Whether the next run of all of the plan does again what one before it noted.
   bool replays() const { return replay_.has(plan_.all()); }
@@ -146,6 +146,9 @@ class Executor {
   void calls(const KernelBlock& block);
   void walk_calls(const KernelBlock& block, Calls& calls);
   bool replays_block(const KernelBlock& block, Calls& calls);
+  void give_up_blocks() {
+    for (NotedBlock& noted : noted_blocks_) noted.replay.give_up();
+  }
   bool lies_as(const NotedBlock& noted, const KernelBlock& block) const;
   void lines(const KernelBlock& block, const Calls& calls);
   void lines(Interval block, Interval m, Interval n, const Calls& calls, std::int64_t left_offset,

@@ -1,6 +1,7 @@
 // The packs and kernel calls of one place of a batch, noted while they were done and done again for
-// other places and other tensors. A small contraction takes as long as one or a few kernels; going
-// through its plan would take several times as long.
+// other places and other tensors; or the calls of a block, for other blocks that lie alike. A small
+// contraction takes as long as one or a few kernels; going through its plan would take several
+// times as long.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace tcsim {
 
-// Where the operands, or their packed copies, and C of one place of a batch begin.
+// Where the operands, or their packed copies, and C of one place of a batch, or of a block, begin.
 template <class T>
 struct Place {
   const T* left = nullptr;
