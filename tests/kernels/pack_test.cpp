@@ -142,6 +142,49 @@ TEST(Pack, Copies_large_tensors_as_a_loop_does) {
   }
 }
 
+// Places of the batch are neighbours in runs of 7, which a pack of several cuts: a run of 2 is
+// packed place by place, a whole one together, and the next packs begin anew.
+TEST(Pack, Packs_places_in_runs_of_any_length) {
+  const Contraction c =
+      contraction("hgmn", "hmkg", "hkng", {{'h', 7}, {'g', 3}, {'m', 9}, {'n', 2}, {'k', 12}});
+  Schedule s;
+  s.groups = test::groups(c, {"m", "n", "k", "hg"});
+  s.root =
+      loop(DimClass::batch, 11,
+           pack(TensorId::A, "L1", loop(DimClass::batch, 1, loop(DimClass::m, 4, kernel(4, 2)))));
+  const Plan plan(c, s);
+  const PackPlan& pack = *plan.pack(TensorId::A);
+  Numbers tensor(static_cast<std::size_t>(c.size(TensorId::A).value()));
+  std::iota(tensor.begin(), tensor.end(), 1);
+  Packer<double> packer(plan, pack);
+  for (const Interval batch : {Interval{5, 11}, Interval{0, 11}, Interval{13, 8}}) {
+    Tile tile = plan.all();
+    tile[DimClass::batch] = batch;
+    Numbers buffer(static_cast<std::size_t>(pack.capacity), -1), expected = buffer;
+    packer(tile, tensor.data(), buffer.data());
+    for_each_block(pack, tile, [&](std::span<const PackBlock> blocks) {
+      for (const PackBlock& b : blocks) {
+        for (std::int64_t p = 0; p < batch.size; ++p) {
+          const std::int64_t at = batch.begin + p;
+          const std::int64_t to =
+              b.destination - pack.place_of(tile) + at % pack.places * pack.place;
+          for (std::int64_t k = 0; k < b.k_size; ++k) {
+            for (std::int64_t r = 0; r < pack.panel; ++r) {
+              expected[static_cast<std::size_t>(to + k * pack.panel + r)] =
+                  r < b.rows
+                      ? static_cast<double>(1 + plan.offset(TensorId::A, DimClass::batch, at) +
+                                            plan.offset(TensorId::A, DimClass::m, b.row + r) +
+                                            plan.offset(TensorId::A, DimClass::k, b.k + k))
+                      : 0;
+            }
+          }
+        }
+      }
+    });
+    EXPECT_EQ(buffer, expected) << batch.begin;
+  }
+}
+
 // Every number of rows and columns around whole squares of every vector length, rows and columns at
 // places in no order, and nothing written beside them.
 template <class T>
