@@ -359,26 +359,12 @@ bool Executor<T>::lies_as(const NotedBlock& noted, const KernelBlock& block) con
   const auto [ks, noted_ks] = range(DimClass::k);
   if (m.size != rows.size || n.size != columns.size || ks != noted_ks) return false;
   if (block.first_writer != noted.first_writer) return false;
-  const auto alike = [](const std::int64_t* offsets, Interval a, Interval b) {
-    for (std::int64_t i = 1; i < a.size; ++i) {
-      if (offsets[a.begin + i] - offsets[a.begin] != offsets[b.begin + i] - offsets[b.begin]) {
-        return false;
-      }
-    }
-    return true;
-  };
-  const auto lie_alike = [&](const Operand<T>& o, DimClass g, Interval a, Interval b) {
-    return o.packed() || alike(plan_.offset_table(o.id(), g), a, b);
-  };
   const auto one_run = [&](Interval i) {
     return rows_together(i) && (left_.packed() || left_.run(i.begin) >= i.size);
   };
-  if (m.begin != rows.begin && !(one_run(m) && one_run(rows)) &&
-      !(alike(c_row_table_, m, rows) && lie_alike(left_, DimClass::m, m, rows))) {
-    return false;
-  }
-  return n.begin == columns.begin ||
-         (alike(c_column_table_, n, columns) && lie_alike(right_, DimClass::n, n, columns));
+  const bool rows_alike = m.begin == rows.begin || (one_run(m) && one_run(rows)) ||
+                          (lie_alike(c_row_table_, m, rows) && left_.lies_alike(m, rows));
+  return rows_alike && lie_alike(c_column_table_, n, columns) && right_.lies_alike(n, columns);
 }
 
 // Does a block as one that is noted, or notes it if there are no two yet. False where neither

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "kernels/alike.hpp"
 #include "kernels/pack.hpp"
 
 namespace tcsim {
@@ -95,6 +96,8 @@ class Operand {
   Panel<T> copy(Interval rows);
   // Behind the last row, or the last one in the buffer.
   std::int64_t end() const { return packed() ? packed_end_ : extent_; }
+  // Whether rows are as far apart as others; in a copy all are.
+  bool lies_alike(Interval a, Interval b) const { return packed() || lie_alike(row_table_, a, b); }
   // From the rows of a call to those of the call for the rows behind them, in elements; 0 where
   // there are none.
   std::int64_t to_next(Interval rows) const {

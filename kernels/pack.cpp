@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/alike.hpp"
 #include "kernels/vector_code.hpp"
 
 namespace tcsim {
@@ -201,30 +202,24 @@ void Packer<T>::pack_place(const Tile& tile, const T* tensor, T* buffer) {
 // Whether the tile has as many places as the one that is listed, and they lie alike.
 template <class T>
 bool Packer<T>::is_listed(const Tile& tile) const {
-  const auto alike = [&](const Offsets& offsets, DimClass g) {
-    const Interval now = tile[g], then = listed_[g];
-    if (now.size != then.size) return false;
-    if (now.begin == then.begin) return true;
-    const std::int64_t apart = offsets[now.begin] - offsets[then.begin];
-    for (std::int64_t i = 1; i < now.size; ++i) {
-      if (offsets[now.begin + i] - offsets[then.begin + i] != apart) return false;
-    }
-    return true;
+  const auto alike = [&](const std::int64_t* table, DimClass g) {
+    return lie_alike(table, tile[g], listed_[g]);
   };
-  return !pieces_.empty() && alike(ks_, DimClass::k) && alike(rows_, pack_.rows);
+  return !pieces_.empty() && alike(k_table_, DimClass::k) && alike(row_table_, pack_.rows);
 }
 
 template <class T>
 void Packer<T>::list(const Tile& tile) {
+  // In the first place of the batch, from which that of a tile is a shift.
   listed_ = tile;
+  listed_[DimClass::batch] = {0, 1};
   pieces_.clear();
   blocks_.clear();
   destinations_.clear();
   to_pad_.clear();
-  const std::int64_t place = pack_.place_of(tile);
-  for_each_block(pack_, tile, [&](std::span<const PackBlock> blocks) {
+  for_each_block(pack_, listed_, [this](std::span<const PackBlock> blocks) {
     for (const PackBlock& b : blocks) {
-      if (b.rows < pack_.panel) to_pad_.push_back({b.destination - place, b.rows, b.k_size});
+      if (b.rows < pack_.panel) to_pad_.push_back({b.destination, b.rows, b.k_size});
     }
     while (blocks.size() > 1) {
       const bool rows = pack_.apart == 1 || rows_are_neighbours(blocks.front());
@@ -270,7 +265,6 @@ template <class T>
 void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   const PackBlock& first = blocks.front();
   const std::int64_t row_begin = listed_[pack_.rows].begin, k_begin = listed_[DimClass::k].begin;
-  const std::int64_t place = pack_.place_of(listed_);
   const std::size_t at = kind == Kind::rows ? blocks_.size() : destinations_.size();
   const std::int64_t step = kind == Kind::rows ? first.rows : line_elements<T>;
   for (std::int64_t row = 0; row < first.rows; row += step) {
@@ -281,9 +275,9 @@ void Packer<T>::list(Kind kind, std::span<const PackBlock> blocks) {
   for (const PackBlock& b : blocks) {
     if (kind == Kind::rows) {
       blocks_.push_back({b.row - row_begin, b.rows, b.k - k_begin, rows_[b.row] - rows_[row_begin],
-                         b.destination - place, rows_are_neighbours(b)});
+                         b.destination, rows_are_neighbours(b)});
     } else {
-      destinations_.push_back(b.destination - place);
+      destinations_.push_back(b.destination);
     }
   }
 }

@@ -439,6 +439,12 @@ Machine followed_pages(std::int64_t most, Bytes page = smallest_page) {
   return m;
 }
 
+// How many lines or pages of that size kernels read of t over a link.
+double read(const LinkTraffic& link, TensorId t, Bytes unit) {
+  return static_cast<double>(link.at(Phase::compute, array_of(t)).in.value()) /
+         static_cast<double>(unit.value());
+}
+
 // What kernels wait for plain operands in place, beyond the links' bandwidths: for the first lines
 // of each page that they come to, or come back to behind more others than the hardware follows.
 Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const Path& path,
@@ -446,10 +452,6 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
   static const std::array followed{followed_pages(fewest_followed), followed_pages(most_followed)};
   Seconds sum{0};
   if (!in_place(c, path, TensorId::A) && !in_place(c, path, TensorId::B)) return sum;
-  const auto read = [](const LinkTraffic& link, TensorId t, Bytes unit) {
-    return static_cast<double>(link.at(Phase::compute, array_of(t)).in.value()) /
-           static_cast<double>(unit.value());
-  };
   ByTensor<double> unforeseen{};
   for (const Machine& pages : followed) {
     SharedCounts counts;
@@ -495,11 +497,8 @@ Seconds translating(const Contraction& c, const Schedule& schedule, const Path& 
       window_traffic(c, schedule, held, counts, 1, Detail::coarse).links.back();
   for (TensorId t : {TensorId::A, TensorId::B}) {
     if (!in_place(c, path, t)) continue;
-    const double translations =
-        static_cast<double>(link.at(Phase::compute, array_of(t)).in.value()) /
-        static_cast<double>(held_page.value());
     const double first = pages(c, schedule, t, path.extents, held_page);
-    sum += Seconds(std::max(0.0, translations - first) * looked_up /
+    sum += Seconds(std::max(0.0, read(link, t, held_page) - first) * looked_up /
                    machine.core.frequency.value.value());
   }
   return sum;
