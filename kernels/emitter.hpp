@@ -22,8 +22,13 @@ enum class ColumnsLie { neighbours, apart };
 
 // Sums are the first registers, column by column; then come the left operand's vectors; the last
 // register is one of the right operand. Of rows that fill no vector, AVX-512 loads and stores those
-// that count under a mask. AVX2 loads so; some_lanes.hpp says why it stores pieces instead, which
-// is left to those who include this.
+// that count under a mask. AVX2 loads so where it has to; some_lanes.hpp says why it stores pieces
+// instead, which is left to those who include this.
+//
+// AVX2's loads under a mask take 7 to 11 cycles each on an AMD EPYC (Zen 1; a load takes one), so
+// at all places along k but the last of a stretch the whole vector is loaded, where places are as
+// far apart as lanes are short or further: what lies behind the rows is then no further than the
+// rows of the last place. It comes into lanes that are not stored.
 class Emitter : public Xbyak::CodeGenerator {
  protected:
   using Reg = Xbyak::Reg64;
@@ -64,14 +69,16 @@ class Emitter : public Xbyak::CodeGenerator {
     for (int i = 0; i < 16; ++i) dd(i < 8 ? ~0U : 0U);
   }
 
-  void load(const Vector& to, const Xbyak::RegExp& from, const TileRegisters& t, int v) {
-    if (in_pieces(t, v)) {
+  // `whole`: also the lanes that do not count.
+  void load(const Vector& to, const Xbyak::RegExp& from, const TileRegisters& t, int v,
+            bool whole = false) {
+    if (in_pieces(t, v) && !whole) {
       if (!has_mask_register(t)) vmovups(to, ptr[mask_at_]);
       const Vector by = has_mask_register(t) ? mask() : to;
       element_bytes_ == 4 ? vmaskmovps(to, by, ptr[from]) : vmaskmovpd(to, by, ptr[from]);
       return;
     }
-    const Vector target = partial(t, v) ? to | k1 | T_z : to;
+    const Vector target = partial(t, v) && !whole ? to | k1 | T_z : to;
     element_bytes_ == 4 ? vmovups(target, ptr[from]) : vmovupd(target, ptr[from]);
   }
   // Not of pieces.
@@ -136,10 +143,11 @@ class Emitter : public Xbyak::CodeGenerator {
   }
 
   // One place along k, at these bytes from where left_ and right_ are. `first`: sums begin.
-  void step(const TileRegisters& t, ColumnsLie lie, int left_further, int right_further,
-            bool first) {
+  // `whole`: of the left operand whole vectors are loaded.
+  void step(const TileRegisters& t, ColumnsLie lie, int left_further, int right_further, bool first,
+            bool whole) {
     for (int v = 0; v < t.vectors; ++v) {
-      load(left(t, v), left_ + (left_further + v * vector_bytes_), t, v);
+      load(left(t, v), left_ + (left_further + v * vector_bytes_), t, v, whole);
     }
     // With AVX-512 a multiplication reads an element from memory for all lanes: where it is the
     // only one, or no register is left.

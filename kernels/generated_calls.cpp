@@ -171,18 +171,20 @@ class Generator : public Emitter {
       kmovw(k1, count_.cvt32());
     }
     if (has_eighth) lea(eighth_, ptr[right_ + once_ * 8]);
+    const bool reads_on = has_pieces(t) && s.left_step >= s.lanes_short * element_bytes_;
+    const auto one_step = [&](std::int64_t p, bool first, bool last) {
+      step(t, lie, number(p * s.left_step), number(p * s.right_step), first, reads_on && !last);
+    };
     const auto steps = [&](std::int64_t from, std::int64_t count) {
-      for (std::int64_t p = from; p < from + count; ++p) {
-        step(t, lie, number(p * s.left_step), number(p * s.right_step), false);
-      }
+      for (std::int64_t p = from; p < from + count; ++p) one_step(p, false, false);
     };
     const auto advance = [&](std::int64_t places) {
       add(left_, number(places * s.left_step));
       add(right_, number(places * s.right_step));
       if (has_eighth) add(eighth_, number(places * s.right_step));
     };
-    step(t, lie, 0, 0, true);
-    const std::int64_t rest = s.kc - 1, times = rest / together;
+    one_step(0, true, s.kc == 1);
+    const std::int64_t rest = s.kc - 2, times = rest / together;
     if (times > 1) {
       advance(1);
       mov(count_, times);
@@ -194,8 +196,10 @@ class Generator : public Emitter {
       dec(count_);
       jnz(again, T_NEAR);
       steps(0, rest % together);
-    } else {
+      one_step(rest % together, false, true);
+    } else if (s.kc > 1) {
       steps(1, rest);
+      one_step(1 + rest, false, true);
     }
     for (int j = 0; j < t.columns; ++j) {
       for (int v = 0; v < t.vectors; ++v) {

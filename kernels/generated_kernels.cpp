@@ -42,7 +42,7 @@ class KernelGenerator : public Emitter {
 
   static std::size_t room(const TileRegisters& t) {
     const auto results = static_cast<std::size_t>(t.vectors * t.columns);
-    const std::size_t steps = (8 + together) * (step_size(t) + 30);
+    const std::size_t steps = (t.part ? 2 : 1) * (8 + together) * (step_size(t) + 30);
     const std::size_t pieces = t.part ? 3 * 16 * static_cast<std::size_t>(t.columns) : 0;
     return 6 * instruction_bytes * (steps + 12 * results + pieces + 200) + 1024;
   }
@@ -74,7 +74,8 @@ class KernelGenerator : public Emitter {
     trickle_line,
     trickle_times,
     trickle_until,
-    mask,  // 32 bytes
+    last_step,  // 1 where a stretch goes on with a step for its last place, else 0
+    mask,       // 32 bytes
     slots = mask + 4
   };
   Xbyak::Address slot(Slot s) const { return qword[rsp + 8 * s]; }
@@ -82,6 +83,9 @@ class KernelGenerator : public Emitter {
   // What is asked for of the left operand, for later: KernelTask::left_ahead, KernelTask::trickle.
   enum class LeftAsks { nothing, ahead, trickle };
   LeftAsks asks_ = LeftAsks::nothing;
+  // How the left operand's vectors are loaded (kernels/emitter.hpp).
+  enum class Loads { usual, whole_but_last };
+  Loads loads_ = Loads::usual;
   ColumnsLie lie_ = ColumnsLie::neighbours;
   const TileRegisters t_;
   const Reg left_step_ = r12, right_step_ = r13, count_ = r14;
@@ -111,9 +115,20 @@ class KernelGenerator : public Emitter {
     Xbyak::Label tile, done;
     L(tile);
     know_next();
-    first_step();
-    ask_for_next_tile();
-    stretches();
+    if (has_pieces(t_)) {
+      // Whether it reads on behind the rows.
+      Xbyak::Label masked, summed;
+      mov(rdx, field(offsetof(Task, left.step)));
+      cmp(rdx, field(offsetof(Task, lanes_short)));
+      jl(masked, T_NEAR);
+      sums(Loads::whole_but_last);
+      jmp(summed, T_NEAR);
+      L(masked);
+      sums(Loads::usual);
+      L(summed);
+    } else {
+      sums(Loads::usual);
+    }
     write();
     cmp(slot(more), 0);
     je(done, T_NEAR);
@@ -216,8 +231,16 @@ class KernelGenerator : public Emitter {
     L(known);
   }
 
-  void one_step(bool first = false) {
-    step(t_, lie_, 0, 0, first);
+  // All of a tile's sums.
+  void sums(Loads loads) {
+    loads_ = loads;
+    first_step();
+    ask_for_next_tile();
+    stretches();
+  }
+
+  void one_step(bool first = false, bool last = false) {
+    step(t_, lie_, 0, 0, first, loads_ == Loads::whole_but_last && !last);
     add(left_, left_step_);
     add(right_, right_step_);
     if (has_eighth()) add(eighth_, right_step_);
@@ -242,7 +265,33 @@ class KernelGenerator : public Emitter {
     mov(count_, field(offsetof(Task, kc)));
     dec(count_);
     ask_left();
+    if (loads_ == Loads::usual) return one_step(true);
+    Xbyak::Label only, done;
+    mov(slot(last_step), count_);
+    test(count_, count_);
+    jz(only, T_NEAR);
+    mov(slot(last_step), 1);
+    dec(count_);
     one_step(true);
+    jmp(done, T_NEAR);
+    L(only);
+    one_step(true, true);
+    L(done);
+  }
+  // For the last place of a stretch.
+  void finish_stretch() {
+    if (loads_ == Loads::usual) return;
+    Xbyak::Label none;
+    cmp(slot(last_step), 0);
+    je(none, T_NEAR);
+    ask_left();
+    one_step(false, true);
+    L(none);
+  }
+  void begin_stretch() {
+    if (loads_ == Loads::usual) return;
+    mov(slot(last_step), 1);
+    dec(count_);
   }
 
   // A line with each step, while there are steps for a column. All at once, the lines would stand
@@ -335,6 +384,7 @@ class KernelGenerator : public Emitter {
     } else {
       plain_steps();
     }
+    finish_stretch();
     mov(r8, slot(stretch));
     cmp(r8, slot(stretch_end));
     je(done, T_NEAR);
@@ -344,6 +394,7 @@ class KernelGenerator : public Emitter {
     lea(right_, ptr[right_ + rdx * size]);
     if (has_eighth()) lea(eighth_, ptr[eighth_ + rdx * size]);
     mov(count_, ptr[r8 + number(offsetof(Stretch, kc))]);
+    begin_stretch();
     add(r8, static_cast<int>(sizeof(Stretch)));
     mov(slot(stretch), r8);
     jmp(stretch_begins, T_NEAR);

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <deque>
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "kernels/vector_code.hpp"
@@ -237,6 +239,82 @@ TEST(Generated_kernels, Do_what_compiled_ones_do) {
   for (InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
     expect_kernels_as_compiled<double>(set);
     expect_kernels_as_compiled<float>(set);
+  }
+}
+
+// A left operand in front of memory that may not be read.
+template <class T>
+class At_an_end {
+ public:
+  At_an_end() {
+    pages_ = static_cast<char*>(
+        mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (pages_ == MAP_FAILED || mprotect(pages_ + size, size, PROT_NONE) != 0) {
+      throw std::runtime_error("no memory");
+    }
+    for (std::int64_t i = 0; i < count; ++i) end()[i - count] = static_cast<T>(i % 17 - 8);
+  }
+  ~At_an_end() { munmap(pages_, 2 * size); }
+  At_an_end(const At_an_end&) = delete;
+  At_an_end& operator=(const At_an_end&) = delete;
+
+  T* end() const { return reinterpret_cast<T*>(pages_ + size); }
+
+ private:
+  static constexpr std::size_t size = 64 << 10;
+  static constexpr std::int64_t count = size / sizeof(T);
+  char* pages_;
+};
+
+// Whole vectors are loaded where rows fill none, but never from behind the last place along k: with
+// places nearer than lanes are short, as in windows of an image, or further, and where stretches
+// jump back.
+template <class T>
+void expect_nothing_read_behind_the_end(InstructionSet set) {
+  if (!can_run(set)) return;
+  Generated_against<T> against(kernel_family<T>(set));
+  const KernelFamily<T>& family = against.family();
+  const At_an_end<T> left;
+  for (int lanes_short = 1; lanes_short < family.lanes; ++lanes_short) {
+    const int vectors = 1 + lanes_short % 2, rows = vectors * family.lanes - lanes_short;
+    for (const std::int64_t step : {1, lanes_short - 1, lanes_short, lanes_short + 1, rows}) {
+      for (const std::int64_t kc : {1, 2, 3, 4, 6, 9, 23}) {
+        SCOPED_TRACE(fmt::format("{} {} x 2 k {} step {}", to_text(set), rows, kc, step));
+        PlacedCall<T> call =
+            against.call(family.of(rows, 2), rows, 2, kc, 1, false, false, 5, true);
+        call.task.left.step = step;
+        call.task.left.first = left.end() - (kc - 1) * step - rows;
+        const Stretch back{kc, -kc * step - 30, 0};
+        const auto done = [&](bool compiled, bool of_its_own) {
+          std::vector<T> c(1000, 1);
+          KernelTask<T> task = call.task;
+          task.right.first = against.somewhere();
+          task.c.first = c.data();
+          if (of_its_own) {
+            const PlacedCall<T> placed{call.code, task, 0, 0, 0};
+            (*GeneratedCalls<T>::make(family, {{placed}}))(task.left.first, task.right.first,
+                                                           task.c.first);
+            return c;
+          }
+          task.stretches = &back;
+          task.more_stretches = kc > 3 ? 1 : 0;
+          (compiled ? family.compiled(rows, 2) : call.code)(task, task.c);
+          return c;
+        };
+        ASSERT_EQ(done(false, false), done(true, false));
+        if (kc <= 3) {
+          ASSERT_EQ(done(false, true), done(true, false));
+        }
+      }
+    }
+  }
+}
+
+TEST(Generated_kernels, Read_nothing_behind_the_last_place) {
+  if (!generates_code()) GTEST_SKIP() << "built without Xbyak";
+  for (InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_nothing_read_behind_the_end<double>(set);
+    expect_nothing_read_behind_the_end<float>(set);
   }
 }
 
