@@ -65,13 +65,13 @@ KernelShape preferred_shape(int vector_bits, ElementType type) {
 }
 
 InstructionSet instruction_set_for(const Kernel& kernel, ElementType type) {
-  if (kernel.along_k) return best_instruction_set();
+  const InstructionSet best = best_instruction_set();
+  if (kernel.along_k || kernel.mr.value() >= lanes(best, type)) return best;
   for (const KernelShape& s : kernel_shapes()) {
-    if (s.mr == kernel.mr && s.nr == kernel.nr && s.type == type && can_run(s.needs)) {
-      return s.needs;
-    }
+    const bool same = s.mr == kernel.mr && s.nr == kernel.nr && s.type == type;
+    if (same && s.needs != InstructionSet::plain && can_run(s.needs)) return s.needs;
   }
-  return best_instruction_set();
+  return best;
 }
 
 }  // namespace tcsim

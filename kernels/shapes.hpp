@@ -23,9 +23,9 @@ const std::vector<KernelShape>& kernel_shapes();
 // Throws std::invalid_argument for another width.
 KernelShape preferred_shape(int vector_bits, ElementType type);
 
-// The instruction set that runs a schedule's mr x nr kernel here. If the kernel is one of
-// kernel_shapes() that this processor can run, it is the one that the shape is made for; else, and
-// where vectors run along k, the best.
+// The instruction set that runs a schedule's mr x nr kernel here: the best, whose vectors hold more
+// rows in fewer registers. Only rows that fill no vector of it are left to a lesser set that has a
+// shape of kernel_shapes() for just them, and multiplies and adds in one instruction.
 InstructionSet instruction_set_for(const Kernel& kernel, ElementType type);
 
 }  // namespace tcsim

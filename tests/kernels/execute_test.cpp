@@ -109,18 +109,25 @@ void expect_random_convolutions_correct(ElementType type, std::int64_t mr, std::
   }
 }
 
-class Every_shape : public testing::TestWithParam<KernelShape> {};
+// With the instruction set that the shape is made for.
+class Every_shape : public testing::TestWithParam<KernelShape> {
+ protected:
+  void SetUp() override {
+    const InstructionSet needs = GetParam().needs;
+    if (!can_run(needs)) GTEST_SKIP() << "this processor has no " << to_text(needs);
+    setenv("TCSIM_ISA", to_text(needs), 1);
+  }
+  void TearDown() override { unsetenv("TCSIM_ISA"); }
+};
 
 TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   expect_random_cases_correct(shape.type, shape.mr.value(), shape.nr.value(), 300);
 }
 
 // Groups of more than 1024 places are looked up in short tables (core/plan/offsets.hpp).
 TEST_P(Every_shape, Finds_the_places_of_long_groups) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::uint64_t seed = test::new_seed();
   SCOPED_TRACE(fmt::format("seed {}", seed));
   Random random(seed);
@@ -138,7 +145,6 @@ TEST_P(Every_shape, Finds_the_places_of_long_groups) {
 // one row of the filter to the next. Nothing is packed, so kernels follow both.
 TEST_P(Every_shape, Reads_images_as_they_lie) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   for (const auto& [x, c, stride] : {std::tuple{nr, 8, 1}, {2 * nr + 3, 5, 2}, {5L, 3, 1}}) {
     const Contraction layer = contraction_of(
@@ -163,7 +169,6 @@ TEST_P(Every_shape, Reads_images_as_they_lie) {
 // The left operand's tile is larger than a first cache, so that what is read next is asked for.
 TEST_P(Every_shape, Asks_for_large_tiles_that_it_reads_later) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   const std::int64_t channels = (32 << 10) / (mr * 6 * size_of(shape.type).value()) + 1;
   const Contraction layer = contraction_of(parse_convolution(
@@ -185,7 +190,6 @@ TEST_P(Every_shape, Asks_for_large_tiles_that_it_reads_later) {
 // tiles and such that do not, rows of the image that columns cross, weights packed and in place.
 TEST_P(Every_shape, Has_lanes_for_channels) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   Random random(static_cast<std::uint64_t>(mr * nr));
   for (int i = 0; i < 30; ++i) {
@@ -216,7 +220,6 @@ TEST_P(Every_shape, Has_lanes_for_channels) {
 // read them.
 TEST_P(Every_shape, Has_lanes_for_a_batch_of_matrices) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   for (const std::int64_t rest : {std::int64_t{0}, std::int64_t{1}}) {
     const Contraction c = parse_contraction(
@@ -237,7 +240,6 @@ TEST_P(Every_shape, Has_lanes_for_a_batch_of_matrices) {
 // inside loops over lanes.
 TEST_P(Every_shape, Has_lanes_for_rows_and_columns) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   for (const char* label : {"han-hka-hkn", "hna-hkn-kha", "anh-kah-nkh", "han-ha-hn"}) {
     const std::string rest = std::string(label) == "han-ha-hn" ? "" : ",k=7";
@@ -267,7 +269,6 @@ TEST_P(Every_shape, Has_lanes_for_rows_and_columns) {
 
 TEST_P(Every_shape, Computes_random_convolutions_in_random_schedules) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   expect_random_convolutions_correct(shape.type, shape.mr.value(), shape.nr.value(), 150);
 }
 
@@ -275,7 +276,6 @@ TEST_P(Every_shape, Computes_random_convolutions_in_random_schedules) {
 // both sides and both the overwriting and the adding pass go through the vector code.
 TEST_P(Every_shape, Computes_a_matrix_product_with_ragged_edges) {
   const KernelShape& shape = GetParam();
-  if (!can_run(shape.needs)) GTEST_SKIP() << "this processor has no " << to_text(shape.needs);
   const std::int64_t mr = shape.mr.value(), nr = shape.nr.value();
   const Contraction c =
       contraction("mn", "mk", "kn", {{'m', 2 * mr + 3}, {'n', 3 * nr + 1}, {'k', 37}},
@@ -376,10 +376,10 @@ TEST(Execute, Names_the_code_it_uses) {
   Schedule s;
   s.groups = test::groups("mnk", {"m", "n", "k", ""});
   s.root = pack(TensorId::A, "L2", pack(TensorId::B, "L1", kernel(4, 6)));
-  EXPECT_EQ(kernel_used(Plan(c, s)), "plain 4x6");
+  const char* const best = to_text(best_instruction_set());
+  EXPECT_EQ(kernel_used(Plan(c, s)), fmt::format("{} 4x6", best));
   s.root = pack(TensorId::A, "L2", kernel(8, 12));
-  EXPECT_EQ(kernel_used(Plan(c, s)),
-            fmt::format("{} 8x12, B in place", to_text(best_instruction_set())));
+  EXPECT_EQ(kernel_used(Plan(c, s)), fmt::format("{} 8x12, B in place", best));
 }
 
 // Kernel calls as (m, n, k, offsets, first_writer).

@@ -46,12 +46,18 @@ TEST(Kernel_shapes, Best_instruction_set_can_run_and_includes_the_lesser_ones) {
   }
 }
 
-TEST(Kernel_shapes, A_shape_runs_on_the_instruction_set_that_it_is_made_for) {
-  const auto set = [](std::int64_t mr, std::int64_t nr) {
-    return instruction_set_for({Elements(mr), Elements(nr)}, ElementType::f64);
+TEST(Kernel_shapes, Rows_that_fill_a_vector_run_on_the_best_instruction_set) {
+  const auto set = [](std::int64_t mr, std::int64_t nr, ElementType type) {
+    return instruction_set_for({Elements(mr), Elements(nr)}, type);
   };
-  EXPECT_EQ(set(4, 6), InstructionSet::plain);
-  EXPECT_EQ(set(5, 7), best_instruction_set());
+  const InstructionSet best = best_instruction_set();
+  for (const KernelShape& s : kernel_shapes()) {
+    const bool narrow = best == InstructionSet::avx512 && s.needs == InstructionSet::avx2 &&
+                        s.mr.value() * size_of(s.type).value() < 64;
+    EXPECT_EQ(set(s.mr.value(), s.nr.value(), s.type), narrow ? InstructionSet::avx2 : best)
+        << s.mr.value() << 'x' << s.nr.value();
+  }
+  EXPECT_EQ(set(5, 7, ElementType::f64), best);
 }
 
 // Small whole numbers, so that sums are exact.
