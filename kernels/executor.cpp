@@ -687,12 +687,11 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   if (plan_.along_k()) {
     const bool reads = left_.is_along_k() && right_.is_along_k();
     if (!reads || !left_.is_even(m) || !right_.is_even(n)) return 0;
-    const Interval all =
-        rows_inside ? Interval{m.begin, most * m.size} : Interval{n.begin, most * n.size};
-    return (rows_inside ? left_.is_even(all) : right_.is_even(all)) ? most : 1;
+    return rows_inside ? left_.tiles(m.begin, m.size, most) : right_.tiles(n.begin, n.size, most);
   }
-  const std::int64_t in_c = c_row_runs_[m.begin], in_left = left_.run(m.begin);
-  if (std::min(in_c, in_left) < m.size || !right_.follows_k() || !right_.is_even(n)) return 0;
+  const std::int64_t in_c = c_row_runs_[m.begin];
+  if (std::min(in_c, left_.run(m.begin)) < m.size || !right_.follows_k() || !right_.is_even(n))
+    return 0;
   if (lanes_) {
     if (lane_run(m.begin) < m.size) return 0;
     if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);
@@ -700,10 +699,10 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
   if (most == 1) return 1;
   if (rows_inside) {
     if (m.size != mr_) return 1;
-    if (!left_.packed() && in_left < most * mr_) most = in_left / mr_;
+    most = left_.tiles(m.begin, mr_, most);
     return in_c >= most * mr_ ? most : row_tiles_from(m.begin, most);
   }
-  return right_.is_even({n.begin, most * n.size}) ? most : right_.run(n.begin) / n.size;
+  return right_.tiles(n.begin, n.size, most);
 }
 
 // How many tiles of mr rows, one after the other and up to `most`, have rows that are neighbours in

@@ -66,6 +66,17 @@ void Operand<T>::at(const Interval& ks, std::int64_t batch) {
 }
 
 template <class T>
+std::int64_t Operand<T>::tiles(std::int64_t row, std::int64_t rows, std::int64_t most) const {
+  if (packed() || run(row) >= most * rows) return most;
+  const std::int64_t together = run(row) / rows;
+  if (together != 1) return together;
+  // Runs of as many rows as a tile has follow one another evenly up to the end of a dimension.
+  const std::vector<Digit>& digits = rows_->digits();
+  if (digits.size() < 2 || digits.front().extent != rows || row % rows != 0) return 1;
+  return std::min(most, digits[1].extent - row / rows % digits[1].extent);
+}
+
+template <class T>
 void Operand<T>::lines(Interval rows, std::int64_t k, std::int64_t kc, Fetch<T>& fetch) const {
   const std::int64_t size = std::min(rows.size, extent_ - rows.begin);
   fetch.runs = 0;

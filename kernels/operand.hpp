@@ -51,6 +51,9 @@ class Operand {
   std::int64_t run(std::int64_t row) const {
     return packed() ? panel_ : long_stretches_ ? row_runs_[row] : 0;
   }
+  // How many tiles of so many rows, from `row` on and up to `most`, it can read one after the
+  // other: in place they begin at one distance from one to the next.
+  std::int64_t tiles(std::int64_t row, std::int64_t rows, std::int64_t most) const;
   // Whether all of them lie at one distance from one to the next: in the buffer they always do.
   bool is_even(Interval rows) const { return packed() || run(rows.begin) >= rows.size; }
   // The rows from `row` on, as a kernel reads them. `offset`: where they are in the buffer, if
