@@ -1014,10 +1014,14 @@ void snap(const Contraction& contraction, Bytes line, Tiling& tiling, bool divid
   const std::int64_t even = even_k(contraction, tiling.groups);
   const std::int64_t kernel_k = tiling.tiles.front()[at(DimClass::k)];
   const TensorId left = left_operand(contraction, tiling.groups);
-  const std::int64_t times = ceil_div(range[at(DimClass::n)], tiling.kernel.nr.value());
-  const bool goes_on = contraction.is_plain(left)
-                           ? reads_pieces_well(contraction, left, tiling.groups[DimClass::k], times)
-                           : even_row(contraction, tiling.groups, DimClass::m) > 0;
+  const Group& k = tiling.groups[DimClass::k];
+  const std::int64_t columns = range[at(DimClass::n)];
+  const std::int64_t times = ceil_div(columns, tiling.kernel.nr.value());
+  // Beside a single column a pack would go from page to page as kernels do.
+  const bool goes_on = !contraction.is_plain(left)
+                           ? even_row(contraction, tiling.groups, DimClass::m) > 0
+                           : reads_pieces_well(contraction, left, k, times) ||
+                                 (columns == 1 && has_long_pieces(contraction, left, k));
   const bool crosses =
       !goes_on && range[at(DimClass::k)] > even &&
       (even % kernel_k != 0 || std::ranges::any_of(tiling.tiles, [&](const auto& t) {
