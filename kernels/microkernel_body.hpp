@@ -266,6 +266,22 @@ template <class T, int bytes>
   return part;
 }
 
+// `count` elements, less than a vector, and zeros: the same lanes of all that are loaded.
+template <class T, int bytes>
+struct Part {
+  // From `from` on. `begin` is no further, and in the same tensor.
+  [[gnu::always_inline]] auto load(const T* from, const T*) const {
+    return load_part<T, bytes>(from, count);
+  }
+  std::int64_t count;
+};
+#if defined(__AVX2__)
+template <class T>
+struct Part<T, 32> : LastLanes<T> {
+  using LastLanes<T>::LastLanes;
+};
+#endif
+
 // From each block of 2 `together` lanes of two vectors: the sums of a's halves, then of b's.
 template <int together, class Vector, int... lane>
 [[gnu::always_inline]] inline Vector folded(const Vector& a, const Vector& b,
@@ -337,11 +353,11 @@ template <class T, int bytes, int rows, int columns>
     right.hide();
     Vector l[rows];
 #pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) l[i] = load(left, i);
+    for (int i = 0; i < rows; ++i) l[i] = load(left, i, task.left.first);
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
       ask(right.place(j));
-      const Vector r = load(right, j);
+      const Vector r = load(right, j, task.right.first);
 #pragma GCC unroll 4
       for (int i = 0; i < rows; ++i) sum[chain * results + j * rows + i] += l[i] * r;
     }
@@ -353,17 +369,20 @@ template <class T, int bytes, int rows, int columns>
   std::int64_t kc = task.kc;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
     const auto steps = [&](auto&& ask) __attribute__((always_inline)) {
-      const auto whole = [](const Places& operand, int i) -> Vector { return operand[i]; };
+      const auto whole = [](const Places& operand, int i, const T*) -> Vector {
+        return operand[i];
+      };
       for (; kc >= chains * lanes; kc -= chains * lanes) {
 #pragma GCC unroll 8
         for (int chain = 0; chain < chains; ++chain) step(chain, whole, ask);
       }
       for (; kc >= lanes; kc -= lanes) step(0, whole, ask);
       if (kc == 0) return;
+      const Part<T, bytes> part{kc};
       step(
           0,
-          [&](const Places& operand, int i) -> Vector {
-            return load_part<T, bytes>(operand.place(i), kc);
+          [&](const Places& operand, int i, const T* begin) -> Vector {
+            return part.load(operand.place(i), begin);
           },
           ask);
     };
@@ -405,27 +424,33 @@ template <class T, int bytes, int vectors, int columns, class Right>
   typedef T Stored __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
   constexpr int lanes = bytes / static_cast<int>(sizeof(T));
   const SomeLanes<T, bytes> last(task.lanes_short);
-  const auto load = [&](const T* from, int v) __attribute__((always_inline))->Vector {
-    if (v + 1 == vectors) return last.load(from + v * lanes);
+  const auto load = [&](const T* from, int v, bool whole) __attribute__((always_inline))->Vector {
+    if (v + 1 == vectors && !whole) return last.load(from + v * lanes);
     return *reinterpret_cast<const Stored*>(from + v * lanes);
   };
   Vector sum[columns][vectors] = {};
+  const auto step = [&](bool whole) __attribute__((always_inline)) {
+    right.hide();
+    Vector l[vectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < vectors; ++v) l[v] = load(left, v, whole);
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
+    }
+    left += task.left.step;
+    right.next();
+  };
+  // What lies behind the rows of a place is before the end of the last one's (kernels/emitter.hpp).
+  const bool reads_on = !last.masks && task.left.step >= task.lanes_short;
   std::int64_t kc = task.kc;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
     if (columns == 1 && next != end) ask_for_stretch(right, kc, *next, task);
-    for (; kc > 0; --kc) {
-      right.hide();
-      Vector l[vectors];
-#pragma GCC unroll 16
-      for (int v = 0; v < vectors; ++v) l[v] = load(left, v);
-#pragma GCC unroll 16
-      for (int j = 0; j < columns; ++j) {
-#pragma GCC unroll 16
-        for (int v = 0; v < vectors; ++v) sum[j][v] += l[v] * right[j];
-      }
-      left += task.left.step;
-      right.next();
+    if (reads_on) {
+      for (; kc > 1; --kc) step(true);
     }
+    for (; kc > 0; --kc) step(false);
     if (next == end) break;
     left += next->left_jump;
     right.move(next->right_jump);
@@ -440,8 +465,8 @@ template <class T, int bytes, int vectors, int columns, class Right>
     for (int v = 0; v < vectors; ++v) {
       Vector result = sum[j][v];
       if (task.kind == Kind::any) result *= alpha;
-      if (task.kind == Kind::add) result += load(column, v);
-      if (task.kind == Kind::any && beta != 0) result += beta * load(column, v);
+      if (task.kind == Kind::add) result += load(column, v, false);
+      if (task.kind == Kind::any && beta != 0) result += beta * load(column, v, false);
       if (v + 1 == vectors) {
         last.store(column + v * lanes, result);
       } else {

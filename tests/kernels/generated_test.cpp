@@ -4,15 +4,14 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <array>
 #include <deque>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 #include "kernels/vector_code.hpp"
+#include "tests/kernels/guarded.hpp"
 #include "tests/kernels/random_case.hpp"
 
 namespace tcsim {
@@ -242,30 +241,6 @@ TEST(Generated_kernels, Do_what_compiled_ones_do) {
   }
 }
 
-// A left operand in front of memory that may not be read.
-template <class T>
-class At_an_end {
- public:
-  At_an_end() {
-    pages_ = static_cast<char*>(
-        mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (pages_ == MAP_FAILED || mprotect(pages_ + size, size, PROT_NONE) != 0) {
-      throw std::runtime_error("no memory");
-    }
-    for (std::int64_t i = 0; i < count; ++i) end()[i - count] = static_cast<T>(i % 17 - 8);
-  }
-  ~At_an_end() { munmap(pages_, 2 * size); }
-  At_an_end(const At_an_end&) = delete;
-  At_an_end& operator=(const At_an_end&) = delete;
-
-  T* end() const { return reinterpret_cast<T*>(pages_ + size); }
-
- private:
-  static constexpr std::size_t size = 64 << 10;
-  static constexpr std::int64_t count = size / sizeof(T);
-  char* pages_;
-};
-
 // Whole vectors are loaded where rows fill none, but never from behind the last place along k: with
 // places nearer than lanes are short, as in windows of an image, or further, and where stretches
 // jump back.
@@ -274,7 +249,7 @@ void expect_nothing_read_behind_the_end(InstructionSet set) {
   if (!can_run(set)) return;
   Generated_against<T> against(kernel_family<T>(set));
   const KernelFamily<T>& family = against.family();
-  const At_an_end<T> left;
+  const test::Guarded<T> left([](std::int64_t i) { return static_cast<T>(i % 17 - 8); });
   for (int lanes_short = 1; lanes_short < family.lanes; ++lanes_short) {
     const int vectors = 1 + lanes_short % 2, rows = vectors * family.lanes - lanes_short;
     for (const std::int64_t step : {1, lanes_short - 1, lanes_short, lanes_short + 1, rows}) {

@@ -1,5 +1,6 @@
 #include "kernels/shapes.hpp"
 #include "kernels/vector_code.hpp"
+#include "kernels/vector_code.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include <stdexcept>
 #include <tuple>
 #include <vector>
+
+#include "tests/kernels/guarded.hpp"
 
 namespace tcsim {
 namespace {
@@ -265,6 +268,57 @@ TEST(Kernel_family, Every_member_multiplies) {
         expect_members_multiply<float>(set, apart, lanes_short);
       }
     }
+  }
+}
+
+// Vectors along k, in two stretches that fill none: what lies between them is no number and comes
+// into no sum, and nothing before the first place or behind the last one is read.
+template <class T>
+void expect_nothing_read_beside_stretches(InstructionSet set) {
+  if (!can_run(set)) return;
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  constexpr std::int64_t gap = 3, columns = 2;
+  for (std::int64_t kc = 1; kc <= 2 * family.lanes + 1; ++kc) {
+    const std::int64_t apart = 2 * (kc + gap);
+    const auto is_read = [&](std::int64_t i) { return i % (kc + gap) < kc; };
+    const auto number = [&](std::int64_t i) {
+      return is_read(i) ? static_cast<T>(i % 7 - 3) : std::numeric_limits<T>::quiet_NaN();
+    };
+    // The last column's second stretch ends where the memory does.
+    const std::int64_t all = columns * apart - gap;
+    const test::Guarded<T> at_begin(number), at_end([&](std::int64_t i) {
+      return number(i - (test::Guarded<T>::count - all) + apart * test::Guarded<T>::count);
+    });
+    for (const T* first : {at_begin.begin(), at_end.end() - all}) {
+      for (std::int64_t rows = 1; rows <= columns; ++rows) {
+        SCOPED_TRACE(fmt::format("{} {} x {} k {}", to_text(set), rows, columns, kc));
+        std::vector<T> c(4, 1);
+        const std::vector<std::int64_t> column{0, 2}, row{0, 1};
+        const Stretch next{kc, gap, gap};
+        KernelTask<T> task{
+            kc,     {first, 1, apart},     {first, 1, apart}, {c.data(), column.data(), row.data()},
+            {1, 0}, Update<T>{1, 0}.kind()};
+        task.stretches = &next;
+        task.more_stretches = 1;
+        family.along_k[rows - 1][columns - 1](task, task.c);
+        for (std::int64_t i = 0; i < rows; ++i) {
+          for (std::int64_t j = 0; j < columns; ++j) {
+            T sum = 0;
+            for (std::int64_t k = 0; k < 2 * kc + gap; ++k) {
+              if (is_read(k)) sum += first[i * apart + k] * first[j * apart + k];
+            }
+            ASSERT_EQ(c[static_cast<std::size_t>(2 * j + i)], sum) << i << ' ' << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Reads_nothing_beside_stretches_along_k) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_nothing_read_beside_stretches<double>(set);
+    expect_nothing_read_beside_stretches<float>(set);
   }
 }
 
