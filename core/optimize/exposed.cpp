@@ -784,7 +784,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         cycles += tiles * steps_of_k *
                   lost_in_loads(machine.core, lanes, rows, columns, longest_k, path.lanes);
         const double left = noted ? of_a_noted_call : 1;
-        if (rows % lanes != 0) cycles += tiles * k_tiles * left * lost.partial.value.value();
+        // Tiles smaller than the kernel are tasks of their own.
+        const bool partial = rows % lanes != 0 && rows != path.mr;
+        if (partial) cycles += tiles * k_tiles * left * lost.partial.value.value();
       }
       in_stretches += tiles * next_stretches * next_stretch;
     }

@@ -1,6 +1,5 @@
 #include "kernels/shapes.hpp"
 #include "kernels/vector_code.hpp"
-#include "kernels/vector_code.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
