@@ -549,16 +549,27 @@ void multiply_lane_part(const KernelTask<T>& task, const ResultTile<T>&) {
   const T* left = task.left.first;
   Apart<T, bytes> right(task.right);
   Vector sum[columns] = {};
+  const auto step = [&](bool whole) __attribute__((always_inline)) {
+    const auto load = [&](const T* from) __attribute__((always_inline))->Vector {
+      if (whole) return *reinterpret_cast<const Stored*>(from);
+      return load_part<T, bytes>(from, rows);
+    };
+    right.hide();
+    const Vector l = load(left);
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) sum[j] += l * load(right.place(j));
+    left += task.left.step;
+    right.next();
+  };
+  // As in multiply_part().
+  const bool reads_on = !SomeLanes<T, bytes>::masks && task.left.step >= task.lanes_short &&
+                        task.right.step >= task.lanes_short;
   std::int64_t kc = task.kc;
   for (const Stretch *next = task.stretches, *end = next + task.more_stretches;; ++next) {
-    for (; kc > 0; --kc) {
-      right.hide();
-      const Vector l = load_part<T, bytes>(left, rows);
-#pragma GCC unroll 16
-      for (int j = 0; j < columns; ++j) sum[j] += l * load_part<T, bytes>(right.place(j), rows);
-      left += task.left.step;
-      right.next();
+    if (reads_on) {
+      for (; kc > 1; --kc) step(true);
     }
+    for (; kc > 0; --kc) step(false);
     if (next == end) break;
     left += next->left_jump;
     right.move(next->right_jump);

@@ -584,14 +584,13 @@ std::vector<Kernel> kernel_choices(const Core& core, ElementType type) {
 
 InPlace reads_well_in_place(const Contraction& c, const Groups& groups, const Kernel& kernel) {
   if (kernel.along_k) {
-    const TensorId left = left_operand(c, groups);
+    const TensorId left = left_operand(c, groups), right = right_operand(c, groups);
     const Group& along = groups[DimClass::k];
     // One row is soon packed, and then cuts no pieces of the right operand.
-    const std::int64_t wanted =
-        extent_of(c, groups[DimClass::m]) > 1
-            ? shortest_along_k(c)
-            : std::min(most_lanes(c), even_part(c, right_operand(c, groups), along));
-    return {lies_along_k(c, left, along, wanted), true};
+    const std::int64_t wanted = extent_of(c, groups[DimClass::m]) > 1
+                                    ? shortest_along_k(c)
+                                    : std::min(most_lanes(c), even_part(c, right, along));
+    return {lies_along_k(c, left, along, wanted), lies_along_k(c, right, along, shortest_piece)};
   }
   const Group &m = groups[DimClass::m], &n = groups[DimClass::n];
   const Group& k = groups[DimClass::k];

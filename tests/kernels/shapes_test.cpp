@@ -314,6 +314,47 @@ void expect_nothing_read_beside_stretches(InstructionSet set) {
   }
 }
 
+// Lanes with columns of their own that fill no vector.
+template <class T>
+void expect_nothing_read_behind_lanes(InstructionSet set) {
+  if (!can_run(set)) return;
+  const KernelFamily<T>& family = kernel_family<T>(set);
+  const test::Guarded<T> numbers([](std::int64_t i) { return static_cast<T>(i % 7 - 3); });
+  for (std::int64_t rows = 1; rows < family.lanes; ++rows) {
+    for (const std::int64_t step : {std::int64_t{1}, family.lanes - rows, rows + 2}) {
+      for (const std::int64_t kc : {1, 2, 5}) {
+        SCOPED_TRACE(fmt::format("{} {} rows, k {} step {}", to_text(set), rows, kc, step));
+        const std::int64_t apart = kc * step + 3;
+        const T* const left = numbers.end() - (kc - 1) * step - rows;
+        const T* const right = left - apart;
+        std::vector<T> c(static_cast<std::size_t>(2 * family.lanes));
+        const std::vector<std::int64_t> columns{0, family.lanes};
+        KernelTask<T> task{
+            kc,     {left, step},          {right, step, apart}, {c.data(), columns.data()},
+            {1, 0}, Update<T>{1, 0}.kind()};
+        task.lanes_short = family.lanes - rows;
+        family.lane_part[1](task, task.c);
+        for (std::int64_t j = 0; j < 2; ++j) {
+          for (std::int64_t i = 0; i < rows; ++i) {
+            T sum = 0;
+            for (std::int64_t k = 0; k < kc; ++k) {
+              sum += left[k * step + i] * right[k * step + j * apart + i];
+            }
+            ASSERT_EQ(c[static_cast<std::size_t>(j * family.lanes + i)], sum) << i << ' ' << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernel_family, Reads_nothing_behind_lanes_that_fill_no_vector) {
+  for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
+    expect_nothing_read_behind_lanes<double>(set);
+    expect_nothing_read_behind_lanes<float>(set);
+  }
+}
+
 TEST(Kernel_family, Reads_nothing_beside_stretches_along_k) {
   for (InstructionSet set : {InstructionSet::plain, InstructionSet::avx2, InstructionSet::avx512}) {
     expect_nothing_read_beside_stretches<double>(set);
