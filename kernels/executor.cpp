@@ -436,7 +436,7 @@ void Executor<T>::walk_calls(const KernelBlock& block, Calls& calls) {
       const std::int64_t right_offset = block.right_offset + (lanes_ ? row : column) * ks.size;
       // The table may be as long as C, and only an entry here and there is read.
       if (c_rows_apart_) __builtin_prefetch(c_row_table_ + m.begin + rows_ahead);
-      // What is read next is asked for tile by tile where an operand in place is new.
+      // What is read next is asked for, tile by tile, where an operand in place is new.
       const bool is_new = row == 0 && first_rows && !right_.packed() && !lanes_ && !plan_.along_k();
       // Kernels along k: how far ahead, and of how many tiles from here on there is something
       // there.
@@ -447,7 +447,7 @@ void Executor<T>::walk_calls(const KernelBlock& block, Calls& calls) {
       const std::int64_t asking =
           may_ask ? std::max<std::int64_t>(0, ceil_div(right_.end() - n.begin, n.size) - ahead) : 0;
       // Rows share what the first of them asks for.
-      const bool alone = rows_inside ? asking > 0 : is_new;
+      const bool alone = rows_inside && asking > 0;
       std::int64_t most = alone ? 1 : (inner_size - i) / inner_step;
       if (asking > 0) most = std::min(most, asking);
       tiles = code && m.size == rows && n.size == columns
@@ -465,6 +465,7 @@ void Executor<T>::walk_calls(const KernelBlock& block, Calls& calls) {
         if (tiles > 1 || plan_.along_k()) {  // of one tile nobody goes on
           task.onwards = rows_inside ? Onwards{left_.to_next(m), lanes_onwards(m), m.size, 0}
                                      : Onwards{0, right_.to_next(n), 0, n.size};
+          if (is_new && !rows_inside) task.fetch.onwards = task.onwards.right;
         }
         if (plan_.along_k() && row == 0) {
           if (asking > 0) task.right_ahead = ahead * right_.to_next(n);

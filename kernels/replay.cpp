@@ -36,12 +36,14 @@ void Replay<T>::note(Microkernel<T> code, const KernelTask<T>& task, bool first_
                      bool whole) {
   if (!noting()) return;
   if (calls_.size() == most_calls || task.more_stretches > 0) return give_up();
+  // What a long task asks for moves on with it. The rest would have to move on with the place; what
+  // is so small is read before it arrives.
+  const bool asks = task.fetch.runs > 0 && task.fetch.onwards != 0;
   calls_.push_back({code, task, task.left.first - noted_at_.left,
-                    task.right.first - noted_at_.right, task.c.first - noted_at_.c, first_writer,
-                    whole});
-  // They would have to move on with the place; what is so small is read before they arrive.
+                    task.right.first - noted_at_.right, task.c.first - noted_at_.c,
+                    asks ? task.fetch.first - task.right.first : 0, first_writer, whole});
   KernelTask<T>& noted = calls_.back().task;
-  noted.fetch = {};
+  if (!asks) noted.fetch = {};
   noted.trickle = {};
   noted.stretches = nullptr;
 }
@@ -113,6 +115,7 @@ void Replay<T>::call(std::size_t i, const Place<T>& at, const ResultTile<T>& ahe
   KernelTask<T>& task = call.task;
   task.left.first = at.left + call.left;
   task.right.first = at.right + call.right;
+  if (task.fetch.runs > 0) task.fetch.first = task.right.first + call.fetch;
   task.c.first = at.c + call.c;
   if (i + 1 == calls_.size()) return call.code(task, ahead);
   call.code(task, tile(calls_[i + 1], at));

@@ -84,6 +84,7 @@ class Replay {
     Microkernel<T> code;
     KernelTask<T> task;
     std::int64_t left, right, c;  // elements from where the place begins
+    std::int64_t fetch;           // from the right operand's first to what is asked for first
     bool first_writer, whole;
   };
   struct NotedPack {
