@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "kernels/execute.hpp"
+#include "kernels/instruction_set.hpp"
 #include "tests/arrays.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
@@ -30,7 +32,7 @@ TEST(Run, Measures_and_checks_every_repetition) {
   }
   EXPECT_EQ(result.timed.median, time_of(result.repetitions, 1).median);
   EXPECT_DOUBLE_EQ(result.rate.value(), 2.0 * 50 * 50 * 50 / result.timed.median.value());
-  EXPECT_EQ(result.kernel, "plain 4x6");
+  EXPECT_EQ(result.kernel, fmt::format("{} 4x6", to_text(best_instruction_set())));
   EXPECT_TRUE(result.check.ok());
   EXPECT_GT(result.check.worst_error, 0);  // 2500 sums of 50 products do not all come out exact
   EXPECT_EQ(result.check.checked, Elements(2500));
