@@ -691,8 +691,8 @@ std::int64_t Executor<T>::tiles_from(Interval m, Interval n, bool rows_inside,
     return rows_inside ? left_.tiles(m.begin, m.size, most) : right_.tiles(n.begin, n.size, most);
   }
   const std::int64_t in_c = c_row_runs_[m.begin];
-  if (std::min(in_c, left_.run(m.begin)) < m.size || !right_.follows_k() || !right_.is_even(n))
-    return 0;
+  if (std::min(in_c, left_.run(m.begin)) < m.size) return 0;
+  if (!right_.follows_k() || !right_.is_even(n)) return 0;
   if (lanes_) {
     if (lane_run(m.begin) < m.size) return 0;
     if (rows_inside) most = std::min(most, lane_run(m.begin) / m.size);

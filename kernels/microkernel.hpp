@@ -85,8 +85,8 @@ struct KernelTask {
   ResultTile<T> c;
   Update<T> update;
   typename Update<T>::Kind kind;  // of it
-  // Of KernelFamily::parts and lane_part alone: lanes of the last vector that are no rows. They are
-  // not read, and `parts` do not write them.
+  // Of KernelFamily::parts and lane_part alone: lanes of the last vector that are no rows. They
+  // are not read at the last place of a stretch, and `parts` do not write them.
   std::int64_t lanes_short = 0;
   // Lines of the left operand that lie so many elements further are fetched meanwhile, for a later
   // tile; none if 0. `left_ends`: the last of several tiles has nothing behind it. (To ask for what

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/error.hpp"
@@ -17,6 +18,7 @@
 #include "kernels/crew.hpp"
 #include "kernels/shapes.hpp"
 #include "tests/core/random_convolution.hpp"
+#include "tests/environment.hpp"
 #include "tests/groups.hpp"
 #include "tests/kernels/build.hpp"
 #include "tests/kernels/random_case.hpp"
@@ -115,9 +117,11 @@ class Every_shape : public testing::TestWithParam<KernelShape> {
   void SetUp() override {
     const InstructionSet needs = GetParam().needs;
     if (!can_run(needs)) GTEST_SKIP() << "this processor has no " << to_text(needs);
-    setenv("TCSIM_ISA", to_text(needs), 1);
+    limit_.emplace("TCSIM_ISA", to_text(needs));
   }
-  void TearDown() override { unsetenv("TCSIM_ISA"); }
+
+ private:
+  std::optional<test::Variable> limit_;
 };
 
 TEST_P(Every_shape, Computes_random_contractions_in_random_schedules) {

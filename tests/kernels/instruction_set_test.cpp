@@ -3,20 +3,23 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <optional>
 #include <tuple>
 
 #include "core/error.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/shapes.hpp"
+#include "tests/environment.hpp"
 
 namespace tcsim {
 namespace {
 
 class Instruction_limit : public ::testing::Test {
  protected:
-  void TearDown() override { unsetenv("TCSIM_ISA"); }
-  static void limit(const char* to) { setenv("TCSIM_ISA", to, 1); }
+  void limit(const char* to) { limit_.emplace("TCSIM_ISA", to); }
+
+ private:
+  std::optional<test::Variable> limit_;
 };
 
 TEST_F(Instruction_limit, Wider_vectors_are_not_there) {

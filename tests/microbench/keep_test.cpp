@@ -3,16 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <random>
 #include <string>
 
 #include "core/machine/toml.hpp"
 #include "microbench/host.hpp"
+#include "tests/environment.hpp"
 #include "tests/scratch.hpp"
 
 namespace tcsim {
@@ -30,22 +29,6 @@ Machine small(const std::string& description) {
           "[[level]]\nname = \"memory\"\nkind = \"memory\"\nbandwidth = \"4GB/s\"\n",
       "small");
 }
-
-// Sets a variable, or unsets it, until the end of the scope.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    value != nullptr ? setenv(name, value, 1) : unsetenv(name);
-  }
-  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 class Keep : public testing::Test {
  protected:
@@ -120,25 +103,25 @@ TEST_F(Keep, A_folder_that_cannot_be_written_keeps_nothing) {
 }
 
 TEST(HostFile, It_follows_the_xdg_base_directories) {
-  const Variable home("HOME", "/home/me");
+  const test::Variable home("HOME", "/home/me");
   {
-    const Variable xdg("XDG_CACHE_HOME", "/var/cache/me");
+    const test::Variable xdg("XDG_CACHE_HOME", "/var/cache/me");
     EXPECT_EQ(host_file(), "/var/cache/me/tcsim/host.toml");
   }
   {
-    const Variable xdg("XDG_CACHE_HOME", nullptr);
+    const test::Variable xdg("XDG_CACHE_HOME", nullptr);
     EXPECT_EQ(host_file(), "/home/me/.cache/tcsim/host.toml");
   }
   for (const char* ignored : {"", "relative"}) {  // the specification: absolute or ignored
-    const Variable xdg("XDG_CACHE_HOME", ignored);
+    const test::Variable xdg("XDG_CACHE_HOME", ignored);
     EXPECT_EQ(host_file(), "/home/me/.cache/tcsim/host.toml") << ignored;
   }
-  const Variable xdg("XDG_CACHE_HOME", nullptr);
+  const test::Variable xdg("XDG_CACHE_HOME", nullptr);
   {
-    const Variable limit("TCSIM_ISA", "avx2");  // another machine, as it were
+    const test::Variable limit("TCSIM_ISA", "avx2");  // another machine, as it were
     EXPECT_EQ(host_file(), "/home/me/.cache/tcsim/avx2/host.toml");
   }
-  const Variable no_home("HOME", nullptr);
+  const test::Variable no_home("HOME", nullptr);
   EXPECT_TRUE(host_file().empty());
 }
 
