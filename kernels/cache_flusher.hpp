@@ -6,10 +6,11 @@
 
 namespace tcsim {
 
-// Displaces everything else from the caches by writing more than they hold. Of a large last cache
-// that takes a good part of a second at first, so it heeds StopScope. On several threads each
-// writes a part: a core that slept meanwhile would begin what is timed with a slow clock, and with
-// its own caches full.
+// Displaces everything else from the caches by reading more than they hold. Lines that are only read
+// need not be written back when what is timed takes their places: a cache of 8 MiB full of written
+// ones costs 0.2 ms on an AMD EPYC (Zen 1). Of a large last cache that takes a good part of a second
+// at first, so it heeds StopScope. On several threads each reads a part: a core that slept
+// meanwhile would begin what is timed with a slow clock, and with its own caches full.
 class CacheFlusher {
  public:
   void operator()(int threads = 1);
@@ -18,9 +19,9 @@ class CacheFlusher {
   static std::size_t size();
 
   std::size_t size_ = size();
-  // Not touched before the first time.
+  // Written the first time: pages that never were are all the same one.
   std::unique_ptr<unsigned char[]> memory_ = std::make_unique_for_overwrite<unsigned char[]>(size_);
-  unsigned char value_ = 0;
+  bool is_written_ = false;
 };
 
 }  // namespace tcsim

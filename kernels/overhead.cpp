@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <variant>
 
 #include "core/error.hpp"
 #include "core/machine/fields.hpp"
@@ -30,6 +32,13 @@ constexpr int rounds = 5, quick_rounds = 3;
 constexpr double worst_noise = 0.1;  // of a problem's two quickest rounds, in the mean
 constexpr std::int64_t few_places = 32, more_places = 96;  // along k, of one problem beside another
 constexpr int most_turns = 30;
+// Places along k of problems whose results come from memory, as multiples of those that take as
+// long as the results' traffic: where computing decides, and where memory does.
+constexpr std::array computing_decides{1.0, 1.5, 2.5, 4.0};
+constexpr std::array memory_decides{0.25, 0.5};
+// Rows of such a problem: columns near one another, and far apart.
+using RowCounts = std::array<std::int64_t, 2>;
+constexpr RowCounts near_rows{1500, 3500}, far_rows{6000, 20000};
 constexpr double seen = 0.03;  // of the multiply-adds' time, which loads take on top of it
 
 struct Problem {
@@ -110,6 +119,28 @@ class Problems {
             plain(2 * mr_, nr_, more_places, "ab-ak-bk", "m=a")};
   }
 
+  // Results that come from memory and go there by whole columns, while kernels compute.
+  std::vector<Problem> results() const {
+    std::vector<Problem> all;
+    for (std::int64_t rows : near_rows) {
+      for (double times : computing_decides) {
+        all.push_back(far_results(rows, times, &Problems::plain_rows));
+      }
+    }
+    return all;
+  }
+
+  // The same by pieces of a kernel's rows in columns of so many each, where memory decides.
+  std::vector<Problem> result_pieces(const RowCounts& columns) const {
+    std::vector<Problem> all;
+    for (std::int64_t rows : columns) {
+      for (double times : memory_decides) {
+        all.push_back(far_results(rows, times, &Problems::columns_inside));
+      }
+    }
+    return all;
+  }
+
   // The same tensor in more or fewer packs.
   std::vector<Problem> packs() const {
     const std::int64_t m = 4 * mr_, k = far_elements() / m / 512 * 512;
@@ -136,6 +167,24 @@ class Problems {
             {{'a', a}, {'b', b}, {'k', k}},
             fmt::format("groups {} n=b k=k for n by {} {{ for m by {} {{ kernel {}x{} }} }}", rows,
                         nr_, mr_, mr_, nr_)};
+  }
+
+  Problem plain_rows(std::int64_t a, std::int64_t b, std::int64_t k) const {
+    return plain(a, b, k, "ab-ak-bk", "m=a");
+  }
+
+  // Far tensor C, of about so many rows. An odd number of tiles, so that columns do not all fall
+  // into the same sets.
+  Problem far_results(std::int64_t rows, double times,
+                      Problem (Problems::*make)(std::int64_t, std::int64_t, std::int64_t)
+                          const) const {
+    const LevelId memory{static_cast<int>(machine_.levels.size()) - 1};
+    const Seconds traffic = Bytes(2 * 8) / machine_.bandwidth(memory);
+    const double places =
+        times * traffic.value() * machine_.peak(size_of(ElementType::f64)).value() / 2;
+    const std::int64_t a = (rows / mr_ | 1) * mr_;
+    const std::int64_t b = std::max(nr_, far_elements() / a / nr_ * nr_);
+    return (this->*make)(a, b, std::max<std::int64_t>(1, std::llround(places)));
   }
 
   // A task runs along the columns.
@@ -178,14 +227,18 @@ Machine in_first_cache(Machine machine) {
   return machine;
 }
 
-std::string_view name_of(LostCycles member) {
+std::string_view name_of(LostFigure figure) {
   std::string_view name;
   for_each_field<Overhead>([&](const auto& field) {
-    if constexpr (std::is_same_v<decltype(field.member), LostCycles>) {
-      if (field.member == member) name = field.name;
-    }
+    if (figure == LostFigure(field.member)) name = field.name;
   });
   return name;
+}
+
+// Digits that mean something.
+double rounded(LostFigure figure, double value) {
+  const double steps = figure == LostFigure(&Overhead::results) ? 100 : 10;
+  return std::round(steps * value) / steps;
 }
 
 class Measuring {
@@ -201,6 +254,13 @@ class Measuring {
     fit("partial tiles", problems.partial(), {&Overhead::partial}, base, false);
     fit("broken tiles", problems.broken(), {&Overhead::broken}, base, false);
     fit("scattered results", problems.scattered(), {&Overhead::scatter}, base, false);
+    // Computing by itself takes as long as the time does that grows with k.
+    const OverheadBaseline beside =
+        fit("results in memory", problems.results(), {&Overhead::results}, {0, {}}, true);
+    fit("pieces of results", problems.result_pieces(near_rows), {&Overhead::result_piece}, beside,
+        true);
+    fit("far pieces of results", problems.result_pieces(far_rows), {&Overhead::far_result_piece},
+        beside, true);
     const OverheadBaseline far{{}, base.slope};  // once is here what memory takes
     fit("packs", problems.packs(), {&Overhead::pack}, far, true);
   }
@@ -264,7 +324,7 @@ class Measuring {
     }
     const std::optional<Timed> one_vector = timed("loads", loading);
     if (!full) return {};
-    const std::vector<LostCycles> wanted{&Overhead::task, &Overhead::call};
+    const std::vector<LostFigure> wanted{&Overhead::task, &Overhead::call};
     const std::string doubt = one_vector ? doubt_of(*one_vector) : "";
     if (!doubt.empty()) {
       machine_.remarks.push_back(fmt::format("overhead: load was not measured, since {}", doubt));
@@ -305,12 +365,12 @@ class Measuring {
 
   // Keeps what is believed of `wanted`.
   OverheadBaseline fit(const char* what, const std::vector<Problem>& problems,
-                       const std::vector<LostCycles>& wanted, const OverheadBaseline& baseline,
+                       const std::vector<LostFigure>& wanted, const OverheadBaseline& baseline,
                        bool from_memory) {
     const std::optional<Timed> all = timed(what, problems);
     return all ? settle(*all, wanted, baseline, from_memory) : baseline;
   }
-  OverheadBaseline settle(const Timed& all, const std::vector<LostCycles>& wanted,
+  OverheadBaseline settle(const Timed& all, const std::vector<LostFigure>& wanted,
                           const OverheadBaseline& baseline, bool from_memory) {
     const std::vector<OverheadRun>& runs = all.runs;
     const Machine on = from_memory ? machine_ : in_first_cache(machine_);
@@ -322,7 +382,7 @@ class Measuring {
     if (doubt != fit.doubts.end()) {
       // What was fitted together holds together; half of it would be set off against a guess.
       const auto doubted = static_cast<std::size_t>(doubt - fit.doubts.begin());
-      for (LostCycles field : wanted) {
+      for (LostFigure field : wanted) {
         machine_.remarks.push_back(fmt::format(
             "overhead: {} was not measured, since {}{}", name_of(field),
             field == wanted[doubted] ? "" : fmt::format("of {} ", name_of(wanted[doubted])),
@@ -331,15 +391,21 @@ class Measuring {
       return fit_overhead(runs, {}, on, baseline).baseline;
     }
     for (std::size_t f = 0; f < wanted.size(); ++f) {
-      machine_.core.overhead.*wanted[f] = {
-          Cycles(std::round(10 * fit.lost[f].value()) / 10), Origin::measured,
-          fmt::format("least squares over run times of {} {}", runs.size(),
-                      from_memory ? "tensors in memory" : "problems in the first cache")};
+      std::visit(
+          [&](auto figure) {
+            auto& found = machine_.core.overhead.*figure;
+            using Value = decltype(found.value);
+            found = {
+                Value(rounded(figure, fit.lost[f])), Origin::measured,
+                fmt::format("least squares over run times of {} {}", runs.size(),
+                            from_memory ? "tensors in memory" : "problems in the first cache")};
+          },
+          wanted[f]);
     }
     return fit.baseline;
   }
 
-  static constexpr double stages = 6;
+  static constexpr double stages = 9;
   Machine& machine_;
   const OverheadOptions& options_;
   const TimePlan& time_;

@@ -24,9 +24,9 @@ struct OverheadOptions {
 using TimePlan = std::function<Seconds(const Plan& plan)>;
 
 // Sets what can be measured of the machine's overhead: task, call, load, partial, broken and
-// scatter from problems in the first cache, pack from a tensor in memory. A figure that is not to
-// be believed stays as it is, and a remark says why. `time` runs the plans; tests make times up.
-// Throws Interrupted if asked to stop.
+// scatter from problems in the first cache; pack, results and their pieces from tensors in memory.
+// A figure that is not to be believed stays as it is, and a remark says why. `time` runs the plans;
+// tests make times up. Throws Interrupted if asked to stop.
 void measure_overhead(Machine& machine, const OverheadOptions& options, const TimePlan& time);
 // The same with real runs on one core.
 void measure_overhead(Machine& machine, const OverheadOptions& options = {});

@@ -331,6 +331,18 @@ constexpr auto lost_cycles(Figure<Cycles> Overhead::*member, std::string_view na
                         .in_hash_line = false,
                         .varied = Sense::unknown});
 }
+// Bytes that memory could have moved meanwhile.
+constexpr auto lost_bytes(Figure<double> Overhead::*member, std::string_view name,
+                          std::string_view help) {
+  return Field(member, {.name = name,
+                        .unit = "bytes",
+                        .help = help,
+                        .example = "a number of bytes",
+                        .limits = " of at least 0",
+                        .range = from_zero,
+                        .in_hash_line = false,
+                        .varied = Sense::unknown});
+}
 inline constexpr std::tuple overhead_fields{
     lost_cycles(&Overhead::pack, "pack", "each time that a pack begins: it waits for memory"),
     lost_cycles(&Overhead::piece, "piece",
@@ -361,6 +373,20 @@ inline constexpr std::tuple overhead_fields{
                              .range = from_zero,
                              .in_hash_line = false,
                              .varied = Sense::unknown}),
+    Field(&Overhead::results, {.name = "results",
+                               .unit = "number from 0 to 1",
+                               .help = "share of the time of C's traffic that computation does not "
+                                       "hide, over all links but the innermost",
+                               .example = "a number",
+                               .limits = " from 0 to 1",
+                               .range = Range{0, 1},
+                               .in_hash_line = false,
+                               .varied = Sense::unknown}),
+    lost_bytes(&Overhead::result_piece, "result_piece",
+               "the beginning of a piece of C, neighbours in memory, where memory decides: what "
+               "that moves meanwhile"),
+    lost_bytes(&Overhead::far_result_piece, "far_result_piece",
+               "the same of a piece that is 32 KiB or more from the one before"),
 };
 // Their knobs are core.overhead.FIELD.
 inline constexpr std::string_view overhead_prefix = "overhead.";

@@ -32,15 +32,13 @@ constexpr double usual_far_share = 0.5;
 
 // Of a column that the hardware foresees. Source: chosen, the smallest page.
 constexpr Bytes shortest_stream{4 << 10};
-// The beginning of a piece of C, as bytes that memory moves meanwhile. Source: measured on an Intel
-// Xeon, outer products of 134 MB, where pieces of 192 bytes take twice as long as whole columns.
-constexpr Bytes begin_of_piece{192};
-// The same where the piece before it is further away: a page's address takes longer to find.
+// From here on a piece of C is far from the one before it: a page's address takes longer to find.
 // Source: measured on an AMD EPYC (Zen 4, virtual machine), lines of 96 bytes that are 7 KiB apart
 // 14 ns each, 1 MiB apart 41 ns.
-constexpr Bytes far_away{32 << 10}, begin_of_far_piece{960};
-// The same where a region's pieces are asked for together before they are written: a line that two
-// of them share. Source: measured on an Intel Xeon, pieces of 64 and 296 bytes.
+constexpr Bytes far_away{32 << 10};
+// The beginning of a piece, as bytes that memory moves meanwhile, where a region's pieces are asked
+// for together before they are written: a line that two of them share. Source: measured on an Intel
+// Xeon, pieces of 64 and 296 bytes.
 constexpr double begin_of_moved_piece = 64;
 // What a tile takes besides whose rows are not all neighbours there: nothing asks for its lines
 // before they are written. Source: as before, pieces of 128 rows by 48x8.
@@ -395,8 +393,8 @@ Bytes behind(const Contraction& c, TensorId t, const Group& group, std::int64_t 
 
 // The beginning of a piece that far away from the one before, as bytes that memory moves
 // meanwhile.
-double beginning_of(Bytes away) {
-  return static_cast<double>((away < far_away ? begin_of_piece : begin_of_far_piece).value());
+double beginning_of(const Overhead& lost, Bytes away) {
+  return (away < far_away ? lost.result_piece : lost.far_result_piece).value;
 }
 
 // What of C such kernels write before they go on elsewhere: a line, or a column of several lines,
@@ -407,7 +405,8 @@ struct LinesTogether {
   Ranges piece{1, 1, 1, 1};
   double begin;
 };
-LinesTogether lines_together(const Contraction& c, const Schedule& schedule, const Path& path) {
+LinesTogether lines_together(const Contraction& c, const Schedule& schedule, const Path& path,
+                             const Overhead& lost) {
   Ranges range = path.extents;
   std::int64_t columns = 1;
   for (const Step& s : path.steps) {
@@ -417,9 +416,12 @@ LinesTogether lines_together(const Contraction& c, const Schedule& schedule, con
   }
   const std::int64_t rows = rows_of(path).length;
   const auto line = static_cast<std::int64_t>(line_of(c, schedule, path));
-  const double of_column = beginning_of(behind(c, TensorId::C, schedule.groups[DimClass::n], 1));
+  const auto beginning = [&](DimClass group, std::int64_t together) {
+    return beginning_of(lost, behind(c, TensorId::C, schedule.groups[group], together));
+  };
+  const double of_column = beginning(DimClass::n, 1);
   const double lines = ceil_ratio(static_cast<double>(rows), static_cast<double>(line));
-  const double of_line = beginning_of(behind(c, TensorId::C, schedule.groups[DimClass::m], line));
+  const double of_line = beginning(DimClass::m, line);
   LinesTogether together;
   together.piece[DimClass::m] = rows;
   if (lines <= 1) together.piece[DimClass::n] = columns;
@@ -516,42 +518,42 @@ bool streams_left(const Contraction& c, const Schedule& schedule, const Path& pa
   const Bytes element = size_of(c.type());
   const bool neighbours = are_neighbours(c, TensorId::C, m) || regions.used();
   const Bytes column = rows.length * element, block = rows.places * column;
-  if (neighbours && rows.places <= most_streams && column >= shortest_stream) return true;
-  if (!neighbours && column > shortest_stream) return false;
-  // What a kernel reads lies together, or what all kernels do before they come back to its lines.
-  const auto lie_together = [&](std::int64_t count) {
-    const double runs = pieces(c, schedule, path.left, {count, 1, rows.places, 1});
-    const Bytes bytes = count * rows.places * element;
+  const auto lie_together = [&](std::int64_t count, std::int64_t places) {
+    const double runs = pieces(c, schedule, path.left, {count, 1, places, 1});
+    const Bytes bytes = count * places * element;
     return runs * static_cast<double>(shortest_stream.value()) <=
            static_cast<double>(bytes.value());
   };
-  if (lie_together(path.mr)) return true;
+  if (neighbours && rows.places <= most_streams && lie_together(rows.length, 1)) return true;
+  if (!neighbours && column > shortest_stream) return false;
+  // What a kernel reads lies together, or what all kernels do before they come back to its lines.
+  if (lie_together(path.mr, rows.places)) return true;
   const bool again = rows.length > path.mr;  // lines are shared by kernels, which come back to them
   if (block < shortest_stream) return false;
   if (again && block > machine.level(LevelId{0}).capacity.value) return false;
-  return lie_together(rows.length);
+  return lie_together(rows.length, rows.places);
 }
 
-// What C's traffic beyond the caches takes, as a multiple of its time at the link's bandwidth: it
-// comes and goes in pieces, neighbours in memory of what the innermost loop runs over, or of a tile
-// where tiles go over the end of C's rows.
-double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& path,
-                   const ResultRegions& regions) {
+// What beginnings take of C's traffic beyond the caches, as a multiple of its time at the link's
+// bandwidth: it comes and goes in pieces, neighbours in memory of what the innermost loop runs
+// over, or of a tile where tiles go over the end of C's rows.
+double beginnings_of_c(const Contraction& c, const Schedule& schedule, const Path& path,
+                       const ResultRegions& regions, const Overhead& lost) {
   const auto element = static_cast<double>(size_of(c.type()).value());
   const double begin = beginning_of(
-      path.nr > 1 ? behind(c, TensorId::C, schedule.groups[DimClass::n], 1) : Bytes(0));
+      lost, path.nr > 1 ? behind(c, TensorId::C, schedule.groups[DimClass::n], 1) : Bytes(0));
   const auto longer_by = [&](const Ranges& piece, double times) {
     const auto elements =
         static_cast<double>(piece[DimClass::m] * piece[DimClass::n] * piece[DimClass::batch]);
     return times * pieces(c, schedule, TensorId::C, piece) / (elements * element);
   };
-  if (regions.used()) return 1 + longer_by(regions.sizes, begin_of_moved_piece);
+  if (regions.used()) return longer_by(regions.sizes, begin_of_moved_piece);
   if (writes_lines(path)) {
-    const LinesTogether lines = lines_together(c, schedule, path);
-    return 1 + longer_by(lines.piece, lines.begin);
+    const LinesTogether lines = lines_together(c, schedule, path, lost);
+    return longer_by(lines.piece, lines.begin);
   }
   if (const double broken = broken_share(c, schedule, path, TensorId::C); broken > 0) {
-    return 1 + begin / (static_cast<double>(path.mr) * element) + broken_tile * broken;
+    return begin / (static_cast<double>(path.mr) * element) + broken_tile * broken;
   }
   Ranges inside = path.extents, around = path.extents;
   std::int64_t places = 1;  // of the batch, whose results come into the same lines
@@ -563,7 +565,7 @@ double pieces_of_c(const Contraction& c, const Schedule& schedule, const Path& p
     inside[s.group] = s.tile;
   }
   around[DimClass::batch] = places;
-  return 1 + longer_by(around, begin);
+  return longer_by(around, begin);
 }
 
 // Where kernels write lines, what says where each place of a group lies is read beside the numbers:
@@ -632,21 +634,19 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
     const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
-    Bytes bytes, packed;
+    Bytes bytes, packed, of_c;
     for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
       const bool foreseen = link.arrays.is_buffer(a) || path.along_k ||
                             (reads_on && a == array_of(path.right())) ||
                             (goes_on && a == array_of(path.left));
-      if (a == ArrayId::C || (!foreseen && l > 1)) {
+      if (a == ArrayId::C) {
+        of_c = link.counted(machine.accounting, a);
+      } else if (!foreseen && l > 1) {
         bytes += link.counted(machine.accounting, a);
         if (a == array_of(path.left)) {
           result.traffic += in_vain * (link.at(Phase::compute, a).in / bandwidth);
-        }
-        if (a == ArrayId::C && l + 1 == links && memory_decides) {
-          result.traffic += (pieces_of_c(c, schedule, path, regions) - 1) *
-                            (link.counted(machine.accounting, a) / bandwidth);
         }
       } else {
         bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
@@ -654,6 +654,12 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         if (!in_time) packed += link.at(Phase::compute, a).in;
       }
     }
+    // Regions come and go while nothing computes. What registers take is the kernel's.
+    double share_of_c = regions.used() || l == 0 ? 1 : lost.results.value;
+    if (l + 1 == links && memory_decides) {
+      share_of_c += beginnings_of_c(c, schedule, path, regions, lost);
+    }
+    result.traffic += share_of_c * (of_c / bandwidth);
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
 

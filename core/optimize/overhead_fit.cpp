@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
+#include "core/machine/fields.hpp"
 #include "core/model/predict.hpp"
 #include "core/optimize/exposed.hpp"
 
@@ -15,8 +17,31 @@ namespace {
 // Source of both: chosen.
 constexpr double worst_residual = 0.25;    // relative
 constexpr double worst_uncertainty = 0.5;  // a standard error, of the value
+// What does no harm if it is this much off, or a little below nothing.
+constexpr double share_tolerance = 0.15, bytes_tolerance = 16;
+
+double tolerance_of(LostFigure figure) {
+  if (figure == LostFigure(&Overhead::results)) return share_tolerance;
+  const bool is_cycles = std::holds_alternative<Figure<Cycles> Overhead::*>(figure);
+  return is_cycles ? 0 : bytes_tolerance;
+}
+
+void set(double& number, double value) { number = value; }
+void set(Cycles& cycles, double value) { cycles = Cycles(value); }
+
+const char* unit_of(LostFigure figure) {
+  return std::holds_alternative<Figure<Cycles> Overhead::*>(figure) ? " cycles" : "";
+}
 
 }  // namespace
+
+double value_of(const Overhead& overhead, LostFigure figure) {
+  return std::visit([&](auto f) { return *number_of((overhead.*f).value); }, figure);
+}
+
+void set_value(Overhead& overhead, LostFigure figure, double value) {
+  std::visit([&](auto f) { set((overhead.*f).value, value); }, figure);
+}
 
 Cycles unexplained(const OverheadRun& run, double slope, const Machine& machine) {
   const Prediction p = predict(run.contraction, run.schedule, machine);
@@ -26,10 +51,10 @@ Cycles unexplained(const OverheadRun& run, double slope, const Machine& machine)
 }
 
 OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
-                         const std::vector<LostCycles>& wanted, const Machine& machine,
+                         const std::vector<LostFigure>& wanted, const Machine& machine,
                          const OverheadBaseline& baseline) {
   Machine without = machine;
-  for (LostCycles field : wanted) (without.core.overhead.*field).value = Cycles(0);
+  for (LostFigure figure : wanted) set_value(without.core.overhead, figure, 0);
   const double hertz = machine.core.frequency.value.value();
   // Those of once and slope that are not given come first.
   const Eigen::Index slope_at = baseline.once ? 0 : 1, free = slope_at + (baseline.slope ? 0 : 1);
@@ -52,7 +77,7 @@ OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
     if (!baseline.slope) counts(i, slope_at) = weight * compute;
     for (std::size_t f = 0; f < wanted.size(); ++f) {
       Machine one = without;
-      (one.core.overhead.*wanted[f]).value = Cycles(1);
+      set_value(one.core.overhead, wanted[f], 1);
       counts(i, free + static_cast<Eigen::Index>(f)) = weight * (lost(one) - known);
     }
   }
@@ -78,13 +103,15 @@ OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
   for (std::size_t f = 0; f < wanted.size(); ++f) {
     const Eigen::Index column = free + static_cast<Eigen::Index>(f);
     const double value = x(column), error = std::sqrt(variance * inverse(column, column));
-    fit.lost[f] = Cycles(value);
+    const double tolerance = tolerance_of(wanted[f]);
+    fit.lost[f] = std::max(0.0, value);
     if (fit.residual > worst_residual) {
       fit.doubts[f] = fmt::format("run times are {:.0f} % off the fit", 100 * fit.residual);
-    } else if (!(value >= 0)) {
-      fit.doubts[f] = fmt::format("the fit gives {:.1f} cycles", value);
-    } else if (error > worst_uncertainty * value) {
-      fit.doubts[f] = fmt::format("{:.1f} cycles are uncertain by {:.1f}", value, error);
+    } else if (!(value >= -tolerance)) {
+      fit.doubts[f] = fmt::format("the fit gives {:.1f}{}", value, unit_of(wanted[f]));
+    } else if (error > std::max(worst_uncertainty * value, tolerance)) {
+      fit.doubts[f] =
+          fmt::format("{:.1f}{} are uncertain by {:.1f}", value, unit_of(wanted[f]), error);
     }
   }
   return fit;

@@ -59,7 +59,8 @@ class RandomMachine {
     for_each_field<Overhead>([&](const auto& field) {
       if (!flip()) return;
       auto& member = c.overhead.*field.member;
-      member = figure(decltype(member.value)(flip() ? 0 : real(-3, 6)));
+      const bool is_share = field.range->most == 1;
+      member = figure(decltype(member.value)(flip() ? 0 : real(-3, is_share ? 0 : 6)));
     });
     for (int n = number(0, 2); n > 0; --n) {
       PeakSeries s;

@@ -56,6 +56,9 @@ TEST(OverheadMeasurement, Losses_are_found_again_in_the_run_times_that_they_make
   lost.scatter.value = Cycles(1.5);
   lost.pack.value = Cycles(2600);
   lost.load.value = Cycles(0.82);
+  lost.results.value = 0.3;
+  lost.result_piece.value = 70;
+  lost.far_result_piece.value = 250;
   Machine found = machine();
   int asked = 0;
   measure_overhead(found, {}, [&](const Plan& plan) {
@@ -64,13 +67,19 @@ TEST(OverheadMeasurement, Losses_are_found_again_in_the_run_times_that_they_make
   });
   EXPECT_GT(asked, 50);
   EXPECT_EQ(found.remarks, machine().remarks);
-  for (LostCycles field : {&Overhead::task, &Overhead::call, &Overhead::partial, &Overhead::broken,
-                           &Overhead::scatter, &Overhead::pack}) {
-    const Figure<Cycles>& figure = found.core.overhead.*field;
-    const double wanted = (lost.*field).value.value();
-    EXPECT_NEAR(figure.value.value(), wanted, 0.06 + 1e-3 * wanted);
-    EXPECT_EQ(figure.origin, Origin::measured);
-    EXPECT_TRUE(figure.source.starts_with("least squares")) << figure.source;
+  for (LostFigure figure : std::initializer_list<LostFigure>{
+           &Overhead::task, &Overhead::call, &Overhead::partial, &Overhead::broken,
+           &Overhead::scatter, &Overhead::pack, &Overhead::results, &Overhead::result_piece,
+           &Overhead::far_result_piece}) {
+    const double wanted = value_of(lost, figure);
+    EXPECT_NEAR(value_of(found.core.overhead, figure), wanted, 0.06 + 1e-3 * wanted);
+    std::visit(
+        [&](auto member) {
+          const auto& measured = found.core.overhead.*member;
+          EXPECT_EQ(measured.origin, Origin::measured);
+          EXPECT_TRUE(measured.source.starts_with("least squares")) << measured.source;
+        },
+        figure);
   }
   EXPECT_NEAR(found.core.overhead.load.value.value(), 0.82, 0.011);
   EXPECT_EQ(found.core.overhead.load.origin, Origin::measured);
@@ -88,10 +97,24 @@ TEST(OverheadMeasurement, Noise_is_not_taken_for_a_figure) {
   measure_overhead(found, {},
                    [&](const Plan& plan) { return factor(random) * made_up(plan, machine()); });
   EXPECT_EQ(found.core.overhead, Overhead());
-  for (const char* name : {"task", "call", "load", "partial", "broken", "scatter", "pack"}) {
+  for (const char* name : {"task", "call", "load", "partial", "broken", "scatter", "pack",
+                           "results", "result_piece", "far_result_piece"}) {
     EXPECT_TRUE(mentions(found.remarks, std::string("overhead: ") + name + " was not measured"))
         << name;
   }
+}
+
+// Small is as good as nothing there, but for cycles.
+TEST(OverheadMeasurement, Results_that_hide_altogether_are_a_figure) {
+  Machine truth = machine();
+  truth.core.overhead.results.value = -0.02;
+  truth.core.overhead.result_piece.value = -3;
+  Machine found = machine();
+  measure_overhead(found, {}, [&](const Plan& plan) { return made_up(plan, truth); });
+  EXPECT_EQ(found.core.overhead.results.value, 0);
+  EXPECT_EQ(found.core.overhead.results.origin, Origin::measured);
+  EXPECT_EQ(found.core.overhead.result_piece.value, 0);
+  EXPECT_EQ(found.core.overhead.result_piece.origin, Origin::measured);
 }
 
 // Multiply-adds take longer than loads, which take what they do at most.

@@ -48,9 +48,11 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
                    "efficiency", "tile_byte", "cores"}));
   const Overhead lost;
   [[maybe_unused]] const auto& [pack, piece, far_line, far_page, task, call, partial, broken,
-                                scatter, load, apart] = lost;
-  EXPECT_EQ(names_of<Overhead>(), (Names{"pack", "piece", "far_line", "far_page", "task", "call",
-                                         "partial", "broken", "scatter", "load", "apart"}));
+                                scatter, load, apart, results, result_piece, far_result_piece] =
+      lost;
+  EXPECT_EQ(names_of<Overhead>(),
+            (Names{"pack", "piece", "far_line", "far_page", "task", "call", "partial", "broken",
+                   "scatter", "load", "apart", "results", "result_piece", "far_result_piece"}));
   const Tlb tlb;
   [[maybe_unused]] const auto& [tlb_name, entries, tlb_ways, page] = tlb;
   EXPECT_EQ(names_of<Tlb>(), (Names{"entries", "ways", "page"}));

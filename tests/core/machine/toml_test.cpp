@@ -85,9 +85,11 @@ TEST(MachineToml, What_the_core_loses_is_read_and_what_is_not_said_is_assumed) {
             (Figure<Cycles>{Cycles(1800), Origin::assumed, "AMD EPYC (Zen 4), one core"}));
   EXPECT_EQ(to_toml(parse(file_with(plain_keys))).find("overhead"), std::string::npos);
 
-  EXPECT_EQ(parse_error(with("calls = 3\n")),
-            "m.toml:10:1: unknown key 'calls' in [core.overhead]; known are origin, source, pack, "
-            "piece, far_line, far_page, task, call, partial, broken, scatter, load, apart");
+  EXPECT_EQ(
+      parse_error(with("calls = 3\n")),
+      "m.toml:10:1: unknown key 'calls' in [core.overhead]; known are origin, source, pack, "
+      "piece, far_line, far_page, task, call, partial, broken, scatter, load, apart, results, "
+      "result_piece, far_result_piece");
   EXPECT_EQ(parse_error(with("call = -3\n")),
             "m.toml:10:8: call is no number of at least 0; write one, without quotes");
   EXPECT_EQ(parse_error(head + core_table + "overhead = 3\n" + cache_with(plain_keys) + memory),
@@ -309,7 +311,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       "fma_latency, efficiency, tile_byte, cores} and core.overhead.{pack, piece, far_line, "
       "far_page, task, "
       "call, "
-      "partial, broken, scatter, load, apart}");
+      "partial, broken, scatter, load, apart, results, result_piece, far_result_piece}");
   EXPECT_EQ(
       error("derived_from = \"i7-6700k\"\n[set]\n\"L3.capacity\" = \"128KiB\"\n"),
       ":5:17: L3 (128KiB) is smaller than L2 inside it (256KiB); list the levels from the core "

@@ -320,6 +320,42 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   EXPECT_NEAR(waits_on(packed), 2 * (1000 + 4 * 7) + moved + 4 * 31 + 8 * 11, 1e-3);
 }
 
+TEST(Exposed, Results_hide_behind_computing_as_the_machine_says) {
+  const Contraction c = test::matmul(64, 64, 64);
+  Machine m = test::machine({{64, 8}, {1024, 16}});
+  const auto waits_with = [&](const char* text, double share) {
+    m.core.overhead.results.value = share;
+    const Schedule s = parse_schedule(text, c, "test");
+    return exposed(c, s, predict(c, s, m), m).traffic;
+  };
+  // C comes from and goes to memory, over the second cache.
+  const char* direct = "groups m=j n=i k=k for n by 4 { for m by 8 { kernel 8x4 } }";
+  const Schedule s = parse_schedule(direct, c, "test");
+  const Traffic traffic = predict(c, s, m).traffic;
+  Seconds beyond{0};
+  for (int l = 1; l < 3; ++l) {
+    const Bytes bytes =
+        traffic.links[static_cast<std::size_t>(l)].counted(m.accounting, ArrayId::C);
+    beyond += bytes / m.bandwidth(LevelId{l});
+  }
+  EXPECT_NEAR((waits_with(direct, 1) - waits_with(direct, 0.25)) / (0.75 * beyond), 1, 1e-9);
+}
+
+// A's rows of a place of the batch are pieces of b, and other places lie between them.
+TEST(Exposed, Columns_of_short_pieces_are_not_foreseen) {
+  const auto read = [](const char* sizes) {
+    const Contraction c = of("acb-kcab-ka", sizes);
+    const Schedule s = parse_schedule(
+        "groups m=bc k=k batch=a for batch by 1 { for m by 8 { kernel 8x1 } }", c, "test");
+    Machine m = test::machine({{64, 8}, {256, 16}, {512, 16}});
+    m.levels[1].bandwidth.value.value = 1e15;
+    m.levels[2].bandwidth.value.value = 1e15;
+    return exposed(c, s, predict(c, s, m), m).traffic;
+  };
+  // Of A's traffic from memory all is waited for, or half of it. C's is a quarter of A's, both ways.
+  EXPECT_NEAR(read("a=8,b=64,c=64,k=4") / read("a=8,b=512,c=8,k=4"), (1 + 0.5) / (0.5 + 0.5), 0.1);
+}
+
 TEST(Exposed, The_share_of_a_link_is_the_levels_own_or_a_usual_one) {
   const Contraction c = test::matmul(64, 64, 64);
   const Schedule s = test::schedule(
