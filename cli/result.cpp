@@ -127,7 +127,7 @@ std::string to_words(const Expected& e) {
   const std::string parts =
       fmt::format("computing {}, waiting for data {}, packs and calls {}", to_display(e.compute),
                   to_display(e.waiting.traffic), to_display(e.waiting.core));
-  if (e.core() >= e.slowest) return parts;
+  if (e.core() >= e.link()) return parts;
   return fmt::format("the slowest link hides {}", parts);
 }
 

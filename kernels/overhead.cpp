@@ -13,7 +13,10 @@
 
 #include "core/error.hpp"
 #include "core/machine/fields.hpp"
+#include "core/model/predict.hpp"
+#include "core/optimize/exposed.hpp"
 #include "core/schedule/registers.hpp"
+#include "core/units/divisor.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/execute.hpp"
 #include "kernels/executor.hpp"
@@ -35,11 +38,18 @@ constexpr int most_turns = 30;
 // Places along k of problems whose results come from memory, as multiples of those that take as
 // long as the results' traffic: where computing decides, and where memory does.
 constexpr std::array computing_decides{1.0, 1.5, 2.5, 4.0};
-constexpr std::array memory_decides{0.25, 0.5};
+constexpr double memory_decides = 0.25;
 // Rows of such a problem: columns near one another, and far apart.
+constexpr std::array<std::int64_t, 3> lengths_of_pieces{192, 256, 512};
 using RowCounts = std::array<std::int64_t, 2>;
 constexpr RowCounts near_rows{1500, 3500}, far_rows{6000, 20000};
 constexpr double seen = 0.03;  // of the multiply-adds' time, which loads take on top of it
+
+// What the pieces of C take of a run.
+Seconds pieces_of(const OverheadRun& run, const Machine& machine) {
+  const Prediction p = predict(run.contraction, run.schedule, machine);
+  return exposed(run.contraction, run.schedule, p, machine).pieces;
+}
 
 struct Problem {
   std::string label;  // column-major
@@ -124,18 +134,24 @@ class Problems {
     std::vector<Problem> all;
     for (std::int64_t rows : near_rows) {
       for (double times : computing_decides) {
-        all.push_back(far_results(rows, times, &Problems::plain_rows));
+        all.push_back(far_results(rows, times));
       }
     }
     return all;
   }
 
-  // The same by pieces of a kernel's rows in columns of so many each, where memory decides.
+  // The same where memory decides, and behind each by pieces of some lines in columns of so many
+  // rows.
   std::vector<Problem> result_pieces(const RowCounts& columns) const {
     std::vector<Problem> all;
     for (std::int64_t rows : columns) {
-      for (double times : memory_decides) {
-        all.push_back(far_results(rows, times, &Problems::columns_inside));
+      for (std::int64_t bytes : lengths_of_pieces) {
+        all.push_back(far_results(rows, memory_decides));
+        all.push_back(all.back());
+        all.back().schedule = fmt::format(
+            "groups m=a n=b k=k for m by {} {{ for n by {} {{ for m by {} {{ kernel "
+            "{}x{} }} }} }}",
+            ceil_div(bytes / 8, mr_) * mr_, nr_, mr_, mr_, nr_);
       }
     }
     return all;
@@ -169,22 +185,16 @@ class Problems {
                         nr_, mr_, mr_, nr_)};
   }
 
-  Problem plain_rows(std::int64_t a, std::int64_t b, std::int64_t k) const {
-    return plain(a, b, k, "ab-ak-bk", "m=a");
-  }
-
   // Far tensor C, of about so many rows. An odd number of tiles, so that columns do not all fall
   // into the same sets.
-  Problem far_results(std::int64_t rows, double times,
-                      Problem (Problems::*make)(std::int64_t, std::int64_t, std::int64_t)
-                          const) const {
+  Problem far_results(std::int64_t rows, double times) const {
     const LevelId memory{static_cast<int>(machine_.levels.size()) - 1};
     const Seconds traffic = Bytes(2 * 8) / machine_.bandwidth(memory);
     const double places =
         times * traffic.value() * machine_.peak(size_of(ElementType::f64)).value() / 2;
     const std::int64_t a = (rows / mr_ | 1) * mr_;
     const std::int64_t b = std::max(nr_, far_elements() / a / nr_ * nr_);
-    return (this->*make)(a, b, std::max<std::int64_t>(1, std::llround(places)));
+    return plain(a, b, std::max<std::int64_t>(1, std::llround(places)), "ab-ak-bk", "m=a");
   }
 
   // A task runs along the columns.
@@ -255,12 +265,9 @@ class Measuring {
     fit("broken tiles", problems.broken(), {&Overhead::broken}, base, false);
     fit("scattered results", problems.scattered(), {&Overhead::scatter}, base, false);
     // Computing by itself takes as long as the time does that grows with k.
-    const OverheadBaseline beside =
-        fit("results in memory", problems.results(), {&Overhead::results}, {0, {}}, true);
-    fit("pieces of results", problems.result_pieces(near_rows), {&Overhead::result_piece}, beside,
-        true);
-    fit("far pieces of results", problems.result_pieces(far_rows), {&Overhead::far_result_piece},
-        beside, true);
+    fit("results in memory", problems.results(), {&Overhead::results}, {0, {}}, true);
+    pieces("pieces of results", problems.result_pieces(near_rows), &Overhead::result_piece);
+    pieces("far pieces of results", problems.result_pieces(far_rows), &Overhead::far_result_piece);
     const OverheadBaseline far{{}, base.slope};  // once is here what memory takes
     fit("packs", problems.packs(), {&Overhead::pack}, far, true);
   }
@@ -361,6 +368,34 @@ class Measuring {
     load = {Cycles(std::round(100 * each) / 100), Origin::measured,
             fmt::format("{} of kernels of one vector by 11 to 13 in the first cache",
                         are_seen ? "steps along k" : "at most, by steps along k")};
+  }
+
+  // By how much longer pieces take than whole columns: of pairs of runs.
+  void pieces(const char* what, const std::vector<Problem>& problems,
+              Figure<double> Overhead::*figure) {
+    const std::optional<Timed> all = timed(what, problems);
+    if (!all) return;
+    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
+      machine_.remarks.push_back(
+          fmt::format("overhead: {} was not measured, since {}", name_of(figure), doubt));
+      return;
+    }
+    Machine of_one_byte = machine_;
+    (of_one_byte.core.overhead.*figure).value = 1;
+    double products = 0, squares = 0;
+    for (std::size_t i = 0; i < all->runs.size(); i += 2) {
+      const OverheadRun &whole = all->runs[i], &run = all->runs[i + 1];
+      const double weight = 1 / run.took.value();
+      const double longer = weight * (run.took - whole.took).value();
+      const double byte = weight * machine_.core.frequency.value.value() *
+                          (pieces_of(run, of_one_byte) - pieces_of(whole, of_one_byte)).value();
+      products += longer * byte;
+      squares += byte * byte;
+    }
+    machine_.core.overhead.*figure = {
+        std::round(std::max(0.0, products / squares)), Origin::measured,
+        fmt::format("{} tensors in memory by pieces of {} to {} bytes and by whole columns",
+                    all->runs.size() / 2, lengths_of_pieces.front(), lengths_of_pieces.back())};
   }
 
   // Keeps what is believed of `wanted`.

@@ -655,11 +655,13 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
       }
     }
     // Regions come and go while nothing computes. What registers take is the kernel's.
-    double share_of_c = regions.used() || l == 0 ? 1 : lost.results.value;
-    if (l + 1 == links && memory_decides) {
-      share_of_c += beginnings_of_c(c, schedule, path, regions, lost);
-    }
+    const double share_of_c = regions.used() || l == 0 ? 1 : lost.results.value;
     result.traffic += share_of_c * (of_c / bandwidth);
+    if (l + 1 == links) {
+      const Seconds begins = beginnings_of_c(c, schedule, path, regions, lost) * (of_c / bandwidth);
+      const bool hides = prediction.timing.links.back() + begins < prediction.timing.compute;
+      if (!hides) result.pieces = begins;
+    }
     result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
   }
 

@@ -14,8 +14,9 @@ namespace tcsim {
 
 // An estimate, to compare schedules of one contraction. Hardware runs ahead of kernels that read an
 // operand, so their traffic hides behind computation. What does not hide:
-//  - the traffic of packing, over every link at its bandwidth, and that of C or a share of it; where
-//    memory decides, that of C takes longer the shorter the pieces are in which it comes and goes,
+//  - the traffic of packing, over every link at its bandwidth, and that of C or a share of it;
+//  where
+//    memory decides, it takes longer the shorter the pieces are in which C comes and goes,
 //  - what kernels read from memory of an operand in place, and what they wait for it: hardware does
 //    not foresee the first lines of a page, nor pages that kernels come back to behind many others;
 //    twice what they ask for long before they read it,
@@ -49,21 +50,24 @@ inline constexpr std::int64_t most_streams = 16;
 inline constexpr std::int64_t most_noted = 32;
 
 struct Exposed {
-  Seconds traffic;  // the first four
+  Seconds traffic;  // the first four, but for C's pieces
   Seconds core;     // the others: no link's traffic can hide behind these either
-  Seconds all() const { return traffic + core; }
+  Seconds pieces;   // of C: memory takes that long beside its traffic. 0 where computing hides it
+  Seconds all() const { return traffic + core + pieces; }
 };
 Exposed exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine);
 
-// What a run on one core with cold caches is expected to take: as long as the slowest link, or
-// computing and then all that neither hides. How near that comes: docs/validation.md.
+// What a run on one core with cold caches is expected to take: as long as the slowest link and C's
+// pieces, or computing and then all else that neither hides. How near that comes:
+// docs/validation.md.
 struct Expected {
   Seconds slowest;  // link
   Seconds compute;  // kernel_time()
   Exposed waiting;
-  Seconds core() const { return compute + waiting.all(); }
-  Seconds total() const { return std::max(slowest, core()); }
+  Seconds link() const { return slowest + waiting.pieces; }
+  Seconds core() const { return compute + waiting.traffic + waiting.core; }
+  Seconds total() const { return std::max(link(), core()); }
 };
 Expected expected(const Contraction& contraction, const Schedule& schedule,
                   const Prediction& prediction, const Machine& machine);

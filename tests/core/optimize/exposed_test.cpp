@@ -170,9 +170,11 @@ TEST(Expected, Is_the_slowest_link_or_what_the_core_does_and_waits_for) {
       const Expected e = expected(c, s, p, m);
       EXPECT_EQ(e.slowest, slowest_link(p.timing));
       EXPECT_EQ(e.compute, kernel_time(c, s, m));
-      const Seconds waiting = exposed(c, s, p, view_of_one_core(m)).all();
-      EXPECT_EQ(e.total(), std::max(e.slowest, e.compute + waiting));
-      EXPECT_EQ(e.total() == e.slowest, slow == 1);
+      const Exposed waiting = exposed(c, s, p, view_of_one_core(m));
+      EXPECT_EQ(e.link(), e.slowest + waiting.pieces);
+      EXPECT_EQ(e.core(), e.compute + waiting.traffic + waiting.core);
+      EXPECT_EQ(e.total(), std::max(e.link(), e.core()));
+      EXPECT_EQ(e.total() == e.link(), slow == 1);
     }
   }
 }
