@@ -611,7 +611,7 @@ bool are_noted(const Path& path, double calls) {
 }  // namespace
 
 Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
-                const Machine& machine) {
+                const Machine& machine, CallsAre calls) {
   const Path path = only_path(c, schedule);
   const Overhead& lost = machine.core.overhead;
   const Translation translation = translation_of(machine);
@@ -756,7 +756,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
           cycles += times * results / line * (whole ? 1 : 2) * of_a_call * lost.call.value.value();
           break;
         }
-        noted = batch > 1 && are_noted(path, times / batch) && !regions.used();
+        noted = calls == CallsAre::noted && are_noted(path, times / batch) && !regions.used();
         cycles +=
             times * ((noted ? of_a_noted_call : 1) *
                          (lost.task.value.value() / in_task + lost.call.value.value()) +

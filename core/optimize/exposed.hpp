@@ -55,8 +55,12 @@ struct Exposed {
   Seconds pieces;   // of C: memory takes that long beside its traffic. 0 where computing hides it
   Seconds all() const { return traffic + core + pieces; }
 };
+// How the executor comes to its kernel calls: few of them are noted the first time and done again
+// from then on, for other places of the batch and other runs. Each run of a probe walks.
+enum class CallsAre { noted, walked };
 Exposed exposed(const Contraction& contraction, const Schedule& schedule,
-                const Prediction& prediction, const Machine& machine);
+                const Prediction& prediction, const Machine& machine,
+                CallsAre calls = CallsAre::noted);
 
 // What a run on one core with cold caches is expected to take: as long as the slowest link and C's
 // pieces, or computing and then all else that neither hides. How near that comes:

@@ -45,7 +45,7 @@ void set_value(Overhead& overhead, LostFigure figure, double value) {
 
 Cycles unexplained(const OverheadRun& run, double slope, const Machine& machine) {
   const Prediction p = predict(run.contraction, run.schedule, machine);
-  const Seconds lost = exposed(run.contraction, run.schedule, p, machine).all();
+  const Seconds lost = exposed(run.contraction, run.schedule, p, machine, CallsAre::walked).all();
   const double hertz = machine.core.frequency.value.value();
   return run.took - Cycles((slope * p.timing.compute + lost).value() * hertz);
 }
@@ -66,7 +66,8 @@ OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
     const OverheadRun& run = runs[static_cast<std::size_t>(i)];
     const Prediction p = predict(run.contraction, run.schedule, machine);
     const auto lost = [&](const Machine& m) {
-      return exposed(run.contraction, run.schedule, p, m).all().value() * hertz;
+      const Exposed all = exposed(run.contraction, run.schedule, p, m, CallsAre::walked);
+      return all.all().value() * hertz;
     };
     const double known = lost(without), compute = p.timing.compute.value() * hertz;
     // All relative to the time that the run took.

@@ -47,9 +47,10 @@ Seconds made_up(const Plan& plan, Machine m) {
   const auto [place, is_new] = known.try_emplace(text);
   if (is_new) place->second = predict(c, plan.schedule(), m);
   const Prediction& p = place->second;
-  const Expected e = expected(c, plan.schedule(), p, m);
-  const Seconds core = e.core() + 1.25 * p.timing.compute - e.compute;
-  return Seconds(300 / m.core.frequency.value.value()) + std::max(e.link(), core);
+  const Exposed lost = exposed(c, plan.schedule(), p, m, CallsAre::walked);
+  const Seconds core = 1.25 * p.timing.compute + lost.traffic + lost.core;
+  return Seconds(300 / m.core.frequency.value.value()) +
+         std::max(slowest_link(p.timing) + lost.pieces, core);
 }
 
 bool mentions(const std::vector<std::string>& remarks, const std::string& text) {

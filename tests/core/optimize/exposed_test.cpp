@@ -21,19 +21,20 @@ Contraction of(const char* label, const char* sizes) {
 
 // Cycles, at 1 GHz.
 double waits(const Contraction& c, const char* text, double bytes_per_cycle = 1,
-             std::optional<Cycles> latency = {}) {
+             std::optional<Cycles> latency = {}, CallsAre calls = CallsAre::walked) {
   Machine m = test::machine({{64, 8}, {1024, 16}});
   for (Level& l : m.levels) {
     l.bandwidth.value.value = bytes_per_cycle;
     if (latency) l.latency = Figure<Cycles>{*latency, Origin::assumed, ""};
   }
   const Schedule s = parse_schedule(text, c, "test");
-  return exposed(c, s, predict(c, s, m), m).all().value() * 1e9;
+  return exposed(c, s, predict(c, s, m), m, calls).all().value() * 1e9;
 }
 
 // On links that take no time.
-double waits_beside_links(const Contraction& c, const char* text) {
-  return waits(c, text, 1e15, Cycles(0));
+double waits_beside_links(const Contraction& c, const char* text,
+                          CallsAre calls = CallsAre::walked) {
+  return waits(c, text, 1e15, Cycles(0), calls);
 }
 
 constexpr const char* apart_in_C =
@@ -144,15 +145,18 @@ TEST(Exposed, Reading_in_place_saves_the_pack) {
 // block of its own in each of 4 steps along k.
 TEST(Exposed, Blocks_of_calls_take_time_unless_they_are_noted) {
   const Contraction c = of("bi-bki-bk", "b=64,i=8,k=16");
-  const auto waited = [&](const char* text) { return waits_beside_links(c, text); };
-  const double noted = waited("groups m=i k=k batch=b for batch by 1 { kernel 8x1 }");
+  const auto waited = [&](const char* text, CallsAre are = CallsAre::noted) {
+    return waits_beside_links(c, text, are);
+  };
+  const char* one_block = "groups m=i k=k batch=b for batch by 1 { kernel 8x1 }";
+  const double noted = waited(one_block);
   const double again =
       waited("groups m=i k=k batch=b for k by 4 { for batch by 1 { kernel 8x1 } }");
   const double calls = 4 * 64 * (50 + 20), once = 64 * (50 + 20);
   EXPECT_NEAR(again - noted, calls - 0.1 * once + 4 * 64 * 250, 1e-3);
+  EXPECT_NEAR(waited(one_block, CallsAre::walked) - noted, 0.9 * once, 1e-3);
 }
 
-// As long as the slowest link, or computing and what nothing hides.
 TEST(Expected, Is_the_slowest_link_or_what_the_core_does_and_waits_for) {
   const Contraction c = test::matmul(64, 64, 64);
   const Schedule s = parse_schedule(
@@ -296,7 +300,7 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
   const auto waits_on = [&](const char* text) {
     const Schedule s = parse_schedule(text, c, "test");
-    return exposed(c, s, predict(c, s, m), m).all().value() * 1e9;
+    return exposed(c, s, predict(c, s, m), m, CallsAre::walked).all().value() * 1e9;
   };
   m.core.overhead.pack.value = Cycles(1000);
   m.core.overhead.piece.value = Cycles(7);
@@ -310,9 +314,10 @@ TEST(Exposed, Costs_are_those_of_the_machine) {
   EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + moved + 4 * 31 + 8 * 11, 1e-3);
   const Contraction apart = of("abc-ak-kbc", "a=16,b=8,c=2,k=16");
   const Schedule one_by_one = parse_schedule(apart_in_C, apart, "test");
-  EXPECT_NEAR(exposed(apart, one_by_one, predict(apart, one_by_one, m), m).all().value() * 1e9,
-              2 * (1000 + 7) + in_runs_of(4) + in_squares_of(8 * 8) + 4 * 31 + 8 * (11 + 32 * 5),
-              1e-3);
+  EXPECT_NEAR(
+      exposed(apart, one_by_one, predict(apart, one_by_one, m), m, CallsAre::walked).all().value() *
+          1e9,
+      2 * (1000 + 7) + in_runs_of(4) + in_squares_of(8 * 8) + 4 * 31 + 8 * (11 + 32 * 5), 1e-3);
   // Each of 8 kernels loads 6 times for 8 multiply-adds of a place along k.
   m.core.overhead.load.value = Cycles(2);
   EXPECT_NEAR(waits_on(packed), 2 * (1000 + 7) + moved + 4 * 31 + 8 * 11 + 8 * 16 * (12 - 8), 1e-3);
@@ -354,7 +359,8 @@ TEST(Exposed, Columns_of_short_pieces_are_not_foreseen) {
     m.levels[2].bandwidth.value.value = 1e15;
     return exposed(c, s, predict(c, s, m), m).traffic;
   };
-  // Of A's traffic from memory all is waited for, or half of it. C's is a quarter of A's, both ways.
+  // Of A's traffic from memory all is waited for, or half of it. C's is a quarter of A's, both
+  // ways.
   EXPECT_NEAR(read("a=8,b=64,c=64,k=4") / read("a=8,b=512,c=8,k=4"), (1 + 0.5) / (0.5 + 0.5), 0.1);
 }
 
