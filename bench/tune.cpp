@@ -57,8 +57,8 @@ class Tuner {
         options_(options),
         begin_(options.clock()),
         kernels_(kernel_choices(machine_.core, contraction.type())),
-        search_(contraction_, machine_, how_, true, may_read_in_place(contraction, kernels_, true),
-                options.stop) {}
+        search_(contraction_, machine_, how_, RowOrders::either,
+                may_read_in_place(contraction, kernels_, RowOrders::either), options.stop) {}
 
   Tuning run() {
     show("choosing a schedule");

@@ -50,7 +50,7 @@ Chosen judged(Schedule schedule, const std::string& place, const Contraction& co
   require_registers(chosen.schedule, contraction.type(), machine, place);
   chosen.prediction = predict(contraction, chosen.schedule, machine, model);
   chosen.not_certified =
-      outside_family(contraction, chosen.schedule, machine, losses_count(machine, {}));
+      outside_family(contraction, chosen.schedule, machine, row_orders(machine, {}));
   if (model == ModelKind::window) chosen.least = bound_of_all(contraction, machine).time;
   return chosen;
 }

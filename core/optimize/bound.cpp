@@ -88,24 +88,24 @@ double kernel_elements(const Shape& s, const Accounting& accounting, const Kerne
 
 // Operands that every schedule of the family packs.
 std::vector<TensorId> always_packed(const Contraction& c, std::span<const Kernel> kernels,
-                                    bool rows_apart) {
-  const TensorId left = left_operand(c, groupings(c).front());  // of all groupings
-  InPlace may = may_read_in_place(c, kernels, rows_apart);
+                                    RowOrders rows) {
+  InPlace may = may_read_in_place(c, kernels, rows);
   // There the search also begins with everything in place, however far apart it is.
   may.right |= has_few_places(c);
-  std::vector<TensorId> packed;
-  for (TensorId t : {TensorId::A, TensorId::B}) {
-    if (!(t == left ? may.left : may.right)) packed.push_back(t);
+  std::vector<TensorId> packed{TensorId::A, TensorId::B};
+  for (const Groups& groups : groupings(c, rows)) {
+    const TensorId left = left_operand(c, groups);
+    std::erase_if(packed, [&](TensorId t) { return t == left ? may.left : may.right; });
   }
   return packed;
 }
 
 // Elements that packs load and store at least.
 double packed_elements(const Contraction& c, const Accounting& accounting,
-                       std::span<const Kernel> kernels, bool rows_apart) {
+                       std::span<const Kernel> kernels, RowOrders rows) {
   if (!accounting.packing) return 0;
   double elements = 0;
-  for (TensorId t : always_packed(c, kernels, rows_apart)) elements += c.used(t);
+  for (TensorId t : always_packed(c, kernels, rows)) elements += c.used(t);
   return (accounting.write_backs ? 2 : 1) * elements;
 }
 
@@ -127,9 +127,9 @@ std::vector<Kernel> widest_kernels(const Core& core, ElementType type) {
 }
 
 Seconds least_computing(const Contraction& c, const Machine& machine,
-                        std::span<const Kernel> kernels) {
+                        std::span<const Kernel> kernels, RowOrders rows) {
   Seconds least(HUGE_VAL);
-  for (const Groups& groups : groupings(c, true)) {
+  for (const Groups& groups : groupings(c, std::max(rows, RowOrders::apart))) {
     for (const Kernel& kernel : kernels) {
       least = std::min(least, whole_vectors_time(c, groups, kernel.along_k, machine));
     }
@@ -217,10 +217,10 @@ ProvenBound bound_with(const Contraction& contraction, const Machine& machine,
 }  // namespace
 
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
-                         std::span<const Kernel> kernels, bool rows_apart) {
+                         std::span<const Kernel> kernels, RowOrders rows) {
   return bound_with(contraction, machine, kernels,
-                    packed_elements(contraction, machine.accounting, kernels, rows_apart),
-                    least_computing(contraction, machine, kernels));
+                    packed_elements(contraction, machine.accounting, kernels, rows),
+                    least_computing(contraction, machine, kernels, rows));
 }
 
 ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine) {
@@ -231,15 +231,15 @@ ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine)
 }
 
 std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels,
-                         bool rows_apart) {
+                         RowOrders rows) {
   std::string words = "kernels within " + listed(kernels);
   // Where vectors may not be full, it matters which rows they are of.
-  const Group rows = groupings(contraction).front()[DimClass::m];
-  if (extent_of(contraction, rows) % most_lanes(contraction) != 0) {
+  const Group along = groupings(contraction).front()[DimClass::m];
+  if (extent_of(contraction, along) % most_lanes(contraction) != 0) {
     words += ", vectors along ";
-    for (DimId d : rows) words += contraction.dim(d).name;
+    for (DimId d : along) words += contraction.dim(d).name;
   }
-  const auto packed = always_packed(contraction, kernels, rows_apart);
+  const auto packed = always_packed(contraction, kernels, rows);
   for (TensorId t : packed) {
     words += fmt::format("{}{}", t == packed.front() ? ", " : " and ", to_text(t));
   }
@@ -247,7 +247,7 @@ std::string family_words(const Contraction& contraction, std::span<const Kernel>
 }
 
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
-                           const Machine& machine, bool rows_apart) {
+                           const Machine& machine, RowOrders rows) {
   const auto kernels = kernel_choices(machine.core, contraction);
   const Path path = only_path(contraction, schedule);
   if (std::ranges::none_of(kernels, [&](const Kernel& k) {
@@ -257,11 +257,11 @@ std::string outside_family(const Contraction& contraction, const Schedule& sched
   }
   if (machine.accounting.compute_roof &&
       whole_vectors_time(contraction, schedule.groups, path.along_k, machine) <
-          least_computing(contraction, machine, kernels)) {
+          least_computing(contraction, machine, kernels, rows)) {
     return "its vectors run along other dimensions";
   }
   if (!machine.accounting.packing) return "";
-  for (TensorId t : always_packed(contraction, kernels, rows_apart)) {
+  for (TensorId t : always_packed(contraction, kernels, rows)) {
     if (std::ranges::none_of(path.steps, [&](const Step& s) {
           return s.kind == Step::Kind::move && s.tensor == t;
         })) {

@@ -56,6 +56,7 @@
 #include <vector>
 
 #include "core/machine/machine.hpp"
+#include "core/optimize/tiling.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/workload/contraction.hpp"
 
@@ -69,10 +70,10 @@ struct ProvenBound {
   bool computing = false;  // it is computing, whatever the links
 };
 
-// For schedules of the family with any of the kernels; with `rows_apart` as in groupings(). Throws
+// For schedules of the family with any of the kernels; with `rows` as in groupings(). Throws
 // UnsupportedError as common_line() does.
 ProvenBound proven_bound(const Contraction& contraction, const Machine& machine,
-                         std::span<const Kernel> kernels, bool rows_apart = false);
+                         std::span<const Kernel> kernels, RowOrders rows = RowOrders::neighbours);
 
 // For every schedule that check() and require_registers() let pass, whatever its kernels, packs,
 // loops and groups. No more than proven_bound() for any kernels that fit. Throws as that does.
@@ -81,11 +82,11 @@ ProvenBound bound_of_all(const Contraction& contraction, const Machine& machine)
 // For which schedules the bound holds, as part of a sentence: "kernels within 8x6, 12x4 or 4x12, A
 // and B packed". Any loops and tiles are among them.
 std::string family_words(const Contraction& contraction, std::span<const Kernel> kernels,
-                         bool rows_apart = false);
+                         RowOrders rows = RowOrders::neighbours);
 
 // Why the bound does not hold for this schedule, which has passed check(): "its kernel 16x3 is not
 // within 8x6, 12x4 or 4x12", "it reads A in place"; empty if it does.
 std::string outside_family(const Contraction& contraction, const Schedule& schedule,
-                           const Machine& machine, bool rows_apart = false);
+                           const Machine& machine, RowOrders rows = RowOrders::neighbours);
 
 }  // namespace tcsim

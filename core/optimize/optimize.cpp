@@ -184,14 +184,16 @@ class Optimizer {
         stop_(stop),
         kernels_(kernel_choices(machine.core, contraction)),
         losses_(losses_count(machine, options)),
-        bound_(proven_bound(contraction, machine, kernels_, losses_)),
+        rows_(row_orders(machine, options)),
+        bound_(proven_bound(contraction, machine, kernels_, rows_)),
         least_(least_cost(bound_, machine, options.objective)),
         least_of_all_(least_cost(bound_of_all(contraction, machine), machine, options.objective)),
         loads_(share_of_loads()),
-        may_(may_read_in_place(contraction, kernels_, losses_)),
+        may_(may_read_in_place(contraction, kernels_, rows_)),
         // Where the roof decides, it is the bound of schedules with rows apart too. Where losses
         // count, so do those of packs, which such schedules do without.
-        search_(contraction, machine, options, at_roof() || losses_, may_, stop),
+        search_(contraction, machine, options,
+                at_roof() ? std::max(rows_, RowOrders::apart) : rows_, may_, stop),
         counts_(options.counts != nullptr ? options.counts : &own_counts_) {}
 
   Optimized run() {
@@ -261,15 +263,12 @@ class Optimizer {
     }
     // What was rewritten may be outside the family, whose bound then says nothing of it.
     if (best_->rewritten &&
-        !outside_family(contraction_, best_->schedule, machine_, losses_).empty()) {
+        !outside_family(contraction_, best_->schedule, machine_, rows_).empty()) {
       least_ = least_of_all_;
     }
-    best_->certificate = {options_.objective,
-                          least_,
-                          achieved(),
-                          gap(),
-                          family_words(contraction_, kernels_, losses_),
-                          least_of_all()};
+    best_->certificate = {
+        options_.objective, least_, achieved(), gap(), family_words(contraction_, kernels_, rows_),
+        least_of_all()};
     best_->choices = choices_;
     best_->evaluated = search_.evaluated() + drafts_;
     return *std::move(best_);
@@ -279,7 +278,7 @@ class Optimizer {
   // The least time of the preferred kernel's loads and stores, as a share of the least time of all.
   double share_of_loads() const {
     const std::span<const Kernel> first(kernels_.data(), 1);
-    const ProvenBound bound = proven_bound(contraction_, machine_, first, losses_);
+    const ProvenBound bound = proven_bound(contraction_, machine_, first, rows_);
     return bound.links.front() / bound.time;
   }
 
@@ -295,7 +294,7 @@ class Optimizer {
   // count first.
   std::vector<Tiling> other_ways(std::span<const Kernel> kernels, std::size_t most) {
     std::vector<std::pair<Score, Tiling>> ways;
-    for (const Groups& groups : groupings(contraction_, true)) {
+    for (const Groups& groups : groupings(contraction_, std::max(rows_, RowOrders::apart))) {
       for (const Kernel& kernel : kernels) {
         for (const InPlace in_place : {InPlace{}, {true, false}, {false, true}, {true, true}}) {
           if (in_place.right && !may_.right) continue;
@@ -573,6 +572,7 @@ class Optimizer {
   std::stop_token stop_;
   std::vector<Kernel> kernels_;
   bool losses_;  // losses_count()
+  RowOrders rows_;  // row_orders()
   ProvenBound bound_;
   double least_;         // cost by it
   double least_of_all_;  // of all schedules

@@ -25,7 +25,7 @@ std::vector<Schedule> random_neighbours(const Contraction& contraction, const Ma
   const OptimizeOptions options;
   const InPlace may = may_read_in_place(contraction, kernel_choices(one.core, contraction));
   const ReadInPlace in_place = losses_count(one, options) ? ReadInPlace::well : ReadInPlace::any;
-  const Search search(contraction, one, options, false, may, {});
+  const Search search(contraction, one, options, RowOrders::neighbours, may, {});
   std::mt19937_64 engine(seed);
   // Goes one to three moves.
   const auto walk = [&](auto from, auto&& moves) {

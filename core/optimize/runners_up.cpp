@@ -18,8 +18,9 @@ std::vector<Schedule> runners_up(const Contraction& contraction, const Machine& 
                                  const OptimizeOptions& options, std::stop_token stop) {
   const Machine one = view_of_one_core(machine);
   const bool losses = losses_count(one, options);
-  const InPlace may = may_read_in_place(contraction, kernel_choices(one.core, contraction), losses);
-  const Search search(contraction, one, options, losses, may, stop);
+  const RowOrders rows = row_orders(one, options);
+  const InPlace may = may_read_in_place(contraction, kernel_choices(one.core, contraction), rows);
+  const Search search(contraction, one, options, rows, may, stop);
   SharedCounts counts;
   std::vector<std::pair<Score, Schedule>> ranked;
   std::set<std::string> known{to_line(chosen.schedule, contraction)};

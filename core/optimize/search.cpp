@@ -105,6 +105,10 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options) {
   return std::ranges::find(origins, Origin::measured) != origins.end();
 }
 
+RowOrders row_orders(const Machine& machine, const OptimizeOptions& options) {
+  return losses_count(machine, options) ? RowOrders::either : RowOrders::neighbours;
+}
+
 bool has_few_places(const Contraction& c) {
   if (read_once(c)) return true;
   return c.extent(DimClass::batch) == Elements(1) && c.extent(DimClass::k) <= Elements(few_places);
@@ -152,13 +156,13 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 }
 
 Search::Search(const Contraction& contraction, const Machine& machine,
-               const OptimizeOptions& options, bool rows_apart, InPlace may, std::stop_token stop)
+               const OptimizeOptions& options, RowOrders rows, InPlace may, std::stop_token stop)
     : contraction_(contraction),
       machine_(machine),
       options_(options),
       stop_(std::move(stop)),
       may_(may),
-      groupings_(groupings(contraction, rows_apart)),
+      groupings_(groupings(contraction, rows)),
       kernels_(kernel_choices(machine.core, contraction)) {}
 
 bool Search::has_groups(const Groups& groups) const {

@@ -35,6 +35,8 @@ double least_cost(const ProvenBound& bound, const Machine& machine, Objective ob
 // from noise, and what they usually lose is then nearer than nothing. Where all is assumed, as of
 // another processor, it must not outweigh a link.
 bool losses_count(const Machine& machine, const OptimizeOptions& options);
+// Of the family: where losses count, rows of either operand.
+RowOrders row_orders(const Machine& machine, const OptimizeOptions& options);
 
 // How good a schedule is; compared lexicographically, less is better. For Objective::time the first
 // entry is the slowest of all links and of the compute roof, in steps of 0.1 %.
@@ -55,9 +57,9 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
 
 class Search {
  public:
-  // `rows_apart` as in groupings(), `may` as by may_read_in_place().
+  // `rows` as in groupings(), `may` as by may_read_in_place().
   Search(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
-         bool rows_apart, InPlace may, std::stop_token stop);
+         RowOrders rows, InPlace may, std::stop_token stop);
 
   // Whether the family that it searches has these groups.
   bool has_groups(const Groups& groups) const;

@@ -668,9 +668,9 @@ RowCover cover_row(std::int64_t row, std::int64_t most_columns) {
   return {row / tiles, tiles - more, more};
 }
 
-InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels, bool rows_apart) {
+InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels, RowOrders rows) {
   InPlace may;
-  for (const auto& groups : groupings(c, rows_apart)) {
+  for (const auto& groups : groupings(c, rows)) {
     for (const Kernel& kernel : kernels) {
       const InPlace good = reads_well_in_place(c, groups, kernel);
       const TensorId right = right_operand(c, groups);
@@ -681,7 +681,8 @@ InPlace may_read_in_place(const Contraction& c, std::span<const Kernel> kernels,
   return may;
 }
 
-std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
+std::vector<Groups> groupings(const Contraction& c, RowOrders orders) {
+  const bool rows_apart = orders >= RowOrders::apart;
   // Where a batch dimension has stride one in C, the next dimension decides.
   DimClass rows = DimClass::m;
   for (DimId d : c.memory_order(TensorId::C)) {
@@ -756,6 +757,12 @@ std::vector<Groups> groupings(const Contraction& c, bool rows_apart) {
             {in_m, in_n, in_k, in_order_of(c, matrix.value_or(TensorId::C), DimClass::batch)});
       }
     }
+  }
+  const bool plain = c.is_plain(TensorId::A) && c.is_plain(TensorId::B);
+  if (orders == RowOrders::either && plain && !matrix && !lines && !m.empty() && !n.empty()) {
+    const Group batch = in_order_of(c, TensorId::C, DimClass::batch);
+    all.push_back({in_order_of(c, right, columns), m, k, batch});
+    if (n != all.back()[DimClass::m]) all.push_back({n, m, k, batch});
   }
   return all;
 }

@@ -77,9 +77,12 @@ std::int64_t even_row(const Contraction& contraction, const Groups& groups, DimC
 // capacity that a user varies. Images may stay whatever their size, since a copy of their windows
 // is several times as large.
 inline constexpr Bytes largest_apart{256 << 10}, farthest_apart{4 << 10};
+// Which dimensions the rows of groupings() may run along: those that are neighbours in C, also in
+// an order that sets them apart there, or also the other operand's.
+enum class RowOrders { neighbours, apart, either };
 // Operands that the family leaves in place with any of the kernels and any of the groupings().
 InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel> kernels,
-                          bool rows_apart = false);
+                          RowOrders rows = RowOrders::neighbours);
 
 // Orders of the dimensions within each group worth trying, the plain one first. Group m is the
 // class of C's stride-one dimension, which leads it, so that a register tile's rows lie side by
@@ -89,16 +92,19 @@ InPlace may_read_in_place(const Contraction& contraction, std::span<const Kernel
 //  - bring the right operand's stride-one dimension forward in n, so that a tile uses up the lines
 //    that its pack reads, or let n run in its order, for it to be read as it lies,
 //  - let k run in the other operand's order, or bring forward its stride-one dimension there,
-//  - with `rows_apart`, or where that operand is read_once(), let m run in the left operand's order
-//    alone, for it to be read in place; where its neighbours in C are then too far apart for
-//    result_regions(), with C's stride-one dimension next to the left operand's.
+//  - with RowOrders::apart, or where that operand is read_once(), let m run in the left operand's
+//    order alone, for it to be read in place; where its neighbours in C are then too far apart for
+//    result_regions(), with C's stride-one dimension next to the left operand's,
+//  - with RowOrders::either, make the class of C's stride-one dimension n: the other operand's
+//    places are rows then, in its order or C's, and results go to C by way of a buffer.
 // Where one operand has no dimension of C but the batch, and the stride-one dimension of the other
 // one is of the batch (a depthwise convolution with channels last), the batch is lanes, and k runs
 // in either operand's order. Where places along k are neighbours in both operands and m or n has
 // few places (fewer than a vector has lanes; up to four vectors where k is long), or in one of them
 // and the other has one row, there is one order, with those as m, for vectors along k. A matrix
 // that is read_once() decides the order of k and of the batch, and of m where C's rows are apart.
-std::vector<Groups> groupings(const Contraction& contraction, bool rows_apart = false);
+std::vector<Groups> groupings(const Contraction& contraction,
+                              RowOrders rows = RowOrders::neighbours);
 
 // The groups that a Tiling has tiles of, in their order there.
 inline constexpr std::array loop_classes{DimClass::m, DimClass::n, DimClass::k};

@@ -135,7 +135,7 @@ class ChainWork {
   // What no schedule of the family costs less than.
   double least(const Machine& machine) const {
     const auto kernels = kernel_choices(machine.core, contraction_);
-    return least_cost(proven_bound(contraction_, machine, kernels, losses_count(machine, {})),
+    return least_cost(proven_bound(contraction_, machine, kernels, row_orders(machine, {})),
                       machine, study_.schedule_objective());
   }
   // Where the one that was chosen does, it is not of the family.

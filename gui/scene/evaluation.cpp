@@ -39,7 +39,7 @@ bool keep(Evaluation& e) {
   e.choice.schedule = checkedSchedule(s.design.schedule, s, "schedule");
   e.choice.prediction = predict(s.contraction, e.choice.schedule, s.machine);
   e.notCertified =
-      outside_family(s.contraction, e.choice.schedule, s.machine, losses_count(s.machine, {}));
+      outside_family(s.contraction, e.choice.schedule, s.machine, row_orders(s.machine, {}));
   e.settled = true;
   return true;
 }

@@ -77,7 +77,7 @@ class Small_search : public testing::Test {
   const Contraction contraction_ = test::matmul(96, 96, 96);
   const Machine machine_ = test::machine({{8, 8}});
   const OptimizeOptions options_;
-  Search search_{contraction_, machine_, options_, false, {}, {}};
+  Search search_{contraction_, machine_, options_, RowOrders::neighbours, {}, {}};
 };
 
 TEST_F(Small_search, Has_no_best_before_one_is_judged) {

@@ -204,14 +204,36 @@ TEST(Groupings, Of_a_matrix_that_is_read_once_follow_its_memory) {
   EXPECT_EQ(first("da-abc-acbd", "a=103,b=47,c=124,d=50"), "m=d n= k=bc batch=a along rows");
 }
 
+// Of C = eadb the stride-one dimension is b. A's dimensions are rows in its order or C's, then.
+TEST(Groupings, Have_rows_of_either_operand) {
+  const Contraction c = parse_contraction("eadb-dcae-bc", parse_sizes("a=33,b=14,c=64,d=10,e=7"),
+                                          Layout::row_major, ElementType::f64);
+  const auto all = [&](RowOrders rows) {
+    std::vector<std::string> names;
+    for (const Groups& groups : groupings(c, rows)) {
+      const std::string one =
+          test::names_of(c, groups[DimClass::m]) + " " + test::names_of(c, groups[DimClass::n]);
+      if (std::ranges::find(names, one) == names.end()) names.push_back(one);
+    }
+    return names;
+  };
+  const auto apart = all(RowOrders::apart);
+  EXPECT_TRUE(std::ranges::all_of(apart, [](const auto& one) { return one.starts_with("b "); }));
+  const auto either = all(RowOrders::either);
+  ASSERT_EQ(either.size(), apart.size() + 2);
+  EXPECT_TRUE(std::ranges::equal(std::span(either).first(apart.size()), apart));
+  EXPECT_EQ(either[apart.size()], "ead b");
+  EXPECT_EQ(either.back(), "dae b");
+}
+
 // Rows as the left operand has them, where it is read in place and their neighbours in C fit a
 // region; where those are too far apart, they come next to its stride-one dimension.
 TEST(Groupings, Have_rows_that_are_apart_in_C) {
-  const auto rows = [](const char* label, const char* sizes, bool rows_apart) {
+  const auto rows = [](const char* label, const char* sizes, bool apart) {
     const Contraction c =
         parse_contraction(label, parse_sizes(sizes), Layout::column_major, ElementType::f32);
     std::vector<std::string> all;
-    for (const Groups& groups : groupings(c, rows_apart)) {
+    for (const Groups& groups : groupings(c, apart ? RowOrders::apart : RowOrders::neighbours)) {
       const std::string m = test::names_of(c, groups[DimClass::m]);
       if (std::ranges::find(all, m) == all.end()) all.push_back(m);
     }
