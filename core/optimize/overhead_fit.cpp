@@ -17,13 +17,11 @@ namespace {
 // Source of both: chosen.
 constexpr double worst_residual = 0.25;    // relative
 constexpr double worst_uncertainty = 0.5;  // a standard error, of the value
-// What does no harm if it is this much off, or a little below nothing.
-constexpr double share_tolerance = 0.15, bytes_tolerance = 16;
+// A share does no harm if it is this much off, or a little below nothing. Source: chosen.
+constexpr double share_tolerance = 0.15;
 
 double tolerance_of(LostFigure figure) {
-  if (figure == LostFigure(&Overhead::results)) return share_tolerance;
-  const bool is_cycles = std::holds_alternative<Figure<Cycles> Overhead::*>(figure);
-  return is_cycles ? 0 : bytes_tolerance;
+  return figure == LostFigure(&Overhead::results) ? share_tolerance : 0;
 }
 
 void set(double& number, double value) { number = value; }

@@ -41,7 +41,7 @@ struct OverheadFit {
 //     took = once + slope x cycles at the peak + what exposed() says,
 // where exposed() takes everything else from `machine`. Not to be believed are values that are
 // negative or uncertain by more than half, runs that are a quarter off in the mean, and runs that
-// do not tell the unknowns apart. A share may be off by 0.15, and bytes by 16, however small.
+// do not tell the unknowns apart. A share may be off by 0.15, however small.
 OverheadFit fit_overhead(const std::vector<OverheadRun>& runs,
                          const std::vector<LostFigure>& wanted, const Machine& machine,
                          const OverheadBaseline& baseline = {});
