@@ -39,8 +39,8 @@ constexpr int most_turns = 30;
 // long as the results' traffic: where computing decides, and where memory does.
 constexpr std::array computing_decides{1.0, 1.5, 2.5, 4.0};
 constexpr double memory_decides = 0.25;
+constexpr std::array<std::int64_t, 3> lengths_of_pieces{192, 256, 512};  // bytes
 // Rows of such a problem: columns near one another, and far apart.
-constexpr std::array<std::int64_t, 3> lengths_of_pieces{192, 256, 512};
 using RowCounts = std::array<std::int64_t, 2>;
 constexpr RowCounts near_rows{1500, 3500}, far_rows{6000, 20000};
 constexpr double seen = 0.03;  // of the multiply-adds' time, which loads take on top of it
@@ -318,6 +318,12 @@ class Measuring {
     return fmt::format("run times differ by {:.0f} % from time to time", 100 * timed.noise);
   }
 
+  // A figure stays as it is, and a remark says why.
+  void leave(LostFigure figure, const std::string& doubt) {
+    machine_.remarks.push_back(
+        fmt::format("overhead: {} was not measured, since {}", name_of(figure), doubt));
+  }
+
   // Full tiles may wait for loads as well, and their slope tells what loads take: in turns, until
   // both hold.
   OverheadBaseline full_tiles(const std::vector<Problem>& problems) {
@@ -334,7 +340,7 @@ class Measuring {
     const std::vector<LostFigure> wanted{&Overhead::task, &Overhead::call};
     const std::string doubt = one_vector ? doubt_of(*one_vector) : "";
     if (!doubt.empty()) {
-      machine_.remarks.push_back(fmt::format("overhead: load was not measured, since {}", doubt));
+      leave(&Overhead::load, doubt);
     }
     for (int turn = 0; turn < most_turns && one_vector && doubt.empty(); ++turn) {
       const Figure<Cycles> before = machine_.core.overhead.load;
@@ -375,11 +381,7 @@ class Measuring {
               Figure<double> Overhead::*figure) {
     const std::optional<Timed> all = timed(what, problems);
     if (!all) return;
-    if (const std::string doubt = doubt_of(*all); !doubt.empty()) {
-      machine_.remarks.push_back(
-          fmt::format("overhead: {} was not measured, since {}", name_of(figure), doubt));
-      return;
-    }
+    if (const std::string doubt = doubt_of(*all); !doubt.empty()) return leave(figure, doubt);
     Machine of_one_byte = machine_;
     (of_one_byte.core.overhead.*figure).value = 1;
     double products = 0, squares = 0;
@@ -392,6 +394,7 @@ class Measuring {
       products += longer * byte;
       squares += byte * byte;
     }
+    if (squares == 0) return leave(figure, "computing hides all pieces");
     machine_.core.overhead.*figure = {
         std::round(std::max(0.0, products / squares)), Origin::measured,
         fmt::format("{} tensors in memory by pieces of {} to {} bytes and by whole columns",
@@ -418,10 +421,9 @@ class Measuring {
       // What was fitted together holds together; half of it would be set off against a guess.
       const auto doubted = static_cast<std::size_t>(doubt - fit.doubts.begin());
       for (LostFigure field : wanted) {
-        machine_.remarks.push_back(fmt::format(
-            "overhead: {} was not measured, since {}{}", name_of(field),
-            field == wanted[doubted] ? "" : fmt::format("of {} ", name_of(wanted[doubted])),
-            *doubt));
+        leave(field,
+              (field == wanted[doubted] ? "" : fmt::format("of {} ", name_of(wanted[doubted]))) +
+                  *doubt);
       }
       return fit_overhead(runs, {}, on, baseline).baseline;
     }

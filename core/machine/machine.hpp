@@ -127,7 +127,7 @@ struct Overhead {
   Figure<Cycles> load = usual(0.5);     // a kernel's load, beside which multiply-adds go on
   // The share by which computation takes longer where the right operand's columns are apart.
   Figure<double> apart{0.03, Origin::assumed, usual_overhead_source};
-  // Of the time of C's traffic over every link, the share that computation does not hide.
+  // Of the time of C's traffic, but for the innermost link: the share that computing does not hide.
   Figure<double> results{1, Origin::assumed, usual_overhead_source};
   // Where memory decides: the beginning of a piece of C, neighbours in memory, as the number of
   // bytes that memory moves meanwhile; and of one that is far from the piece before.
