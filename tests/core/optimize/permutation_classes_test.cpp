@@ -251,7 +251,7 @@ std::set<Order> tried(const std::string& layout) {
   const Contraction contraction =
       find_workload({"conv2d", "n=4,k=32,c=32,y=48,x=48,r=3,s=3,layout=" + layout, {}, {}});
   const Machine machine = test::machine({{64, 8}});
-  const Search search(contraction, machine, {}, true, {}, {});
+  const Search search(contraction, machine, {}, RowOrders::apart, {}, {});
   Tiling tiling;
   tiling.groups = groupings(contraction).front();
   tiling.kernel = kernel_choices(machine.core, contraction.type()).front();
