@@ -174,6 +174,25 @@ std::vector<MixFigure> mix_figures(const std::vector<BandwidthSeries>& level,
   return figures;
 }
 
+// The mix that is left out of `bandwidth`, as a share of it.
+void set_loads(Level& level, const LevelFigure& figure, const Measured& m, Hertz frequency) {
+  for (const MixFigure& f : figure.mixes) {
+    if (f.mix != AccessMix::load || f.instruction_set != m.instruction_set ||
+        f.element != Bytes(8) || f.cores != 1) {
+      continue;
+    }
+    const Bandwidth& all = level.bandwidth.value;
+    const double share = all.unit == Bandwidth::Unit::bytes_per_cycle
+                             ? f.bytes_per_cycle / all.value
+                             : f.median / all.at(frequency);
+    level.loads = {
+        std::max(0.5, four_digits(share)), Origin::measured,
+        fmt::format("load stream on the same working sets: median {:.4g} GB/s, "
+                    "interquartile range {:.1f} %{}",
+                    f.median.value() / 1e9, 100 * f.spread, f.unstable ? ", unstable" : "")};
+  }
+}
+
 void set_latency(Level& level, const ChaseSeries& chase) {
   std::vector<double> cycles;
   for (Seconds s : chase.repetitions) cycles.push_back(s.value() * chase.frequency.value());
@@ -269,6 +288,9 @@ Probed assemble(const MergedTopology& topology, const std::string& description, 
     set_latency(levels[l], m.latencies[l]);
   }
   lower_to_inner(levels, p.machine.core.frequency.value);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    set_loads(levels[l], p.figures[l], m, p.machine.core.frequency.value);
+  }
   check(p.machine, "probe");
   p.machine.method = describe(m);
   add_remarks(p, topology);

@@ -90,6 +90,9 @@ struct Level {
   // Of the time that packed operands take on the link inward, the share that computation does not
   // hide; without it a usual one for the link's place (core/optimize/exposed.cpp).
   std::optional<Figure<double>> exposed;
+  // Bytes that come in while none go out, as a multiple of the bandwidth. At least a half: a
+  // Load-FMA-Store stream moves as many bytes out as in.
+  Figure<double> loads{1, Origin::assumed, ""};
   // Of explicit levels (core/levels/hierarchy.hpp): the processes that share this level, each with
   // a level inside it and a link to it of its own.
   int processes = 1;
@@ -207,6 +210,14 @@ struct Machine {
   BytesPerSecond bandwidth(LevelId l) const {
     const BytesPerSecond rate = level(l).bandwidth.value.at(core.frequency.value);
     return index(l) == 0 && accounting.halve_register_loads ? 2.0 * rate : rate;
+  }
+  // In which the link moves so many bytes inward and outward, by what loads alone reach and what a
+  // Load-FMA-Store stream does: bytes over the bandwidth where Level::loads is 1.
+  Seconds link_time(LevelId l, Bytes in, Bytes out) const {
+    const double of_loads = 1 / level(l).loads.value;
+    const double bytes = of_loads * static_cast<double>(in.value()) +
+                         (2 - of_loads) * static_cast<double>(out.value());
+    return Seconds(bytes / bandwidth(l).value());
   }
   // 2 x lanes x FMA per cycle x frequency.
   FlopsPerSecond peak(Bytes element) const;

@@ -4,16 +4,21 @@
 
 namespace tcsim {
 
-Bytes LinkTraffic::counted(const Accounting& accounting, ArrayId a) const {
-  const auto bytes = [&](Phase p) {
-    return at(p, a).in + (accounting.write_backs ? at(p, a).out : Bytes(0));
-  };
-  if (accounting.packing) return bytes(Phase::compute) + bytes(Phase::packing);
+Moved LinkTraffic::counted_moves(const Accounting& accounting, ArrayId a) const {
+  Moved moves = at(Phase::compute, a);
+  if (accounting.packing) moves += at(Phase::packing, a);
+  if (!accounting.write_backs) moves.out = Bytes(0);
   // Without this, packing again and again would be a way to have operands for nothing.
-  if (arrays.is_buffer(a)) {
-    return std::max(bytes(Phase::compute), at(Phase::packing, array_of(arrays.tensor_of(a))).in);
+  if (!accounting.packing && arrays.is_buffer(a)) {
+    const Bytes packed = at(Phase::packing, array_of(arrays.tensor_of(a))).in;
+    moves.in = std::max(moves.in, packed - moves.out);
   }
-  return bytes(Phase::compute);
+  return moves;
+}
+
+Bytes LinkTraffic::counted(const Accounting& accounting, ArrayId a) const {
+  const Moved moves = counted_moves(accounting, a);
+  return moves.in + moves.out;
 }
 
 Bytes LinkTraffic::counted(const Accounting& accounting, const Array& array) const {

@@ -41,6 +41,7 @@ struct LinkTraffic {
   // Where packing does not count, what kernels read of a buffer is at least what its packing read
   // of the tensor.
   Bytes counted(const Accounting& accounting, ArrayId a) const;
+  Moved counted_moves(const Accounting& accounting, ArrayId a) const;
   Bytes counted(const Accounting& accounting, const Array& array) const;
   Bytes counted(const Accounting& accounting) const;
   bool operator==(const LinkTraffic&) const = default;

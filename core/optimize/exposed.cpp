@@ -121,6 +121,18 @@ double exposed_share(const Machine& machine, std::size_t l, std::size_t links) {
   return l + 1 == links ? usual_far_share : 0;
 }
 
+// What each link takes to move all bytes that count, loads and stores at their own rates.
+std::vector<Seconds> link_times(const Traffic& traffic, const Machine& machine) {
+  std::vector<Seconds> times;
+  for (std::size_t l = 0; l < traffic.links.size(); ++l) {
+    const LinkTraffic& link = traffic.links[l];
+    Moved all;
+    for (ArrayId a : link.arrays.ids()) all += link.counted_moves(machine.accounting, a);
+    times.push_back(machine.link_time(LevelId{static_cast<int>(l)}, all.in, all.out));
+  }
+  return times;
+}
+
 // What address translation knows: the smallest page, and how many bytes of those.
 struct Translation {
   Bytes page{4096};      // source: x86-64's smallest
@@ -476,7 +488,8 @@ Seconds waiting_for_pages(const Contraction& c, const Schedule& schedule, const 
                              : l + 1 == links ? usual_memory
                                               : usual_cache;
       const double one = latency.value() / machine.core.frequency.value.value() / most_on_their_way;
-      const Seconds moved = longest_vector / machine.bandwidth(LevelId{static_cast<int>(l)});
+      const Seconds moved =
+          machine.link_time(LevelId{static_cast<int>(l)}, longest_vector, Bytes(0));
       waiting += Seconds(waited * std::max(0.0, one - moved.value()));
       unforeseen[t] -= waited;
       further = std::max(further, lines);
@@ -593,7 +606,7 @@ Seconds reading_tables(const Contraction& c, const Schedule& schedule, const Pat
     while (level < machine.cache_count() && bytes > machine.level(LevelId{level}).capacity.value) {
       ++level;
     }
-    if (level > near) sum += passes * (bytes / machine.bandwidth(LevelId{level}));
+    if (level > near) sum += passes * machine.link_time(LevelId{level}, bytes, Bytes(0));
   }
   return sum;
 }
@@ -630,11 +643,14 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const double in_vain = asked_in_vain(c, path, machine);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
-  const bool memory_decides = prediction.timing.links.back() >= prediction.timing.compute;
+  const Seconds memory = link_times(prediction.traffic, machine).back();
+  const bool memory_decides = memory >= prediction.timing.compute;
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
-    const auto bandwidth = machine.bandwidth(LevelId{static_cast<int>(l)});
-    Bytes bytes, packed, of_c;
+    const auto time = [&](const Moved& moved) {
+      return machine.link_time(LevelId{static_cast<int>(l)}, moved.in, moved.out);
+    };
+    Moved all, packed, of_c;
     for (ArrayId a : link.arrays.ids()) {
       // An operand in place lies too far apart for the hardware to fetch it from further than the
       // second cache.
@@ -642,27 +658,27 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                             (reads_on && a == array_of(path.right())) ||
                             (goes_on && a == array_of(path.left));
       if (a == ArrayId::C) {
-        of_c = link.counted(machine.accounting, a);
+        of_c = link.counted_moves(machine.accounting, a);
       } else if (!foreseen && l > 1) {
-        bytes += link.counted(machine.accounting, a);
+        all += link.counted_moves(machine.accounting, a);
         if (a == array_of(path.left)) {
-          result.traffic += in_vain * (link.at(Phase::compute, a).in / bandwidth);
+          result.traffic += in_vain * time({link.at(Phase::compute, a).in, {}});
         }
       } else {
-        bytes += link.at(Phase::packing, a).in + link.at(Phase::packing, a).out;
+        all += link.at(Phase::packing, a);
         const bool in_time = asked && l == 1 && a == array_of(path.left);
-        if (!in_time) packed += link.at(Phase::compute, a).in;
+        if (!in_time) packed.in += link.at(Phase::compute, a).in;
       }
     }
     // Regions come and go while nothing computes. What registers take is the kernel's.
     const double share_of_c = regions.used() || l == 0 ? 1 : lost.results.value;
-    result.traffic += share_of_c * (of_c / bandwidth);
+    result.traffic += share_of_c * time(of_c);
     if (l + 1 == links) {
-      const Seconds begins = beginnings_of_c(c, schedule, path, regions, lost) * (of_c / bandwidth);
-      const bool hides = prediction.timing.links.back() + begins < prediction.timing.compute;
+      const Seconds begins = beginnings_of_c(c, schedule, path, regions, lost) * time(of_c);
+      const bool hides = memory + begins < prediction.timing.compute;
       if (!hides) result.pieces = begins;
     }
-    result.traffic += bytes / bandwidth + exposed_share(machine, l, links) * (packed / bandwidth);
+    result.traffic += time(all) + exposed_share(machine, l, links) * time(packed);
   }
 
   result.traffic += reading_tables(c, schedule, path, machine);
@@ -813,7 +829,8 @@ Expected expected(const Contraction& c, const Schedule& schedule, const Predicti
   }
   const Seconds compute = machine.accounting.compute_roof ? prediction.timing.compute
                                                           : kernel_time(c, schedule, machine);
-  return {slowest_link(prediction.timing), compute, exposed(c, schedule, prediction, machine)};
+  return {std::ranges::max(link_times(prediction.traffic, machine)), compute,
+          exposed(c, schedule, prediction, machine)};
 }
 
 }  // namespace tcsim

@@ -14,9 +14,9 @@ namespace tcsim {
 
 // An estimate, to compare schedules of one contraction. Hardware runs ahead of kernels that read an
 // operand, so their traffic hides behind computation. What does not hide:
-//  - the traffic of packing, over every link at its bandwidth, and that of C or a share of it;
-//  where
-//    memory decides, it takes longer the shorter the pieces are in which C comes and goes,
+//  - the traffic of packing, over every link (Machine::link_time()), and that of C or a share of
+//  it;
+//    where memory decides, it takes longer the shorter the pieces are in which C comes and goes,
 //  - what kernels read from memory of an operand in place, and what they wait for it: hardware does
 //    not foresee the first lines of a page, nor pages that kernels come back to behind many others;
 //    twice what they ask for long before they read it,
@@ -66,7 +66,7 @@ Exposed exposed(const Contraction& contraction, const Schedule& schedule,
 // pieces, or computing and then all else that neither hides. How near that comes:
 // docs/validation.md.
 struct Expected {
-  Seconds slowest;  // link
+  Seconds slowest;  // link, where loads and stores have their own rates
   Seconds compute;  // kernel_time()
   Exposed waiting;
   Seconds link() const { return slowest + waiting.pieces; }

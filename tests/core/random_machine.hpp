@@ -103,6 +103,7 @@ class RandomMachine {
       bandwidth = l.bandwidth.value.at(m.core.frequency.value).value();
       if (flip()) l.latency = figure(Cycles(real(-8, 12)));
       if (flip()) l.exposed = figure(flip() ? 0 : real(-3, 0));
+      if (flip()) l.loads = figure(real(-0.3, 3));
       if (flip()) l.processes = number(1, 100);
       if (flip()) l.transfer = figure(flip() ? 0 : real(-3, 6));
       if (flip()) l.row = figure(flip() ? 0 : real(-3, 6));

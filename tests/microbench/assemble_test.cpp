@@ -42,6 +42,21 @@ TEST(Assemble, Figures_are_the_medians_of_the_plateaus) {
   EXPECT_EQ(parse_machine(to_toml(m), "made up"), m);
 }
 
+TEST(Assemble, Loads_are_a_share_of_the_bandwidth_of_at_least_half) {
+  Measured measured = made_up_measurement();
+  const double rates[] = {100e9, 30e9, 4e9};
+  for (std::size_t l = 0; l < 3; ++l) {
+    for (BandwidthSeries& s : measured.streams[l]) {
+      if (s.mix == AccessMix::load) s.repetitions = {BytesPerSecond(rates[l])};
+    }
+  }
+  const Machine m = assembled(measured).machine;
+  EXPECT_EQ(m.levels[0].loads.value, 1.25);
+  EXPECT_EQ(m.levels[1].loads.value, 0.75);
+  EXPECT_EQ(m.levels[2].loads.value, 0.5);
+  EXPECT_EQ(m.levels[0].loads.origin, Origin::measured);
+}
+
 TEST(Assemble, A_quiet_machine_has_the_remarks_of_its_topology_only) {
   const Probed p = assembled(made_up_measurement());
   EXPECT_EQ(p.machine.remarks, (std::vector<std::string>{"a remark of the topology"}));

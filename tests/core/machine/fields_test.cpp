@@ -34,12 +34,13 @@ TEST(Fields, Every_member_is_declared_in_the_order_of_its_struct) {
   const Level level;
   [[maybe_unused]] const auto& [name, kind, capacity, ways, line, replacement, inclusion, write,
                                 write_allocate, prefetch, prefetch_ahead, set_index, victim_lines,
-                                shared_by, bandwidth, latency, energy, exposed, processes, transfer,
-                                row, series] = level;
-  EXPECT_EQ(names_of<Level>(), (Names{"capacity", "ways", "line", "replacement", "inclusion",
-                                      "write", "write_allocate", "prefetch", "prefetch_ahead",
-                                      "index", "victim_lines", "shared_by", "bandwidth", "latency",
-                                      "energy", "exposed", "processes", "transfer", "row"}));
+                                shared_by, bandwidth, latency, energy, exposed, loads, processes,
+                                transfer, row, series] = level;
+  EXPECT_EQ(names_of<Level>(),
+            (Names{"capacity",     "ways",           "line",      "replacement",    "inclusion",
+                   "write",        "write_allocate", "prefetch",  "prefetch_ahead", "index",
+                   "victim_lines", "shared_by",      "bandwidth", "latency",        "energy",
+                   "exposed",      "loads",          "processes", "transfer",       "row"}));
   const Core core;
   [[maybe_unused]] const auto& [frequency, vector_bits, vector_registers, fma_per_cycle,
                                 fma_latency, efficiency, tile_byte, cores, overhead, peaks] = core;
@@ -110,6 +111,7 @@ Machine machine() {
   m.levels[1].latency = Figure<Cycles>{Cycles(12), Origin::vendor, "a manual"};
   m.levels[1].energy = Figure<JoulesPerByte>{JoulesPerByte(3e-12), Origin::vendor, ""};
   m.levels[1].exposed = Figure<double>{0.5, Origin::vendor, ""};
+  m.levels[1].loads = {0.75, Origin::vendor, ""};
   m.levels[1].victim_lines = 8;
   m.levels[1].transfer = {20, Origin::vendor, "a manual"};
   m.levels[1].row = {2, Origin::vendor, "a manual"};

@@ -270,6 +270,7 @@ TEST(MachineHash, Names_and_origins_leave_it_alone_and_every_figure_changes_it) 
       [](Machine& c) {
         c.levels[0].exposed = Figure<double>{0.2, Origin::assumed, ""};
       },
+      [](Machine& c) { c.levels[0].loads.value = 0.75; },
       [](Machine& c) { c.core.overhead.call.value = Cycles(21); },
       [](Machine& c) { c.core.overhead.task.value = Cycles(21); },
       [](Machine& c) { c.core.overhead.apart.value = 0; },

@@ -106,7 +106,7 @@ TEST(MachineToml, Faults_are_told_with_their_place_and_mend) {
             "m.toml:11:1: unknown key 'asociativity' in [[level]]; known are name, kind, origin, "
             "source, capacity, sets, ways, line, replacement, inclusion, write, write_allocate, "
             "prefetch, prefetch_ahead, index, victim_lines, shared_by, bandwidth, latency, energy, "
-            "exposed, "
+            "exposed, loads, "
             "processes, transfer, row, "
             "series");
   EXPECT_EQ(parse_error(with("replacement = \"mru\"")),
@@ -306,7 +306,7 @@ TEST_F(MachineFiles, A_derived_machine_names_the_line_of_a_wrong_knob) {
       "line, replacement, inclusion, write, write_allocate, prefetch, prefetch_ahead, index, "
       "victim_lines, "
       "shared_by, bandwidth, "
-      "latency, energy, exposed, processes, transfer, row}, core.{frequency, vector_bits, "
+      "latency, energy, exposed, loads, processes, transfer, row}, core.{frequency, vector_bits, "
       "vector_registers, fma_per_cycle, "
       "fma_latency, efficiency, tile_byte, cores} and core.overhead.{pack, piece, far_line, "
       "far_page, task, "

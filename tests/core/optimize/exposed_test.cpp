@@ -183,6 +183,30 @@ TEST(Expected, Is_the_slowest_link_or_what_the_core_does_and_waits_for) {
   }
 }
 
+// A vector's worth of C per column; A is read once, alone on the link.
+TEST(Expected, Loads_alone_have_their_own_rate) {
+  const Contraction c = of("i-ki-k", "i=512,k=512");
+  const Schedule s = parse_schedule("groups m=i k=k for m by 8 { kernel 8x1 }", c, "test");
+  const auto slowest = [&](double loads) {
+    Machine m = test::machine({{64, 8}, {1024, 16}});
+    m.levels[2].bandwidth.value.value = 0.01;
+    m.levels[2].loads.value = loads;
+    const Prediction p = predict(c, s, m);
+    EXPECT_EQ(p.timing.total, slowest_link(p.timing));
+    return expected(c, s, p, m).slowest / p.timing.total;
+  };
+  EXPECT_EQ(slowest(1), 1);
+  // C goes out in 0.2 % of the bytes.
+  EXPECT_NEAR(slowest(0.5), 2, 0.01);
+  EXPECT_NEAR(slowest(2), 0.5, 0.01);
+  EXPECT_GT(slowest(2), 0.5);
+  // What comes in and goes out again passes at the bandwidth.
+  Machine m = test::machine({{64, 8}});
+  m.levels[1].loads.value = 0.6;
+  const Seconds both = m.link_time(LevelId{1}, Bytes(640), Bytes(640));
+  EXPECT_NEAR(both / (Bytes(1280) / m.bandwidth(LevelId{1})), 1, 1e-12);
+}
+
 // Of B, in pieces of 4 places along k: 8 kernels go on behind 7 of their 8.
 TEST(Exposed, Going_on_behind_pieces_of_k_takes_time) {
   const char* const text =
