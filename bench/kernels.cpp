@@ -150,7 +150,7 @@ KernelCatalog measure_kernels(const KernelOptions& options, const std::string& t
   for (const auto& [set, kernel] : all_kernels(options)) {
     for (std::int64_t k : depths) {
       if (Operands(kernel, k).end > room.value()) break;
-      all.push_back({catalog.kernels.size(), set, k, Samples(flops_of(kernel, k), Bytes(0))});
+      all.push_back({catalog.kernels.size(), set, k, Samples(flops_of(kernel, k), {})});
     }
     catalog.kernels.push_back(kernel);
   }

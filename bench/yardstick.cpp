@@ -50,10 +50,11 @@ FlopsPerSecond measured_peak(ElementType type) {
   return FlopsPerSecond(2 * lanes * accumulators * rounds / time.value());
 }
 
-Bytes compulsory_traffic(const Contraction& c) {
-  std::int64_t elements = c.size(TensorId::C).value();
-  for (TensorId t : all_tensors) elements += c.size(t).value();
-  return elements * size_of(c.type());
+Moved compulsory_traffic(const Contraction& c) {
+  Moved all;
+  for (TensorId t : all_tensors) all.in += c.size(t).value() * size_of(c.type());
+  all.out = c.size(TensorId::C).value() * size_of(c.type());
+  return all;
 }
 
 template <class F>
@@ -72,7 +73,8 @@ double Samples::of_peak() const {
 double Samples::limit(const Sample& s) const {
   const double computing = flops_ / s.peak.value();
   if (s.bandwidth.value() <= 0) return computing;
-  return std::max(computing, (compulsory_ / s.bandwidth).value());
+  const Bytes alone = compulsory_.in - compulsory_.out;
+  return std::max(computing, (2 * compulsory_.out / s.bandwidth + alone / s.loads).value());
 }
 double Samples::of_limit() const {
   return median_of([&](const Sample& s) { return limit(s) / s.time.value(); });
@@ -97,16 +99,18 @@ ColdYardstick::ColdYardstick() : block_(more_than_caches()) {}
 Sample ColdYardstick::operator()(ElementType type, const std::function<void()>& work, int threads) {
   Sample s;
   const long size = static_cast<long>(block_.size().value());
-  const Seconds passing =
-      time_of([&] { loops_for(ElementType::f64).load_fma_store(block_.data(), size, 1); });
-  s.bandwidth = BytesPerSecond(2.0 * static_cast<double>(size) / passing.value());
+  const ElementLoops& loops = loops_for(ElementType::f64);
+  const auto rate_of = [&](auto pass) {
+    const Seconds passing = time_of([&] { pass(block_.data(), size, 1); });
+    return BytesPerSecond(static_cast<double>(size) / passing.value());
+  };
+  s.bandwidth = 2 * rate_of(loops.load_fma_store);
+  s.loads = rate_of(loops.load);
   const FlopsPerSecond before = measured_peak(type);
   if (threads > 1) {
     // Each core, that slept, begins with a quick clock and cold caches.
     const long part = size / threads / loop_step * loop_step;
-    on_crew_threads(threads, [&](int i) {
-      loops_for(ElementType::f64).load_fma_store(block_.data() + i * part, part, 1);
-    });
+    on_crew_threads(threads, [&](int i) { loops.load(block_.data() + i * part, part, 1); });
   }
   s.time = time_on(threads, work);
   s.peak = threads * std::max(before, measured_peak(type));

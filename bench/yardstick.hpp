@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/model/traffic.hpp"
 #include "core/units/quantity.hpp"
 #include "core/workload/contraction.hpp"
 #include "microbench/memory.hpp"
@@ -25,15 +26,16 @@ FlopsPerSecond measured_peak(ElementType type);
 // One timed piece of work with what was measured around it.
 struct Sample {
   Seconds time;
-  FlopsPerSecond peak;       // of all its threads: the better of before and after
-  BytesPerSecond bandwidth;  // of memory, before; 0 with hot caches
+  FlopsPerSecond peak;         // of all its threads: the better of before and after
+  BytesPerSecond bandwidth{};  // of memory, before, both ways; 0 with hot caches
+  BytesPerSecond loads{};      // the same of loads alone
 };
 
 // Samples of one contestant, and what they say of it.
 class Samples {
  public:
   // `flops` and the bytes that must move of one execution.
-  Samples(double flops, Bytes compulsory) : flops_(flops), compulsory_(compulsory) {}
+  Samples(double flops, const Moved& compulsory) : flops_(flops), compulsory_(compulsory) {}
   void add(const Sample& sample) { all_.push_back(sample); }
   bool empty() const { return all_.empty(); }
   std::size_t count() const { return all_.size(); }
@@ -49,23 +51,25 @@ class Samples {
 
  private:
   double rate_of(const Sample& s) const { return flops_ / s.time.value(); }
-  // The larger of computing at the peak and moving the compulsory bytes at memory's bandwidth.
+  // The larger of computing at the peak and moving the compulsory bytes at memory's bandwidth,
+  // those that only come in at that of loads.
   double limit(const Sample& s) const;
   template <class F>
   double median_of(F&& f) const;
 
   double flops_;
-  Bytes compulsory_;
+  Moved compulsory_;
   std::vector<Sample> all_;
 };
 
 // A and B read, C read and written, each once.
-Bytes compulsory_traffic(const Contraction& contraction);
+Moved compulsory_traffic(const Contraction& contraction);
 
 // What a ColdYardstick streams through at most. Tests of what is printed take less.
 inline Bytes most_streamed{std::int64_t{1} << 30};
 
-// Times work with cold caches: what the measurement of the bandwidth leaves in them is of no use.
+// Times work with cold caches: what the measurement of the bandwidth leaves in them is of no use,
+// and need not be written back.
 class ColdYardstick {
  public:
   ColdYardstick();

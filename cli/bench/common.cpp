@@ -197,11 +197,12 @@ ordered_json json_of(const bench::Contestant& c) {
 }
 
 ordered_json json_of(const bench::SuiteCase& c) {
+  const Moved compulsory = bench::compulsory_traffic(c.workload);
   ordered_json j{{"workload", json_of(c.workload)},
                  {"schedule", to_line(c.schedule, c.workload)},
                  {"peak_gflops", c.tcsim().samples.peak().value() / 1e9},
                  {"memory_bytes_per_second", c.tcsim().samples.bandwidth().value()},
-                 {"compulsory_bytes", bench::compulsory_traffic(c.workload).value()},
+                 {"compulsory_bytes", (compulsory.in + compulsory.out).value()},
                  {"contestants", ordered_json::array()}};
   for (const bench::Contestant& one : c.contestants) j["contestants"].push_back(json_of(one));
   if (const bench::Contestant* best = c.best_peer()) {

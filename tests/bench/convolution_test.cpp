@@ -156,8 +156,8 @@ SuiteCase measured(double tcsim, const std::vector<std::pair<std::string, double
       contraction_of(parse_convolution("conv2d", "k=1,c=1,y=1,x=1", ElementType::f32));
   SuiteCase one{c, {}, {}};
   const auto add = [&](const std::string& name, double rate) {
-    Contestant contestant{name, "", Samples(1, Bytes(0)), 0};
-    contestant.samples.add({Seconds(1 / rate), FlopsPerSecond(100), BytesPerSecond(0)});
+    Contestant contestant{name, "", Samples(1, {}), 0};
+    contestant.samples.add({Seconds(1 / rate), FlopsPerSecond(100)});
     one.contestants.push_back(std::move(contestant));
   };
   add("tcsim", tcsim);

@@ -35,7 +35,7 @@ class Tune : public testing::Test {
 
   // A run whose share of the peak is `share`.
   Sample sample(double share, double peak = 1e9) const {
-    return {Seconds(contraction_.flops() / (share * peak)), FlopsPerSecond(peak), {}};
+    return {Seconds(contraction_.flops() / (share * peak)), FlopsPerSecond(peak)};
   }
 
   // `share` says what a schedule's run reaches; 0 for a wrong result.
@@ -253,7 +253,7 @@ TEST_F(Tune, Candidates_of_a_convolution_differ_in_everything_that_a_schedule_ha
       {"conv2d", "k=64,c=64,y=28,x=28,r=3,s=3,layout=nhwc", std::nullopt, std::nullopt});
   const Measure measure = [&](const Schedule&) {
     clock_ += 1;
-    return std::optional(Sample{Seconds(1), FlopsPerSecond(1e12), {}});
+    return std::optional(Sample{Seconds(1), FlopsPerSecond(1e12)});
   };
   const Tuning t = tune(conv, machine_, measure, options(1000));
   for (const char* part :

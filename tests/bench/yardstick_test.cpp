@@ -21,7 +21,8 @@ namespace tcsim::bench {
 namespace {
 
 Sample sample(double seconds, double peak, double bandwidth) {
-  return {Seconds(seconds), FlopsPerSecond(peak), BytesPerSecond(bandwidth)};
+  return {Seconds(seconds), FlopsPerSecond(peak), BytesPerSecond(bandwidth),
+          BytesPerSecond(bandwidth)};
 }
 
 TEST(Times, Are_never_none) {
@@ -30,7 +31,7 @@ TEST(Times, Are_never_none) {
 
 TEST(Samples, Of_peak_and_limit_are_medians_of_what_was_measured_around_each) {
   // 100 operations, 30 bytes.
-  Samples s(100, Bytes(30));
+  Samples s(100, {Bytes(15), Bytes(15)});
   s.add(sample(4, 50, 10));   // rate 25, of peak 0.5; limit max(2, 3) = 3 s: 0.75
   s.add(sample(5, 50, 60));   // rate 20, of peak 0.4; limit max(2, 0.5): 0.4
   s.add(sample(10, 20, 30));  // rate 10, of peak 0.5; limit max(5, 1): 0.5
@@ -43,22 +44,29 @@ TEST(Samples, Of_peak_and_limit_are_medians_of_what_was_measured_around_each) {
 }
 
 TEST(Samples, Without_a_bandwidth_the_peak_is_the_limit) {
-  Samples s(100, Bytes(1000));
+  Samples s(100, {Bytes(500), Bytes(500)});
   s.add(sample(4, 50, 0));
   EXPECT_DOUBLE_EQ(s.of_limit(), 0.5);
+}
+
+// 20 bytes come in and 5 go out: 10 both ways and 15 alone.
+TEST(Samples, What_only_comes_in_is_limited_by_loads) {
+  Samples s(1, {Bytes(20), Bytes(5)});
+  s.add({Seconds(10), FlopsPerSecond(50), BytesPerSecond(10), BytesPerSecond(5)});
+  EXPECT_DOUBLE_EQ(s.of_limit(), 0.4);
 }
 
 TEST(Samples, Compulsory_traffic_counts_C_read_and_written) {
   const Contraction c = parse_contraction("ij-ik-kj", {{'i', 2}, {'j', 3}, {'k', 5}},
                                           Layout::row_major, ElementType::f64);
-  EXPECT_EQ(compulsory_traffic(c).value(), 8 * (2 * 5 + 5 * 3 + 2 * 2 * 3));
+  EXPECT_EQ(compulsory_traffic(c), (Moved{Bytes(8 * (2 * 5 + 5 * 3 + 2 * 3)), Bytes(8 * 2 * 3)}));
 }
 
 TEST(Samples, A_suite_is_summed_up_by_geometric_means) {
   const Contraction c = parse_contraction("ij-ik-kj", {{'i', 2}, {'j', 3}, {'k', 5}},
                                           Layout::row_major, ElementType::f64);
   const auto contestant = [&](const char* name, double seconds, double error) {
-    Samples s(100, Bytes(0));
+    Samples s(100, {});
     s.add(sample(seconds, 100, 1));
     return Contestant{name, "", s, error};
   };
@@ -85,7 +93,7 @@ TEST(Samples, Times_are_told_in_those_that_were_expected) {
                                           Layout::row_major, ElementType::f64);
   std::vector<SuiteCase> cases;
   for (const double seconds : {3.0, 1.0, 5.0, 2.0, 4.0, 7.0}) {
-    Samples s(100, Bytes(0));
+    Samples s(100, {});
     s.add(sample(seconds, 100, 1));
     cases.push_back({c, {}, {Contestant{"tcsim", "", s, 0}}});
     if (seconds < 7) cases.back().expected = Seconds(1);
@@ -181,7 +189,7 @@ TEST(Benchmarks, Small_sizes_are_right_in_both_layouts) {
 TEST(Benchmarks, Regret_is_of_the_second_race_only) {
   const Contraction c = small_contraction();
   const auto of = [](std::initializer_list<double> seconds) {
-    Samples s(100, Bytes(0));
+    Samples s(100, {});
     for (double t : seconds) s.add(sample(t, 100, 1));
     return s;
   };
