@@ -229,14 +229,6 @@ class Problems {
   const std::int64_t mr_, nr_;
 };
 
-// Links beyond the first one take no time for what stays in the first cache.
-Machine in_first_cache(Machine machine) {
-  for (std::size_t l = 1; l < machine.levels.size(); ++l) {
-    machine.levels[l].bandwidth.value = {1e18, Bandwidth::Unit::bytes_per_second};
-  }
-  return machine;
-}
-
 std::string_view name_of(LostFigure figure) {
   std::string_view name;
   for_each_field<Overhead>([&](const auto& field) {

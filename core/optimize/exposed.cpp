@@ -122,13 +122,14 @@ double exposed_share(const Machine& machine, std::size_t l, std::size_t links) {
 }
 
 // What each link takes to move all bytes that count, loads and stores at their own rates.
-std::vector<Seconds> link_times(const Traffic& traffic, const Machine& machine) {
-  std::vector<Seconds> times;
-  for (std::size_t l = 0; l < traffic.links.size(); ++l) {
-    const LinkTraffic& link = traffic.links[l];
+std::vector<Seconds> link_times(const Prediction& prediction, const Machine& machine) {
+  std::vector<Seconds> times = prediction.timing.links;
+  for (std::size_t l = 0; l < times.size(); ++l) {
+    if (machine.levels[l].loads.value == 1) continue;
+    const LinkTraffic& link = prediction.traffic.links[l];
     Moved all;
     for (ArrayId a : link.arrays.ids()) all += link.counted_moves(machine.accounting, a);
-    times.push_back(machine.link_time(LevelId{static_cast<int>(l)}, all.in, all.out));
+    times[l] = machine.link_time(LevelId{static_cast<int>(l)}, all.in, all.out);
   }
   return times;
 }
@@ -643,7 +644,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const double in_vain = asked_in_vain(c, path, machine);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
-  const Seconds memory = link_times(prediction.traffic, machine).back();
+  const Seconds memory = link_times(prediction, machine).back();
   const bool memory_decides = memory >= prediction.timing.compute;
   for (std::size_t l = 0; l < links; ++l) {
     const LinkTraffic& link = prediction.traffic.links[l];
@@ -822,6 +823,15 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   return result;
 }
 
+Machine in_first_cache(Machine machine) {
+  for (std::size_t l = 1; l < machine.levels.size(); ++l) {
+    Level& level = machine.levels[l];
+    level.bandwidth.value = {1e18, Bandwidth::Unit::bytes_per_second};
+    level.latency = Figure<Cycles>{Cycles(0), Origin::hypothetical, ""};
+  }
+  return machine;
+}
+
 Expected expected(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
                   const Machine& machine) {
   if (machine.core.cores > 1) {
@@ -829,7 +839,7 @@ Expected expected(const Contraction& c, const Schedule& schedule, const Predicti
   }
   const Seconds compute = machine.accounting.compute_roof ? prediction.timing.compute
                                                           : kernel_time(c, schedule, machine);
-  return {std::ranges::max(link_times(prediction.traffic, machine)), compute,
+  return {std::ranges::max(link_times(prediction, machine)), compute,
           exposed(c, schedule, prediction, machine)};
 }
 

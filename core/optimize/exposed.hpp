@@ -62,6 +62,10 @@ Exposed exposed(const Contraction& contraction, const Schedule& schedule,
                 const Prediction& prediction, const Machine& machine,
                 CallsAre calls = CallsAre::noted);
 
+// The machine as what stays in its first cache from run to run sees it: links beyond that cache
+// take no time, and nothing waits for them.
+Machine in_first_cache(Machine machine);
+
 // What a run on one core with cold caches is expected to take: as long as the slowest link and C's
 // pieces, or computing and then all else that neither hides. How near that comes:
 // docs/validation.md.

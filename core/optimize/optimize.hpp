@@ -64,7 +64,8 @@ struct OptimizeOptions {
   // never worse than the best of them. One that is proven good enough is returned at once.
   std::vector<Incumbent> incumbents;
   // The schedule is to run on this machine: what packs and calls lose counts even where the machine
-  // does not say what was measured (core/optimize/search.hpp, losses_count()).
+  // does not say what was measured (core/optimize/search.hpp, losses_count()). Tensors that fill
+  // at most half of the first cache are expected to be there.
   bool to_run = false;
   // Where losses count, the answer may be rewritten too. For what runs.
   bool rewrite = false;

@@ -105,6 +105,11 @@ bool losses_count(const Machine& machine, const OptimizeOptions& options) {
   return std::ranges::find(origins, Origin::measured) != origins.end();
 }
 
+bool estimates(const Machine& machine, const OptimizeOptions& options) {
+  return losses_count(machine, options) && options.objective == Objective::time &&
+         machine.accounting.compute_roof;
+}
+
 RowOrders row_orders(const Machine& machine, const OptimizeOptions& options) {
   return losses_count(machine, options) ? RowOrders::either : RowOrders::neighbours;
 }
@@ -130,7 +135,7 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
                            : Seconds();
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
-  if (roof.value() > 0 && losses_count(machine, options)) {
+  if (roof.value() > 0 && estimates(machine, options)) {
     const Expected run = expected(contraction, schedule, prediction, machine);
     return {decisive(run.total()), decisive(run.core()), cost(prediction, machine, Objective::sum)};
   }

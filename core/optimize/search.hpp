@@ -35,6 +35,8 @@ double least_cost(const ProvenBound& bound, const Machine& machine, Objective ob
 // from noise, and what they usually lose is then nearer than nothing. Where all is assumed, as of
 // another processor, it must not outweigh a link.
 bool losses_count(const Machine& machine, const OptimizeOptions& options);
+// Whether a score begins with the expected time (core/optimize/exposed.hpp).
+bool estimates(const Machine& machine, const OptimizeOptions& options);
 // Of the family: where losses count, rows of either operand.
 RowOrders row_orders(const Machine& machine, const OptimizeOptions& options);
 

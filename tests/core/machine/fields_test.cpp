@@ -111,7 +111,7 @@ Machine machine() {
   m.levels[1].latency = Figure<Cycles>{Cycles(12), Origin::vendor, "a manual"};
   m.levels[1].energy = Figure<JoulesPerByte>{JoulesPerByte(3e-12), Origin::vendor, ""};
   m.levels[1].exposed = Figure<double>{0.5, Origin::vendor, ""};
-  m.levels[1].loads = {0.75, Origin::vendor, ""};
+  m.levels[1].loads = {1.5, Origin::vendor, ""};
   m.levels[1].victim_lines = 8;
   m.levels[1].transfer = {20, Origin::vendor, "a manual"};
   m.levels[1].row = {2, Origin::vendor, "a manual"};

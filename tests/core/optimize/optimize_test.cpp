@@ -226,5 +226,30 @@ TEST(Optimize, Goes_on_from_what_is_best_in_full_not_from_what_seems_so) {
   }
 }
 
+// A copy moves more from memory than it saves, and less when nothing comes from there.
+TEST(Optimize, What_is_small_and_to_run_is_expected_in_the_first_cache) {
+  const Contraction c = parse_contraction("ab-ka-bk", {{'a', 13}, {'b', 5}, {'k', 7}},
+                                          Layout::row_major, ElementType::f32);
+  const auto chosen = [&](Bytes first_cache) {
+    Machine m = find_machine("zen5");
+    Level& l1 = m.levels.front();
+    l1.capacity.value = first_cache;
+    l1.ways.value = std::min<std::int64_t>(l1.ways.value, first_cache / l1.line.value);
+    const Optimized o = optimize(c, m, for_running());
+    EXPECT_EQ(o.prediction.timing.total, predict(c, o.schedule, m).timing.total);
+    EXPECT_EQ(o.certificate.achieved, o.prediction.timing.total.value());
+    EXPECT_GE(o.certificate.gap, 0);
+    return o.schedule;
+  };
+  Machine near = in_first_cache(find_machine("zen5"));
+  near.core.overhead.pack.value = near.core.overhead.piece.value = Cycles(0);
+  const auto takes = [&](const Schedule& s) {
+    return expected(c, s, predict(c, s, near), near).total();
+  };
+  // 764 bytes.
+  const Schedule outside = chosen(Bytes(1 << 10)), inside = chosen(Bytes(48 << 10));
+  EXPECT_LT(takes(inside), 0.9 * takes(outside)) << to_line(inside, c) << to_line(outside, c);
+}
+
 }  // namespace
 }  // namespace tcsim
