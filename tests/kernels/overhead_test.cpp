@@ -38,7 +38,10 @@ Bytes tensors(const Contraction& c) {
 // cycles for each execution. What fits into the first cache has it for nothing but its own link.
 Seconds made_up(const Plan& plan, Machine m) {
   if (tensors(plan.contraction()) < m.levels.front().capacity.value) {
-    for (std::size_t l = 1; l < m.levels.size(); ++l) m.levels[l].bandwidth.value.value = 1e18;
+    for (std::size_t l = 1; l < m.levels.size(); ++l) {
+      m.levels[l].bandwidth.value.value = 1e18;
+      m.levels[l].latency = Figure<Cycles>{Cycles(0), Origin::hypothetical, ""};
+    }
   }
   // No loss changes a prediction.
   static std::map<std::string, Prediction> known;
