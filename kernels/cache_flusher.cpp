@@ -39,7 +39,8 @@ void CacheFlusher::operator()(int threads) {
 
 std::size_t CacheFlusher::size() {
   const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-  return std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L)));
+  return std::min(
+      most, std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L))));
 }
 
 }  // namespace tcsim

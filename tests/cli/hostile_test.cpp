@@ -94,13 +94,13 @@ TEST_F(Hostile, An_error_is_one_line_that_acts_on_nothing) {
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"machine", "show", name},
         {"predict", name},
-        {"predict", "tccg:1", "--schedule", name},
-        {"predict", "tccg:1", "--format", name},
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--schedule", name},
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--format", name},
         {"predict", "tccg:1", "--" + name},
         {"predict", "tccg:1", "--machine", "i7-6700k", "--out", "/" + name + "/x"},
         {"simulate", "--trace", name},
         {name},
-        {"predict", "tccg:1", "--session", name}}) {
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--session", name}}) {
     const Ran r = tcsim(command);
     EXPECT_TRUE(r.code == Exit::usage || r.code == Exit::input) << command.back();
     expect_harmless(r, command.back());
@@ -112,16 +112,17 @@ TEST_F(Hostile, An_error_quotes_at_most_a_line_of_what_was_given) {
   const std::string much(100000, 'y');
   const std::string file = (folder_ / "much.toml").string();
   std::ofstream(file) << "schema = 1\nname = \"" << much << "\"\n" << much << " = 1\n";
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"predict", much},
-                                                  {"predict", "tccg:1", "--set", much},
-                                                  {"predict", "tccg:1", "--set", "L1.ways=" + much},
-                                                  {"predict", "tccg:1", "--schedule", much},
-                                                  {"predict", "tccg:1", "--" + much},
-                                                  {"predict", "ij-ik-kj", "--size", much},
-                                                  {"machine", "show", file},
-                                                  {"machine", "check", file},
-                                                  {"sweep", file},
-                                                  {much}}) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"predict", much},
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--set", much},
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--set", "L1.ways=" + much},
+        {"predict", "tccg:1", "--machine", "i7-6700k", "--schedule", much},
+        {"predict", "tccg:1", "--" + much},
+        {"predict", "ij-ik-kj", "--size", much},
+        {"machine", "show", file},
+        {"machine", "check", file},
+        {"sweep", file},
+        {much}}) {
     const Ran r = tcsim(command);
     EXPECT_NE(r.code, Exit::done) << command[0];
     EXPECT_LT(r.err.size() + r.out.size(), 3500u) << command[0] << ": " << r.err.substr(0, 300);
