@@ -174,6 +174,13 @@ void put_copies(Node& node, const std::string& level) {
   }
 }
 
+// Tensors so small are contracted again and again, and copies of the operands fit beside them.
+bool stays_in_first_cache(const Contraction& contraction, const Machine& machine) {
+  Bytes all;
+  for (TensorId t : all_tensors) all += contraction.size(t).value() * size_of(contraction.type());
+  return machine.cache_count() > 0 && 2 * all <= machine.level(LevelId{0}).capacity.value;
+}
+
 class Optimizer {
  public:
   Optimizer(const Contraction& contraction, const Machine& machine, const OptimizeOptions& options,
@@ -634,13 +641,6 @@ Schedule build(const Contraction& contraction, const Machine& machine, const Inc
 
 Optimized optimize(const Contraction& contraction, const Machine& machine, std::stop_token stop) {
   return optimize(contraction, machine, {}, std::move(stop));
-}
-
-// Tensors so small are contracted again and again, and copies of the operands fit beside them.
-static bool stays_in_first_cache(const Contraction& contraction, const Machine& machine) {
-  Bytes all;
-  for (TensorId t : all_tensors) all += contraction.size(t).value() * size_of(contraction.type());
-  return machine.cache_count() > 0 && 2 * all <= machine.level(LevelId{0}).capacity.value;
 }
 
 Optimized optimize(const Contraction& contraction, const Machine& machine,
