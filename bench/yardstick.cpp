@@ -1,11 +1,10 @@
 #include "bench/yardstick.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "core/statistics.hpp"
+#include "kernels/cache_flusher.hpp"
 #include "kernels/crew.hpp"
 #include "kernels/repetitions.hpp"
 #include "microbench/loops.hpp"
@@ -20,9 +19,9 @@ const ElementLoops& loops_for(ElementType type) {
 }
 
 Bytes more_than_caches() {
-  const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-  const long least = 128L << 20;  // a virtual machine may tell tales
-  return std::min(Bytes(std::max(2 * last / loop_step * loop_step, least)), most_streamed);
+  const auto twice = static_cast<std::int64_t>(twice_the_last_cache());
+  const std::int64_t least = 128 << 20;  // a virtual machine may tell tales
+  return std::min(Bytes(std::max(twice / loop_step * loop_step, least)), most_streamed);
 }
 
 // Of work on several threads by the wall clock. They are there when it begins.

@@ -17,6 +17,11 @@ constexpr std::size_t line_bytes = 64;
 
 }  // namespace
 
+std::size_t twice_the_last_cache() {
+  const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+  return 2 * static_cast<std::size_t>(std::max(last, 0L));
+}
+
 void CacheFlusher::operator()(int threads) {
   const auto parts = static_cast<std::size_t>(threads);
   on_crew_threads(threads, [&](int thread) {
@@ -38,9 +43,7 @@ void CacheFlusher::operator()(int threads) {
 }
 
 std::size_t CacheFlusher::size() {
-  const long last = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
-  return std::min(
-      most, std::max(std::size_t{64} << 20, 2 * static_cast<std::size_t>(std::max(last, 0L))));
+  return std::min(most, std::max(std::size_t{64} << 20, twice_the_last_cache()));
 }
 
 }  // namespace tcsim

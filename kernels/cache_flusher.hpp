@@ -7,6 +7,9 @@
 
 namespace tcsim {
 
+// Of the last cache that the kernel tells of; 0 where it tells of none.
+std::size_t twice_the_last_cache();
+
 // Displaces everything else from the caches by reading more than they hold. Lines that are only
 // read need not be written back when what is timed takes their places: a cache of 8 MiB full of
 // written ones costs 0.2 ms on an AMD EPYC (Zen 1). Of a large last cache that takes a good part of

@@ -81,10 +81,11 @@ Level cache_level(const CacheGeometry& g, const std::string& sources) {
   return l;
 }
 
-// The stream that a level's own figure comes from.
-bool is_main(const BandwidthSeries& s, const Measured& m) {
-  return s.mix == AccessMix::load_fma_store && s.instruction_set == m.instruction_set &&
-         s.element == Bytes(8) && s.cores == 1;
+// The streams that a level's own figures come from: series of that mix, or what they come to.
+template <class Stream>
+bool is_main(const Stream& s, const Measured& m, AccessMix mix = AccessMix::load_fma_store) {
+  return s.mix == mix && s.instruction_set == m.instruction_set && s.element == Bytes(8) &&
+         s.cores == 1;
 }
 
 std::vector<const BandwidthSeries*> main_series(const Measured& m) {
@@ -177,10 +178,7 @@ std::vector<MixFigure> mix_figures(const std::vector<BandwidthSeries>& level,
 // The mix that is left out of `bandwidth`, as a share of it.
 void set_loads(Level& level, const LevelFigure& figure, const Measured& m, Hertz frequency) {
   for (const MixFigure& f : figure.mixes) {
-    if (f.mix != AccessMix::load || f.instruction_set != m.instruction_set ||
-        f.element != Bytes(8) || f.cores != 1) {
-      continue;
-    }
+    if (!is_main(f, m, AccessMix::load)) continue;
     const Bandwidth& all = level.bandwidth.value;
     const double share = all.unit == Bandwidth::Unit::bytes_per_cycle
                              ? f.bytes_per_cycle / all.value

@@ -61,8 +61,9 @@ std::string peculiarities(const Machine& m) {
     if (!l.write_allocate) what += ", no write-allocate";
     if (l.energy) what += fmt::format(", energy {}", to_text(l.energy->value));
     if (l.exposed) what += fmt::format(", exposed {}", l.exposed->value);
-    if (l.loads.value != 1)
+    if (l.loads.value != 1) {
       what += fmt::format(", loads alone {} times the bandwidth", l.loads.value);
+    }
     if (l.prefetch != Prefetch::none) what += fmt::format(", prefetch {}", to_text(l.prefetch));
     if (streams(l.prefetch)) what += fmt::format(" ({} ahead)", l.prefetch_ahead);
     if (l.victim_lines != 0) what += fmt::format(", victim cache of {} lines", l.victim_lines);

@@ -135,7 +135,7 @@ Score score(const Contraction& contraction, const Schedule& schedule, const Pred
                            : Seconds();
   const Seconds slowest = slowest_link(prediction.timing);
   const bool at_roof = roof.value() > 0 && (slowest <= roof || decisive(slowest) == decisive(roof));
-  if (roof.value() > 0 && estimates(machine, options)) {
+  if (estimates(machine, options)) {
     const Expected run = expected(contraction, schedule, prediction, machine);
     return {decisive(run.total()), decisive(run.core()), cost(prediction, machine, Objective::sum)};
   }
