@@ -639,6 +639,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                          path.extents[DimClass::m] <= path.mr);
   const ResultRegions regions =
       result_regions(c, schedule.groups, path, lanes_of(machine.core, c.type()));
+  const bool scattered =
+      !regions.used() && !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);
+  const bool one_by_one = scattered && !path.along_k;
   const bool goes_on = streams_left(c, schedule, path, regions, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
   const double in_vain = asked_in_vain(c, path, machine);
@@ -671,8 +674,9 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
         if (!in_time) packed.in += link.at(Phase::compute, a).in;
       }
     }
-    // Regions come and go while nothing computes. What registers take is the kernel's.
-    const double share_of_c = regions.used() || l == 0 ? 1 : lost.results.value;
+    // Regions come and go while nothing computes, and nobody asks for the lines of results that go
+    // there one by one. What registers take is the kernel's.
+    const double share_of_c = regions.used() || one_by_one || l == 0 ? 1 : lost.results.value;
     result.traffic += share_of_c * time(of_c);
     if (l + 1 == links) {
       const Seconds begins = beginnings_of_c(c, schedule, path, regions, lost) * time(of_c);
@@ -687,8 +691,6 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   // Memory's lines take longer than that.
   if (!memory_decides) result.core += translating(c, schedule, path, machine);
 
-  const bool scattered =
-      !regions.used() && !are_neighbours(c, TensorId::C, schedule.groups[DimClass::m]);
   const Group& n = schedule.groups[DimClass::n];
   const bool packed = is_packed(path, path.right());
   if (!packed && !path.lanes && !path.along_k && !n.empty() &&
@@ -779,7 +781,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                          (lost.task.value.value() / in_task + lost.call.value.value()) +
                      broken * lost.broken.value.value() +
                      split * (lost.broken.value + lost.call.value + lost.partial.value).value());
-        if (scattered && !path.along_k) cycles += times * results * lost.scatter.value.value();
+        if (one_by_one) cycles += times * results * lost.scatter.value.value();
     }
   }
   if (regions.used()) cycles += moves * c.used(TensorId::C) * moved_result;

@@ -372,6 +372,28 @@ TEST(Exposed, Results_hide_behind_computing_as_the_machine_says) {
   EXPECT_NEAR((waits_with(direct, 1) - waits_with(direct, 0.25)) / (0.75 * beyond), 1, 1e-9);
 }
 
+// Rows of a place of the batch are apart in C, so nothing asks for their lines before results go
+// there.
+TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
+  const Contraction c = of("abh-akh-hkb", "a=16,b=16,h=16,k=16");
+  const Machine m = test::machine({{64, 8}, {1024, 16}});
+  const auto waits_with = [&](const char* text, double share) {
+    Machine other = m;
+    other.core.overhead.results.value = share;
+    const Schedule s = parse_schedule(text, c, "test");
+    return exposed(c, s, predict(c, s, m), other).traffic;
+  };
+  const char* apart =
+      "groups m=b n=a k=k batch=h for batch by 1 { pack A in L2 { pack B in L2 { for n by 4 { for "
+      "m "
+      "by 8 { kernel 8x4 } } } } }";
+  EXPECT_EQ(waits_with(apart, 0), waits_with(apart, 1));
+  const char* lanes =
+      "groups m=h n=b k=k batch=a for m by 8 { pack A in L2 { for batch by 1 { for n by 4 { kernel "
+      "8x4 } } } }";
+  EXPECT_LT(waits_with(lanes, 0), waits_with(lanes, 1));
+}
+
 // A's rows of a place of the batch are pieces of b, and other places lie between them.
 TEST(Exposed, Columns_of_short_pieces_are_not_foreseen) {
   const auto read = [](const char* sizes) {
