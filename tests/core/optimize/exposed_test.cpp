@@ -372,6 +372,27 @@ TEST(Exposed, Results_hide_behind_computing_as_the_machine_says) {
   EXPECT_NEAR((waits_with(direct, 1) - waits_with(direct, 0.25)) / (0.75 * beyond), 1, 1e-9);
 }
 
+// Tiles of 8 rows begin anew with each column of C, those of a column go on; where nobody measured
+// what hides, all of C's traffic counts, and nothing more.
+TEST(Exposed, Short_pieces_of_C_hide_less_behind_computing) {
+  const Contraction c = test::matmul(64, 64, 64);
+  Machine m = test::machine({{64, 8}, {1024, 16}, {4096, 16}});
+  m.accounting.compute_roof = true;
+  m.core.fma_per_cycle.value = 1e-3;
+  const auto waits_of_c = [&](const char* text, Origin origin) {
+    m.core.overhead.results = {0.5, origin, "test"};
+    const Schedule s = parse_schedule(text, c, "test");
+    return exposed(c, s, predict(c, s, m), m).traffic;
+  };
+  const char* rows_inside = "groups m=j n=i k=k for n by 4 { for m by 8 { kernel 8x4 } }";
+  const char* columns_inside = "groups m=j n=i k=k for m by 8 { for n by 4 { kernel 8x4 } }";
+  const auto more = [&](const char* text) {
+    return (waits_of_c(text, Origin::measured) - waits_of_c(text, Origin::assumed)).value();
+  };
+  EXPECT_GT(more(rows_inside), 0);
+  EXPECT_GT(more(columns_inside), 4 * more(rows_inside));
+}
+
 // Rows of a place of the batch are apart in C, so nothing asks for their lines before results go
 // there.
 TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
