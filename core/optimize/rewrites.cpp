@@ -160,12 +160,27 @@ class Rewriter {
     }
   }
 
-  // Copies of an operand whose neighbours in memory are places of the batch: of several places, so
-  // that they use up its lines, and of as many rows as a cache has room for or as lie together.
+  // The batch dimension behind whose places there are others in t, where it leads or comes behind
+  // neighbours that are a few lines at most; the batch's end where there is none.
+  Group::const_iterator close_places(TensorId t) const {
+    constexpr Bytes few_lines = 4 * bytes_of_line;
+    const Group& batch = from_.groups[DimClass::batch];
+    Bytes together = size_of(c_.type());
+    for (DimId d : c_.memory_order(t)) {
+      const auto in_batch = std::ranges::find(batch, d);
+      if (in_batch != batch.end()) return in_batch;
+      together = c_.dim(d).extent * together;
+      if (together > few_lines) break;
+    }
+    return batch.end();
+  }
+
+  // Copies of an operand in which places of the batch are close to one another: of several places,
+  // so that they use up its lines, or pages, and of as many rows as a cache has room for or as lie
+  // together.
   void pack_places(TensorId t) {
     const Group& batch = from_.groups[DimClass::batch];
-    const auto fastest = c_.fastest(t);
-    const auto in_batch = fastest ? std::ranges::find(batch, *fastest) : batch.end();
+    const auto in_batch = close_places(t);
     if (in_batch == batch.end() || path_.lanes || path_.along_k) return;
     const DimClass rows = path_.rows_of(t);
     const std::size_t outer = outer_steps();

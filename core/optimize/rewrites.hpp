@@ -21,8 +21,9 @@ enum class ReadInPlace { well, any };
 //    keeps to them where a kernel does not hold them, or those of another kernel; its columns,
 //  - a pack: elsewhere among the loops, around all of them too; taken out, where the operand may be
 //    read in place; put in, where elements are read more than once,
-//  - a pack of an operand whose neighbours in memory are places of the batch: around several of
-//    those, in tiles of as many rows as half of a cache has room for, or as lie together,
+//  - a pack of an operand whose neighbours in memory are places of the batch, or lie behind a few
+//    lines: around several of those, in tiles of as many rows as half of a cache has room for, or
+//    as lie together,
 //  - a loop: elsewhere among the others, taken out, with twice or half as large a tile, or with
 //    whole dimensions; one along k of tiles for which half of a cache has room, or of as many
 //    columns as the hardware foresees (most_streams),
