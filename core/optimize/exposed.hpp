@@ -15,8 +15,8 @@ namespace tcsim {
 // An estimate, to compare schedules of one contraction. Traffic takes Machine::link_time().
 // Hardware runs ahead of kernels that read an operand, so their traffic hides behind computation.
 // What does not hide:
-//  - the traffic of packing, over every link, and that of C or a share of it; where memory decides,
-//    it takes longer the shorter the pieces are in which C comes and goes,
+//  - the traffic of packing, over every link, and that of C, of tiles a share; it takes longer the
+//    shorter the pieces are in which C comes and goes, above all from and to memory,
 //  - what kernels read from memory of an operand in place, and what they wait for it: hardware does
 //    not foresee the first lines of a page, nor pages that kernels come back to behind many others;
 //    twice what they ask for long before they read it,
