@@ -4,6 +4,7 @@
 
 #include "bench/libxsmm.hpp"
 #include "bench/onednn.hpp"
+#include "bench/tblis.hpp"
 
 namespace tcsim::bench {
 
@@ -33,6 +34,9 @@ std::vector<Library> contraction_libraries() {
              "install oneMKL (its Python package mkl will do) and name the folder of libmkl_rt.so "
              "in LD_LIBRARY_PATH",
              Gemm::mkl()),
+          {"tblis", "TBLIS", Tblis::found() ? "shared library" : "",
+           "build TBLIS and name the folder of libtblis.so in LD_LIBRARY_PATH",
+           Tblis::found().has_value()},
           libxsmm(),
           {"eigen", "Eigen", eigen_installed() ? eigen_version() : "",
            "configure tcsim with -DTCSIM_BENCH=ON and build it, for a processor with AVX2",
@@ -66,6 +70,7 @@ std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,
   for (const char* word : {"openblas", "blis", "mkl"}) {
     if (wanted(word)) add_gemm(Gemm::find(word));
   }
+  if (wanted("tblis") && Tblis::found()) add(make_tblis(c, *Tblis::found()));
   if (wanted("libxsmm")) add(make_loop_over_libxsmm(c));
   if (wanted("eigen")) add(make_eigen(c));
   return all;

@@ -20,7 +20,7 @@ struct Library {
 };
 
 // Installed or not.
-std::vector<Library> contraction_libraries();  // "openblas", "blis", "mkl", "libxsmm", "eigen"
+std::vector<Library> contraction_libraries();  // "openblas", "blis", "mkl", "tblis", "libxsmm", "eigen"
 std::vector<Library> small_libraries();        // "openblas", "libxsmm"
 std::vector<Library> convolution_libraries();  // "onednn"
 

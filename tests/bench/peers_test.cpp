@@ -11,6 +11,7 @@
 
 #include "bench/libxsmm.hpp"
 #include "bench/matrix_view.hpp"
+#include "bench/tblis.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
 
@@ -78,6 +79,10 @@ void expect_right_of(const Contraction& c) {
     problem.expect(*make_ttgt(c, gemm));
     problem.expect(*make_loop_over_gemm(c, gemm));
   }
+  static const std::optional<Tblis> stand_in = Tblis::load(TCSIM_TBLIS_STAND_IN);
+  ASSERT_TRUE(stand_in);
+  problem.expect(*make_tblis(c, *stand_in));
+  if (Tblis::found()) problem.expect(*make_tblis(c, *Tblis::found()));
   if (const auto libxsmm = make_loop_over_libxsmm(c)) problem.expect(*libxsmm);
   if (const auto eigen = make_eigen(c)) problem.expect(*eigen);
 }
@@ -193,8 +198,13 @@ TEST(Peers, Missing_libraries_say_how_to_get_them) {
       EXPECT_EQ(l.installed, !l.version.empty()) << l.name;
     }
   }
-  EXPECT_EQ(words,
-            (std::set<std::string>{"blis", "eigen", "libxsmm", "mkl", "onednn", "openblas"}));
+  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "mkl", "onednn", "openblas",
+                                          "tblis"}));
+}
+
+TEST(Peers, A_library_that_lacks_a_function_of_TBLIS_is_none) {
+  EXPECT_FALSE(Tblis::load("libm.so.6"));
+  EXPECT_FALSE(Tblis::load("/nowhere/libtblis.so"));
 }
 
 // Products of a matrix and a vector, and of two vectors, have routines of their own.
