@@ -9,6 +9,9 @@
 
 #include "core/machine/share.hpp"
 #include "core/model/kernel_time.hpp"
+#include "core/schedule/path.hpp"
+#include "core/schedule/registers.hpp"
+#include "core/schedule/result_regions.hpp"
 #include "core/workload/parse.hpp"
 #include "tests/core/build.hpp"
 
@@ -396,7 +399,7 @@ TEST(Exposed, Short_pieces_of_C_hide_less_behind_computing) {
 // Rows of a place of the batch are apart in C, so nothing asks for their lines before results go
 // there.
 TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
-  const Contraction c = of("abh-akh-hkb", "a=16,b=16,h=16,k=16");
+  const Contraction c = of("abh-akh-hkb", "a=16,b=16,h=3,k=16");
   const Machine m = test::machine({{64, 8}, {1024, 16}});
   const auto waits_with = [&](const char* text, double share) {
     Machine other = m;
@@ -406,8 +409,11 @@ TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
   };
   const char* apart =
       "groups m=b n=a k=k batch=h for batch by 1 { pack A in L2 { pack B in L2 { for n by 4 { for "
-      "m "
-      "by 8 { kernel 8x4 } } } } }";
+      "m by 8 { kernel 8x4 } } } } }";
+  const Schedule one_by_one = parse_schedule(apart, c, "test");
+  ASSERT_FALSE(
+      result_regions(c, one_by_one.groups, only_path(c, one_by_one), lanes_of(m.core, c.type()))
+          .used());
   EXPECT_EQ(waits_with(apart, 0), waits_with(apart, 1));
   const char* lanes =
       "groups m=h n=b k=k batch=a for m by 8 { pack A in L2 { for batch by 1 { for n by 4 { kernel "
