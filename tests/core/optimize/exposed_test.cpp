@@ -400,12 +400,13 @@ TEST(Exposed, Short_pieces_of_C_hide_less_behind_computing) {
 // there.
 TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
   const Contraction c = of("abh-akh-hkb", "a=16,b=16,h=3,k=16");
+  const Contraction longer = of("abh-akh-hkb", "a=16,b=16,h=16,k=16");
   const Machine m = test::machine({{64, 8}, {1024, 16}});
-  const auto waits_with = [&](const char* text, double share) {
+  const auto waits_with = [&](const Contraction& contraction, const char* text, double share) {
     Machine other = m;
     other.core.overhead.results.value = share;
-    const Schedule s = parse_schedule(text, c, "test");
-    return exposed(c, s, predict(c, s, m), other).traffic;
+    const Schedule s = parse_schedule(text, contraction, "test");
+    return exposed(contraction, s, predict(contraction, s, m), other).traffic;
   };
   const char* apart =
       "groups m=b n=a k=k batch=h for batch by 1 { pack A in L2 { pack B in L2 { for n by 4 { for "
@@ -414,11 +415,11 @@ TEST(Exposed, Results_that_are_apart_wait_for_all_of_their_lines) {
   ASSERT_FALSE(
       result_regions(c, one_by_one.groups, only_path(c, one_by_one), lanes_of(m.core, c.type()))
           .used());
-  EXPECT_EQ(waits_with(apart, 0), waits_with(apart, 1));
+  EXPECT_EQ(waits_with(c, apart, 0), waits_with(c, apart, 1));
   const char* lanes =
       "groups m=h n=b k=k batch=a for m by 8 { pack A in L2 { for batch by 1 { for n by 4 { kernel "
       "8x4 } } } }";
-  EXPECT_LT(waits_with(lanes, 0), waits_with(lanes, 1));
+  EXPECT_LT(waits_with(longer, lanes, 0), waits_with(longer, lanes, 1));
 }
 
 // A's rows of a place of the batch are pieces of b, and other places lie between them.
