@@ -19,8 +19,8 @@ struct Library {
   bool installed = false;
 };
 
-// Installed or not.
-std::vector<Library> contraction_libraries();  // "openblas", "blis", "mkl", "tblis", "libxsmm", "eigen"
+// Installed or not: "openblas", "blis", "mkl", "tblis", "libxsmm", "eigen".
+std::vector<Library> contraction_libraries();
 std::vector<Library> small_libraries();        // "openblas", "libxsmm"
 std::vector<Library> convolution_libraries();  // "onednn"
 

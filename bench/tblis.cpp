@@ -18,7 +18,7 @@ class TblisContraction : public PeerOf<T> {
       for (DimId d : c.memory_order(t)) {
         operands_[t].lengths.push_back(static_cast<std::ptrdiff_t>(c.dim(d).extent));
         operands_[t].strides.push_back(static_cast<std::ptrdiff_t>(c.stride(t, d).value()));
-        operands_[t].names += static_cast<char>('A' + index(d));
+        operands_[t].names += c.dim(d).name;
       }
     }
   }

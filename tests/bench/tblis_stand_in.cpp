@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace {
 

@@ -161,25 +161,23 @@ TEST(Rewrites, Pack_several_places_of_the_batch_with_as_many_rows_as_a_cache_hol
   EXPECT_TRUE(around) << to_line(s, turned);
 }
 
-// What lies together in two tensors leads a group.
 // B's places along k are 23 neighbours, 92 bytes, and those of another place of the batch follow.
 // Of 92 neighbours, 368 bytes, a place has lines of its own.
 TEST(Rewrites, Pack_several_places_of_the_batch_that_lie_behind_a_few_lines) {
   const Machine m = find_machine("zen5");
   const char* from =
       "groups m=ab n=c k=d batch=e for batch by 1 { pack B in L3 { for n by 6 { for m by 52 { "
-      "kernel "
-      "52x6 } } } }";
+      "kernel 52x6 } } } }";
   const std::string together =
       "groups m=ab n=c k=d batch=e for m by 52 { pack B in L3 { for batch by 1 { for n by 6 { "
-      "kernel "
-      "52x6 } } } }";
+      "kernel 52x6 } } } }";
   EXPECT_TRUE(
       lines_of(f32_of("ebca-dec-baed", "a=52,b=33,c=17,d=23,e=50"), m, from).contains(together));
   EXPECT_FALSE(
       lines_of(f32_of("ebca-dec-baed", "a=52,b=33,c=17,d=92,e=50"), m, from).contains(together));
 }
 
+// What lies together in two tensors leads a group.
 TEST(Rewrites, Bring_two_dimensions_forward) {
   const Contraction c = f32_of("abdc-b-cbda", "a=129,b=58,c=97,d=135");
   const Machine m = find_machine("zen5");
