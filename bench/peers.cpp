@@ -1,8 +1,11 @@
 #include "bench/peers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/libxsmm.hpp"
+#include "bench/numpy.hpp"
 #include "bench/onednn.hpp"
 #include "bench/tblis.hpp"
 
@@ -11,7 +14,9 @@ namespace tcsim::bench {
 namespace {
 
 Library of(const char* word, const char* name, const char* mend, const std::optional<Gemm>& g) {
-  return {word, name, g ? g->version() : "", mend, g.has_value()};
+  const std::string transposing = fmt::format("TTGT {}", name),
+                    in_place = fmt::format("loops {}", name);
+  return {word, name, g ? g->version() : "", mend, g.has_value(), {transposing, in_place}};
 }
 
 Library openblas() {
@@ -19,10 +24,13 @@ Library openblas() {
 }
 
 Library libxsmm() {
-  return {"libxsmm", "libxsmm", libxsmm_version(),
+  return {"libxsmm",
+          "libxsmm",
+          libxsmm_version(),
           "apt-get install libxsmm-dev, then configure and build tcsim again, or put a "
           "libxsmm.so of version 1 where the loader finds it",
-          libxsmm_installed()};
+          libxsmm_installed(),
+          {"loops libxsmm"}};
 }
 
 }  // namespace
@@ -34,13 +42,25 @@ std::vector<Library> contraction_libraries() {
              "install oneMKL (its Python package mkl will do) and name the folder of libmkl_rt.so "
              "in LD_LIBRARY_PATH",
              Gemm::mkl()),
-          {"tblis", "TBLIS", Tblis::found() ? "shared library" : "",
+          {"tblis",
+           "TBLIS",
+           Tblis::found() ? "shared library" : "",
            "build TBLIS and name the folder of libtblis.so in LD_LIBRARY_PATH",
-           Tblis::found().has_value()},
+           Tblis::found().has_value(),
+           {"TBLIS"}},
           libxsmm(),
-          {"eigen", "Eigen", eigen_installed() ? eigen_version() : "",
+          {"eigen",
+           "Eigen",
+           eigen_installed() ? eigen_version() : "",
            "configure tcsim with -DTCSIM_BENCH=ON and build it, for a processor with AVX2",
-           eigen_installed()}};
+           eigen_installed(),
+           {"Eigen"}},
+          {"numpy",
+           "NumPy",
+           numpy_version(),
+           "apt-get install python3-numpy and the libpython3 of that version",
+           !numpy_version().empty(),
+           {"NumPy"}}};
 }
 
 std::vector<Library> small_libraries() { return {openblas(), libxsmm()}; }
@@ -73,6 +93,7 @@ std::vector<std::unique_ptr<Peer>> peers_for(const Contraction& c,
   if (wanted("tblis") && Tblis::found()) add(make_tblis(c, *Tblis::found()));
   if (wanted("libxsmm")) add(make_loop_over_libxsmm(c));
   if (wanted("eigen")) add(make_eigen(c));
+  if (wanted("numpy")) add(make_numpy(c));
   return all;
 }
 

@@ -17,9 +17,10 @@ struct Library {
   std::string version;  // of what was found; "" if it is missing
   std::string mend;     // how to get it: "apt-get install libopenblas0-serial"
   bool installed = false;
+  std::vector<std::string> peers = {};  // names of those that compute contractions with it
 };
 
-// Installed or not: "openblas", "blis", "mkl", "tblis", "libxsmm", "eigen".
+// Installed or not: "openblas", "blis", "mkl", "tblis", "libxsmm", "eigen", "numpy".
 std::vector<Library> contraction_libraries();
 std::vector<Library> small_libraries();        // "openblas", "libxsmm"
 std::vector<Library> convolution_libraries();  // "onednn"

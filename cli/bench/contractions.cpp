@@ -56,13 +56,7 @@ struct ContractionBench {
     std::vector<std::string> names;
     for (const bench::Library& l : libraries) {
       if (std::ranges::find(wanted, l.word) == wanted.end()) continue;
-      if (l.word == "eigen" || l.word == "tblis") {
-        names.push_back(l.name);
-      } else if (l.word == "libxsmm") {
-        names.push_back("loops " + l.name);
-      } else {
-        names.insert(names.end(), {"TTGT " + l.name, "loops " + l.name});
-      }
+      names.insert(names.end(), l.peers.begin(), l.peers.end());
     }
     return names;
   }

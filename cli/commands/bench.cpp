@@ -92,8 +92,9 @@ const Command& bench_command() {
             "seed", whole_if_given<std::uint64_t>(0),
             "of random: to draw the same ones again; otherwise a new one, which is printed")(
             "peers", po::value<std::string>(),
-            "of tccg, hard and random: some of openblas,blis,mkl,tblis,libxsmm,eigen; of small: of "
-            "openblas,libxsmm; of conv: onednn; or none; otherwise all that are installed")(
+            "of tccg, hard and random: some of openblas,blis,mkl,tblis,libxsmm,eigen,numpy; of "
+            "small: of openblas,libxsmm; of conv: onednn; or none; otherwise all that are "
+            "installed")(
             "image-layout",
             po::value<std::string>()->default_value("nhwc32k,nhwc64k,nhwc16k,nhwc1k,nhwcNk,nhwc"),
             "of conv: how tcsim's tensors lie; of several layouts the first that a layer's "

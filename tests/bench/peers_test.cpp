@@ -11,6 +11,7 @@
 
 #include "bench/libxsmm.hpp"
 #include "bench/matrix_view.hpp"
+#include "bench/numpy.hpp"
 #include "bench/tblis.hpp"
 #include "core/workload/parse.hpp"
 #include "core/workload/suite.hpp"
@@ -85,6 +86,7 @@ void expect_right_of(const Contraction& c) {
   if (Tblis::found()) problem.expect(*make_tblis(c, *Tblis::found()));
   if (const auto libxsmm = make_loop_over_libxsmm(c)) problem.expect(*libxsmm);
   if (const auto eigen = make_eigen(c)) problem.expect(*eigen);
+  if (const auto numpy = make_numpy(c)) problem.expect(*numpy);
 }
 
 void expect_right(const Contraction& c) {
@@ -198,8 +200,8 @@ TEST(Peers, Missing_libraries_say_how_to_get_them) {
       EXPECT_EQ(l.installed, !l.version.empty()) << l.name;
     }
   }
-  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "mkl", "onednn", "openblas",
-                                          "tblis"}));
+  EXPECT_EQ(words, (std::set<std::string>{"blis", "eigen", "libxsmm", "mkl", "numpy", "onednn",
+                                          "openblas", "tblis"}));
 }
 
 TEST(Peers, A_library_that_lacks_a_function_of_TBLIS_is_none) {
