@@ -622,6 +622,15 @@ bool are_noted(const Path& path, double calls) {
          std::none_of(path.steps.begin() + 1, path.steps.end(), inner_place);
 }
 
+// Whether the second cache holds what a round reads and what it asks for meanwhile, for the next.
+// Source: measured on an Intel Xeon (Granite Rapids, 2 MiB), ab-ak-kb, a=b=31, k=200000, f64, by
+// 31x6: rounds of 200 to 1600 places take 9.3 to 9.8 ms, of 2000 10.7, of 2400 and 3000 11.8.
+bool next_round_fits(const Contraction& c, const Path& path, const Machine& machine) {
+  const Round round = *round_of(path);
+  const Bytes both = 2 * (round.rows + round.columns) * round.places * size_of(c.type());
+  return machine.cache_count() > 1 && both <= machine.level(LevelId{1}).capacity.value;
+}
+
 }  // namespace
 
 Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction& prediction,
@@ -644,6 +653,7 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
   const bool one_by_one = scattered && !path.along_k;
   const bool goes_on = streams_left(c, schedule, path, regions, machine);
   const bool asked = asks_ahead(c, schedule.groups, path);
+  const bool comes_in_time = asked && next_round_fits(c, path, machine);
   const double in_vain = asked_in_vain(c, path, machine);
   Exposed result;
   const std::size_t links = prediction.traffic.links.size();
@@ -666,6 +676,8 @@ Exposed exposed(const Contraction& c, const Schedule& schedule, const Prediction
                             (goes_on && a == array_of(path.left));
       if (a == ArrayId::C) {
         of_c = link.counted_moves(machine.accounting, a);
+      } else if (comes_in_time && l > 1 && a == array_of(path.left)) {
+        continue;
       } else if (!foreseen && l > 1) {
         all += link.counted_moves(machine.accounting, a);
         if (a == array_of(path.left)) {

@@ -25,6 +25,7 @@ std::optional<Round> round_of(const Path& path) {
   }
   if (!any) return {};
   round->rows = range[DimClass::m];
+  round->columns = range[DimClass::n];
   round->places = range[DimClass::k];
   return round;
 }
