@@ -99,6 +99,7 @@ class Executor {
   void replay(const Tensors<T>& tensors, const Tile& part);
   void finish(const ResultTile<T>& ahead);
   void end_region();
+  void ask_for_results(Interval m, Interval n, T* c) const;
   void call_part(Interval m, Interval n, KernelTask<T> task, T* c);
   void store(Interval m, Interval n, T* c, T beta);
   // A block's kernel calls have these in common.
@@ -184,9 +185,10 @@ class Executor {
   const std::int64_t* c_row_table_;
   const std::int64_t* c_column_table_;
   const std::int64_t c_size_;
-  Runs c_row_runs_;    // of neighbours there among the rows
-  bool c_rows_apart_;  // no vector's worth of C's rows is together
-  bool lines_;         // its blocks write lines of C (writes_lines()), no kernels are called
+  Runs c_row_runs_;        // of neighbours there among the rows
+  bool c_rows_apart_;      // no vector's worth of C's rows is together
+  bool asks_for_results_;  // which kernels do not write
+  bool lines_;             // its blocks write lines of C (writes_lines()), no kernels are called
   std::vector<LinePiece> line_pieces_;
   std::array<LineColumn<T>, 16> line_columns_;  // that are written together
   Interval listed_{}, wanted_{};                // the rows of those, and for which they were listed

@@ -14,9 +14,9 @@
 namespace tcsim {
 
 struct Round {
-  std::size_t depth = 0;              // in Path::steps, of its outermost loop
+  std::size_t depth = 0;                           // in Path::steps, of its outermost loop
   std::int64_t rows = 0, columns = 0, places = 0;  // of its tiles of the operands, the largest
-  bool comes_again = false;           // loops over columns stand around it too
+  bool comes_again = false;                        // loops over columns stand around it too
 };
 // None where no loop over columns stands within one over anything else.
 std::optional<Round> round_of(const Path& path);
