@@ -19,7 +19,8 @@ namespace tcsim {
 //    shorter the pieces are in which C comes and goes, above all from and to memory,
 //  - what kernels read from memory of an operand in place, and what they wait for it: hardware does
 //    not foresee the first lines of a page, nor pages that kernels come back to behind many others;
-//    twice what they ask for long before they read it,
+//    twice what they ask for long before they read it; nothing of columns that they ask for while
+//    they compute the ones before, nor of rows that they ask for a round ahead and a cache keeps,
 //  - part of what they read of packed operands from the second and third cache and from memory, but
 //    for what they ask for in time (core/schedule/rounds.hpp),
 //  - tables of offsets beyond the second cache, where kernels write lines,

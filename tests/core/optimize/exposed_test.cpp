@@ -482,6 +482,22 @@ TEST(Exposed, What_kernels_ask_for_in_time_waits_for_no_second_cache) {
   EXPECT_NEAR(not_asked, a2 + b2, 1e-3);
 }
 
+// Rounds of 32 rows and 64 columns, 512 places along k: two take 384 KiB. A comes from memory once,
+// whatever the second cache has room for.
+TEST(Exposed, The_next_round_comes_in_time_where_the_second_cache_holds_two) {
+  const Contraction c = parse_contraction("bca-cka-bk", parse_sizes("a=32,c=4,k=512,b=64"),
+                                          Layout::row_major, ElementType::f32);
+  const Schedule s =
+      parse_schedule("groups m=ac n=b k=k for m by 32 { for n by 8 { kernel 32x8 } }", c, "test");
+  const auto waits = [&](std::int64_t sets) {
+    Machine m = test::machine({{8, 8}, {sets, 16}});
+    for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
+    m.levels[2].bandwidth.value.value = 1;
+    return exposed(c, s, predict(c, s, m), m).traffic.value() * 1e9;
+  };
+  EXPECT_NEAR(waits(383) - waits(384), 4 * 32 * 512 * 4, 1e-2);
+}
+
 // B in place, a page for each place along k: more than 64 of them are new to each tile of columns,
 // and nothing foresees a line of it; of four the first two lines of each page are waited for. 300
 // cycles, 16 lines at a time.
@@ -504,6 +520,28 @@ TEST(Exposed, Waits_for_pages_of_an_operand_in_place) {
   const char* const left = "groups m=j n=i k=k pack A in L2 { for m by 8 { kernel 8x8 } }";
   const double computing = 2.0 * 8 * 512 * 100 / 8;
   EXPECT_NEAR(waits_for_pages(100, left), 512 * 100 / 8 * one - computing, 0.1 * computing);
+}
+
+// B in place, a page for each column, whose first two lines are waited for unless the kernel asks
+// for them while it computes the columns before. Nobody asks for the first four, nor across loops
+// over other places along k.
+TEST(Exposed, Columns_that_kernels_ask_for_do_not_wait_for_pages) {
+  const auto waits_for_pages = [](const char* text) {
+    const Contraction c = of("ij-ik-jk", "i=8,j=512,k=512");
+    Machine m = test::machine({{64, 8}, {1024, 16}});
+    for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
+    const Schedule s = parse_schedule(text, c, "test");
+    const Prediction p = predict(c, s, m);
+    const Seconds with = exposed(c, s, p, m).all();
+    for (Level& l : m.levels) l.latency = Figure<Cycles>{Cycles(0), Origin::assumed, ""};
+    return (with - exposed(c, s, p, m).all()).value() * 1e9;
+  };
+  constexpr double one = 300.0 / 16;
+  EXPECT_NEAR(waits_for_pages("groups m=i n=j k=k pack A in L2 { for n by 4 { kernel 8x4 } }"),
+              4 * 2 * one, 1);
+  EXPECT_NEAR(waits_for_pages(
+                  "groups m=i n=j k=k pack A in L2 { for n by 4 { for k by 256 { kernel 8x4 } } }"),
+              512 * 2 * one, 1);
 }
 
 }  // namespace

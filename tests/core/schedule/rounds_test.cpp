@@ -30,6 +30,7 @@ TEST(Rounds, Are_what_stands_around_the_innermost_columns) {
   ASSERT_TRUE(round);
   EXPECT_EQ(round->depth, 3U);
   EXPECT_EQ(round->rows, 64);
+  EXPECT_EQ(round->columns, 32);
   EXPECT_EQ(round->places, 100);
   EXPECT_TRUE(round->comes_again);
 
@@ -38,6 +39,7 @@ TEST(Rounds, Are_what_stands_around_the_innermost_columns) {
   ASSERT_TRUE(once);
   EXPECT_EQ(once->depth, 1U);
   EXPECT_EQ(once->rows, 32);
+  EXPECT_EQ(once->columns, 64);
   EXPECT_EQ(once->places, 512);
   EXPECT_FALSE(once->comes_again);
 
