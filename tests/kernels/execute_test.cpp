@@ -311,6 +311,23 @@ TEST(Execute, Tiles_that_no_kernel_has_are_covered_by_several) {
   }
 }
 
+// C is larger than what is in the caches without being asked for.
+TEST(Execute, Results_in_short_pieces_and_single_ones_go_to_a_large_C) {
+  for (ElementType type : {ElementType::f64, ElementType::f32}) {
+    const Contraction c =
+        parse_contraction("abc-acd-db", parse_sizes("a=67,b=59,c=43,d=3"), Layout::row_major, type);
+    for (const char* rows : {"ca", "ac"}) {
+      for (const char* loops : {"for n by 12 { for m by 16 { kernel 16x12 } }",
+                                "for k by 2 { for m by 48 { for n by 8 { kernel 48x8 } } }"}) {
+        Random random(3);
+        const std::string text =
+            fmt::format("groups m={} n=b k=d pack A in L2 {{ {} }}", rows, loops);
+        expect_correct(random, c, parse_schedule(text, c, "s"));
+      }
+    }
+  }
+}
+
 TEST(Execute, Products_without_sums_are_written_line_by_line) {
   for (const std::int64_t mr : {1, 4, 21, 64}) {
     for (ElementType type : {ElementType::f64, ElementType::f32}) {
