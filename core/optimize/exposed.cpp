@@ -653,7 +653,9 @@ bool are_noted(const Path& path, double calls) {
 bool next_round_fits(const Contraction& c, const Path& path, const Machine& machine) {
   const Round round = *round_of(path);
   const Bytes both = 2 * (round.rows + round.columns) * round.places * size_of(c.type());
-  return machine.cache_count() > 1 && both <= machine.level(LevelId{1}).capacity.value;
+  constexpr std::int64_t quarters = 3;  // of the cache, which has other lines too
+  return machine.cache_count() > 1 &&
+         4 * both <= quarters * machine.level(LevelId{1}).capacity.value;
 }
 
 }  // namespace
