@@ -79,8 +79,8 @@ enum Way : std::size_t { by_matmul, by_path, by_loops };
 
 struct PyObject;
 
-// The functions of Python's C interface that are called here, under its names. All have been as
-// they are since Python 3.2.
+// The functions of Python's C interface that are called here, under its names: those that stay as
+// they are from one Python 3 to the next.
 struct Python {
   void (*Py_InitializeEx)(int signals);
   int (*Py_IsInitialized)();
@@ -88,7 +88,6 @@ struct Python {
   int (*PyGILState_Ensure)();
   void (*PyGILState_Release)(int);
   PyObject* (*PyDict_New)();
-  PyObject* (*PyDict_GetItemString)(PyObject*, const char*);
   PyObject* (*PyEval_GetBuiltins)();
   int (*PyDict_SetItemString)(PyObject*, const char*, PyObject*);
   PyObject* (*PyRun_String)(const char*, int start, PyObject* globals, PyObject* locals);
@@ -115,7 +114,6 @@ struct Python {
     one(PyGILState_Ensure, "PyGILState_Ensure");
     one(PyGILState_Release, "PyGILState_Release");
     one(PyDict_New, "PyDict_New");
-    one(PyDict_GetItemString, "PyDict_GetItemString");
     one(PyEval_GetBuiltins, "PyEval_GetBuiltins");
     one(PyDict_SetItemString, "PyDict_SetItemString");
     one(PyRun_String, "PyRun_String");
@@ -222,6 +220,7 @@ std::optional<Numpy> load_numpy() {
     if (const char* version = text == nullptr ? nullptr : python->PyUnicode_AsUTF8(text)) {
       numpy.version = version;
     }
+    python->Py_DecRef(text);
   }
   python->PyErr_Clear();
   python->PyEval_SaveThread();

@@ -61,6 +61,9 @@ class Tune : public testing::Test {
     return tune(contraction_, machine_, measure(share), how);
   }
 
+  Schedule models_choice() const {
+    return optimize(contraction_, machine_, for_running()).schedule;
+  }
   static const Kernel& kernel_of(const Node& node) {
     if (const auto* loop = std::get_if<Loop>(&node.is)) return kernel_of(*loop->body);
     if (const auto* move = std::get_if<Move>(&node.is)) return kernel_of(*move->body);
@@ -74,13 +77,13 @@ TEST_F(Tune, Where_all_are_alike_the_models_choice_stays) {
   EXPECT_EQ(t.winner, 0u);
   EXPECT_EQ(t.ratio(), 1);
   EXPECT_FALSE(t.interrupted);
-  EXPECT_EQ(t.best().schedule, optimize(contraction_, machine_).schedule);
+  EXPECT_EQ(t.best().schedule, models_choice());
   EXPECT_GT(t.ran.size(), 30u);
   EXPECT_EQ(t.ran.size(), t.tried.size());
 }
 
 TEST_F(Tune, The_fastest_wins_and_its_speed_is_that_of_finals) {
-  const Elements usual = kernel_of(optimize(contraction_, machine_).schedule.root).nr;
+  const Elements usual = kernel_of(models_choice().root).nr;
   const Tuning t = tuned(
       [&](const Schedule& s) { return kernel_of(s.root).nr == usual ? 0.4 : 0.6; }, options());
   EXPECT_NE(kernel_of(t.best().schedule.root).nr, usual);
@@ -111,8 +114,8 @@ TEST_F(Tune, Tries_what_several_threads_divide) {
 TEST_F(Tune, Goes_on_from_a_winner) {
   contraction_ = matmul(240);  // thousands are predicted
   // Every piece of the text that the pick does not have makes it faster; no single move has both.
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
-  const Elements usual = kernel_of(optimize(contraction_, machine_).schedule.root).nr;
+  const std::string pick = line(models_choice());
+  const Elements usual = kernel_of(models_choice().root).nr;
   const auto two_things = [&](const Schedule& s) {
     const bool kernel = kernel_of(s.root).nr != usual;
     const bool packed = line(s).find("pack") != std::string::npos;
@@ -124,7 +127,7 @@ TEST_F(Tune, Goes_on_from_a_winner) {
 }
 
 TEST_F(Tune, What_is_faster_by_less_than_the_spread_does_not_win) {
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
+  const std::string pick = line(models_choice());
   const auto noisy = [&](const Schedule& s) {
     const double noise[] = {1.0, 0.8, 1.2};  // the median of a final of 3 or 5 turns is 1
     return (line(s) == pick ? 0.5 : 0.52) * noise[runs_[line(s)] % 3];
@@ -133,7 +136,7 @@ TEST_F(Tune, What_is_faster_by_less_than_the_spread_does_not_win) {
 }
 
 TEST_F(Tune, A_slower_minute_does_not_decide) {
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
+  const std::string pick = line(models_choice());
   const Measure measure = [&](const Schedule& s) {
     clock_ += 1;
     // The machine runs at half its speed, but for the time of the model's choice.
@@ -143,7 +146,7 @@ TEST_F(Tune, A_slower_minute_does_not_decide) {
 }
 
 TEST_F(Tune, A_wrong_result_never_wins) {
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
+  const std::string pick = line(models_choice());
   const Tuning t = tuned([&](const Schedule& s) { return line(s) == pick ? 0.1 : 0.0; }, options());
   EXPECT_EQ(t.winner, 0u);
   for (std::size_t i = 1; i < t.ran.size(); ++i) EXPECT_FALSE(t.ran[i].correct);
@@ -170,7 +173,7 @@ TEST_F(Tune, Keeps_to_its_budget) {
 }
 
 TEST_F(Tune, Stopped_it_has_the_best_so_far) {
-  const Elements usual = kernel_of(optimize(contraction_, machine_).schedule.root).nr;
+  const Elements usual = kernel_of(models_choice().root).nr;
   const auto faster = [&](const Schedule& s) {
     if (all_runs_ == 120) throw Interrupted();
     return kernel_of(s.root).nr == usual ? 0.4 : 0.6;
@@ -197,7 +200,7 @@ TEST_F(Tune, Stopped_before_anything_ran_it_has_nothing) {
 }
 
 TEST_F(Tune, A_second_call_begins_with_the_winner_and_runs_what_did_not_run) {
-  const Elements usual = kernel_of(optimize(contraction_, machine_).schedule.root).nr;
+  const Elements usual = kernel_of(models_choice().root).nr;
   const auto share = [&](const Schedule& s) { return kernel_of(s.root).nr == usual ? 0.4 : 0.6; };
   const Tuning first = tuned(share, options());
   const std::string winner = line(first.best().schedule), pick = line(first.pick().schedule);
@@ -220,7 +223,7 @@ TEST_F(Tune, A_second_call_begins_with_the_winner_and_runs_what_did_not_run) {
 }
 
 TEST_F(Tune, An_earlier_winner_that_is_slower_now_gives_way) {
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
+  const std::string pick = line(models_choice());
   const Tuning first =
       tuned([&](const Schedule& s) { return line(s) == pick ? 0.4 : 0.6; }, options());
   ASSERT_NE(first.winner, 0u);
@@ -234,7 +237,7 @@ TEST_F(Tune, An_earlier_winner_that_is_slower_now_gives_way) {
 }
 
 TEST_F(Tune, A_candidate_that_does_not_fit_into_memory_is_left_out) {
-  const std::string pick = line(optimize(contraction_, machine_).schedule);
+  const std::string pick = line(models_choice());
   int refused = 0;
   const auto large = [&](const Schedule& s) {
     if (line(s) != pick && ++refused % 2 == 1) throw UnsupportedError("x", "too large", "");
@@ -270,7 +273,7 @@ TEST_F(Tune, Candidates_of_a_convolution_differ_in_everything_that_a_schedule_ha
 TEST_F(Tune, Really_runs) {
   ColdYardstick yardstick;
   const Measure measure = measured_here(contraction_, yardstick, 1, 1, {});
-  const Schedule pick = optimize(contraction_, machine_).schedule;
+  const Schedule pick = models_choice();
   const std::optional<Sample> one = measure(pick);
   ASSERT_TRUE(one);
   EXPECT_GT(one->time.value(), 0);
