@@ -1,8 +1,12 @@
 #include "kernels/contract.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -10,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/machine/kernel_caches.hpp"
 #include "core/optimize/optimize.hpp"
+#include "core/optimize/quick.hpp"
 #include "core/plan/parts.hpp"
 #include "core/workload/parse.hpp"
 #include "kernels/crew.hpp"
@@ -17,7 +22,10 @@
 
 namespace tcsim {
 
-Machine assumed_machine() {
+namespace {
+
+// To read what the kernel says takes longer than to plan a small contraction.
+std::vector<KernelCache> caches_here() {
   std::vector<KernelCache> caches = read_kernel_caches("/sys/devices/system/cpu/cpu0/cache");
   std::erase_if(caches, [](const KernelCache& c) {
     return c.ways <= 0 || c.line.value() <= 0 ||
@@ -28,6 +36,13 @@ Machine assumed_machine() {
               {{}, 2, Bytes(1 << 20), 16, 1024, Bytes(64), {}},
               {{}, 3, Bytes(16 << 20), 16, 16384, Bytes(64), {}}};
   }
+  return caches;
+}
+
+}  // namespace
+
+Machine assumed_machine() {
+  static const std::vector<KernelCache> caches = caches_here();
   const auto assumed = [](auto value) {
     return Figure<decltype(value)>{value, Origin::assumed, ""};
   };
@@ -64,6 +79,9 @@ Machine assumed_machine() {
 namespace {
 
 Schedule chosen(const Contraction& contraction, Machine machine, int threads) {
+  if (threads == 1 && fits_first_cache(contraction, machine)) {
+    return quick_schedule(contraction, machine);
+  }
   machine.core.cores = threads;
   return optimize(contraction, machine, for_running()).schedule;
 }
@@ -83,6 +101,44 @@ void scale(const Contraction& of, std::span<const DimId> dims, T* c, T beta) {
 
 template <class T>
 constexpr ElementType type_of = std::is_same_v<T, double> ? ElementType::f64 : ElementType::f32;
+
+// What a thread has contracted before, prepared. Few, and none whose buffers are large.
+template <class T>
+class Prepared {
+ public:
+  Contractor<T>& operator()(std::string_view label, const std::map<char, std::int64_t>& sizes,
+                            Layout layout) {
+    constexpr std::size_t most = 32;
+    constexpr Bytes largest{8 << 20};
+    const Key key{std::string(label), sizes, layout};
+    if (const auto known = all_.find(key); known != all_.end()) {
+      known->second.last = ++calls_;
+      return known->second.contractor;
+    }
+    const Contraction c = parse_contraction(label, sizes, layout, type_of<T>);
+    Contractor<T> contractor(c);
+    Bytes tensors{0};
+    for (TensorId t : all_tensors) tensors += c.size(t).value() * size_of(c.type());
+    if (tensors > largest) return large_.emplace(std::move(contractor));
+    if (all_.size() == most) {
+      all_.erase(
+          std::ranges::min_element(all_, {}, [](const auto& one) { return one.second.last; }));
+    }
+    return all_.emplace(key, Of{std::move(contractor), ++calls_}).first->second.contractor;
+  }
+  // After the call.
+  void forget_large() { large_.reset(); }
+
+ private:
+  using Key = std::tuple<std::string, std::map<char, std::int64_t>, Layout>;
+  struct Of {
+    Contractor<T> contractor;
+    long last;
+  };
+  std::map<Key, Of> all_;
+  std::optional<Contractor<T>> large_;
+  long calls_ = 0;
+};
 
 }  // namespace
 
@@ -133,7 +189,9 @@ void Contractor<T>::operator()(const T* a, const T* b, T* c, T alpha, T beta,
 template <class T>
 void contract(std::string_view label, const std::map<char, std::int64_t>& sizes, const T* a,
               const T* b, T* c, T alpha, T beta, Layout layout) {
-  Contractor<T>(parse_contraction(label, sizes, layout, type_of<T>))(a, b, c, alpha, beta);
+  thread_local Prepared<T> prepared;
+  prepared(label, sizes, layout)(a, b, c, alpha, beta);
+  prepared.forget_large();
 }
 
 template class Contractor<float>;

@@ -252,6 +252,19 @@ TEST(Contract, Both_layouts_mean_what_they_say) {
   EXPECT_EQ(c, (std::vector<double>{3, 4, 3, 4}));
 }
 
+// More than are remembered, each again later.
+TEST(Contract, Does_many_sizes_in_turn) {
+  for (int again = 0; again < 2; ++again) {
+    for (int n = 1; n <= 40; ++n) {
+      const auto size = static_cast<std::size_t>(n);
+      const std::vector<double> a(size * 3, 2), b(3 * size, 1);
+      std::vector<double> c(size * size, -1);
+      contract<double>("ik,kj->ij", {{'i', n}, {'k', 3}, {'j', n}}, a.data(), b.data(), c.data());
+      EXPECT_EQ(c, std::vector<double>(size * size, 6)) << n;
+    }
+  }
+}
+
 TEST(Contract, Chooses_schedules_for_odd_shapes) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

@@ -51,7 +51,7 @@ TEST_F(Bench, Tccg_prints_the_same_cases_in_every_format) {
   EXPECT_EQ(j["machine"]["name"], "i7-6700k");
   EXPECT_EQ(j["repetitions"], 1);
   EXPECT_EQ(j["complete"], true);
-  EXPECT_EQ(j["peers"].size(), 6u);
+  EXPECT_EQ(j["peers"].size(), 7u);
   for (const json& peer : j["peers"]) {
     EXPECT_EQ(peer["installed"].get<bool>(), peer.contains("version"));
     EXPECT_EQ(!peer["installed"].get<bool>(), peer.contains("install"));

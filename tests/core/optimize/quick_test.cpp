@@ -1,0 +1,84 @@
+#include "core/optimize/quick.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/machine/toml.hpp"
+#include "core/model/kernel_time.hpp"
+#include "core/optimize/optimize.hpp"
+#include "core/workload/parse.hpp"
+#include "tests/seed.hpp"
+
+namespace tcsim {
+namespace {
+
+// Up to two dimensions of each class, 2 to 24 places, in any order.
+Contraction small_contraction(std::mt19937_64& random) {
+  const auto up_to = [&](int n) { return static_cast<int>(random() % (n + 1)); };
+  for (;;) {
+    std::string m, n, k, h;
+    char next = 'a';
+    for (std::string* dims : {&m, &n, &k, &h}) {
+      for (int i = up_to(2); i > 0; --i) *dims += next++;
+    }
+    std::string sizes;
+    for (char d = 'a'; d < next; ++d) sizes += fmt::format(",{}={}", d, 2 + up_to(22));
+    std::string c = m + n + h, a = m + k + h, b = k + n + h;
+    if (c.empty() || a.empty() || b.empty()) continue;
+    for (std::string* tensor : {&c, &a, &b}) std::shuffle(tensor->begin(), tensor->end(), random);
+    return parse_contraction(c + "-" + a + "-" + b, parse_sizes(sizes.substr(1)),
+                             up_to(1) == 0 ? Layout::row_major : Layout::column_major,
+                             up_to(1) == 0 ? ElementType::f32 : ElementType::f64);
+  }
+}
+
+TEST(Quick_schedule, Is_legal_and_computes_as_fast_as_what_is_searched) {
+  const std::uint64_t seed = test::new_seed();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  std::mt19937_64 random(seed);
+  for (const char* name : {"i7-6700k", "gold-6130"}) {
+    const Machine machine = find_machine(name);
+    double ratios = 0;
+    int count = 0;
+    while (count < 60) {
+      const Contraction c = small_contraction(random);
+      if (!fits_first_cache(c, machine)) continue;
+      SCOPED_TRACE(
+          fmt::format("{} {} {} {}", c.label(), c.sizes(), to_text(c.layout()), to_text(c.type())));
+      const Schedule quick = quick_schedule(c, machine);
+      ASSERT_NO_THROW(check(quick, c, {"L1", "L2", "L3"}, "quick"));
+      const Schedule searched = optimize(c, machine, for_running()).schedule;
+      ratios += std::log(kernel_time(c, quick, machine) / kernel_time(c, searched, machine));
+      ++count;
+    }
+    EXPECT_LT(std::exp(ratios / count), 1.15) << name;
+  }
+}
+
+TEST(Quick_schedule, Is_for_plain_tensors_that_the_first_cache_has_room_for) {
+  const Machine machine = find_machine("i7-6700k");  // 32 KiB
+  const auto fits = [&](const char* sizes) {
+    return fits_first_cache(
+        parse_contraction("ij-ik-kj", parse_sizes(sizes), Layout::row_major, ElementType::f64),
+        machine);
+  };
+  EXPECT_TRUE(fits("i=32,j=32,k=48"));  // 8 KiB and twice 12
+  EXPECT_FALSE(fits("i=32,j=32,k=49"));
+}
+
+// Rows that are together in C end where tiles do.
+TEST(Quick_schedule, Keeps_to_rows_and_packs_nothing_that_is_read_well) {
+  const Contraction c = parse_contraction("acb-ab-cb", parse_sizes("a=10,b=7,c=9"),
+                                          Layout::column_major, ElementType::f64);
+  const Schedule s = quick_schedule(c, find_machine("gold-6130"));
+  EXPECT_EQ(to_line(s, c).find("pack"), std::string::npos) << to_line(s, c);
+}
+
+}  // namespace
+}  // namespace tcsim
