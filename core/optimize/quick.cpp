@@ -22,7 +22,8 @@ namespace {
 // Cycles of an element that is packed, and of a call of a kernel. The executor notes calls and does
 // them again (kernels/replay.hpp), unless loops over places of the batch stand inside, or results
 // go to C by way of a buffer; then it walks. Source: chosen, of the size of those of exposed().
-constexpr double packed_element = 2, call = 20, walked_call = 150, broken_call = 500;
+constexpr double packed_element = 2, call = 20, walked_call = 150, broken_call = 500,
+                 broken_result = 4;
 
 double cycles_of(const Contraction& c, const Schedule& schedule, const Machine& machine) {
   const Path path = only_path(c, schedule);
@@ -46,6 +47,7 @@ double cycles_of(const Contraction& c, const Schedule& schedule, const Machine& 
   const std::int64_t together = neighbours_in(c, {TensorId::C}, schedule.groups[DimClass::m]);
   const bool broken =
       !path.along_k && together % path.mr != 0 && together != path.extents[DimClass::m];
+  if (broken) cycles += broken_result * c.used(TensorId::C);
   return cycles + times * (broken ? broken_call : places_inside ? walked_call : call);
 }
 
@@ -77,7 +79,7 @@ Schedule quick_schedule(const Contraction& c, const Machine& machine) {
   std::optional<Schedule> best;
   double least = std::numeric_limits<double>::infinity();
   const auto caches = static_cast<std::size_t>(machine.cache_count());
-  constexpr std::int64_t fewest_rows = 4;  // of a kernel, unless there are no more
+  constexpr std::int64_t fewest_rows = 2;  // of a kernel, unless there are no more
   const std::int64_t lanes = lanes_of(machine.core, c.type());
   const std::vector<Kernel> kernels = kernel_choices(machine.core, c);
   const auto consider = [&](const Groups& groups, const Kernel& kernel, bool m_inside) {

@@ -121,7 +121,7 @@ def einsum(label, A, B, *, out=None, alpha=1.0, beta=0.0, threads=1, machine=Non
     Returns:
         C, an array of the indices on the right of "->".
 
-    Choosing tiles takes milliseconds to a second the first time; what was chosen is kept for
+    Choosing tiles takes microseconds to a second the first time; what was chosen is kept for
     arrays of the same shapes and strides. Indices that only one array has are refused, as are
     strides that the executor cannot take, with a sentence that says why.
     """

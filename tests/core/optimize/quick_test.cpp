@@ -3,40 +3,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "core/machine/toml.hpp"
 #include "core/model/kernel_time.hpp"
 #include "core/optimize/optimize.hpp"
 #include "core/workload/parse.hpp"
+#include "tests/core/small_contraction.hpp"
 #include "tests/seed.hpp"
 
 namespace tcsim {
 namespace {
-
-// Up to two dimensions of each class, 2 to 24 places, in any order.
-Contraction small_contraction(std::mt19937_64& random) {
-  const auto up_to = [&](int n) { return static_cast<int>(random() % (n + 1)); };
-  for (;;) {
-    std::string m, n, k, h;
-    char next = 'a';
-    for (std::string* dims : {&m, &n, &k, &h}) {
-      for (int i = up_to(2); i > 0; --i) *dims += next++;
-    }
-    std::string sizes;
-    for (char d = 'a'; d < next; ++d) sizes += fmt::format(",{}={}", d, 2 + up_to(22));
-    std::string c = m + n + h, a = m + k + h, b = k + n + h;
-    if (c.empty() || a.empty() || b.empty()) continue;
-    for (std::string* tensor : {&c, &a, &b}) std::shuffle(tensor->begin(), tensor->end(), random);
-    return parse_contraction(c + "-" + a + "-" + b, parse_sizes(sizes.substr(1)),
-                             up_to(1) == 0 ? Layout::row_major : Layout::column_major,
-                             up_to(1) == 0 ? ElementType::f32 : ElementType::f64);
-  }
-}
 
 TEST(Quick_schedule, Is_legal_and_computes_as_fast_as_what_is_searched) {
   const std::uint64_t seed = test::new_seed();
@@ -47,7 +25,7 @@ TEST(Quick_schedule, Is_legal_and_computes_as_fast_as_what_is_searched) {
     double ratios = 0;
     int count = 0;
     while (count < 60) {
-      const Contraction c = small_contraction(random);
+      const Contraction c = test::small_contraction(random);
       if (!fits_first_cache(c, machine)) continue;
       SCOPED_TRACE(
           fmt::format("{} {} {} {}", c.label(), c.sizes(), to_text(c.layout()), to_text(c.type())));
