@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -102,41 +101,33 @@ void scale(const Contraction& of, std::span<const DimId> dims, T* c, T beta) {
 template <class T>
 constexpr ElementType type_of = std::is_same_v<T, double> ? ElementType::f64 : ElementType::f32;
 
-// What a thread has contracted before, prepared. Few, and none whose buffers are large.
+// What a thread has contracted before, prepared.
 template <class T>
 class Prepared {
  public:
-  Contractor<T>& operator()(std::string_view label, const std::map<char, std::int64_t>& sizes,
-                            Layout layout) {
+  using Key = std::tuple<std::string, std::map<char, std::int64_t>, Layout>;
+  // Null where it is not among the last ones.
+  Contractor<T>* find(const Key& key) {
+    const auto known = all_.find(key);
+    if (known == all_.end()) return nullptr;
+    known->second.last = ++calls_;
+    return &known->second.contractor;
+  }
+  void keep(const Key& key, Contractor<T> contractor) {
     constexpr std::size_t most = 32;
-    constexpr Bytes largest{8 << 20};
-    const Key key{std::string(label), sizes, layout};
-    if (const auto known = all_.find(key); known != all_.end()) {
-      known->second.last = ++calls_;
-      return known->second.contractor;
-    }
-    const Contraction c = parse_contraction(label, sizes, layout, type_of<T>);
-    Contractor<T> contractor(c);
-    Bytes tensors{0};
-    for (TensorId t : all_tensors) tensors += c.size(t).value() * size_of(c.type());
-    if (tensors > largest) return large_.emplace(std::move(contractor));
     if (all_.size() == most) {
       all_.erase(
           std::ranges::min_element(all_, {}, [](const auto& one) { return one.second.last; }));
     }
-    return all_.emplace(key, Of{std::move(contractor), ++calls_}).first->second.contractor;
+    all_.emplace(key, Of{std::move(contractor), ++calls_});
   }
-  // After the call.
-  void forget_large() { large_.reset(); }
 
  private:
-  using Key = std::tuple<std::string, std::map<char, std::int64_t>, Layout>;
   struct Of {
     Contractor<T> contractor;
     long last;
   };
   std::map<Key, Of> all_;
-  std::optional<Contractor<T>> large_;
   long calls_ = 0;
 };
 
@@ -189,9 +180,14 @@ void Contractor<T>::operator()(const T* a, const T* b, T* c, T alpha, T beta,
 template <class T>
 void contract(std::string_view label, const std::map<char, std::int64_t>& sizes, const T* a,
               const T* b, T* c, T alpha, T beta, Layout layout) {
+  constexpr Bytes largest{8 << 20};  // of what is kept, whose buffers may be as large
   thread_local Prepared<T> prepared;
-  prepared(label, sizes, layout)(a, b, c, alpha, beta);
-  prepared.forget_large();
+  const typename Prepared<T>::Key key{std::string(label), sizes, layout};
+  if (Contractor<T>* const known = prepared.find(key)) return (*known)(a, b, c, alpha, beta);
+  const Contraction contraction = parse_contraction(label, sizes, layout, type_of<T>);
+  Contractor<T> contractor(contraction);
+  contractor(a, b, c, alpha, beta);
+  if (bytes_of_tensors(contraction) <= largest) prepared.keep(key, std::move(contractor));
 }
 
 template class Contractor<float>;

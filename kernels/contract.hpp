@@ -24,7 +24,7 @@ template <class T>
 class Contractor {
  public:
   // Chooses the schedule for one of `threads` cores of a machine, or of fewer where there is little
-  // to do (threads_worth()); that takes milliseconds to a second, or some 10 microseconds where the
+  // to do (threads_worth()); that takes milliseconds to a second, or some 20 microseconds where the
   // tensors fit into the first cache (core/optimize/quick.hpp). T must be the contraction's
   // element type. Throws UnsupportedError for sizes beyond this machine.
   explicit Contractor(const Contraction& contraction, int threads = 1,

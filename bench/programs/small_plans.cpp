@@ -22,15 +22,11 @@ namespace {
 using namespace tcsim;
 using Clock = std::chrono::steady_clock;
 
-double microseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-}
-
 template <class Work>
 double microseconds_of(const Work& work) {
   const Clock::time_point begin = Clock::now();
   work();
-  return microseconds_since(begin);
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
 }
 
 }  // namespace

@@ -68,11 +68,14 @@ Node without_places(const Node& node) {
 
 }  // namespace
 
-bool fits_first_cache(const Contraction& c, const Machine& machine) {
-  if (!c.is_plain()) return false;
+Bytes bytes_of_tensors(const Contraction& c) {
   Bytes all{0};
   for (TensorId t : all_tensors) all += c.size(t).value() * size_of(c.type());
-  return all <= machine.level(LevelId{0}).capacity.value;
+  return all;
+}
+
+bool fits_first_cache(const Contraction& c, const Machine& machine) {
+  return c.is_plain() && bytes_of_tensors(c) <= machine.level(LevelId{0}).capacity.value;
 }
 
 Schedule quick_schedule(const Contraction& c, const Machine& machine) {
@@ -109,11 +112,13 @@ Schedule quick_schedule(const Contraction& c, const Machine& machine) {
     const Group& m = groups[DimClass::m];
     const std::int64_t rows = extent_of(c, m), together = neighbours_in(c, {TensorId::C}, m);
     for (const Kernel& usual : kernels) {
+      std::optional<Kernel> before;
       for (const std::int64_t most : {rows, together}) {
         if (most < std::min(rows, fewest_rows)) continue;
         Kernel kernel = usual;
         const bool fewer = most < kernel.mr.value() && !kernel.along_k && have_masks(c, lanes);
         if (fewer) kernel.mr = Elements(most);
+        if (std::exchange(before, kernel) == kernel) continue;
         for (const bool m_inside : {true, false}) consider(groups, kernel, m_inside);
       }
     }

@@ -9,6 +9,9 @@
 
 namespace tcsim {
 
+// Of all three together.
+Bytes bytes_of_tensors(const Contraction& contraction);
+
 // Whether the first cache has room for all three tensors, and none is an image.
 bool fits_first_cache(const Contraction& contraction, const Machine& machine);
 

@@ -482,9 +482,8 @@ TEST(Exposed, What_kernels_ask_for_in_time_waits_for_no_second_cache) {
   EXPECT_NEAR(not_asked, a2 + b2, 1e-3);
 }
 
-// Rounds of 32 rows and 64 columns, 512 places along k: two take 384 KiB, three quarters of the
-// the second cache. A comes from memory once,
-// whatever the second cache has room for.
+// Rounds of 32 rows and 64 columns, 512 places along k: two take 384 KiB, three quarters of 512. A
+// comes from memory once, whatever the second cache has room for.
 TEST(Exposed, The_next_round_comes_in_time_where_the_second_cache_holds_two) {
   const Contraction c = parse_contraction("bca-cka-bk", parse_sizes("a=32,c=4,k=512,b=64"),
                                           Layout::row_major, ElementType::f32);
@@ -499,50 +498,44 @@ TEST(Exposed, The_next_round_comes_in_time_where_the_second_cache_holds_two) {
   EXPECT_NEAR(waits(511) - waits(512), 4 * 32 * 512 * 4, 1e-2);
 }
 
+// What a schedule waits for because of memory's latency, in cycles of a gigahertz.
+double waits_for_pages(const Contraction& c, const char* text) {
+  Machine m = test::machine({{64, 8}, {1024, 16}});
+  for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
+  const Schedule s = parse_schedule(text, c, "test");
+  const Prediction p = predict(c, s, m);
+  const Seconds with = exposed(c, s, p, m).all();
+  for (Level& l : m.levels) l.latency = Figure<Cycles>{Cycles(0), Origin::assumed, ""};
+  return (with - exposed(c, s, p, m).all()).value() * 1e9;
+}
+
 // B in place, a page for each place along k: more than 64 of them are new to each tile of columns,
 // and nothing foresees a line of it; of four the first two lines of each page are waited for. 300
 // cycles, 16 lines at a time.
 TEST(Exposed, Waits_for_pages_of_an_operand_in_place) {
-  const auto waits_for_pages = [](std::int64_t k, const char* text) {
-    const Contraction c = test::matmul(8, 512, k);
-    Machine m = test::machine({{64, 8}, {1024, 16}});
-    for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
-    const Schedule s = parse_schedule(text, c, "test");
-    const Prediction p = predict(c, s, m);
-    const Seconds with = exposed(c, s, p, m).all();
-    for (Level& l : m.levels) l.latency = Figure<Cycles>{Cycles(0), Origin::assumed, ""};
-    return (with - exposed(c, s, p, m).all()).value() * 1e9;
-  };
   const char* const right = "groups m=i n=j k=k pack A in L2 { for n by 4 { kernel 8x4 } }";
   constexpr double one = 300.0 / 16;
-  EXPECT_NEAR(waits_for_pages(100, right), 512 * 100 / 8 * one, 1);
-  EXPECT_NEAR(waits_for_pages(4, right), 4 * 2 * one, 1);
+  EXPECT_NEAR(waits_for_pages(test::matmul(8, 512, 100), right), 512 * 100 / 8 * one, 1);
+  EXPECT_NEAR(waits_for_pages(test::matmul(8, 512, 4), right), 4 * 2 * one, 1);
   // Rows are asked for while kernels compute: 8 flops a cycle.
   const char* const left = "groups m=j n=i k=k pack A in L2 { for m by 8 { kernel 8x8 } }";
   const double computing = 2.0 * 8 * 512 * 100 / 8;
-  EXPECT_NEAR(waits_for_pages(100, left), 512 * 100 / 8 * one - computing, 0.1 * computing);
+  EXPECT_NEAR(waits_for_pages(test::matmul(8, 512, 100), left), 512 * 100 / 8 * one - computing,
+              0.1 * computing);
 }
 
 // B in place, a page for each column, whose first two lines are waited for unless the kernel asks
 // for them while it computes the columns before. Nobody asks for the first four, nor across loops
 // over other places along k.
 TEST(Exposed, Columns_that_kernels_ask_for_do_not_wait_for_pages) {
-  const auto waits_for_pages = [](const char* text) {
-    const Contraction c = of("ij-ik-jk", "i=8,j=512,k=512");
-    Machine m = test::machine({{64, 8}, {1024, 16}});
-    for (Level& l : m.levels) l.bandwidth.value.value = 1e15;
-    const Schedule s = parse_schedule(text, c, "test");
-    const Prediction p = predict(c, s, m);
-    const Seconds with = exposed(c, s, p, m).all();
-    for (Level& l : m.levels) l.latency = Figure<Cycles>{Cycles(0), Origin::assumed, ""};
-    return (with - exposed(c, s, p, m).all()).value() * 1e9;
-  };
+  const Contraction c = of("ij-ik-jk", "i=8,j=512,k=512");
   constexpr double one = 300.0 / 16;
-  EXPECT_NEAR(waits_for_pages("groups m=i n=j k=k pack A in L2 { for n by 4 { kernel 8x4 } }"),
+  EXPECT_NEAR(waits_for_pages(c, "groups m=i n=j k=k pack A in L2 { for n by 4 { kernel 8x4 } }"),
               4 * 2 * one, 1);
-  EXPECT_NEAR(waits_for_pages(
-                  "groups m=i n=j k=k pack A in L2 { for n by 4 { for k by 256 { kernel 8x4 } } }"),
-              512 * 2 * one, 1);
+  EXPECT_NEAR(
+      waits_for_pages(
+          c, "groups m=i n=j k=k pack A in L2 { for n by 4 { for k by 256 { kernel 8x4 } } }"),
+      512 * 2 * one, 1);
 }
 
 }  // namespace
