@@ -58,5 +58,19 @@ TEST(Quick_schedule, Keeps_to_rows_and_packs_nothing_that_is_read_well) {
   EXPECT_EQ(to_line(s, c).find("pack"), std::string::npos) << to_line(s, c);
 }
 
+// Of kernels and orders the one with the fewest calls, and no pack where rows are together in C for
+// five at a time.
+TEST(Quick_schedule, Has_few_calls_and_packs) {
+  const Machine machine = find_machine("gold-6130");
+  const auto chosen = [&](const char* label, const char* sizes, Layout layout) {
+    const Contraction c = parse_contraction(label, parse_sizes(sizes), layout, ElementType::f64);
+    return to_line(quick_schedule(c, machine), c);
+  };
+  EXPECT_EQ(chosen("ab-ak-kb", "a=20,b=13,k=10", Layout::row_major),
+            "groups m=b n=a k=k for n by 10 { kernel 13x10 }");
+  EXPECT_EQ(chosen("bca-ba-c", "a=21,b=5,c=23", Layout::column_major),
+            "groups m=ba n=c for m by 5 { for n by 12 { kernel 5x12 } }");
+}
+
 }  // namespace
 }  // namespace tcsim
